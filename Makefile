@@ -1,0 +1,88 @@
+# `make help` lists the targets. Everything is built with the release profile, so that RocksDB is
+# compiled once and not once more for every profile.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# ccache, where present, is found through PATH: setting CC or CXX would make Cargo rebuild RocksDB.
+ifneq ($(wildcard /usr/lib/ccache/c++),)
+export PATH := /usr/lib/ccache:$(PATH)
+endif
+
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+TIDELINE := $(TARGET_DIR)/release/tideline
+DEMO := data/demo
+LISTEN ?= 127.0.0.1:8080
+
+.PHONY: help
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: setup
+setup: ## install what the build needs (a C++ compiler, make, libclang); other targets do it themselves
+	@.ci/setup
+	@.ci/announce
+
+.PHONY: build
+build: setup ## build the server
+	cargo build --release --locked
+
+.PHONY: run
+run: build ## serve with the settings of config.toml; more options in ARGS=
+	$(TIDELINE) serve $(ARGS)
+
+.PHONY: demo
+demo: $(DEMO)/ready ## make a small community, import it and serve it; LISTEN= changes the address
+	@user=$$(awk -F, 'NR == 2 { print $$1 }' $(DEMO)/follows.csv); printf '%s\n' '' \
+	  'Try, in another terminal:' \
+	  "  curl -s '$(LISTEN)/v1/users/$$user/timeline?limit=3'" \
+	  "  curl -s '$(LISTEN)/v1/users/$$user/following?limit=5'" \
+	  "  curl -s '$(LISTEN)/v1/content' -H 'content-type: application/json' -d '{\"author_id\": $$user, \"text\": \"Hello\"}'" \
+	  "  curl -s '$(LISTEN)/v1/admin/stats'" \
+	  'Ctrl-C stops it; README.md goes on from here.' ''
+	@$(TIDELINE) serve --data-dir $(DEMO)/db --listen $(LISTEN)
+
+$(DEMO)/ready: | build
+	$(TIDELINE) demo --out $(DEMO)
+	$(TIDELINE) import --data-dir $(DEMO)/db --follows $(DEMO)/follows.csv --content $(DEMO)/content.csv
+	@touch $@
+
+.PHONY: test
+test: setup ## run all tests
+	cargo test --release --locked --doc
+	cargo test --release --locked --lib --bins --tests
+
+.PHONY: check
+check: setup ## format, lints, documentation, tests, licences and advisories
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
+	cargo fmt --all --check
+	cargo clippy --release --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
+	@$(MAKE) --no-print-directory test
+	@.ci/deny
+
+.PHONY: fmt
+fmt: ## format the code
+	cargo fmt --all
+
+.PHONY: bench
+bench: setup ## run the benchmarks
+	cargo bench --locked
+
+.PHONY: scale
+scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data)
+	python3 tests/scale.py --binary $(TIDELINE) \
+	  --follows $(or $(FOLLOWS),$(DEMO)/follows.csv) --content $(or $(CONTENT),$(DEMO)/content.csv) $(ARGS)
+
+.PHONY: chaos
+chaos: build ## kill the server at random instants under load and compare all that it acknowledged: ARGS=
+	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: docker
+docker: ## build the container image
+	DOCKER_BUILDKIT=1 docker build --tag tideline .
+
+.PHONY: clean
+clean: ## remove the demo data and the built crate, but not the compiled RocksDB
+	rm -rf $(DEMO)
+	cargo clean --release --package tideline

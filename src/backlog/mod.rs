@@ -1,0 +1,168 @@
+//! The jobs that are on disk and not done, as the running server knows them.
+//!
+//! The job rows are the truth; this is their mirror in memory, filled from them at start. It tells
+//! readers what inboxes do not have yet ([`Backlog::pending`], [`Backlog::unsettled`]), tells
+//! workers what to do next ([`Backlog::lanes`]), and bounds how much may wait.
+
+mod epochs;
+mod lanes;
+mod pending;
+mod room;
+mod unsettled;
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::model::{ContentId, Entry, Job, JobId, Order, Span, UserId, Work};
+
+pub use lanes::Lanes;
+pub use room::Room;
+pub use unsettled::Unsettling;
+
+/// All jobs under way.
+#[derive(Debug)]
+pub struct Backlog {
+    room: room::Counter,
+    pending: pending::Pending,
+    unsettled: unsettled::Unsettled,
+    epochs: epochs::Epochs,
+    lanes: Lanes,
+}
+
+impl Backlog {
+    /// An empty backlog for at most `capacity` jobs.
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            room: room::Counter::new(capacity),
+            pending: pending::Pending::default(),
+            unsettled: unsettled::Unsettled::default(),
+            epochs: epochs::Epochs::default(),
+            lanes: Lanes::new(),
+        }
+    }
+
+    /// Takes over the jobs that an earlier run left.
+    pub fn restore(&self, jobs: Vec<Job>) {
+        for job in jobs {
+            let mut room = self.room.force(1);
+            match job.work {
+                Work::Settle { user, author } => self.unsettle(user, author).commit(&mut room, job),
+                _ => self.add(&mut room, job),
+            }
+        }
+    }
+
+    /// Room for `n` more jobs, or `overloaded`.
+    pub fn reserve(&self, n: usize) -> Result<Room<'_>> {
+        self.room.try_take(n).ok_or_else(overloaded)
+    }
+
+    /// Room for `n` more jobs that could as well be left for later: leaves half of the backlog free.
+    pub fn reserve_low(&self, n: usize) -> Option<Room<'_>> {
+        self.room.try_take_low(n)
+    }
+
+    /// Room for `n` more jobs, as soon as there is.
+    pub fn reserve_waiting(&self, n: usize) -> Room<'_> {
+        self.room.take(n)
+    }
+
+    /// Room for `n` more jobs whether or not there is any: for what a job leaves, which cannot be refused.
+    pub fn reserve_forced(&self, n: usize) -> Room<'_> {
+        self.room.force(n)
+    }
+
+    /// Adds a job that is on disk. A fan-out's item is pending from here on. For a settle job see
+    /// [`Backlog::unsettle`].
+    pub fn add(&self, room: &mut Room<'_>, job: Job) {
+        room.use_one();
+        if let Work::FanOut { entry } = job.work {
+            self.pending.add(entry);
+        }
+        self.lanes.push(job);
+    }
+
+    /// Makes a pair unsettled. Must come before the change of the pair is written, so that no reader
+    /// sees the change and takes the pair for settled. Undone when the result is dropped uncommitted.
+    pub fn unsettle(&self, user: UserId, author: UserId) -> Unsettling<'_> {
+        let token = self.unsettled.begin(user, author);
+        self.epochs.advance(user);
+        Unsettling::new(self, user, author, token)
+    }
+
+    /// Whether a newer settle job of the same pair makes this one needless.
+    pub fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
+        self.unsettled.is_superseded(user, author, job)
+    }
+
+    /// Takes a job out that is gone from disk.
+    pub fn finish(&self, job: &Job) {
+        match job.work {
+            Work::FanOut { entry } => self.pending.remove(entry),
+            Work::Settle { user, author } => {
+                // A read that began before must look again: it may have the relation from before and
+                // the inbox from after.
+                self.epochs.advance(user);
+                self.unsettled.end(user, author, job.id);
+            }
+            Work::Rebuild { .. } => {}
+        }
+        self.lanes.done(job.id.lane);
+        self.room.give_back(1);
+    }
+
+    /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`.
+    pub fn pending(&self, authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize) -> Vec<Entry> {
+        self.pending.of(authors, span, order, limit)
+    }
+
+    /// Whether the fan-out of an item is not done.
+    pub fn is_pending(&self, entry: Entry) -> bool {
+        self.pending.has(entry)
+    }
+
+    /// The authors to whom a user's relation is unsettled, ascending.
+    pub fn unsettled(&self, user: UserId) -> Vec<UserId> {
+        self.unsettled.of(user)
+    }
+
+    /// A number that changes whenever what a reader learns of a user from several places may not be
+    /// of one instant: a reader takes it first, and again at the end.
+    pub fn epoch(&self, user: UserId) -> u64 {
+        self.epochs.of(user)
+    }
+
+    /// Makes reads of a user that are under way look again.
+    pub fn advance_epoch(&self, user: UserId) {
+        self.epochs.advance(user);
+    }
+
+    /// The queues that workers take from.
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// Jobs under way, also those for which room is reserved.
+    pub fn len(&self) -> usize {
+        self.room.used()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Settle jobs that a newer one of the same pair made needless.
+    pub fn coalesced(&self) -> u64 {
+        self.unsettled.coalesced()
+    }
+
+    /// Waits until nothing is under way, at most for `timeout`. Returns whether that is so.
+    pub fn wait_until_empty(&self, timeout: Duration) -> bool {
+        self.room.wait_until_empty(timeout)
+    }
+}
+
+fn overloaded() -> Error {
+    Error::unavailable("overloaded", "the queue of jobs is full; try again soon")
+}

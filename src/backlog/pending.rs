@@ -1,0 +1,80 @@
+//! Items whose fan-out is not done.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{PoisonError, RwLock};
+
+use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
+
+/// By author, the places of pending items.
+///
+/// Bounded by the backlog's capacity: each place belongs to a job.
+#[derive(Debug, Default)]
+pub(super) struct Pending(RwLock<HashMap<UserId, BTreeSet<Cursor>>>);
+
+impl Pending {
+    pub(super) fn add(&self, entry: Entry) {
+        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        map.entry(entry.author).or_default().insert(entry.cursor);
+    }
+
+    pub(super) fn remove(&self, entry: Entry) {
+        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(places) = map.get_mut(&entry.author) {
+            places.remove(&entry.cursor);
+            if places.is_empty() {
+                map.remove(&entry.author);
+            }
+        }
+    }
+
+    pub(super) fn has(&self, entry: Entry) -> bool {
+        let map = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        map.get(&entry.author).is_some_and(|places| places.contains(&entry.cursor))
+    }
+
+    /// See [`Backlog::pending`](super::Backlog::pending). Costs the smaller of the number of authors
+    /// asked for and the number of authors with something pending.
+    pub(super) fn of(&self, authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize) -> Vec<Entry> {
+        let map = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found = Vec::new();
+        // A `BTreeSet` takes an empty range for a mistake.
+        if map.is_empty() || span.is_empty() {
+            return found;
+        }
+        if map.len() < authors.len() {
+            for (author, places) in map.iter().filter(|(author, _)| authors.binary_search(author).is_ok()) {
+                take(&mut found, *author, places, span, order, limit);
+            }
+        } else {
+            for author in authors {
+                if let Some(places) = map.get(author) {
+                    take(&mut found, *author, places, span, order, limit);
+                }
+            }
+        }
+        drop(map);
+        match order {
+            Order::NewestFirst => found.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.cursor)),
+            Order::OldestFirst => found.sort_unstable_by_key(|entry| entry.cursor),
+        }
+        found.truncate(limit);
+        found
+    }
+}
+
+fn take(
+    found: &mut Vec<Entry>,
+    author: UserId,
+    places: &BTreeSet<Cursor>,
+    span: Span<ContentId>,
+    order: Order,
+    limit: usize,
+) {
+    use std::ops::Bound::{Excluded, Unbounded};
+    let range = places.range((span.after.map_or(Unbounded, Excluded), span.before.map_or(Unbounded, Excluded)));
+    let entry = |cursor: &Cursor| Entry { cursor: *cursor, author };
+    match order {
+        Order::NewestFirst => found.extend(range.rev().take(limit).map(entry)),
+        Order::OldestFirst => found.extend(range.take(limit).map(entry)),
+    }
+}

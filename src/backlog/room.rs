@@ -1,0 +1,117 @@
+//! The bound on how many jobs may wait.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Counts jobs against a capacity.
+#[derive(Debug)]
+pub(super) struct Counter {
+    capacity: usize,
+    used: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// Room for some jobs; what is not used by the end is given back.
+#[derive(Debug)]
+pub struct Room<'a> {
+    counter: &'a Counter,
+    left: usize,
+}
+
+impl Counter {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, used: Mutex::new(0), freed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Also takes what is more than the whole capacity when nothing waits: else it could never pass.
+    fn fits(&self, used: usize, n: usize, capacity: usize) -> bool {
+        used == 0 || used.saturating_add(n) <= capacity
+    }
+
+    fn room(&self, mut used: MutexGuard<'_, usize>, n: usize) -> Room<'_> {
+        *used += n;
+        Room { counter: self, left: n }
+    }
+
+    pub(super) fn try_take(&self, n: usize) -> Option<Room<'_>> {
+        let used = self.lock();
+        self.fits(*used, n, self.capacity).then(|| self.room(used, n))
+    }
+
+    pub(super) fn try_take_low(&self, n: usize) -> Option<Room<'_>> {
+        let used = self.lock();
+        self.fits(*used, n, self.capacity / 2).then(|| self.room(used, n))
+    }
+
+    pub(super) fn take(&self, n: usize) -> Room<'_> {
+        let mut used = self.lock();
+        while !self.fits(*used, n, self.capacity) {
+            used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.room(used, n)
+    }
+
+    /// Takes room whether or not there is any: for jobs that exist already.
+    pub(super) fn force(&self, n: usize) -> Room<'_> {
+        self.room(self.lock(), n)
+    }
+
+    pub(super) fn give_back(&self, n: usize) {
+        let mut used = self.lock();
+        *used = used.saturating_sub(n);
+        self.freed.notify_all();
+    }
+
+    pub(super) fn used(&self) -> usize {
+        *self.lock()
+    }
+
+    pub(super) fn wait_until_empty(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        let mut used = self.lock();
+        while *used > 0 {
+            let Some(left) = deadline.checked_duration_since(Instant::now()) else { return false };
+            used = self.freed.wait_timeout(used, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+}
+
+impl Room<'_> {
+    /// Hands one place over to a job, which gives it back when it ends.
+    pub(super) fn use_one(&mut self) {
+        debug_assert!(self.left > 0, "a job without room");
+        self.left = self.left.saturating_sub(1);
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        if self.left > 0 {
+            self.counter.give_back(self.left);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_more_than_the_capacity_but_always_something() {
+        let counter = Counter::new(4);
+        let mut three = counter.try_take(3).expect("fits");
+        assert!(counter.try_take(2).is_none());
+        three.use_one();
+        drop(three);
+        assert_eq!(counter.used(), 1);
+        assert!(counter.try_take_low(2).is_none());
+        counter.give_back(1);
+        assert!(counter.try_take(9).is_some(), "a batch above the capacity passes alone");
+        assert!(counter.wait_until_empty(Duration::ZERO));
+    }
+}

@@ -1,0 +1,102 @@
+//! `tideline demo`: a made-up community to try things on.
+
+mod graph;
+mod posts;
+mod random;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use self::random::Random;
+use super::print;
+use crate::clock::now;
+use crate::error::{Error, Result};
+use crate::model::Millis;
+
+/// What to make.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// Write follows.csv and content.csv into DIR
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// How many users
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    users: u32,
+    /// How many posts
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
+    posts: u32,
+    /// The same seed, sizes and --until give the same files
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The time of the newest post, milliseconds since 1970; now if left out
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(posts::YEAR..=crate::model::MAX_MILLIS))]
+    until: Option<Millis>,
+}
+
+pub(super) fn run(args: &DemoArgs) -> Result<()> {
+    let failed = |path: &Path, e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display()));
+    fs::create_dir_all(&args.out).map_err(|e| failed(&args.out, e))?;
+    let until = args.until.unwrap_or_else(now);
+    let mut random = Random::new(args.seed);
+    let graph = graph::make(args.users, &mut random);
+    let follows = args.out.join("follows.csv");
+    let edges = write_follows(&follows, &graph, until, &mut random).map_err(|e| failed(&follows, e))?;
+    let content = args.out.join("content.csv");
+    write_content(&content, posts::make(&graph, args.posts, until, &mut random)).map_err(|e| failed(&content, e))?;
+    let (users, posts) = (args.users, args.posts);
+    print(|out| {
+        writeln!(out, "{}: {edges} follows of {users} users", follows.display())?;
+        writeln!(out, "{}: {posts} posts", content.display())
+    })
+}
+
+fn write_follows(path: &Path, graph: &[Vec<u32>], until: Millis, random: &mut Random) -> io::Result<usize> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(out, "user_id,target_id,since")?;
+    let mut edges = 0;
+    for (user, targets) in graph.iter().enumerate() {
+        for target in targets {
+            let since = until - posts::WINDOW - random.below(posts::YEAR - posts::WINDOW);
+            writeln!(out, "{},{},{since}", user + 1, target + 1)?;
+        }
+        edges += targets.len();
+    }
+    out.flush()?;
+    Ok(edges)
+}
+
+fn write_content(path: &Path, posts: Vec<posts::Post>) -> io::Result<()> {
+    let mut out = csv::Writer::from_path(path)?;
+    out.write_record(["content_id", "author_id", "published_at", "text"])?;
+    for (index, post) in posts.into_iter().enumerate() {
+        let (id, author) = (index + 1, post.author + 1);
+        out.write_record([&id.to_string(), &author.to_string(), &post.at.to_string(), &post.text])?;
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(out: &Path, seed: u64) -> DemoArgs {
+        DemoArgs { out: out.to_owned(), users: 300, posts: 500, seed, until: Some(1_700_000_000_000) }
+    }
+
+    #[test]
+    fn the_seed_decides_every_byte() {
+        let made = |seed| {
+            let dir = tempfile::tempdir().expect("temp dir");
+            run(&args(dir.path(), seed)).expect("runs");
+            let read = |name| fs::read(dir.path().join(name)).expect(name);
+            (read("follows.csv"), read("content.csv"))
+        };
+        let (first, again, other) = (made(1), made(1), made(2));
+        assert_eq!(first, again);
+        assert_ne!(first.0, other.0);
+        assert_ne!(first.1, other.1);
+    }
+}

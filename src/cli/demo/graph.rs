@@ -1,0 +1,99 @@
+//! A follow graph with a heavy tail: who has followers gets more.
+
+use std::collections::HashSet;
+
+use super::random::Random;
+
+/// One user in this many is a celebrity.
+const USERS_PER_CELEBRITY: u32 = 500;
+/// Most users follow at least this many …
+const FEWEST: u64 = 5;
+/// … and at most this many of their own choice.
+const MOST: u64 = 50;
+/// Nobody follows back once following this many: that stays below the default follow limit.
+const FOLLOW_BACK_UP_TO: usize = 500;
+
+/// For each of `users` whom it follows, in the order of following. Nobody is there twice, or is itself.
+///
+/// The first users are the celebrities, whom a third of all follow.
+pub(super) fn make(users: u32, random: &mut Random) -> Vec<Vec<u32>> {
+    let celebrities = if users < 10 { 0 } else { users.div_ceil(USERS_PER_CELEBRITY) };
+    let mut graph = Graph { following: vec![Vec::new(); users as usize], edges: HashSet::new(), targets: Vec::new() };
+    for user in 0..users {
+        for celebrity in 0..celebrities {
+            if random.below(3) == 0 {
+                graph.follow(user, celebrity);
+            }
+        }
+        // Squaring makes small numbers common.
+        let share = random.unit();
+        let wanted = FEWEST + (share * share * (MOST - FEWEST + 1) as f64) as u64;
+        for _ in 0..wanted.min(u64::from(users - 1)) {
+            let popular = graph.targets.get(random.below(graph.targets.len() as u64) as usize).copied();
+            let anybody = random.below(u64::from(users)) as u32;
+            let target = popular.filter(|_| random.percent(70)).unwrap_or(anybody);
+            let followed = target >= celebrities && graph.follow(user, target);
+            if followed {
+                graph.targets.push(target);
+                if random.percent(30) && graph.following[target as usize].len() < FOLLOW_BACK_UP_TO {
+                    graph.follow(target, user);
+                }
+            }
+        }
+    }
+    graph.following
+}
+
+struct Graph {
+    following: Vec<Vec<u32>>,
+    edges: HashSet<(u32, u32)>,
+    /// Each user as often as it was chosen: a pick from here prefers the popular.
+    targets: Vec<u32>,
+}
+
+impl Graph {
+    /// False if it is so already, or the two are one.
+    fn follow(&mut self, user: u32, target: u32) -> bool {
+        let new = user != target && self.edges.insert((user, target));
+        if new {
+            self.following[user as usize].push(target);
+        }
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_graph_has_the_shape_of_a_community() {
+        let graph = make(2000, &mut Random::new(1));
+        let mut followers = vec![0_usize; graph.len()];
+        let edges: HashSet<(usize, u32)> =
+            graph.iter().enumerate().flat_map(|(u, targets)| targets.iter().map(move |t| (u, *t))).collect();
+        assert_eq!(edges.len(), graph.iter().map(Vec::len).sum::<usize>(), "an edge is there twice");
+        for (user, target) in &edges {
+            assert_ne!(*user, *target as usize);
+            followers[*target as usize] += 1;
+        }
+        let usual = graph.iter().filter(|targets| (5..=50).contains(&targets.len())).count();
+        assert!(usual > 1500, "{usual} follow 5 to 50");
+        assert!(graph.iter().all(|targets| targets.len() < 1000));
+        let mutual = edges.iter().filter(|(u, t)| edges.contains(&(*t as usize, *u as u32))).count();
+        assert!((edges.len() / 10..edges.len() / 10 * 7).contains(&mutual), "{mutual} of {} mutual", edges.len());
+        let famous = followers.iter().filter(|count| (550..800).contains(*count)).count();
+        assert!((1..=20).contains(&famous), "{famous} celebrities");
+        followers.sort_unstable();
+        assert!(followers[1950] > 3 * followers[1000], "no heavy tail: {} and {}", followers[1950], followers[1000]);
+    }
+
+    #[test]
+    fn tiny_communities_work() {
+        for users in 1..12 {
+            let graph = make(users, &mut Random::new(3));
+            assert_eq!(graph.len(), users as usize);
+            assert!(graph.iter().all(|targets| targets.len() < users as usize));
+        }
+    }
+}

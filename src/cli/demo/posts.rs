@@ -1,0 +1,142 @@
+//! Posts of the last two weeks: by a few mostly, in bursts, with ties in time.
+
+use super::random::Random;
+use crate::model::Millis;
+
+const MINUTE: Millis = 60_000;
+const DAY: Millis = 24 * 60 * MINUTE;
+/// How far back posts go.
+pub(super) const WINDOW: Millis = 14 * DAY;
+/// How far back follows go.
+pub(super) const YEAR: Millis = 365 * DAY;
+
+/// One in so many posts belongs to a burst, and a burst has about so many posts.
+const POSTS_PER_BURST: u32 = 1000;
+
+/// One post.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Post {
+    /// Index of the author.
+    pub(super) author: u32,
+    /// When.
+    pub(super) at: Millis,
+    /// What.
+    pub(super) text: String,
+}
+
+/// That many posts, oldest first, in random order among those of one millisecond.
+pub(super) fn make(graph: &[Vec<u32>], posts: u32, until: Millis, random: &mut Random) -> Vec<Post> {
+    let bursts: Vec<Millis> =
+        (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.below(WINDOW - 10 * MINUTE)).collect();
+    let mut made: Vec<Post> = (0..posts)
+        .map(|_| Post { author: author(graph, random), at: time(&bursts, until, random), text: text(random) })
+        .collect();
+    made.sort_by_key(|post| post.at);
+    made
+}
+
+/// Half of the posts are by authors as they are followed, the others by anybody, the low ids more often.
+fn author(graph: &[Vec<u32>], random: &mut Random) -> u32 {
+    let followed = random.pick(graph).and_then(|targets| random.pick(targets)).copied();
+    let share = random.unit();
+    let anybody = (share * share * graph.len() as f64) as u32;
+    followed.filter(|_| random.percent(50)).unwrap_or(anybody)
+}
+
+fn time(bursts: &[Millis], until: Millis, random: &mut Random) -> Millis {
+    let at = match random.pick(bursts) {
+        // Within ten minutes of the burst, most of it at once.
+        Some(burst) if random.percent(40) => {
+            let share = random.unit();
+            burst - (share * share * share * (10 * MINUTE) as f64) as Millis
+        }
+        _ => until - random.below(WINDOW),
+    };
+    // Many hosts keep whole seconds only, so ties are common.
+    if random.percent(60) { at - at % 1000 } else { at }
+}
+
+fn text(random: &mut Random) -> String {
+    const OPENINGS: &[&str] = &[
+        "Just finished",
+        "Thinking about",
+        "Who else likes",
+        "Morning walk:",
+        "Finally fixed",
+        "Reading up on",
+        "Lunch break with",
+        "Can anybody recommend",
+        "Proud of",
+        "Day three of",
+        "Back to",
+        "Unpopular opinion:",
+    ];
+    const THINGS: &[&str] = &[
+        "the old harbour",
+        "a new bicycle",
+        "sourdough",
+        "my first marathon",
+        "the night train",
+        "a broken radio",
+        "three small cats",
+        "the autumn market",
+        "a very long book",
+        "this garden",
+        "tidal pools",
+        "the last tram",
+    ];
+    const ENDINGS: &[&str] = &[
+        ".",
+        "!",
+        "?",
+        ", and it was worth it.",
+        ", again.",
+        " (photos soon).",
+        " – \"never again\", I said.",
+        ".\nMore tomorrow.",
+        " 🌊",
+        ", as every year.",
+    ];
+    let mut part = |among: &[&'static str]| random.pick(among).copied().unwrap_or_default();
+    let (opening, thing, ending) = (part(OPENINGS), part(THINGS), part(ENDINGS));
+    format!("{opening} {thing}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::graph;
+    use super::*;
+
+    #[test]
+    fn posts_are_in_order_in_the_window_with_bursts_and_ties() {
+        let mut random = Random::new(1);
+        let graph = graph::make(500, &mut random);
+        let until = 1_700_000_000_123;
+        let posts = make(&graph, 20_000, until, &mut random);
+        assert_eq!(posts.len(), 20_000);
+        assert!(posts.is_sorted_by_key(|post| post.at));
+        assert!(posts.iter().all(|post| (until - WINDOW - 1000..=until).contains(&post.at) && post.author < 500));
+        let count = |key: fn(&Post) -> u64| {
+            let mut counts = HashMap::<u64, u32>::new();
+            posts.iter().for_each(|post| *counts.entry(key(post)).or_default() += 1);
+            counts
+        };
+        let busiest_minute = count(|post| post.at / MINUTE).into_values().max().expect("posts");
+        assert!(busiest_minute > 50, "{busiest_minute} in the busiest minute");
+        let tied = count(|post| post.at).into_values().filter(|count| *count > 1).count();
+        assert!(tied > 500, "{tied} ties");
+        let mut by_author: Vec<u32> = count(|post| u64::from(post.author)).into_values().collect();
+        by_author.sort_unstable();
+        let (most, median) = (by_author[by_author.len() - 1], by_author[by_author.len() / 2]);
+        assert!(most > 5 * median, "no heavy tail: {most} and {median}");
+        assert!(posts.iter().all(|post| post.text.len() > 10));
+    }
+
+    #[test]
+    fn no_post_is_no_post() {
+        assert_eq!(make(&[vec![]], 0, YEAR, &mut Random::new(1)), []);
+        assert_eq!(make(&[vec![]], 3, YEAR, &mut Random::new(1)).len(), 3);
+    }
+}

@@ -1,0 +1,194 @@
+//! `tideline import`: follows and content from files, as if each line had been sent to the API.
+
+mod fields;
+mod reader;
+mod records;
+mod rows;
+mod source;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+
+use self::reader::Reader;
+use self::rows::Row;
+use self::source::Source;
+use super::progress::{Progress, Unit};
+use super::{drain, print};
+use crate::config::{Config, Durability};
+use crate::error::{Error, Result};
+use crate::feed::{Feed, Follow, Imported};
+use crate::model::Draft;
+use crate::server::{self, App};
+
+/// What to import.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+CSV: user_id,target_id[,since] and content_id,author_id,published_at[,text]; a header row may name the
+columns in another order. NDJSON: one object a line, with the field names of the API. Plain, gzip or
+Zstandard, told apart by content. FILE may be - for the standard input. All follows are taken before
+all content. An import can be run again: what is there already is counted, not taken twice.")]
+pub(super) struct ImportArgs {
+    /// Who follows whom; may be given several times
+    #[arg(long, value_name = "FILE", required_unless_present = "content")]
+    follows: Vec<PathBuf>,
+    /// What was published; may be given several times
+    #[arg(long, value_name = "FILE")]
+    content: Vec<PathBuf>,
+    /// Give up once more than N lines were refused
+    #[arg(long, value_name = "N")]
+    max_refused: Option<u64>,
+}
+
+/// What became of one row.
+enum Outcome {
+    New,
+    Same,
+    Refused(String),
+}
+
+/// What became of one file.
+#[derive(Debug, Default)]
+struct Tally {
+    table: &'static str,
+    name: String,
+    new: u64,
+    same: u64,
+    refused: u64,
+}
+
+pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
+    // Each write need not reach the device: all do before the end, and a run cut short is run again.
+    config.storage.durability = Durability::Os;
+    let open = |paths: &[PathBuf]| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>();
+    let (follows, content) = (open(&args.follows)?, open(&args.content)?);
+    let app = server::open(&config)?;
+    let mut import = Import { app: &app, max_refused: args.max_refused, tallies: Vec::new() };
+    let taken = import.all(follows, content);
+    let tallies = import.tallies;
+    let stopped = app.stop(config.server.shutdown_timeout.get());
+    print(|out| tallies.iter().try_for_each(|tally| tally.print(out)))?;
+    taken.and(stopped)?;
+    let sum = |count: fn(&Tally) -> u64| tallies.iter().map(count).sum::<u64>();
+    if sum(|t| t.refused) > 0 && sum(|t| t.new + t.same) == 0 {
+        return Err(Error::Setup("nothing was imported: every line was refused".to_owned()));
+    }
+    Ok(())
+}
+
+struct Import<'a> {
+    app: &'a App,
+    max_refused: Option<u64>,
+    tallies: Vec<Tally>,
+}
+
+impl Import<'_> {
+    fn all(&mut self, follows: Vec<Source>, content: Vec<Source>) -> Result<()> {
+        let taken = self.files(follows, content);
+        if taken.is_ok() {
+            drain(self.app.feed());
+        }
+        taken.and(self.app.feed().store().sync())
+    }
+
+    fn files(&mut self, follows: Vec<Source>, content: Vec<Source>) -> Result<()> {
+        let feed = Arc::clone(self.app.feed());
+        for source in follows {
+            self.file("follows", source, |rows| import_follows(&feed, &rows))?;
+        }
+        for source in content {
+            self.file("content", source, |rows| import_content(&feed, rows))?;
+        }
+        Ok(())
+    }
+
+    fn file<T: Row>(
+        &mut self,
+        table: &'static str,
+        source: Source,
+        mut take: impl FnMut(Vec<T>) -> Result<Vec<Outcome>>,
+    ) -> Result<()> {
+        let progress = Progress::new(format!("{table} {}", source.name), source.length, Unit::Bytes);
+        let position = Arc::clone(&source.read);
+        let refused_before: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
+        self.tallies.push(Tally { table, name: source.name.clone(), ..Tally::default() });
+        let Some(tally) = self.tallies.last_mut() else { return Ok(()) };
+        let Reader { batches, thread } = reader::read(source)?;
+        for batch in batches {
+            let (lines, rows): (Vec<u64>, Vec<T>) = batch.rows.into_iter().unzip();
+            let outcomes = if rows.is_empty() { Vec::new() } else { take(rows)? };
+            let mut refused = batch.refused;
+            for (line, outcome) in lines.into_iter().zip(outcomes) {
+                match outcome {
+                    Outcome::New => tally.new += 1,
+                    Outcome::Same => tally.same += 1,
+                    Outcome::Refused(reason) => refused.push((line, reason)),
+                }
+            }
+            tally.refuse(refused, &progress);
+            progress.at(position.load(Ordering::Relaxed), tally.remark(&progress));
+            if let Some(most) = self.max_refused.filter(|most| refused_before + tally.refused > *most) {
+                return Err(Error::Setup(format!("gave up: more than {most} lines were refused")));
+            }
+        }
+        thread.join().unwrap_or_else(|_| Err(Error::Setup(format!("reading {} failed", tally.name))))
+    }
+}
+
+impl Tally {
+    /// Names the refused lines.
+    fn refuse(&mut self, mut refused: Vec<(u64, String)>, progress: &Progress) {
+        if refused.is_empty() {
+            return;
+        }
+        self.refused += refused.len() as u64;
+        refused.sort_by_key(|(line, _)| *line);
+        progress
+            .write(|out| refused.iter().try_for_each(|(line, reason)| writeln!(out, "{}:{line}: {reason}", self.name)));
+    }
+
+    fn remark(&self, progress: &Progress) -> String {
+        let Self { new, same, refused, .. } = self;
+        let rate = progress.rate(new + same + refused);
+        format!("{new} new, {same} already there, {refused} refused, {rate} lines/s")
+    }
+
+    fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let Self { table, name, new, same, refused } = self;
+        writeln!(out, "{table} {name}: {new} new, {same} already there, {refused} refused")
+    }
+}
+
+fn import_follows(feed: &Feed, rows: &[Follow]) -> Result<Vec<Outcome>> {
+    let outcome = |taken| match taken {
+        Ok(true) => Ok(Outcome::New),
+        Ok(false) => Ok(Outcome::Same),
+        Err(error) => refusal(error),
+    };
+    feed.import_follows(rows)?.into_iter().map(outcome).collect()
+}
+
+fn import_content(feed: &Feed, rows: Vec<Draft>) -> Result<Vec<Outcome>> {
+    let outcome = |taken| match taken {
+        Imported::New => Outcome::New,
+        Imported::Same => Outcome::Same,
+        Imported::Taken => {
+            Outcome::Refused("content_exists: the id belongs to another item, or to a deleted one".to_owned())
+        }
+    };
+    Ok(feed.import(rows)?.into_iter().map(outcome).collect())
+}
+
+/// Tells a row that cannot be taken from a store that takes nothing.
+fn refusal(error: Error) -> Result<Outcome> {
+    match &error {
+        Error::Invalid { code, detail }
+        | Error::Refused { code, detail }
+        | Error::NotFound { code, detail }
+        | Error::Conflict { code, detail } => Ok(Outcome::Refused(format!("{code}: {detail}"))),
+        _ => Err(error),
+    }
+}

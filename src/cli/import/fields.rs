@@ -1,0 +1,170 @@
+//! The fields of a CSV record, and what its columns are.
+
+use std::borrow::Cow;
+
+/// A column of a table: its name, and whether a record must have it.
+pub(super) type Column = (&'static str, bool);
+
+/// Which field of a record belongs to which column.
+#[derive(Debug)]
+pub(super) struct Columns {
+    /// For each column of the table the place of its field.
+    places: Vec<Option<usize>>,
+    /// How many fields a record may have.
+    width: usize,
+}
+
+impl Columns {
+    /// The table's own order, for a file without a header.
+    pub(super) fn in_order(table: &[Column]) -> Self {
+        Self { places: (0..table.len()).map(Some).collect(), width: table.len() }
+    }
+
+    /// The order that a header gives. Refuses names that are unknown, twice there or missing.
+    pub(super) fn of_header(table: &[Column], header: &[Cow<'_, str>]) -> Result<Self, String> {
+        let mut places = vec![None; table.len()];
+        for (place, name) in header.iter().enumerate() {
+            let column = table.iter().position(|(known, _)| known == name);
+            let slot = column.and_then(|column| places.get_mut(column));
+            match slot {
+                None => {
+                    let known: Vec<_> = table.iter().map(|(name, _)| *name).collect();
+                    return Err(format!("unknown column {name:?} in the header; known are {}", known.join(", ")));
+                }
+                Some(Some(_)) => return Err(format!("column {name} is twice in the header")),
+                Some(slot) => *slot = Some(place),
+            }
+        }
+        let missing = table.iter().zip(&places).find(|((_, needed), place)| *needed && place.is_none());
+        match missing {
+            Some(((name, _), _)) => Err(format!("column {name} is missing in the header")),
+            None => Ok(Self { places, width: header.len() }),
+        }
+    }
+
+    /// Refuses a record with more fields than there are columns.
+    pub(super) fn check(&self, fields: &[Cow<'_, str>]) -> Result<(), String> {
+        if fields.len() > self.width {
+            return Err(format!("{} fields where at most {} are expected", fields.len(), self.width));
+        }
+        Ok(())
+    }
+
+    /// The field of a column; `None` if the record has none or it is empty.
+    pub(super) fn get<'f>(&self, fields: &'f [Cow<'_, str>], column: usize) -> Option<&'f str> {
+        let place = self.places.get(column).copied().flatten()?;
+        fields.get(place).map(Cow::as_ref).filter(|field| !field.is_empty())
+    }
+}
+
+/// Whether a record is a header: its first field is no number.
+pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
+    let first = fields.first().map_or("", |field| field.trim());
+    !first.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Splits a record whose quotes are known to be well placed.
+pub(super) fn split(record: &str) -> Vec<Cow<'_, str>> {
+    let mut fields = Vec::with_capacity(4);
+    let mut rest = record;
+    loop {
+        let (field, after) = match rest.strip_prefix('"') {
+            Some(quoted) => {
+                let end = closing_quote(quoted);
+                let inside = &quoted[..end];
+                let field = if inside.contains('"') { inside.replace("\"\"", "\"").into() } else { inside.into() };
+                (field, quoted.get(end + 1..).unwrap_or_default())
+            }
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                (Cow::Borrowed(&rest[..end]), &rest[end..])
+            }
+        };
+        fields.push(field);
+        match after.strip_prefix(',') {
+            Some(next) => rest = next,
+            None => return fields,
+        }
+    }
+}
+
+/// Where the text inside quotes ends.
+fn closing_quote(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'"', Some(b'"')) => at += 2,
+            (b'"', _) => return at,
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Column] = &[("user_id", true), ("target_id", true), ("since", false)];
+
+    #[test]
+    fn fields_are_split_and_unquoted() {
+        for (record, want) in [
+            ("1,2", vec!["1", "2"]),
+            ("1,2,", vec!["1", "2", ""]),
+            (",", vec!["", ""]),
+            ("", vec![""]),
+            (r#""1","2""#, vec!["1", "2"]),
+            (r#"1,"a,""b""""#, vec!["1", r#"a,"b""#]),
+            ("1,\"a\nb\",\"\"", vec!["1", "a\nb", ""]),
+            (r#"1,a"b"#, vec!["1", r#"a"b"#]),
+            ("1,\"é\",ü", vec!["1", "é", "ü"]),
+        ] {
+            assert_eq!(split(record), want, "{record}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_known_by_its_first_field() {
+        for header in ["user_id,target_id", "x", "", ",2", "\"user_id\"", "id1,2", "-,1"] {
+            assert!(is_header(&split(header)), "{header}");
+        }
+        for data in ["1,2", "0,1", "-1,2", "+1", " 7", "1.5,2", "\"1\",2", "9999999999999999999999,1", "1a"] {
+            assert!(!is_header(&split(data)), "{data}");
+        }
+    }
+
+    #[test]
+    fn a_header_may_reorder_and_leave_out_what_is_optional() {
+        let columns = Columns::of_header(TABLE, &split("since,target_id,user_id")).expect("known");
+        let record = split("5,2,1");
+        assert_eq!((0..3).map(|c| columns.get(&record, c)).collect::<Vec<_>>(), [Some("1"), Some("2"), Some("5")]);
+        let columns = Columns::of_header(TABLE, &split("target_id,user_id")).expect("known");
+        assert_eq!(columns.get(&split("2,1"), 2), None);
+        assert!(columns.check(&split("2,1,5")).is_err());
+    }
+
+    #[test]
+    fn a_wrong_header_is_refused_by_name() {
+        for (header, word) in [
+            ("user_id,target", "\"target\""),
+            ("user_id,target_id,", "\"\""),
+            ("user_id,user_id,target_id", "user_id is twice"),
+            ("user_id,since", "target_id is missing"),
+            ("User_id,target_id", "\"User_id\""),
+        ] {
+            let error = Columns::of_header(TABLE, &split(header)).expect_err(header);
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn short_records_lack_fields_and_long_ones_are_refused() {
+        let columns = Columns::in_order(TABLE);
+        assert_eq!(columns.get(&split("1"), 1), None);
+        assert_eq!(columns.get(&split("1,"), 1), None);
+        assert!(columns.check(&split("1,2,3")).is_ok());
+        assert_eq!(columns.check(&split("1,2,3,4")), Err("4 fields where at most 3 are expected".to_owned()));
+    }
+}

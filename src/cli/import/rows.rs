@@ -1,0 +1,234 @@
+//! The two tables that can be imported, and how one row of each is read.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::fields::{Column, Columns};
+use crate::feed::Follow;
+use crate::model::{ContentId, Draft, Kind, Millis, Time, Topics, UserId};
+
+/// A row of one of the tables.
+pub(super) trait Row: Sized + Send + 'static {
+    /// The columns in CSV, in their order without a header.
+    const COLUMNS: &'static [Column];
+
+    /// From the fields of a CSV record, or a reason.
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, String>;
+
+    /// From a JSON object, or a reason.
+    fn from_json(text: &str) -> Result<Self, String>;
+}
+
+impl Row for Follow {
+    const COLUMNS: &'static [Column] = &[("user_id", true), ("target_id", true), ("since", false)];
+
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, String> {
+        columns.check(fields)?;
+        let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
+        Ok((needed(field(0))?, needed(field(1))?, time(field(2))?))
+    }
+
+    fn from_json(text: &str) -> Result<Self, String> {
+        let FollowObject { user_id, target_id, since } = object(text)?;
+        Ok((user_id, target_id, since.0))
+    }
+}
+
+impl Row for Draft {
+    const COLUMNS: &'static [Column] =
+        &[("content_id", true), ("author_id", true), ("published_at", true), ("text", false)];
+
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, String> {
+        columns.check(fields)?;
+        let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
+        let content_id: ContentId = needed(field(0))?;
+        let author_id = needed(field(1))?;
+        let published_at = time(field(2))?.ok_or("published_at is missing")?;
+        Ok(Self {
+            author_id,
+            content_id: Some(content_id),
+            published_at: Some(Time(published_at)),
+            kind: Kind::default(),
+            text: field(3).1.map(str::to_owned),
+            media: None,
+            topics: Topics::default(),
+            ref_id: None,
+            extra: None,
+            broadcast: true,
+        })
+    }
+
+    fn from_json(text: &str) -> Result<Self, String> {
+        let draft: Self = object(text)?;
+        match draft.content_id {
+            Some(_) => Ok(draft),
+            None => Err("content_id is missing; an import needs it, so that it can be run again".to_owned()),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FollowObject {
+    user_id: UserId,
+    target_id: UserId,
+    #[serde(default)]
+    since: Since,
+}
+
+/// A time that may be left out but not be `null`.
+#[derive(Default, Deserialize)]
+#[serde(from = "Time")]
+struct Since(Option<Millis>);
+
+impl From<Time> for Since {
+    fn from(time: Time) -> Self {
+        Self(Some(time.0))
+    }
+}
+
+fn needed<T: FromStr<Err: Display>>((name, field): (&str, Option<&str>)) -> Result<T, String> {
+    let text = field.ok_or_else(|| format!("{name} is missing"))?;
+    text.parse().map_err(|reason| format!("{name}: {reason}"))
+}
+
+fn time((name, field): (&str, Option<&str>)) -> Result<Option<Millis>, String> {
+    let Some(text) = field else { return Ok(None) };
+    let millis = text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
+    let time = millis.and_then(|millis: Millis| Time::try_from(millis).ok());
+    let time = time.ok_or_else(|| format!("{name}: a time is a whole number of milliseconds up to 2^63-1"))?;
+    Ok(Some(time.0))
+}
+
+/// Reads one object. The reason names a column of the line, not the line: it has a number already.
+fn object<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    if !text.trim_start().starts_with('{') {
+        // A struct would be read from an array too.
+        return Err("expected a JSON object".to_owned());
+    }
+    serde_json::from_str(text).map_err(|e| {
+        let reason = e.to_string();
+        let place = format!(" at line {} column {}", e.line(), e.column());
+        match reason.strip_suffix(&place) {
+            Some(reason) => format!("{reason} at column {}", e.column()),
+            None => reason,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fields::split;
+    use super::*;
+
+    fn csv<T: Row>(record: &str) -> Result<T, String> {
+        T::from_fields(&Columns::in_order(T::COLUMNS), &split(record))
+    }
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn refused<T: Row>(read: fn(&str) -> Result<T, String>, cases: &[(&str, &str)]) {
+        for (text, word) in cases {
+            match read(text) {
+                Ok(_) => panic!("taken: {text}"),
+                Err(reason) => assert!(reason.contains(word), "{text}: {reason}"),
+            }
+        }
+    }
+
+    #[test]
+    fn follows_are_read_from_both_formats() {
+        assert_eq!(csv("1,2"), Ok((user(1), user(2), None)));
+        assert_eq!(csv("1,2,"), Ok((user(1), user(2), None)));
+        assert_eq!(csv("\"1\",\"2\",\"3\""), Ok((user(1), user(2), Some(3))));
+        assert_eq!(Follow::from_json(r#"{"user_id":1,"target_id":"2"}"#), Ok((user(1), user(2), None)));
+        assert_eq!(Follow::from_json(r#" {"since":0,"user_id":1,"target_id":2} "#), Ok((user(1), user(2), Some(0))));
+    }
+
+    #[test]
+    fn malformed_follows_are_refused_with_a_reason() {
+        refused::<Follow>(
+            csv,
+            &[
+                ("1", "target_id is missing"),
+                (",2", "user_id is missing"),
+                ("0,2", "user_id: an id"),
+                ("1,-2", "target_id: an id"),
+                ("1, 2", "target_id: an id"),
+                ("1,9223372036854775808", "target_id: an id"),
+                ("1,2,x", "since: a time"),
+                ("1,2,+3", "since: a time"),
+                ("1,2,9223372036854775808", "since: a time"),
+                ("1,2,1.5", "since: a time"),
+                ("1,2,3,4", "4 fields"),
+                ("1;2", "user_id: an id"),
+            ],
+        );
+        refused(
+            Follow::from_json,
+            &[
+                ("{", "EOF"),
+                (r#"{"user_id":1}"#, "missing field `target_id`"),
+                (r#"{"user_id":1,"target_id":0}"#, "an id is"),
+                (r#"{"user_id":1,"user_id":1,"target_id":2}"#, "duplicate field"),
+                (r#"{"user_id":1,"target_id":2,"until":3}"#, "unknown field `until`"),
+                (r#"{"user_id":1,"target_id":2,"since":null}"#, "null"),
+                (r#"{"user_id":1,"target_id":2,"since":"3"}"#, "string"),
+                (r#"{"user_id":1,"target_id":2,"since":-3}"#, "-3"),
+                (r#"{"user_id":1,"target_id":2} {}"#, "trailing characters at column 29"),
+                ("[1,2]", "expected a JSON object"),
+            ],
+        );
+    }
+
+    #[test]
+    fn content_is_read_from_both_formats() {
+        let draft: Draft = csv("7,1,1000,\"a, b\"").expect("row");
+        assert_eq!((draft.content_id.map(ContentId::get), draft.author_id), (Some(7), user(1)));
+        assert_eq!((draft.published_at, draft.text.as_deref()), (Some(Time(1000)), Some("a, b")));
+        assert!(draft.broadcast);
+        assert_eq!(csv::<Draft>("7,1,1000,").expect("row").text, None);
+        let draft =
+            Draft::from_json(r#"{"content_id":"7","author_id":1,"kind":"note","broadcast":false,"topics":["x"]}"#)
+                .expect("object");
+        assert_eq!((draft.kind.into_string().as_str(), draft.broadcast, draft.published_at), ("note", false, None));
+        assert_eq!(draft.topics.into_vec(), ["x"]);
+    }
+
+    #[test]
+    fn malformed_content_is_refused_with_a_reason() {
+        refused::<Draft>(
+            csv,
+            &[
+                ("7", "author_id is missing"),
+                ("7,1", "published_at is missing"),
+                ("7,1,", "published_at is missing"),
+                ("7,1,now", "published_at: a time"),
+                ("0,1,2", "content_id: an id"),
+                ("7,x,2", "author_id: an id"),
+                ("7,1,2,a,b", "5 fields"),
+            ],
+        );
+        refused(
+            Draft::from_json,
+            &[
+                (r#"{"author_id":1}"#, "content_id is missing"),
+                (r#"{"content_id":7}"#, "missing field `author_id`"),
+                (r#"{"content_id":7,"author_id":1,"titel":""}"#, "unknown field `titel`"),
+                (r#"{"content_id":7,"author_id":1,"kind":"A"}"#, "kind"),
+                (r#"{"content_id":7,"author_id":1,"text":5}"#, "string"),
+                (r#"{"content_id":7,"author_id":1,"published_at":null}"#, "null"),
+                (r#"{"content_id":7,"author_id":1,"extra":[]}"#, "object"),
+                (r#"{"content_id":7,"author_id":1,"media":[{}]}"#, "media"),
+                (r#"{"content_id":7,"author_id":1"#, "EOF"),
+                (r#"["a"]"#, "expected a JSON object"),
+            ],
+        );
+    }
+}

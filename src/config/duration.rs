@@ -1,0 +1,79 @@
+//! Spans of time as people write them: `90d`, `5s`, `250ms`.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A span of time in a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Duration(std::time::Duration);
+
+impl Duration {
+    /// That many seconds.
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(std::time::Duration::from_secs(secs))
+    }
+
+    /// That many milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(std::time::Duration::from_millis(millis))
+    }
+
+    /// That many days.
+    pub const fn from_days(days: u64) -> Self {
+        Self::from_secs(days * 86_400)
+    }
+
+    /// As the standard type.
+    pub fn get(self) -> std::time::Duration {
+        self.0
+    }
+
+    /// Whole milliseconds.
+    pub fn as_millis(self) -> u64 {
+        u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl fmt::Display for Duration {
+    /// In the largest unit that divides it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.as_millis();
+        let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")];
+        match units.into_iter().find(|(size, _)| millis > 0 && millis % size == 0) {
+            Some((size, unit)) => write!(f, "{}{unit}", millis / size),
+            None => f.write_str("0s"),
+        }
+    }
+}
+
+impl Serialize for Duration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Duration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        humantime::parse_duration(&text)
+            .map(Self)
+            .map_err(|e| de::Error::custom(format!("\"{text}\" is not a duration such as 90d, 5s or 250ms: {e}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_what_it_reads() {
+        for text in ["90d", "5s", "250ms", "36h", "0s", "1500ms"] {
+            let json = format!("\"{text}\"");
+            let duration: Duration = serde_json::from_str(&json).expect(text);
+            assert_eq!(duration.to_string(), text);
+        }
+        assert!(serde_json::from_str::<Duration>("\"5\"").is_err());
+        assert!(serde_json::from_str::<Duration>("5").is_err());
+    }
+}

@@ -1,0 +1,33 @@
+//! Seeing users: a read of the home timeline keeps its reader active.
+
+use super::Feed;
+use crate::clock::now;
+use crate::error::{Error, Result};
+use crate::model::{Activity, Millis, UserId};
+use crate::store::Tier;
+
+/// A seen user is written down again after this part of `active_for`, and not at every read.
+const REFRESH_PART: Millis = 16;
+
+impl Feed {
+    /// Marks the reader as seen and returns what it is then. Comes before anything else of a read:
+    /// from here on, fan-outs that choose their recipients choose this reader.
+    pub(super) fn see(&self, user: UserId, tier: Tier) -> Result<Activity> {
+        let present = self.store.activity(user, tier)?;
+        let now = now();
+        let refresh = self.rules.active_for / REFRESH_PART;
+        if present.seen().is_some_and(|seen| now.saturating_sub(seen) <= refresh) {
+            return Ok(present);
+        }
+        if tier == Tier::Memory {
+            return Err(Error::NotCached);
+        }
+        // Without room for a rebuild the reader stays dormant and is served by pulling: exact, only slower.
+        let Some(mut room) = self.backlog.reserve_low(1) else { return Ok(Activity::Dormant) };
+        let touched = self.store.touch(user, now)?;
+        if let Some(job) = touched.job {
+            self.backlog.add(&mut room, job);
+        }
+        Ok(touched.activity)
+    }
+}

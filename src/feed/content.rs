@@ -1,0 +1,209 @@
+//! Publishing, editing, deleting and showing content.
+
+use std::collections::HashSet;
+
+use super::Feed;
+use crate::clock::now;
+use crate::error::{Error, Result};
+use crate::model::{
+    Content, ContentId, Cursor, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Order, Page, PageRequest,
+    Publish, Span, UserId,
+};
+use crate::store::{Batch, Published, Tier};
+
+/// What became of one item of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Imported {
+    /// It was published.
+    New,
+    /// It had been before, with the same body.
+    Same,
+    /// Its id belongs to another item, or to a deleted one.
+    Taken,
+}
+
+/// How often a made id that is taken is made anew. Once is rare: only a clock set back makes one again.
+const ID_ATTEMPTS: usize = 10;
+
+impl Feed {
+    /// Publishes all drafts or none; for each its content, and whether it is new.
+    ///
+    /// `content_exists` if an id belongs to another item, `overloaded` if the queue of jobs is full.
+    pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
+        let made: Vec<_> = drafts.iter().map(|draft| draft.content_id.is_none()).collect();
+        let mut items: Vec<_> = drafts.into_iter().map(|draft| self.complete(draft)).collect();
+        let mut ids = HashSet::new();
+        if let Some(twice) = items.iter().find(|item| !ids.insert(item.content.id)) {
+            return Err(Error::invalid(
+                "invalid_body",
+                format!("content {} comes twice in the batch", twice.content.id),
+            ));
+        }
+        for _ in 0..ID_ATTEMPTS {
+            let mut room = self.backlog.reserve(items.iter().filter(|item| item.content.broadcast).count())?;
+            let published = self.store.publish(&items, Batch::AllOrNone)?;
+            if !published.contains(&Published::Taken) {
+                let result = |(item, published): (Publish, Published)| match published {
+                    Published::New(job) => {
+                        job.into_iter().for_each(|job| self.backlog.add(&mut room, job));
+                        (item.content, true)
+                    }
+                    Published::Same(content) => (content, false),
+                    Published::Taken => (item.content, false),
+                };
+                return Ok(items.into_iter().zip(published).map(result).collect());
+            }
+            for ((item, made), published) in items.iter_mut().zip(&made).zip(published) {
+                match published {
+                    Published::Taken if *made => item.content.id = self.ids.next(),
+                    Published::Taken => {
+                        let detail = format!("content {} exists with another body, or is deleted", item.content.id);
+                        return Err(Error::conflict("content_exists", detail));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Err(Error::unavailable("overloaded", "no free content id was found; try again"))
+    }
+
+    /// Publishes each draft that can be, in order; waits where the queue of jobs is full.
+    pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Imported>> {
+        let items: Vec<_> = drafts.into_iter().map(|draft| self.complete(draft)).collect();
+        let mut results = Vec::with_capacity(items.len());
+        let mut rest = items.as_slice();
+        while !rest.is_empty() {
+            let mut ids = HashSet::new();
+            let distinct = rest.iter().take_while(|item| ids.insert(item.content.id)).count();
+            let (part, later) = rest.split_at(distinct);
+            let mut room = self.backlog.reserve_waiting(part.len());
+            for published in self.store.publish(part, Batch::Each)? {
+                results.push(match published {
+                    Published::New(job) => {
+                        job.into_iter().for_each(|job| self.backlog.add(&mut room, job));
+                        Imported::New
+                    }
+                    Published::Same(_) => Imported::Same,
+                    Published::Taken => Imported::Taken,
+                });
+            }
+            rest = later;
+        }
+        Ok(results)
+    }
+
+    /// Fills in what the host left to the server.
+    fn complete(&self, draft: Draft) -> Publish {
+        let mut content = Content {
+            id: draft.content_id.unwrap_or_else(|| self.ids.next()),
+            author: draft.author_id,
+            published_at: draft.published_at.map_or_else(now, |time| time.0),
+            edited_at: None,
+            kind: draft.kind.into_string(),
+            text: draft.text,
+            media: draft.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
+            topics: draft.topics.into_vec(),
+            ref_id: draft.ref_id,
+            extra: draft.extra.map(JsonObject::into_string),
+            broadcast: draft.broadcast,
+            fingerprint: 0,
+        };
+        content.fingerprint = fingerprint(&content);
+        Publish { content, time_given: draft.published_at.is_some() }
+    }
+
+    /// Edits an item; `content_not_found` if it is not there.
+    pub fn edit(&self, id: ContentId, edit: EditDraft) -> Result<Content> {
+        let edit = Edit {
+            text: edit.text,
+            media: edit.media.map(|media| media.map_or_else(|| "[]".to_owned(), MediaList::into_string)),
+            extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
+        };
+        self.store.edit(id, &edit, now())?.ok_or_else(|| Error::content_not_found(id))
+    }
+
+    /// Deletes an item; `content_not_found` if it is not there.
+    pub fn delete(&self, id: ContentId) -> Result<()> {
+        if self.store.delete(id, now())? { Ok(()) } else { Err(Error::content_not_found(id)) }
+    }
+
+    /// The live ones among `ids`, in their order, each once.
+    pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Content>> {
+        let mut seen = HashSet::new();
+        let distinct: Vec<_> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
+        Ok(self.store.contents(&distinct, tier)?.into_iter().flatten().collect())
+    }
+
+    /// A page of a user's own content.
+    pub fn outbox(
+        &self,
+        author: UserId,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        let authors = [author];
+        let found = self.store.outboxes(&authors, request.span, request.order(), request.limit + 1, tier)?;
+        let older_exist = |place: Cursor| {
+            let span = Span { before: Some(place), after: None };
+            Ok(!self.store.outboxes(&authors, span, Order::NewestFirst, 1, tier)?.is_empty())
+        };
+        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+    }
+
+    /// The same page with the items in full. An item deleted since the page was read is left out.
+    pub fn hydrate(&self, page: Page<Entry, ContentId>, tier: Tier) -> Result<Page<Content, ContentId>> {
+        let ids: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
+        let items = self.store.contents(&ids, tier)?.into_iter().flatten().collect();
+        Ok(Page { items, next: page.next, prev: page.prev })
+    }
+}
+
+/// A hash of what was published, whatever spaces and key order the JSON had; not of id and time.
+fn fingerprint(content: &Content) -> u64 {
+    // `Value` keeps object keys sorted, so equal JSON gives equal text.
+    let canonical =
+        |json: &str| serde_json::from_str::<serde_json::Value>(json).map_or_else(|_| json.into(), |v| v.to_string());
+    let body = serde_json::json!([
+        content.author,
+        content.kind,
+        content.text,
+        canonical(&content.media),
+        content.topics,
+        content.ref_id,
+        content.extra.as_deref().map(canonical),
+        content.broadcast,
+    ]);
+    xxhash_rust::xxh3::xxh3_64(body.to_string().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(extra: &str) -> Content {
+        Content {
+            id: ContentId::MIN,
+            author: UserId::MIN,
+            published_at: 1,
+            edited_at: None,
+            kind: "post".to_owned(),
+            text: Some("hi".to_owned()),
+            media: "[]".to_owned(),
+            topics: vec![],
+            ref_id: None,
+            extra: Some(extra.to_owned()),
+            broadcast: true,
+            fingerprint: 0,
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_of_the_meaning_and_stays_the_same_for_ever() {
+        let first = fingerprint(&content(r#"{"a":1,"b":[2]}"#));
+        assert_eq!(first, fingerprint(&content(r#"{ "b": [2], "a": 1 }"#)));
+        assert_ne!(first, fingerprint(&content(r#"{"a":1,"b":[3]}"#)));
+        assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
+    }
+
+    const GOLDEN: u64 = 15_414_827_074_610_277_920;
+}

@@ -1,0 +1,139 @@
+//! Whom a user follows, cached.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use crate::error::Result;
+use crate::model::UserId;
+
+/// Memory for cached lists, bytes.
+const CAPACITY: u64 = 64 << 20;
+/// About what an entry costs beside its ids, bytes.
+const OVERHEAD: u64 = 128;
+const STRIPES: usize = 1024;
+
+/// A list of followees, ascending, shared with whoever reads it.
+pub(super) type List = Arc<[UserId]>;
+
+/// A read-through cache that never serves a list older than the last acknowledged change.
+///
+/// A writer announces a change before it writes and drops the list after; a loader keeps what it
+/// read only if no change was announced since before it read. Both are decided under a stripe's
+/// lock, which nobody holds while reading or writing the store.
+#[derive(Debug)]
+pub(super) struct Followees {
+    lists: Cache<UserId, List, Weight>,
+    stripes: Box<[Mutex<Stripe>]>,
+}
+
+#[derive(Debug, Default)]
+struct Stripe {
+    writers: usize,
+    changes: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Weight;
+
+impl Weighter<UserId, List> for Weight {
+    fn weight(&self, _: &UserId, list: &List) -> u64 {
+        OVERHEAD + 8 * list.len() as u64
+    }
+}
+
+impl Default for Followees {
+    fn default() -> Self {
+        Self {
+            lists: Cache::with_weighter((CAPACITY / (2 * OVERHEAD)) as usize, CAPACITY, Weight),
+            stripes: (0..STRIPES).map(|_| Mutex::default()).collect(),
+        }
+    }
+}
+
+impl Followees {
+    fn stripe(&self, user: UserId) -> MutexGuard<'_, Stripe> {
+        let index = (user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES;
+        self.stripes[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The cached list, or the loaded one.
+    pub(super) fn get(&self, user: UserId, load: impl FnOnce() -> Result<Vec<UserId>>) -> Result<List> {
+        if let Some(list) = self.lists.get(&user) {
+            return Ok(list);
+        }
+        let before = self.stripe(user).changes;
+        let list: List = load()?.into();
+        let stripe = self.stripe(user);
+        if stripe.writers == 0 && stripe.changes == before {
+            self.lists.insert(user, Arc::clone(&list));
+        }
+        Ok(list)
+    }
+
+    /// Announces a change of a user's list; it ends when the result is dropped.
+    pub(super) fn change(&self, user: UserId) -> Changing<'_> {
+        let mut stripe = self.stripe(user);
+        stripe.writers += 1;
+        stripe.changes += 1;
+        Changing { followees: self, user }
+    }
+}
+
+/// A change of a user's list under way.
+#[must_use = "the change ends when this is dropped"]
+pub(super) struct Changing<'a> {
+    followees: &'a Followees,
+    user: UserId,
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        let mut stripe = self.followees.stripe(self.user);
+        stripe.writers -= 1;
+        self.followees.lists.remove(&self.user);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn read(followees: &Followees, stored: &[u64]) -> Vec<u64> {
+        let load = || Ok(stored.iter().map(|raw| user(*raw)).collect());
+        followees.get(user(1), load).expect("loads").iter().map(|id| id.get()).collect()
+    }
+
+    #[test]
+    fn a_list_is_kept_until_it_changes() {
+        let followees = Followees::default();
+        assert_eq!(read(&followees, &[2]), [2]);
+        assert_eq!(read(&followees, &[3]), [2], "from the cache");
+        let change = followees.change(user(1));
+        assert_eq!(read(&followees, &[3]), [2], "not yet acknowledged");
+        drop(change);
+        assert_eq!(read(&followees, &[3]), [3]);
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_is_not_kept() {
+        let followees = Followees::default();
+        let list = followees.get(user(1), || {
+            drop(followees.change(user(1)));
+            Ok(vec![user(2)])
+        });
+        assert_eq!(list.expect("loads").len(), 1);
+        assert_eq!(read(&followees, &[3]), [3]);
+        let list = followees.get(user(9), || Ok(vec![]));
+        assert!(list.expect("loads").is_empty());
+        let _change = followees.change(user(1));
+        followees.lists.clear();
+        assert_eq!(read(&followees, &[4]), [4]);
+        assert_eq!(read(&followees, &[5]), [5], "nothing is kept while a change is under way");
+    }
+}

@@ -1,0 +1,61 @@
+//! The rules of the service: what publish, follow and read mean.
+//!
+//! [`Feed`] is all that the HTTP layer and the commands know. Every method blocks for as long as
+//! the store does; reads take a [`Tier`], so that a caller which must not block can ask for an
+//! answer from memory and go elsewhere when there is none.
+
+mod activity;
+mod audit;
+mod content;
+mod followees;
+mod ids;
+mod relations;
+mod timeline;
+
+use std::sync::Arc;
+
+use crate::backlog::Backlog;
+use crate::model::Millis;
+use crate::store::Store;
+
+pub use audit::{Explanation, Verification};
+pub use content::Imported;
+pub use relations::Follow;
+
+/// The settings that change what the rules do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Whether a timeline has the viewer's own content too.
+    pub include_own: bool,
+    /// How long after a read a user still counts as active.
+    pub active_for: Millis,
+    /// Most users that one user can follow.
+    pub follow_limit: usize,
+}
+
+/// The service behind every front.
+#[derive(Debug)]
+pub struct Feed {
+    store: Arc<Store>,
+    backlog: Arc<Backlog>,
+    rules: Rules,
+    followees: followees::Followees,
+    ids: ids::IdMaker,
+}
+
+impl Feed {
+    /// A feed over a store and its backlog, which must have been filled from the store's jobs.
+    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules) -> Self {
+        Self { store, backlog, rules, followees: followees::Followees::default(), ids: ids::IdMaker::default() }
+    }
+
+    /// The store, for commands that look after it.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// The jobs under way.
+    pub fn backlog(&self) -> &Arc<Backlog> {
+        &self.backlog
+    }
+}

@@ -1,0 +1,252 @@
+//! Reading the home timeline.
+//!
+//! A page is merged from four sources: the inbox above its floor, the items whose fan-out is not
+//! done, the outboxes of authors of whom the inbox may lack something, and, at or below the floor,
+//! the outboxes of all followees.
+//!
+//! Two orders matter. An item is taken out of `pending` after it is in the inboxes, so `pending` is
+//! read *before* the inbox: the item is then in one of them, or in both. And what is known of the
+//! reader (activity, followees, unsettled pairs) comes from several places, so the reader's epoch is
+//! taken before and compared after: where it moved, the page is read again.
+
+use super::Feed;
+use super::followees::List;
+use crate::error::Result;
+use crate::model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
+use crate::store::Tier;
+use std::ops::ControlFlow;
+
+/// How often a page is read again before it is pulled instead. A pull needs no inbox, and so
+/// nothing that could change between.
+const ATTEMPTS: usize = 4;
+
+/// What a page needs to know of its reader.
+struct Reader {
+    user: UserId,
+    /// Whose content is shown, ascending: the followees, and the reader itself with `include_own`.
+    authors: List,
+    /// Authors whose rows in the inbox do not count, ascending.
+    unsettled: Vec<UserId>,
+    /// Whether the inbox has what active followers get.
+    active: bool,
+}
+
+/// A stretch of a timeline, in the order of its walk.
+#[derive(Default)]
+struct Stretch {
+    entries: Vec<Entry>,
+    /// Where the stretch ends short of its span: nothing beyond has been looked at.
+    end: Option<Cursor>,
+}
+
+impl Feed {
+    /// A page of a user's home timeline. Counts as the user being active.
+    pub fn timeline(
+        &self,
+        user: UserId,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        for _ in 0..ATTEMPTS {
+            let epoch = self.backlog.epoch(user);
+            let reader = self.reader(user, tier)?;
+            let page = self.page(request, |span, order, n| self.stretch(&reader, span, order, n, tier), tier)?;
+            if self.backlog.epoch(user) == epoch {
+                return Ok(page);
+            }
+        }
+        self.pulled_timeline(user, request, tier)
+    }
+
+    /// The same page from outboxes alone: slower, and the definition of what is right.
+    pub(super) fn pulled_timeline(
+        &self,
+        user: UserId,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        let authors = self.authors(user, tier)?;
+        self.page(request, |span, order, n| self.pull(&authors, span, order, n, tier), tier)
+    }
+
+    /// The followees, and the user itself with `include_own`; ascending.
+    pub(super) fn authors(&self, user: UserId, tier: Tier) -> Result<List> {
+        self.followees.get(user, || {
+            let mut authors = self.store.followees(user, tier)?;
+            if self.rules.include_own
+                && let Err(place) = authors.binary_search(&user)
+            {
+                authors.insert(place, user);
+            }
+            Ok(authors)
+        })
+    }
+
+    fn reader(&self, user: UserId, tier: Tier) -> Result<Reader> {
+        let activity = self.see(user, tier)?;
+        let authors = self.authors(user, tier)?;
+        let unsettled = self.backlog.unsettled(user);
+        Ok(Reader { user, authors, unsettled, active: matches!(activity, Activity::Active { .. }) })
+    }
+
+    /// Fills a page from stretches, leaving out what is deleted.
+    fn page(
+        &self,
+        request: &PageRequest<ContentId>,
+        stretch: impl Fn(Span<ContentId>, Order, usize) -> Result<Stretch>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        let found = self.live(request.span, request.order(), request.limit + 1, &stretch, tier)?;
+        let older_exist = |place: Cursor| {
+            let span = Span { before: Some(place), after: None };
+            Ok(!self.live(span, Order::NewestFirst, 1, &stretch, tier)?.is_empty())
+        };
+        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+    }
+
+    fn live(
+        &self,
+        mut span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        stretch: &impl Fn(Span<ContentId>, Order, usize) -> Result<Stretch>,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        let mut found: Vec<Entry> = Vec::with_capacity(limit);
+        loop {
+            let part = stretch(span, order, limit - found.len())?;
+            let ids: Vec<_> = part.entries.iter().map(|entry| entry.cursor.id).collect();
+            let deleted = self.store.deleted(&ids, tier)?;
+            found.extend(part.entries.into_iter().zip(deleted).filter(|(_, deleted)| !deleted).map(|(entry, _)| entry));
+            found.truncate(limit);
+            let Some(end) = part.end.filter(|_| found.len() < limit) else { return Ok(found) };
+            match order {
+                Order::NewestFirst => span.before = Some(end),
+                Order::OldestFirst => span.after = Some(end),
+            }
+        }
+    }
+
+    /// At least the next `n` entries of a reader's timeline within `span`, or all there are.
+    fn stretch(&self, reader: &Reader, span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Stretch> {
+        // Upwards, the oldest may all lie below the floor and not be of use, so none is left out.
+        let most = if order == Order::NewestFirst { n } else { usize::MAX };
+        let mut pending = self.backlog.pending(&reader.authors, span, order, most);
+        let mut rows = Vec::with_capacity(n);
+        let floor = self.store.inbox(reader.user, span, order, tier, &mut |entry| {
+            let counts = reader.authors.binary_search(&entry.author).is_ok()
+                && reader.unsettled.binary_search(&entry.author).is_err();
+            if counts {
+                rows.push(entry);
+            }
+            if rows.len() < n { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        pending.retain(|entry| Some(entry.cursor) > floor);
+        let pulled = self.pulled_authors(reader, floor, tier)?;
+        let above = || {
+            let outboxes = self.store.outboxes(&pulled, span.newer_than(floor), order, n, tier)?;
+            Ok(merge([pending, rows, outboxes], order, n))
+        };
+        // The floor divides the span; the part on the walk's side comes first.
+        let Some(floor) = floor.filter(|floor| span.after.is_none_or(|after| after < *floor)) else { return above() };
+        let below = |n| match floor.next_newer() {
+            Some(top) => self.pull(&reader.authors, span.older_than(top), order, n, tier),
+            None => self.pull(&reader.authors, span, order, n, tier),
+        };
+        match order {
+            Order::NewestFirst => above()?.then(n, below),
+            Order::OldestFirst => below(n)?.then(n, |_| above()),
+        }
+    }
+
+    fn pull(&self, authors: &[UserId], span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Stretch> {
+        Ok(Stretch::of(self.store.outboxes(authors, span, order, n, tier)?, n))
+    }
+
+    /// Authors of whom an inbox with this floor may lack something above it.
+    pub(super) fn lacks(&self, author: UserId, active: bool, floor: Option<Cursor>, tier: Tier) -> Result<bool> {
+        let unpushed = self.store.unpushed(author, tier)?;
+        Ok(unpushed.to_nobody > floor || (!active && unpushed.to_active > floor))
+    }
+
+    fn pulled_authors(&self, reader: &Reader, floor: Option<Cursor>, tier: Tier) -> Result<Vec<UserId>> {
+        let mut pulled = Vec::new();
+        for author in reader.authors.iter() {
+            if *author == reader.user
+                || reader.unsettled.binary_search(author).is_ok()
+                || self.lacks(*author, reader.active, floor, tier)?
+            {
+                pulled.push(*author);
+            }
+        }
+        Ok(pulled)
+    }
+}
+
+impl Stretch {
+    /// Of one source that was asked for `n` entries.
+    fn of(entries: Vec<Entry>, n: usize) -> Self {
+        let end = entries.last().filter(|_| entries.len() >= n).map(|entry| entry.cursor);
+        Self { entries, end }
+    }
+
+    /// Goes on with what comes after this stretch, unless it has enough or ended early.
+    fn then(mut self, n: usize, next: impl FnOnce(usize) -> Result<Stretch>) -> Result<Stretch> {
+        if self.end.is_none() && self.entries.len() < n {
+            let more = next(n - self.entries.len())?;
+            self.entries.extend(more.entries);
+            self.end = more.end;
+        }
+        Ok(self)
+    }
+}
+
+/// Merges sources of the same span that were each asked for `n` entries. An entry that several have
+/// comes once.
+fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Stretch {
+    let later = |a: Cursor, b: Cursor| match order {
+        Order::NewestFirst => a.min(b),
+        Order::OldestFirst => a.max(b),
+    };
+    let earlier = |a: Cursor, b: Cursor| if later(a, b) == a { b } else { a };
+    // A source that gave all it was asked for may have more beyond; so the stretch ends there.
+    let end = sources.iter().filter_map(|source| source.get(n - 1)).map(|entry| entry.cursor).reduce(earlier);
+    let mut entries: Vec<Entry> = Vec::with_capacity(sources.iter().map(Vec::len).sum());
+    let mut sources = sources.map(|source| source.into_iter().peekable());
+    loop {
+        let heads = sources.iter_mut().enumerate().filter_map(|(i, source)| source.peek().map(|head| (i, head.cursor)));
+        let first = heads.reduce(|a, b| if later(a.1, b.1) == b.1 { a } else { b });
+        let Some(entry) = first.and_then(|(i, _)| sources[i].next()) else { break };
+        if entries.last().is_none_or(|last| last.cursor != entry.cursor) {
+            entries.push(entry);
+        }
+        if end == Some(entry.cursor) {
+            break;
+        }
+    }
+    Stretch { entries, end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(ids: &[u64]) -> Vec<Entry> {
+        let cursor = |id: &u64| Cursor { at: 0, id: ContentId::new(*id).expect("in range") };
+        ids.iter().map(|id| Entry { cursor: cursor(id), author: UserId::MIN }).collect()
+    }
+
+    #[test]
+    fn a_merge_ends_where_the_first_source_may_have_more() {
+        let merged = merge([entries(&[9, 7]), entries(&[8, 7, 3]), entries(&[])], Order::NewestFirst, 3);
+        assert_eq!(merged.entries, entries(&[9, 8, 7, 3]));
+        assert_eq!(merged.end, entries(&[3]).first().map(|e| e.cursor));
+        let merged = merge([entries(&[9, 6]), entries(&[8, 2]), entries(&[1])], Order::NewestFirst, 2);
+        assert_eq!(merged.entries, entries(&[9, 8, 6]));
+        let merged = merge([entries(&[1, 5]), entries(&[2]), entries(&[5, 6])], Order::OldestFirst, 2);
+        assert_eq!(merged.entries, entries(&[1, 2, 5]));
+        assert_eq!(merged.end, entries(&[5]).first().map(|e| e.cursor));
+        let merged = merge([entries(&[1]), entries(&[2]), entries(&[])], Order::OldestFirst, 2);
+        assert_eq!((merged.entries, merged.end), (entries(&[1, 2]), None));
+    }
+}

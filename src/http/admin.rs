@@ -1,0 +1,100 @@
+//! For those who run the server: health, figures, and a look behind a timeline.
+
+use serde::{Serialize, Serializer};
+
+use super::call::{Answer, Call};
+use super::problem::Problem;
+use super::query::{self, Number};
+use super::reply;
+use super::show::{ExplanationBody, ItemId, VerificationBody};
+use crate::model::ContentId;
+use crate::store::TableStats;
+
+/// How many items `verify` compares unless told.
+const DEFAULT_DEPTH: usize = 1000;
+/// How many it compares at most.
+const MAX_DEPTH: usize = 100_000;
+
+#[derive(Serialize)]
+struct Health {
+    status: &'static str,
+}
+
+/// The server in figures.
+#[derive(Serialize)]
+struct Stats<'a> {
+    version: &'static str,
+    tables: Tables<'a>,
+}
+
+/// Figures by the name of the table.
+struct Tables<'a>(&'a [TableStats]);
+
+#[derive(Serialize)]
+struct Figures {
+    rows: u64,
+    bytes: u64,
+}
+
+impl Serialize for Tables<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|t| (t.table, Figures { rows: t.rows, bytes: t.bytes })))
+    }
+}
+
+/// `GET /healthz`: the process is up.
+pub(super) async fn healthz(call: Call) -> Answer {
+    call.no_query()?;
+    reply::ok(&Health { status: "ok" })
+}
+
+/// `GET /readyz`: it takes requests.
+pub(super) async fn readyz(call: Call) -> Answer {
+    call.no_query()?;
+    if call.api.is_stopping() { Err(Problem::stopping()) } else { reply::ok(&Health { status: "ready" }) }
+}
+
+/// `GET /v1/admin/users/{uid}/timeline/verify`
+pub(super) async fn verify(call: Call) -> Answer {
+    let user = call.user()?;
+    let [depth] = call.query(["depth"])?;
+    let depth = query::value::<Number<1, MAX_DEPTH>>("depth", depth)?.map_or(DEFAULT_DEPTH, |number| number.0);
+    let found = call.block(move |feed| feed.verify(user, depth)).await?;
+    reply::ok(&VerificationBody {
+        user_id: user,
+        exact: found.missing.is_empty() && found.extra.is_empty(),
+        compared: found.compared,
+        complete: found.complete,
+        missing: found.missing.into_iter().map(ItemId::from).collect(),
+        extra: found.extra.into_iter().map(ItemId::from).collect(),
+    })
+}
+
+/// `GET /v1/admin/users/{uid}/timeline/explain?content_id=`
+pub(super) async fn explain(call: Call) -> Answer {
+    let user = call.user()?;
+    let [id] = call.query(["content_id"])?;
+    let id: ContentId = query::required("content_id", id)?;
+    let found = call.block(move |feed| feed.explain(user, id)).await?;
+    reply::ok(&ExplanationBody {
+        user_id: user,
+        content_id: id,
+        listed: found.listed,
+        reason: found.reason,
+        author_id: found.entry.map(|entry| entry.author),
+        published_at: found.entry.map(|entry| entry.cursor.at),
+        following: found.following,
+        unsettled: found.unsettled,
+        pending: found.pending,
+        in_inbox: found.in_inbox,
+        floor: found.floor,
+        pulled: found.pulled,
+    })
+}
+
+/// `GET /v1/admin/stats`
+pub(super) async fn stats(call: Call) -> Answer {
+    call.no_query()?;
+    let tables = call.block(|feed| feed.store().stats()).await?;
+    reply::ok(&Stats { version: env!("CARGO_PKG_VERSION"), tables: Tables(&tables) })
+}

@@ -1,0 +1,106 @@
+//! Request bodies: read up to a limit, and parsed strictly.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use actix_web::web::Bytes;
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::problem::Problem;
+
+/// A body as it came, with the memory set aside for it.
+#[derive(Debug)]
+pub(super) struct Body {
+    pub(super) bytes: Bytes,
+    pub(super) _memory: OwnedSemaphorePermit,
+}
+
+impl Body {
+    /// The body as text.
+    pub(super) fn text(&self) -> Result<&str, Problem> {
+        std::str::from_utf8(&self.bytes).map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))
+    }
+
+    /// The body as a JSON object of type `T`.
+    pub(super) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Problem> {
+        if self.bytes.is_empty() {
+            return Err(Problem::invalid_body("this call needs a JSON object as its body"));
+        }
+        object(self.text()?)
+    }
+}
+
+/// Parses a JSON object. An array with the fields in their order, which serde would take for one too, is refused.
+pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem> {
+    if !text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{') {
+        return Err(Problem::invalid_body("expected a JSON object"));
+    }
+    serde_json::from_str(text).map_err(Problem::invalid_body)
+}
+
+/// A JSON array of at most `MAX` elements. One with more is refused before the rest of it is kept.
+#[derive(Debug)]
+pub(super) struct UpTo<T, const MAX: usize>(pub(super) Vec<T>);
+
+impl<T, const MAX: usize> Default for UpTo<T, MAX> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for UpTo<T, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements<T, const MAX: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Elements<T, MAX> {
+            type Value = UpTo<T, MAX>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "an array of at most {MAX} elements")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(element) = seq.next_element()? {
+                    if elements.len() == MAX {
+                        return Err(de::Error::invalid_length(MAX + 1, &self));
+                    }
+                    elements.push(element);
+                }
+                Ok(UpTo(elements))
+            }
+        }
+        deserializer.deserialize_seq(Elements(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Pair {
+        a: u8,
+        b: UpTo<u8, 2>,
+    }
+
+    #[test]
+    fn only_an_object_is_an_object() {
+        let pair: Pair = object(" \n{\"a\":1,\"b\":[2,3]}").expect("parses");
+        assert_eq!((pair.a, pair.b.0), (1, vec![2, 3]));
+        for bad in [
+            "",
+            " ",
+            "null",
+            "[1,[]]",
+            "{\"a\":1}",
+            "{\"a\":1,\"b\":[]} 1",
+            "{\"a\":1,\"b\":[1,2,3]}",
+            "{\"a\":1,\"b\":[],\"c\":1}",
+            "{\"a\":1,\"a\":1,\"b\":[]}",
+            "{\"a\":256,\"b\":[]}",
+            "\u{feff}{\"a\":1,\"b\":[]}",
+        ] {
+            assert!(object::<Pair>(bad).is_err(), "{bad}");
+        }
+    }
+}

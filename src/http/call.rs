@@ -1,0 +1,113 @@
+//! One request on its way through a handler.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::api::Api;
+use super::body::Body;
+use super::problem::Problem;
+use super::query;
+use crate::error::{Error, Result};
+use crate::feed::Feed;
+use crate::model::{ContentId, InvalidId, UserId};
+use crate::store::Tier;
+
+/// What a handler returns.
+pub(super) type Answer = Result<HttpResponse, Problem>;
+
+/// A request, with what it needs to be answered.
+pub(super) struct Call {
+    pub(super) request: HttpRequest,
+    pub(super) api: Arc<Api>,
+    payload: Option<web::Payload>,
+    started: Instant,
+}
+
+impl Call {
+    pub(super) fn new(api: Arc<Api>, request: HttpRequest, payload: web::Payload) -> Self {
+        Self { request, api, payload: Some(payload), started: Instant::now() }
+    }
+
+    /// The user named in the path as `{uid}`.
+    pub(super) fn user(&self) -> Result<UserId, Problem> {
+        self.segment("uid")
+    }
+
+    /// The user named in the path as `{target}`.
+    pub(super) fn target(&self) -> Result<UserId, Problem> {
+        self.segment("target")
+    }
+
+    /// The item named in the path as `{content_id}`.
+    pub(super) fn content_id(&self) -> Result<ContentId, Problem> {
+        self.segment("content_id")
+    }
+
+    fn segment<I: FromStr<Err = InvalidId>>(&self, name: &str) -> Result<I, Problem> {
+        let text = self.request.match_info().get(name).unwrap_or_default();
+        text.parse().map_err(|e| Problem::invalid_id(format_args!("{name}: {e}, not \"{text}\"")))
+    }
+
+    /// The values of the query parameters `names`, in that order; any other is refused.
+    pub(super) fn query<const N: usize>(&self, names: [&'static str; N]) -> Result<[Option<Cow<'_, str>>; N], Problem> {
+        query::parse(self.request.query_string(), names)
+    }
+
+    /// For a call that takes no query parameters.
+    pub(super) fn no_query(&self) -> Result<(), Problem> {
+        self.query([]).map(|[]| ())
+    }
+
+    /// Reads the body, at most `limit` bytes of it.
+    pub(super) async fn body(&mut self, limit: usize) -> Result<Body, Problem> {
+        let length = self.request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let length = length.unwrap_or(limit);
+        if length > limit {
+            return Err(Problem::body_too_large("this body", limit));
+        }
+        let memory = self.api.reserve(length)?;
+        let Some(payload) = self.payload.take() else {
+            return Err(Problem::internal("the body was read twice"));
+        };
+        match self.in_time(payload.to_bytes_limited(limit)).await? {
+            Ok(Ok(bytes)) => Ok(Body { bytes, _memory: memory }),
+            Ok(Err(e)) => Err(Problem::invalid_body(format_args!("the body cannot be read: {e}"))),
+            Err(_) => Err(Problem::body_too_large("this body", limit)),
+        }
+    }
+
+    /// Reads from memory at once, or from the disk on a thread that may block.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        look: impl Fn(&Feed, Tier) -> Result<T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        match look(self.api.feed(), Tier::Memory) {
+            Err(Error::NotCached) => self.block(move |feed| look(feed, Tier::Disk)).await,
+            seen => Ok(seen?),
+        }
+    }
+
+    /// Runs `work` on a thread that may block.
+    pub(super) async fn block<T, E>(
+        &self,
+        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        self.in_time(self.api.block(work)).await?
+    }
+
+    /// Waits for `work` no longer than the rest of the request's time.
+    async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
+        let left: Duration = self.api.timeout.saturating_sub(self.started.elapsed());
+        tokio::time::timeout(left, work).await.map_err(|_| Problem::timeout())
+    }
+}

@@ -1,0 +1,112 @@
+//! `/v1/content`: publish, read, edit, delete.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::LOCATION;
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::body::{self, Body, UpTo};
+use super::call::{Answer, Call};
+use super::problem::Problem;
+use super::query::{self, Ids, View};
+use super::reply;
+use super::show::{Item, ItemId, Items};
+use crate::error::Error;
+use crate::feed::Feed;
+use crate::model::{Content, ContentId, Draft, EditDraft};
+
+/// Most items of a batch.
+const MAX_BATCH: usize = 1000;
+
+/// `POST /v1/content`
+pub(super) async fn publish(mut call: Call) -> Answer {
+    call.no_query()?;
+    let body = call.body(call.api.body_limit).await?;
+    let draft: Draft = body.json()?;
+    let mut published = call.block(move |feed| feed.publish(vec![draft])).await?;
+    let Some((content, new)) = published.pop() else {
+        return Err(Problem::internal("a publish without an answer"));
+    };
+    let mut response = HttpResponseBuilder::new(status(new));
+    response.insert_header((LOCATION, format!("/v1/content/{}", content.id)));
+    Ok(reply::body(response, reply::encode(&Item::alone(&content)?)?))
+}
+
+/// `POST /v1/content/batch`
+pub(super) async fn publish_batch(mut call: Call) -> Answer {
+    call.no_query()?;
+    let body = call.body(call.api.batch_limit).await?;
+    let limit = call.api.body_limit;
+    let (new, json) = call.block(move |feed| publish_all(feed, &body, limit)).await?;
+    Ok(reply::body(HttpResponseBuilder::new(status(new)), json))
+}
+
+/// Publishes a batch; whether any is new, and the items as JSON. A batch is big enough that all of
+/// this is done where it may take time.
+fn publish_all(feed: &Feed, body: &Body, limit: usize) -> Result<(bool, Vec<u8>), Problem> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Batch<'a> {
+        #[serde(borrow)]
+        items: UpTo<&'a RawValue, MAX_BATCH>,
+    }
+    let Batch { items: UpTo(items) } = body.json()?;
+    if items.is_empty() {
+        return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH}")));
+    }
+    let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft, Problem> {
+        if item.get().len() > limit {
+            return Err(Problem::body_too_large(format_args!("items[{index}]"), limit));
+        }
+        body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
+    };
+    let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
+    let published = feed.publish(drafts)?;
+    let new = published.iter().any(|(_, new)| *new);
+    let items: Items<_> = published.iter().map(|(content, _)| Item::alone(content)).collect::<Result<_, _>>()?;
+    Ok((new, reply::encode(&items)?))
+}
+
+fn status(new: bool) -> StatusCode {
+    if new { StatusCode::CREATED } else { StatusCode::OK }
+}
+
+/// `GET /v1/content?ids=`
+pub(super) async fn list(call: Call) -> Answer {
+    let [ids, view] = call.query(["ids", "view"])?;
+    let Ids(ids) = query::required::<Ids<ContentId>>("ids", ids)?;
+    let view = query::value("view", view)?.unwrap_or(View::Full);
+    let contents: Vec<Content> = call.read(move |feed, tier| feed.contents(&ids, tier)).await?;
+    match view {
+        View::Full => reply::ok(&contents.iter().map(Item::listed).collect::<Result<Items<_>, _>>()?),
+        View::Ids => reply::ok(&contents.iter().map(|content| ItemId::from(content.entry())).collect::<Items<_>>()),
+    }
+}
+
+/// `GET /v1/content/{content_id}`
+pub(super) async fn show(call: Call) -> Answer {
+    let id = call.content_id()?;
+    call.no_query()?;
+    let contents = call.read(move |feed, tier| feed.contents(&[id], tier)).await?;
+    let content = contents.first().ok_or_else(|| Error::content_not_found(id))?;
+    reply::ok(&Item::alone(content)?)
+}
+
+/// `PATCH /v1/content/{content_id}`
+pub(super) async fn edit(mut call: Call) -> Answer {
+    let id = call.content_id()?;
+    call.no_query()?;
+    let body = call.body(call.api.body_limit).await?;
+    let edit: EditDraft = body.json()?;
+    let content = call.block(move |feed| feed.edit(id, edit)).await?;
+    reply::ok(&Item::alone(&content)?)
+}
+
+/// `DELETE /v1/content/{content_id}`
+pub(super) async fn delete(call: Call) -> Answer {
+    let id = call.content_id()?;
+    call.no_query()?;
+    call.block(move |feed| feed.delete(id)).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

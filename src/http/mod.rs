@@ -1,0 +1,29 @@
+//! The HTTP layer: the API of `/v1` over [`Feed`](crate::feed::Feed).
+//!
+//! A handler reads its request strictly, asks the feed, and writes JSON. Reads are first tried from
+//! memory on the thread that took the request, which must not block; what needs the disk goes to a
+//! bounded pool. Every error becomes a problem document in one place, `problem`.
+
+mod admin;
+mod api;
+mod body;
+mod call;
+mod content;
+mod problem;
+mod query;
+mod relations;
+mod reply;
+mod routes;
+mod show;
+mod timelines;
+
+use std::sync::Arc;
+
+use actix_web::web::ServiceConfig;
+
+pub use api::Api;
+
+/// Adds all routes to an application.
+pub fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
+    routes::configure(api, config);
+}

@@ -1,0 +1,154 @@
+//! Errors as problem documents (RFC 9457): the one place that knows which error has which status.
+
+use std::fmt::Display;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, RETRY_AFTER};
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// A detail may quote what was sent; not at any length.
+const MAX_DETAIL: usize = 400;
+
+/// Why a request gets no good answer.
+#[derive(Debug)]
+pub(super) struct Problem {
+    status: StatusCode,
+    code: &'static str,
+    detail: String,
+    /// What only the log may say.
+    cause: Option<String>,
+    /// The methods of a resource that was asked for another one.
+    allow: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    r#type: String,
+    title: String,
+    status: u16,
+    detail: &'a str,
+    code: &'a str,
+}
+
+impl Problem {
+    fn new(status: StatusCode, code: &'static str, detail: impl Display) -> Self {
+        Self { status, code, detail: detail.to_string(), cause: None, allow: None }
+    }
+
+    /// The server's own fault. The caller learns nothing of the cause; the log gets it.
+    pub(super) fn internal(cause: impl Display) -> Self {
+        let detail = "the server failed on this request; its log has the cause";
+        Self { cause: Some(cause.to_string()), ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail) }
+    }
+
+    /// A body that is not what the call takes.
+    pub(super) fn invalid_body(detail: impl Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_body", detail)
+    }
+
+    /// A query that is not what the call takes.
+    pub(super) fn invalid_parameter(detail: impl Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_parameter", detail)
+    }
+
+    /// A path segment that should be an id.
+    pub(super) fn invalid_id(detail: impl Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_id", detail)
+    }
+
+    /// More bytes than `limit`; `what` says of what.
+    pub(super) fn body_too_large(what: impl Display, limit: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "body_too_large",
+            format_args!("{what} may have at most {limit} bytes"),
+        )
+    }
+
+    /// No such path.
+    pub(super) fn route_not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "route_not_found", "there is nothing at this path")
+    }
+
+    /// The path is there, for other methods.
+    pub(super) fn method_not_allowed(allow: &str) -> Self {
+        let detail = format_args!("this path takes {allow}");
+        Self {
+            allow: Some(allow.to_owned()),
+            ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+        }
+    }
+
+    /// The request took longer than the settings allow. A change may have been made all the same.
+    pub(super) fn timeout() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "timeout", "the request took too long")
+    }
+
+    /// As many requests as the settings allow wait for the disk already.
+    pub(super) fn overloaded() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", "too many requests at once")
+    }
+
+    /// The server is on its way down.
+    pub(super) fn stopping() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is stopping")
+    }
+
+    /// The same problem with its place in the request put before the detail.
+    pub(super) fn at(mut self, place: impl Display) -> Self {
+        self.detail = format!("{place}: {}", self.detail);
+        self
+    }
+
+    /// The answer to `request`. A problem of the server's own making is logged here, once.
+    pub(super) fn respond(&self, request: &HttpRequest) -> HttpResponse {
+        if let Some(cause) = &self.cause {
+            tracing::error!(method = %request.method(), path = request.path(), %cause, "request failed");
+        }
+        let detail = match self.detail.char_indices().nth(MAX_DETAIL) {
+            Some((end, _)) => &self.detail[..end],
+            None => &self.detail,
+        };
+        let document = Document {
+            r#type: format!("urn:tideline:problem:{}", self.code),
+            title: title(self.code),
+            status: self.status.as_u16(),
+            detail,
+            code: self.code,
+        };
+        let mut response = HttpResponse::build(self.status);
+        if let Some(allow) = &self.allow {
+            response.insert_header((ALLOW, allow.as_str()));
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.insert_header((RETRY_AFTER, "1"));
+        }
+        let body = serde_json::to_vec(&document).unwrap_or_default();
+        response.content_type("application/problem+json").body(body)
+    }
+}
+
+/// `content_exists` as people read it: `Content exists`.
+fn title(code: &str) -> String {
+    let mut title = code.replace('_', " ");
+    if let Some(first) = title.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    title
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Invalid { code, detail } => Self::new(StatusCode::BAD_REQUEST, code, detail),
+            Error::Refused { code, detail } => Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail),
+            Error::NotFound { code, detail } => Self::new(StatusCode::NOT_FOUND, code, detail),
+            Error::Conflict { code, detail } => Self::new(StatusCode::CONFLICT, code, detail),
+            Error::Unavailable { code, detail } => Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail),
+            Error::NotCached | Error::Corrupt(_) | Error::Storage(_) | Error::Setup(_) => Self::internal(error),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Query strings, read strictly: each parameter known, well-formed and there at most once.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use percent_encoding::percent_decode_str;
+
+use super::problem::Problem;
+use crate::model::{PageRequest, Position, Span, UserId};
+
+/// Most items of a page, and most ids in a list of ids.
+pub(super) const MAX_LIMIT: usize = 100;
+const DEFAULT_LIMIT: usize = 20;
+
+/// The values of the parameters `names`, in that order; any other parameter is refused.
+pub(super) fn parse<'a, const N: usize>(
+    query: &'a str,
+    names: [&'static str; N],
+) -> Result<[Option<Cow<'a, str>>; N], Problem> {
+    let mut values = [const { None }; N];
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (name, value) = (decode(name)?, decode(value)?);
+        let known = names.iter().zip(&mut values).find(|(known, _)| **known == name);
+        let Some((_, slot)) = known else {
+            return Err(Problem::invalid_parameter(format_args!("there is no parameter \"{name}\" here")));
+        };
+        if slot.replace(value).is_some() {
+            return Err(Problem::invalid_parameter(format_args!("{name}: given twice")));
+        }
+    }
+    Ok(values)
+}
+
+fn decode(text: &str) -> Result<Cow<'_, str>, Problem> {
+    if !text.contains(['%', '+']) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let whole = text.split('%').skip(1).all(|rest| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    });
+    if !whole {
+        return Err(Problem::invalid_parameter("the query has a % without two hexadecimal digits"));
+    }
+    let spaced = text.replace('+', " ");
+    match percent_decode_str(&spaced).decode_utf8() {
+        Ok(decoded) => Ok(Cow::Owned(decoded.into_owned())),
+        Err(_) => Err(Problem::invalid_parameter("the query is not UTF-8")),
+    }
+}
+
+/// Reads one value by the rules of its type.
+pub(super) fn value<T: FromStr<Err: fmt::Display>>(
+    name: &str,
+    value: Option<Cow<'_, str>>,
+) -> Result<Option<T>, Problem> {
+    let read = |text: Cow<'_, str>| {
+        text.parse().map_err(|e| Problem::invalid_parameter(format_args!("{name}: {e}, not \"{text}\"")))
+    };
+    value.map(read).transpose()
+}
+
+/// The same for a value that must be there.
+pub(super) fn required<T: FromStr<Err: fmt::Display>>(name: &str, text: Option<Cow<'_, str>>) -> Result<T, Problem> {
+    value(name, text)?.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: missing")))
+}
+
+/// Whole numbers in plain digits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number<const MIN: usize, const MAX: usize>(pub(super) usize);
+
+impl<const MIN: usize, const MAX: usize> FromStr for Number<MIN, MAX> {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
+        match text.parse() {
+            Ok(number) if digits && (MIN..=MAX).contains(&number) => Ok(Self(number)),
+            _ => Err(format!("expected a whole number from {MIN} to {MAX}")),
+        }
+    }
+}
+
+/// A list of up to [`MAX_LIMIT`] ids with commas between them.
+#[derive(Debug)]
+pub(super) struct Ids<I>(pub(super) Vec<I>);
+
+impl<I: FromStr<Err: fmt::Display>> FromStr for Ids<I> {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.split(',').count() > MAX_LIMIT {
+            return Err(format!("at most {MAX_LIMIT} ids"));
+        }
+        let ids: Result<Vec<I>, _> = text.split(',').map(str::parse).collect();
+        ids.map(Self).map_err(|e| format!("ids with commas between them: {e}"))
+    }
+}
+
+/// How much of each item a list of content shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    /// Everything.
+    Full,
+    /// Id, author and time.
+    Ids,
+}
+
+impl FromStr for View {
+    type Err = &'static str;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "full" => Ok(Self::Full),
+            "ids" => Ok(Self::Ids),
+            _ => Err("expected \"full\" or \"ids\""),
+        }
+    }
+}
+
+/// What of a query every page of one list has in common; printed as the start of a query.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Kept {
+    /// The limit asked for.
+    pub(super) limit: Option<usize>,
+    /// The view asked for.
+    pub(super) view: Option<View>,
+    /// Whose relations to show.
+    pub(super) viewer: Option<UserId>,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(limit) = self.limit {
+            write!(f, "limit={limit}&")?;
+        }
+        match self.view {
+            Some(View::Full) => f.write_str("view=full&")?,
+            Some(View::Ids) => f.write_str("view=ids&")?,
+            None => {}
+        }
+        if let Some(viewer) = self.viewer {
+            write!(f, "viewer={viewer}&")?;
+        }
+        Ok(())
+    }
+}
+
+/// The request for a page, from `[limit, before, after]`.
+pub(super) fn page<I>(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<I>, Kept), Problem>
+where
+    Position<I>: FromStr<Err: fmt::Display>,
+{
+    let [limit, before, after] = values;
+    let limit = value::<Number<1, MAX_LIMIT>>("limit", limit)?.map(|number| number.0);
+    let span = Span { before: value("before", before)?, after: value("after", after)? };
+    let kept = Kept { limit, ..Kept::default() };
+    Ok((PageRequest { span, limit: limit.unwrap_or(DEFAULT_LIMIT) }, kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_parameters_come_back_in_order() {
+        let [a, b, c] = parse("b=%31+%C3%A9&a=x", ["a", "b", "c"]).expect("parses");
+        assert_eq!((a.as_deref(), b.as_deref(), c), (Some("x"), Some("1 é"), None));
+        assert!(parse("", []).is_ok());
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for bad in ["x=1", "a", "a=1&a=1", "a=%", "a=%f", "a=%zz", "a=%+1", "a=%ff", "%ff=1", "a=1&=2", "a=1&%61=2"] {
+            let parsed = parse(bad, ["a"]).and_then(|[a]| required::<Number<1, 9>>("a", a).map(|n| n.0));
+            assert!(parsed.is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_lists_are_plain() {
+        for bad in ["", "0", "01", "+1", "-1", "101", "1.0", " 1", "99999999999999999999"] {
+            assert!(bad.parse::<Number<1, 100>>().is_err(), "{bad}");
+        }
+        assert_eq!("1,2".parse::<Ids<UserId>>().expect("list").0.len(), 2);
+        for bad in ["", ",", "1,", "1,,2", "0", "a", "1, 2", &"1,".repeat(101)] {
+            assert!(bad.parse::<Ids<UserId>>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The objects of the API as JSON.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+use crate::model::{Content, ContentId, Cursor, Entry, Millis, Relation, RelationKind, UserCursor, UserId};
+
+/// An item in full.
+#[derive(Debug, Serialize)]
+pub(super) struct Item<'a> {
+    content_id: ContentId,
+    author_id: UserId,
+    published_at: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edited_at: Option<Millis>,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    media: &'a RawValue,
+    topics: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ref_id: Option<ContentId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<&'a RawValue>,
+    broadcast: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<Author>,
+}
+
+/// Who published an item, in lists.
+#[derive(Debug, Serialize)]
+struct Author {
+    user_id: UserId,
+}
+
+impl<'a> Item<'a> {
+    /// An item that stands alone.
+    pub(super) fn alone(content: &'a Content) -> Result<Self> {
+        let raw = |text: &'a str| {
+            serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
+        };
+        Ok(Self {
+            content_id: content.id,
+            author_id: content.author,
+            published_at: content.published_at,
+            edited_at: content.edited_at,
+            kind: &content.kind,
+            text: content.text.as_deref(),
+            media: raw(&content.media)?,
+            topics: &content.topics,
+            ref_id: content.ref_id,
+            extra: content.extra.as_deref().map(raw).transpose()?,
+            broadcast: content.broadcast,
+            author: None,
+        })
+    }
+
+    /// An item of a list.
+    pub(super) fn listed(content: &'a Content) -> Result<Self> {
+        Ok(Self { author: Some(Author { user_id: content.author }), ..Self::alone(content)? })
+    }
+}
+
+/// An item as `view=ids` has it.
+#[derive(Debug, Serialize)]
+pub(super) struct ItemId {
+    content_id: ContentId,
+    author_id: UserId,
+    published_at: Millis,
+}
+
+impl From<Entry> for ItemId {
+    fn from(entry: Entry) -> Self {
+        Self { content_id: entry.cursor.id, author_id: entry.author, published_at: entry.cursor.at }
+    }
+}
+
+/// A relation of one user to another.
+#[derive(Debug, Serialize)]
+pub(super) struct RelationItem {
+    user_id: UserId,
+    target_id: UserId,
+    relation: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Millis>,
+    muted: bool,
+    hidden: bool,
+}
+
+impl From<Relation> for RelationItem {
+    fn from(relation: Relation) -> Self {
+        Self {
+            user_id: relation.user,
+            target_id: relation.target,
+            relation: relation.kind().name(),
+            since: relation.following_since,
+            muted: false,
+            hidden: false,
+        }
+    }
+}
+
+/// A user in a list of followees, followers or friends.
+#[derive(Debug, Serialize)]
+pub(super) struct Member {
+    user_id: UserId,
+    since: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relation: Option<&'static str>,
+}
+
+impl Member {
+    /// A user of the list, with the viewer's relation to that user where it was asked for.
+    pub(super) fn new(user: UserCursor, relation: Option<RelationKind>) -> Self {
+        Self { user_id: user.id, since: user.at, relation: relation.map(RelationKind::name) }
+    }
+}
+
+/// Several things that are not paged.
+#[derive(Debug, Serialize)]
+pub(super) struct Items<T> {
+    /// In the order of the call.
+    pub(super) items: Vec<T>,
+}
+
+impl<T> FromIterator<T> for Items<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self { items: items.into_iter().collect() }
+    }
+}
+
+/// What `verify` found.
+#[derive(Debug, Serialize)]
+pub(super) struct VerificationBody {
+    pub(super) user_id: UserId,
+    pub(super) exact: bool,
+    pub(super) compared: usize,
+    pub(super) complete: bool,
+    pub(super) missing: Vec<ItemId>,
+    pub(super) extra: Vec<ItemId>,
+}
+
+/// What `explain` found.
+#[derive(Debug, Serialize)]
+pub(super) struct ExplanationBody {
+    pub(super) user_id: UserId,
+    pub(super) content_id: ContentId,
+    pub(super) listed: bool,
+    pub(super) reason: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) author_id: Option<UserId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) published_at: Option<Millis>,
+    pub(super) following: bool,
+    pub(super) unsettled: bool,
+    pub(super) pending: bool,
+    pub(super) in_inbox: bool,
+    /// `null` for an inbox that is complete to its end.
+    pub(super) floor: Option<Cursor>,
+    pub(super) pulled: bool,
+}

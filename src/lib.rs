@@ -1,0 +1,16 @@
+//! Tideline: a self-hosted timeline-feed server.
+//!
+//! A host application tells it who follows whom and what was published; it answers "the newest N
+//! things from the people I follow, before this point". `docs/architecture.md` walks through it.
+
+pub mod backlog;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod error;
+pub mod feed;
+pub mod http;
+pub mod model;
+pub mod server;
+pub mod store;
+pub mod worker;

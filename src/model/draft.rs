@@ -1,0 +1,145 @@
+//! What a host sends to publish or edit, in the API's field names.
+
+use serde::{Deserialize, Deserializer};
+
+use super::id::{ContentId, UserId};
+use super::json::{JsonObject, MediaList};
+use super::position::{MAX_MILLIS, Millis};
+
+/// Most topics of one item.
+pub const MAX_TOPICS: usize = 10;
+
+/// A publish as it was asked for: the same shape in `POST /v1/content` and in an import.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// Who publishes.
+    pub author_id: UserId,
+    /// The id; made by the server if left out.
+    #[serde(default, deserialize_with = "present")]
+    pub content_id: Option<ContentId>,
+    /// When; the server's clock if left out.
+    #[serde(default, deserialize_with = "present")]
+    pub published_at: Option<Time>,
+    /// `post` if left out.
+    #[serde(default)]
+    pub kind: Kind,
+    /// The text.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Media, in order.
+    #[serde(default)]
+    pub media: Option<MediaList>,
+    /// At most [`MAX_TOPICS`].
+    #[serde(default)]
+    pub topics: Topics,
+    /// What it points at.
+    #[serde(default)]
+    pub ref_id: Option<ContentId>,
+    /// The host's own data.
+    #[serde(default)]
+    pub extra: Option<JsonObject>,
+    /// Whether it goes into timelines.
+    #[serde(default = "yes")]
+    pub broadcast: bool,
+}
+
+/// An edit as it was asked for. A field left out stays; `null` clears it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EditDraft {
+    /// The new text.
+    #[serde(default, deserialize_with = "nullable")]
+    pub text: Option<Option<String>>,
+    /// The new media.
+    #[serde(default, deserialize_with = "nullable")]
+    pub media: Option<Option<MediaList>>,
+    /// The new extra object.
+    #[serde(default, deserialize_with = "nullable")]
+    pub extra: Option<Option<JsonObject>>,
+}
+
+/// A time in a request, 0 … 2^63-1 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u64")]
+pub struct Time(pub Millis);
+
+impl TryFrom<u64> for Time {
+    type Error = String;
+    fn try_from(millis: u64) -> Result<Self, String> {
+        if millis <= MAX_MILLIS {
+            Ok(Self(millis))
+        } else {
+            Err("a time is at most 9223372036854775807 milliseconds".to_owned())
+        }
+    }
+}
+
+/// What sort of item: 1–32 of `a-z0-9_`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Kind(String);
+
+impl Kind {
+    /// The name.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl Default for Kind {
+    fn default() -> Self {
+        Self("post".to_owned())
+    }
+}
+
+impl TryFrom<String> for Kind {
+    type Error = String;
+    fn try_from(name: String) -> Result<Self, String> {
+        let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        if (1..=32).contains(&name.len()) && name.bytes().all(fits) {
+            Ok(Self(name))
+        } else {
+            Err("kind: expected 1 to 32 characters of a-z, 0-9 and _".to_owned())
+        }
+    }
+}
+
+/// At most [`MAX_TOPICS`] names of 1–64 characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub struct Topics(Vec<String>);
+
+impl Topics {
+    /// The names.
+    pub fn into_vec(self) -> Vec<String> {
+        self.0
+    }
+}
+
+impl TryFrom<Vec<String>> for Topics {
+    type Error = String;
+    fn try_from(topics: Vec<String>) -> Result<Self, String> {
+        if topics.len() > MAX_TOPICS {
+            return Err(format!("topics: at most {MAX_TOPICS}"));
+        }
+        if topics.iter().any(|topic| !(1..=64).contains(&topic.chars().count())) {
+            return Err("topics: each has 1 to 64 characters".to_owned());
+        }
+        Ok(Self(topics))
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A field that may be left out but not be `null`.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Tells a field left out (`None`) from one that is `null` (`Some(None)`).
+fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,23 @@
+//! The words of the domain as plain types: ids, cursors, content, relations, jobs.
+//!
+//! Nothing here reads a disk or a socket, and nothing here uses another layer.
+
+mod content;
+mod draft;
+mod id;
+mod job;
+mod json;
+mod page;
+mod position;
+mod relation;
+mod user;
+
+pub use content::{Content, Edit, Publish, RawJson};
+pub use draft::{Draft, EditDraft, Kind, MAX_TOPICS, Time, Topics};
+pub use id::{ContentId, InvalidId, MAX_ID, UserId};
+pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
+pub use json::{JsonObject, MediaList};
+pub use page::{Order, Page, PageRequest, Span};
+pub use position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
+pub use relation::{Relation, RelationKind, Side};
+pub use user::{Activity, Unpushed};

@@ -1,0 +1,109 @@
+//! Pages of time-ordered lists.
+
+use super::position::Position;
+
+/// The direction in which a list is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// From the newest to the oldest.
+    NewestFirst,
+    /// From the oldest to the newest.
+    OldestFirst,
+}
+
+/// An open interval of places: strictly older than `before`, strictly newer than `after`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span<I> {
+    /// The upper bound, itself excluded; `None` for the very top.
+    pub before: Option<Position<I>>,
+    /// The lower bound, itself excluded; `None` for the very end.
+    pub after: Option<Position<I>>,
+}
+
+impl<I: Copy + Ord> Span<I> {
+    /// The whole list.
+    pub const ALL: Self = Self { before: None, after: None };
+
+    /// Whether a place lies inside.
+    pub fn contains(&self, place: Position<I>) -> bool {
+        self.before.is_none_or(|before| place < before) && self.after.is_none_or(|after| place > after)
+    }
+
+    /// Whether no place can lie inside.
+    pub fn is_empty(&self) -> bool {
+        matches!((self.before, self.after), (Some(before), Some(after)) if before <= after)
+    }
+
+    /// The part that is strictly newer than `floor`.
+    pub fn newer_than(self, floor: Option<Position<I>>) -> Self {
+        Self { after: self.after.max(floor), ..self }
+    }
+
+    /// The part that is strictly older than `top`.
+    pub fn older_than(self, top: Position<I>) -> Self {
+        Self { before: Some(self.before.map_or(top, |before| before.min(top))), ..self }
+    }
+}
+
+/// What a caller asks of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest<I> {
+    /// The part of the list.
+    pub span: Span<I>,
+    /// At most this many items, 1 … 100.
+    pub limit: usize,
+}
+
+impl<I: Copy + Ord> PageRequest<I> {
+    /// `after` alone asks for the items *immediately* newer, so the walk starts there.
+    pub fn order(&self) -> Order {
+        match (self.span.before, self.span.after) {
+            (None, Some(_)) => Order::OldestFirst,
+            _ => Order::NewestFirst,
+        }
+    }
+}
+
+/// One page, newest first whatever the walk was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T, I> {
+    /// The items, newest first.
+    pub items: Vec<T>,
+    /// To be passed as `before` for the older ones; `None` when there are none.
+    pub next: Option<Position<I>>,
+    /// To be passed as `after` for the newer ones, also those still to come;
+    /// `None` when an empty page gives no place to start from.
+    pub prev: Option<Position<I>>,
+}
+
+impl<T, I: Copy + Ord> Page<T, I> {
+    /// Makes a page of what a walk in the request's order found, given one item more than
+    /// `limit` where there are more. `older_exist` says, for a walk that began at its oldest
+    /// item, whether anything is older than that.
+    pub fn from_walk<E>(
+        request: &PageRequest<I>,
+        mut found: Vec<T>,
+        place: impl Fn(&T) -> Position<I>,
+        older_exist: impl FnOnce(Position<I>) -> Result<bool, E>,
+    ) -> Result<Self, E> {
+        let more = found.len() > request.limit;
+        found.truncate(request.limit);
+        if request.order() == Order::OldestFirst {
+            found.reverse();
+        }
+        let (first, last) = (found.first().map(&place), found.last().map(&place));
+        let next = match request.order() {
+            Order::NewestFirst => last.filter(|_| more),
+            Order::OldestFirst => match last {
+                Some(place) if older_exist(place)? => Some(place),
+                _ => None,
+            },
+        };
+        Ok(Self { items: found, next, prev: first.or(request.span.after) })
+    }
+
+    /// The same page with each item turned into another.
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U, I> {
+        Page { items: self.items.into_iter().map(f).collect(), next: self.next, prev: self.prev }
+    }
+}

@@ -1,0 +1,114 @@
+//! Places in time-ordered lists: the cursor of content and of users.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use super::id::{ContentId, UserId, parse_digits};
+
+/// Milliseconds since the Unix epoch.
+pub type Millis = u64;
+
+/// The latest time that is accepted, 2^63-1 ms.
+pub const MAX_MILLIS: Millis = i64::MAX as u64;
+
+/// A place in a list that is ordered by time, then by id, both as numbers; greater is newer.
+///
+/// Any pair is a valid place, whether or not an item stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position<I> {
+    /// When: publishing time of content, `since` of a relation.
+    pub at: Millis,
+    /// Which, among those of the same millisecond.
+    pub id: I,
+}
+
+/// A place in a list of content: `"<published_at>-<content_id>"`.
+pub type Cursor = Position<ContentId>;
+
+/// A place in a list of users: `"<since>-<user_id>"`.
+pub type UserCursor = Position<UserId>;
+
+/// One row of an inbox or outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// Publishing time and content id.
+    pub cursor: Cursor,
+    /// Who published it.
+    pub author: UserId,
+}
+
+/// Why a text is not a cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a cursor is \"<milliseconds>-<id>\", as in \"1689089522000-32850\"")]
+pub struct InvalidPosition;
+
+macro_rules! position_of {
+    ($id:ident) => {
+        impl Position<$id> {
+            /// The lowest place of all; nothing is older.
+            pub const OLDEST: Self = Self { at: 0, id: $id::MIN };
+            /// The highest place of all; nothing is newer.
+            pub const NEWEST: Self = Self { at: MAX_MILLIS, id: $id::MAX };
+
+            /// The next newer place, or `None` at the very top.
+            pub fn next_newer(self) -> Option<Self> {
+                match $id::new(self.id.get() + 1) {
+                    Ok(id) => Some(Self { at: self.at, id }),
+                    Err(_) if self.at < MAX_MILLIS => Some(Self { at: self.at + 1, id: $id::MIN }),
+                    Err(_) => None,
+                }
+            }
+        }
+    };
+}
+position_of!(ContentId);
+position_of!(UserId);
+
+impl<I: fmt::Display> fmt::Display for Position<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.at, self.id)
+    }
+}
+
+impl<I: FromStr> FromStr for Position<I> {
+    type Err = InvalidPosition;
+    fn from_str(text: &str) -> Result<Self, InvalidPosition> {
+        let (at, id) = text.split_once('-').ok_or(InvalidPosition)?;
+        let at = parse_digits(at).filter(|at| *at <= MAX_MILLIS).ok_or(InvalidPosition)?;
+        let id = id.parse().map_err(|_| InvalidPosition)?;
+        Ok(Self { at, id })
+    }
+}
+
+impl<I: fmt::Display> Serialize for Position<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_by_time_then_id_as_numbers() {
+        let cursor = |text: &str| text.parse::<Cursor>().expect(text);
+        assert!(cursor("10-9") < cursor("10-10"));
+        assert!(cursor("9-100") < cursor("10-1"));
+        assert_eq!(cursor("10-9").next_newer(), Some(cursor("10-10")));
+        assert_eq!(cursor("10-9223372036854775807").next_newer(), Some(cursor("11-1")));
+        assert_eq!(Cursor::NEWEST.next_newer(), None);
+    }
+
+    #[test]
+    fn text_round_trips_and_refuses_the_rest() {
+        for good in ["0-1", "1689089522000-32850", "9223372036854775807-9223372036854775807"] {
+            assert_eq!(good.parse::<Cursor>().expect(good).to_string(), good);
+        }
+        for bad in ["", "-", "1", "1-", "-1", "1-0", "1-2-3", "a-1", "1-a", "9223372036854775808-1", "01-1", "1 -1"] {
+            assert!(bad.parse::<Cursor>().is_err(), "{bad:?}");
+        }
+    }
+}

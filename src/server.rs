@@ -1,0 +1,182 @@
+//! Putting the parts together, and taking them apart in order.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix_web::http::KeepAlive;
+use actix_web::{App as HttpApp, HttpServer, rt};
+use crossbeam_channel::bounded;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::backlog::Backlog;
+use crate::config::{Config, Durability};
+use crate::error::{Error, Result};
+use crate::feed::{self, Feed};
+use crate::http::{self, Api};
+use crate::store::Store;
+use crate::store::rocks::{Options, Rocks};
+use crate::worker::{self, Candidates, Workers};
+
+/// How long a kept-alive connection may stay quiet.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// How long a refused upload is read on, so that its sender gets to see the answer.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// How often a stop looks whether the store is in use still.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// An open data directory with its workers running: everything but the HTTP server.
+#[derive(Debug)]
+pub struct App {
+    feed: Arc<Feed>,
+    workers: Workers,
+}
+
+/// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
+pub fn open(config: &Config) -> Result<App> {
+    let Config { storage, timeline, fanout, graph, .. } = config;
+    let active_for = timeline.active_for.as_millis();
+    let candidates = Candidates::default();
+    let store = Arc::new(Store::Rocks(Rocks::open(&Options {
+        dir: storage.data_dir.clone(),
+        sync: storage.durability == Durability::Sync,
+        block_cache: mebibytes(storage.block_cache_mb),
+        write_buffer: mebibytes(storage.write_buffer_mb),
+        max_open_files: storage.max_open_files,
+        notice_above: timeline.inbox_limit + worker::slack(timeline.inbox_limit),
+        listeners: candidates.listeners(),
+    })?));
+    let backlog = Arc::new(Backlog::new(fanout.queue));
+    backlog.restore(store.jobs()?);
+    let rules = worker::Rules {
+        workers: if fanout.workers > 0 { fanout.workers } else { cores() },
+        chunk: fanout.chunk,
+        push_threshold: fanout.push_threshold,
+        pull_threshold: fanout.pull_threshold,
+        active_for,
+        inbox_limit: timeline.inbox_limit,
+    };
+    let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), rules, candidates)?;
+    let rules = feed::Rules { include_own: timeline.include_own, active_for, follow_limit: graph.follow_limit };
+    Ok(App { feed: Arc::new(Feed::new(store, backlog, rules)), workers })
+}
+
+fn mebibytes(n: usize) -> usize {
+    n.saturating_mul(1 << 20)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+impl App {
+    /// The service.
+    pub fn feed(&self) -> &Arc<Feed> {
+        &self.feed
+    }
+
+    /// Stops the workers, each at the end of the sub-task in its hands, then closes the store, once
+    /// nobody else holds the [`Feed`]. Waits for up to `timeout`; what is not done by then is on
+    /// disk, and done after the next start.
+    pub fn stop(self, timeout: Duration) {
+        let began = Instant::now();
+        let Self { feed, workers } = self;
+        let (done, stopped) = bounded(1);
+        let stopping = std::thread::spawn(move || {
+            workers.stop();
+            // Nobody listens after the timeout.
+            let _ = done.send(());
+        });
+        if stopped.recv_timeout(timeout).is_err() && !stopping.is_finished() {
+            tracing::warn!("a worker did not stop in time; its job goes on after the next start");
+            return;
+        }
+        while Arc::strong_count(&feed) > 1 || Arc::strong_count(feed.store()) > 1 {
+            if began.elapsed() >= timeout {
+                tracing::warn!("a request did not end in time; the next start replays the log");
+                return;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+}
+
+/// Serves until SIGTERM or SIGINT, then stops in order: no more requests, no more jobs, store closed.
+/// Says on stdout, in one line, where it listens.
+pub fn run(config: Config) -> Result<()> {
+    refuse_open_address(&config)?;
+    let app = open(&config)?;
+    let served = rt::System::new().block_on(serve(&config, app.feed()));
+    let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
+    app.stop(left);
+    served.map(drop)
+}
+
+/// Without keys, whoever reaches the server may do anything: only this machine should.
+fn refuse_open_address(config: &Config) -> Result<()> {
+    let listen = config.server.listen;
+    if listen.ip().to_canonical().is_loopback() || config.auth.insecure {
+        return Ok(());
+    }
+    Err(Error::Setup(format!(
+        "refusing to listen on {listen}: anybody who reaches it could read and change everything; \
+         listen on a loopback address such as 127.0.0.1, or say --insecure"
+    )))
+}
+
+/// Serves HTTP until told to stop; what is then left of the shutdown timeout.
+async fn serve(config: &Config, feed: &Arc<Feed>) -> Result<Duration> {
+    let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
+    let stop_within = config.server.shutdown_timeout.get();
+    let api = Arc::new(Api::new(Arc::clone(feed), &config.server));
+    let mut terminate = signal(SignalKind::terminate()).map_err(|e| failed("cannot wait for SIGTERM", e))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| failed("cannot wait for SIGINT", e))?;
+
+    let routes = Arc::clone(&api);
+    let mut server = HttpServer::new(move || HttpApp::new().configure(|config| http::configure(&routes, config)))
+        .keep_alive(KeepAlive::Timeout(KEEP_ALIVE))
+        .client_request_timeout(config.server.request_timeout.get())
+        .client_disconnect_timeout(LINGER)
+        .shutdown_timeout(stop_within.as_secs().max(1))
+        .disable_signals();
+    if config.server.workers > 0 {
+        server = server.workers(config.server.workers);
+    }
+    let listen = config.server.listen;
+    let server = server.bind(listen).map_err(|e| failed(&format!("cannot listen on {listen}"), e))?;
+    let addresses = server.addrs();
+    let server = server.run();
+    let handle = server.handle();
+    let mut running = rt::spawn(server);
+    announce(&addresses).map_err(|e| failed("cannot write to stdout", e))?;
+
+    let early = tokio::select! {
+        ended = &mut running => Some(ended),
+        _ = terminate.recv() => None,
+        _ = interrupt.recv() => None,
+    };
+    if let Some(ended) = early {
+        let why = ended.map_or_else(|e| e.to_string(), |end| format!("{end:?}"));
+        return Err(Error::Setup(format!("the HTTP server ended by itself: {why}")));
+    }
+    tracing::info!("stopping");
+    api.set_stopping();
+    let began = Instant::now();
+    // The workers get what the open requests leave them, and never nothing at all.
+    if rt::time::timeout(stop_within / 4 * 3, handle.stop(true)).await.is_err() {
+        tracing::warn!("some requests were still open at the end of the shutdown timeout");
+        running.abort();
+    }
+    Ok(stop_within.saturating_sub(began.elapsed()))
+}
+
+/// The one line on stdout, for whoever started the server.
+fn announce(addresses: &[SocketAddr]) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    if let Some(address) = addresses.first() {
+        writeln!(stdout, "listening on http://{address}")?;
+    }
+    stdout.flush()
+}

@@ -1,0 +1,124 @@
+//! The plain model of the store: ordered maps behind one lock.
+//!
+//! Written to be obviously right and not to be fast. Nothing is derived twice: lists by time and
+//! counts are worked out from the one place where a fact is kept. Tests compare the store on disk
+//! with it.
+
+mod content;
+mod graph;
+mod inbox;
+mod jobs;
+mod users;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::Result;
+use crate::model::{
+    Activity, Content, ContentId, Cursor, JobId, Millis, Order, Position, Progress, Span, Unpushed, UserId, Work,
+};
+
+use super::types::TableStats;
+
+/// A store without a disk. Every answer is in memory, so the tier of a read makes no difference.
+#[derive(Debug, Default)]
+pub struct Memory {
+    state: Mutex<State>,
+}
+
+/// All tables.
+#[derive(Debug, Default)]
+struct State {
+    /// Deleted content too.
+    content: BTreeMap<ContentId, Content>,
+    deleted: BTreeMap<ContentId, Millis>,
+    outbox: BTreeSet<(UserId, Cursor)>,
+    /// User and place to the author. May hold rows at or below the floor; they count as not there.
+    inbox: BTreeMap<(UserId, Cursor), UserId>,
+    floors: BTreeMap<UserId, Cursor>,
+    /// User and followee to `since`.
+    following: BTreeMap<(UserId, UserId), Millis>,
+    /// User and follower; the mirror image of `following`.
+    followers: BTreeMap<(UserId, UserId), Millis>,
+    activity: BTreeMap<UserId, Activity>,
+    unpushed: BTreeMap<UserId, Unpushed>,
+    jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
+    /// The number of the newest job ever made.
+    last_job: u64,
+}
+
+impl Memory {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The tables, for one whole operation. No operation leaves them half changed when it panics.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// See [`Store::users_after`](super::Store::users_after).
+    pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        let state = self.state();
+        let mut users = BTreeSet::new();
+        users.extend(state.inbox.keys().map(|(user, _)| *user));
+        users.extend(state.floors.keys());
+        users.extend(state.following.keys().map(|(user, _)| *user));
+        users.extend(state.followers.keys().map(|(user, _)| *user));
+        Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
+    }
+
+    /// See [`Store::sync`](super::Store::sync). There is nothing to make durable.
+    pub fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// See [`Store::compact`](super::Store::compact).
+    pub fn compact(&self) -> Result<()> {
+        let mut state = self.state();
+        let State { inbox, floors, .. } = &mut *state;
+        inbox.retain(|(user, cursor), _| Some(cursor) > floors.get(user));
+        Ok(())
+    }
+
+    /// See [`Store::stats`](super::Store::stats). The rows are exact, and no bytes are on disk.
+    pub fn stats(&self) -> Result<Vec<TableStats>> {
+        let state = self.state();
+        let with_counts: BTreeSet<_> = state.following.keys().chain(state.followers.keys()).map(|key| key.0).collect();
+        let friends = state.following.keys().filter(|key| state.followers.contains_key(key)).count();
+        let rows = [
+            ("content", state.content.len()),
+            ("deleted", state.deleted.len()),
+            ("outbox", state.outbox.len()),
+            ("inbox", state.inbox.len()),
+            ("following", state.following.len()),
+            ("following_by_time", state.following.len()),
+            ("followers", state.followers.len()),
+            ("followers_by_time", state.followers.len()),
+            ("friends_by_time", friends),
+            ("counts", with_counts.len()),
+            ("activity", state.activity.len()),
+            ("unpushed", state.unpushed.len()),
+            ("jobs", state.jobs.len()),
+        ];
+        Ok(rows.into_iter().map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())
+    }
+}
+
+/// The first `limit` of the places inside `span`, in `order`.
+fn walk<T, I: Copy + Ord>(
+    rows: impl Iterator<Item = T>,
+    place: impl Fn(&T) -> Position<I>,
+    span: Span<I>,
+    order: Order,
+    limit: usize,
+) -> Vec<T> {
+    let mut found: Vec<T> = rows.filter(|row| span.contains(place(row))).collect();
+    found.sort_by_key(&place);
+    if order == Order::NewestFirst {
+        found.reverse();
+    }
+    found.truncate(limit);
+    found
+}

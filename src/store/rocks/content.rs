@@ -1,0 +1,160 @@
+//! Content, outboxes and deletions.
+
+use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+
+use rocksdb::WriteBatch;
+
+use super::tables::{CONTENT, DELETED, JOBS, OUTBOX};
+use super::values::{self, Stored};
+use super::walk::Walk;
+use super::{Rocks, keys};
+use crate::error::Result;
+use crate::model::{Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, Span, UserId, Work};
+use crate::store::{Batch, Published, Tier};
+
+impl Rocks {
+    /// See [`Store::publish`](crate::store::Store::publish).
+    pub fn publish(&self, items: &[Publish], batch: Batch) -> Result<Vec<Published>> {
+        let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
+        let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
+        let mut results = Vec::with_capacity(items.len());
+        let mut change = WriteBatch::default();
+        for (item, present) in items.iter().zip(self.stored(&ids, Tier::Disk)?) {
+            results.push(match present {
+                None => Published::New(self.put_new(&mut change, &item.content)?),
+                Some(present) if is_same(item, &present) => Published::Same(present.content),
+                Some(_) => Published::Taken,
+            });
+        }
+        let refused = batch == Batch::AllOrNone && results.contains(&Published::Taken);
+        if !refused && !change.is_empty() {
+            self.acknowledge(change)?;
+        }
+        Ok(results)
+    }
+
+    fn put_new(&self, change: &mut WriteBatch, content: &Content) -> Result<Option<Job>> {
+        let row = values::content(&Stored { content: content.clone(), deleted_at: None })?;
+        change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), row);
+        if !content.broadcast {
+            return Ok(None);
+        }
+        change.put_cf(self.family(OUTBOX)?, keys::entry(content.author, content.cursor()), []);
+        let work = Work::FanOut { entry: content.entry() };
+        self.put_job(change, work).map(Some)
+    }
+
+    /// Adds a new job to a change.
+    pub(super) fn put_job(&self, change: &mut WriteBatch, work: Work) -> Result<Job> {
+        let job = Job { id: self.new_job(&work), work, progress: None };
+        change.put_cf(self.family(JOBS)?, keys::job(job.id), values::job(&work, None)?);
+        Ok(job)
+    }
+
+    /// See [`Store::edit`](crate::store::Store::edit).
+    pub fn edit(&self, id: ContentId, edit: &Edit, now: Millis) -> Result<Option<Content>> {
+        let _lock = self.content_locks.one(id.get());
+        let Some(mut stored) = self.live(id)? else { return Ok(None) };
+        let content = &mut stored.content;
+        if let Some(text) = &edit.text {
+            content.text.clone_from(text);
+        }
+        if let Some(media) = &edit.media {
+            content.media.clone_from(media);
+        }
+        if let Some(extra) = &edit.extra {
+            content.extra.clone_from(extra);
+        }
+        content.edited_at = Some(now);
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
+        self.acknowledge(change)?;
+        Ok(Some(stored.content))
+    }
+
+    /// See [`Store::delete`](crate::store::Store::delete).
+    pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
+        let _lock = self.content_locks.one(id.get());
+        let Some(mut stored) = self.live(id)? else { return Ok(false) };
+        stored.deleted_at = Some(now);
+        let mut change = WriteBatch::default();
+        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
+        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(now));
+        change.delete_cf(self.family(OUTBOX)?, keys::entry(stored.content.author, stored.content.cursor()));
+        self.acknowledge(change)?;
+        self.deleted.add(id.get());
+        Ok(true)
+    }
+
+    fn live(&self, id: ContentId) -> Result<Option<Stored>> {
+        Ok(self.stored(&[id], Tier::Disk)?.pop().flatten().filter(|stored| stored.deleted_at.is_none()))
+    }
+
+    fn stored(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Stored>>> {
+        let keys: Vec<_> = ids.iter().map(|id| keys::id(id.get())).collect();
+        let rows = self.get_many(CONTENT, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
+        ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()
+    }
+
+    /// See [`Store::contents`](crate::store::Store::contents).
+    pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
+        let stored = self.stored(ids, tier)?;
+        Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
+    }
+
+    /// See [`Store::deleted`](crate::store::Store::deleted).
+    pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
+        let look_up = |id: &ContentId| {
+            Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
+        };
+        ids.iter().map(look_up).collect()
+    }
+
+    /// See [`Store::outboxes`](crate::store::Store::outboxes).
+    pub fn outboxes(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        if authors.is_empty() || limit == 0 || span.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Ranks ascend in the order asked for, so the heap's top is the last of the first `limit`.
+        // Inverting twice gives the place back.
+        let rank = |(at, id): (u64, u64)| match order {
+            Order::NewestFirst => (!at, !id),
+            Order::OldestFirst => (at, id),
+        };
+        let mut walk = Walk::new(self, OUTBOX, tier)?;
+        let mut first = BinaryHeap::with_capacity(limit + 1);
+        for author in authors {
+            walk.rows(author.get(), span, order, &mut |cursor: Cursor, _| {
+                let row = (rank((cursor.at, cursor.id.get())), *author);
+                if first.len() == limit {
+                    if first.peek().is_some_and(|last| *last < row) {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    first.pop();
+                }
+                first.push(row);
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        let entry = |(place, author)| {
+            let (at, id) = rank(place);
+            keys::cursor(at, id).map(|cursor| Entry { cursor, author })
+        };
+        Ok(first.into_sorted_vec().into_iter().filter_map(entry).collect())
+    }
+}
+
+/// Whether a publish repeats the one that made the stored item.
+fn is_same(item: &Publish, present: &Stored) -> bool {
+    present.deleted_at.is_none()
+        && present.content.fingerprint == item.content.fingerprint
+        && (!item.time_given || present.content.published_at == item.content.published_at)
+}

@@ -1,0 +1,113 @@
+//! The data directory: its lock and its format number.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// The format that this code reads and writes.
+const FORMAT: &str = "tideline format 1\n";
+
+/// A data directory that this process holds.
+///
+/// `FORMAT` names the format, `LOCK` is locked while a process has the directory, `db/` belongs to
+/// the engine. The lock is the operating system's and so goes with the process, however it ends.
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Directory {
+    /// Takes the directory for this process; makes it if it is not there.
+    pub(super) fn claim(path: &Path) -> Result<Self> {
+        let failed =
+            |what: &str, error: io::Error| Error::Setup(format!("data directory {}: {what}: {error}", path.display()));
+        fs::create_dir_all(path).map_err(|e| failed("cannot be made", e))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path.join("LOCK"))
+            .map_err(|e| failed("cannot open LOCK", e))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Setup(format!("data directory {} is in use by another process", path.display())));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
+        }
+        let directory = Self { path: path.to_owned(), _lock: lock };
+        directory.check_format().map_err(|e| failed("cannot use FORMAT", e))??;
+        Ok(directory)
+    }
+
+    /// Where the engine keeps its files.
+    pub(super) fn engine(&self) -> PathBuf {
+        self.path.join("db")
+    }
+
+    fn check_format(&self) -> io::Result<Result<()>> {
+        let file = self.path.join("FORMAT");
+        match fs::read_to_string(&file) {
+            Ok(format) if format == FORMAT => Ok(Ok(())),
+            Ok(format) => Ok(Err(self.unknown(&format!("its FORMAT file says {:?}", format.trim_end())))),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Ok(Err(self.unknown("its FORMAT file is no text")))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if self.engine().exists() {
+                    return Ok(Err(self.unknown("it has data but no FORMAT file")));
+                }
+                self.write_format(&file).map(Ok)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn unknown(&self, why: &str) -> Error {
+        Error::Setup(format!(
+            "data directory {}: unknown format: {why}; this version reads {:?}",
+            self.path.display(),
+            FORMAT.trim_end()
+        ))
+    }
+
+    /// Writes the file whole or not at all, and durably, before the engine makes anything.
+    fn write_format(&self, file: &Path) -> io::Result<()> {
+        let fresh = self.path.join("FORMAT.new");
+        let mut writer = File::create(&fresh)?;
+        writer.write_all(FORMAT.as_bytes())?;
+        writer.sync_all()?;
+        fs::rename(&fresh, file)?;
+        File::open(&self.path)?.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_at_a_time() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let held = Directory::claim(dir.path()).expect("first");
+        let error = Directory::claim(dir.path()).expect_err("second").to_string();
+        assert!(error.contains("another process"), "{error}");
+        drop(held);
+        Directory::claim(dir.path()).expect("after the first is gone");
+    }
+
+    #[test]
+    fn unknown_formats_are_refused() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        fs::write(dir.path().join("FORMAT"), "tideline format 99\n").expect("write");
+        let error = Directory::claim(dir.path()).expect_err("unknown").to_string();
+        assert!(error.contains("format 99"), "{error}");
+        fs::remove_file(dir.path().join("FORMAT")).expect("remove");
+        fs::create_dir(dir.path().join("db")).expect("mkdir");
+        let error = Directory::claim(dir.path()).expect_err("no format").to_string();
+        assert!(error.contains("no FORMAT"), "{error}");
+    }
+}

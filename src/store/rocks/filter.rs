@@ -1,0 +1,81 @@
+//! The compaction filter of the inbox: drops rows below floors.
+//!
+//! A filter sees only the files of one compaction, so it never decides anything: it enforces the
+//! floor that stands at the head of a partition, if the head is in the same compaction. Floors only
+//! rise, so an old head is a safe one. It also notices inboxes that are clearly over the limit and
+//! names them to the trim worker, which raises the floor; the next compaction then drops the rows.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use rocksdb::compaction_filter::CompactionFilter;
+use rocksdb::compaction_filter_factory::{CompactionFilterContext, CompactionFilterFactory};
+
+use super::{keys, values};
+use crate::model::{Cursor, UserId};
+use crate::store::Listeners;
+
+/// Makes one filter for each compaction.
+pub(super) struct InboxFilterFactory {
+    /// More rows than this of one user make the user known to the listener.
+    pub(super) notice_above: usize,
+    pub(super) listeners: Arc<Listeners>,
+}
+
+impl CompactionFilterFactory for InboxFilterFactory {
+    type Filter = InboxFilter;
+
+    fn create(&mut self, _context: CompactionFilterContext) -> InboxFilter {
+        InboxFilter {
+            notice_above: self.notice_above,
+            listeners: Arc::clone(&self.listeners),
+            partition: 0,
+            floor: None,
+            kept: 0,
+        }
+    }
+
+    fn name(&self) -> &CStr {
+        c"tideline.inbox"
+    }
+}
+
+/// Runs on one thread over the keys of one compaction, in order.
+pub(super) struct InboxFilter {
+    notice_above: usize,
+    listeners: Arc<Listeners>,
+    /// The user whose rows are passing; 0 for none yet.
+    partition: u64,
+    floor: Option<Cursor>,
+    kept: usize,
+}
+
+impl CompactionFilter for InboxFilter {
+    fn filter(&mut self, _level: u32, key: &[u8], value: &[u8]) -> rocksdb::CompactionDecision {
+        use rocksdb::CompactionDecision::{Keep, Remove};
+        let Some((partition, at, id)) = keys::split_row(key) else { return Keep };
+        if partition != self.partition {
+            (self.partition, self.floor, self.kept) = (partition, None, 0);
+        }
+        if keys::is_head(key) {
+            self.floor = values::read_cursor(value);
+            return Keep;
+        }
+        if let (Some(floor), Some(place)) = (self.floor, keys::cursor(at, id))
+            && place <= floor
+        {
+            return Remove;
+        }
+        self.kept += 1;
+        if self.kept == self.notice_above + 1
+            && let Ok(user) = UserId::new(partition)
+        {
+            (self.listeners.oversized_inbox)(user);
+        }
+        Keep
+    }
+
+    fn name(&self) -> &CStr {
+        c"tideline.inbox"
+    }
+}

@@ -1,0 +1,188 @@
+//! The follow graph.
+
+use std::ops::ControlFlow;
+
+use rocksdb::WriteBatch;
+
+use super::keys::{self, Counter};
+use super::tables::{COUNTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, Table};
+use super::walk::Walk;
+use super::{Rocks, reading, storage, values};
+use crate::error::{Error, Result};
+use crate::model::{Millis, Order, Position, Relation, Side, Span, UserCursor, UserId, Work};
+use crate::store::{Change, Related, Tier};
+
+impl Rocks {
+    /// See [`Store::relate`](crate::store::Store::relate).
+    pub fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
+        // The user's lock keeps the count exact, the pairs' locks the friends rows: either side may
+        // be following the other right now. Always in this order, so no two wait for each other.
+        let _user = self.user_locks.one(user.get());
+        let _pairs = self.pair_locks.many(changes.iter().map(|change| pair_number(user, change.target)));
+        let targets: Vec<_> = changes.iter().map(|change| change.target).collect();
+        let mut batch = WriteBatch::default();
+        let (mut related, mut growth) = (Vec::with_capacity(changes.len()), 0_i64);
+        for (change, before) in changes.iter().zip(self.relations(user, &targets, Tier::Disk)?) {
+            let job = match (before.following_since, change.follow) {
+                (None, Some(since)) => {
+                    growth += 1;
+                    self.put_follow(&mut batch, &before, since)?;
+                    Some(self.put_job(&mut batch, Work::Settle { user, author: change.target })?)
+                }
+                (Some(since), None) => {
+                    growth -= 1;
+                    self.delete_follow(&mut batch, &before, since)?;
+                    Some(self.put_job(&mut batch, Work::Settle { user, author: change.target })?)
+                }
+                _ => None,
+            };
+            let following_since = if job.is_some() { change.follow } else { before.following_since };
+            related.push(Related { relation: Relation { following_since, ..before }, job });
+        }
+        if growth > 0 {
+            let count = self.count(user, Counter::Following)?.saturating_add_signed(growth);
+            if count > follow_limit as u64 {
+                return Err(Error::refused("follow_limit", format!("a user follows at most {follow_limit} others")));
+            }
+        }
+        if batch.is_empty() {
+            return Ok(related);
+        }
+        if growth != 0 {
+            batch.merge_cf(self.family(COUNTS)?, keys::count(user, Counter::Following), values::count(growth));
+        }
+        self.acknowledge(batch)?;
+        Ok(related)
+    }
+
+    fn put_follow(&self, batch: &mut WriteBatch, before: &Relation, since: Millis) -> Result<()> {
+        let (user, target) = (before.user, before.target);
+        batch.put_cf(self.family(FOLLOWING)?, keys::pair(user, target), values::millis(since));
+        batch.put_cf(self.family(FOLLOWERS)?, keys::pair(target, user), values::millis(since));
+        let place = |id| Position { at: since, id };
+        batch.put_cf(self.family(FOLLOWING_BY_TIME)?, keys::member(user, place(target)), []);
+        batch.put_cf(self.family(FOLLOWERS_BY_TIME)?, keys::member(target, place(user)), []);
+        batch.merge_cf(self.family(COUNTS)?, keys::count(target, Counter::Followers), values::count(1));
+        if let Some(followed) = before.followed_since {
+            let place = |id| Position { at: since.max(followed), id };
+            batch.put_cf(self.family(FRIENDS_BY_TIME)?, keys::member(user, place(target)), []);
+            batch.put_cf(self.family(FRIENDS_BY_TIME)?, keys::member(target, place(user)), []);
+        }
+        Ok(())
+    }
+
+    fn delete_follow(&self, batch: &mut WriteBatch, before: &Relation, since: Millis) -> Result<()> {
+        let (user, target) = (before.user, before.target);
+        batch.delete_cf(self.family(FOLLOWING)?, keys::pair(user, target));
+        batch.delete_cf(self.family(FOLLOWERS)?, keys::pair(target, user));
+        let place = |id| Position { at: since, id };
+        batch.delete_cf(self.family(FOLLOWING_BY_TIME)?, keys::member(user, place(target)));
+        batch.delete_cf(self.family(FOLLOWERS_BY_TIME)?, keys::member(target, place(user)));
+        batch.merge_cf(self.family(COUNTS)?, keys::count(target, Counter::Followers), values::count(-1));
+        if let Some(followed) = before.followed_since {
+            let place = |id| Position { at: since.max(followed), id };
+            batch.delete_cf(self.family(FRIENDS_BY_TIME)?, keys::member(user, place(target)));
+            batch.delete_cf(self.family(FRIENDS_BY_TIME)?, keys::member(target, place(user)));
+        }
+        Ok(())
+    }
+
+    /// See [`Store::relations`](crate::store::Store::relations).
+    pub fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
+        let keys: Vec<_> = targets.iter().flat_map(|t| [keys::pair(user, *t), keys::pair(*t, user)]).collect();
+        let rows = self.get_many(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
+        let since =
+            |row: &Option<rocksdb::DBPinnableSlice<'_>>| row.as_ref().map(|r| values::read_millis(r)).transpose();
+        let relation = |(target, both): (&UserId, &[_])| {
+            Ok(Relation { user, target: *target, following_since: since(&both[0])?, followed_since: since(&both[1])? })
+        };
+        targets.iter().zip(rows.chunks_exact(2)).map(relation).collect()
+    }
+
+    /// See [`Store::followees`](crate::store::Store::followees).
+    pub fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
+        self.seconds(FOLLOWING, user, None, usize::MAX, tier)
+    }
+
+    /// See [`Store::followers_after`](crate::store::Store::followers_after).
+    pub fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        self.seconds(FOLLOWERS, author, after, limit, Tier::Disk)
+    }
+
+    /// The second ids of a pair table's partition above `after`, ascending.
+    fn seconds(
+        &self,
+        table: Table,
+        first: UserId,
+        after: Option<UserId>,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<UserId>> {
+        let mut options = reading(tier);
+        options.set_prefix_same_as_start(true);
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
+        let mut found = Vec::new();
+        match after {
+            None => rows.seek(keys::id(first.get())),
+            Some(after) => rows.seek(keys::pair(first, after)),
+        }
+        while found.len() < limit
+            && let Some(key) = rows.key()
+            && key.starts_with(&keys::id(first.get()))
+        {
+            let id = keys::second(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
+            if Some(id) != after {
+                found.push(id);
+            }
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
+        Ok(found)
+    }
+
+    /// See [`Store::members`](crate::store::Store::members).
+    pub fn members(
+        &self,
+        user: UserId,
+        side: Side,
+        span: Span<UserId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<UserCursor>> {
+        let table = match side {
+            Side::Following => FOLLOWING_BY_TIME,
+            Side::Followers => FOLLOWERS_BY_TIME,
+            Side::Friends => FRIENDS_BY_TIME,
+        };
+        let mut found = Vec::new();
+        Walk::new(self, table, tier)?.rows(user.get(), span, order, &mut |place, _| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            found.push(place);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    /// See [`Store::follower_count`](crate::store::Store::follower_count).
+    pub fn follower_count(&self, author: UserId) -> Result<u64> {
+        self.count(author, Counter::Followers)
+    }
+
+    fn count(&self, user: UserId, what: Counter) -> Result<u64> {
+        match self.get(COUNTS, &keys::count(user, what), Tier::Disk)? {
+            None => Ok(0),
+            Some(row) => values::read_count(&row)
+                .and_then(|count| u64::try_from(count).ok())
+                .ok_or_else(|| Error::Corrupt(format!("counter of user {user}"))),
+        }
+    }
+}
+
+/// The same number for both directions of a pair.
+fn pair_number(a: UserId, b: UserId) -> u64 {
+    let (low, high) = (a.get().min(b.get()), a.get().max(b.get()));
+    low.wrapping_mul(0xC2B2_AE3D_27D4_EB4F) ^ high
+}

@@ -1,0 +1,135 @@
+//! Inboxes: reading, delivering, settling, floors.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use rocksdb::WriteBatch;
+
+use super::tables::{FOLLOWING, INBOX, JOBS};
+use super::walk::Walk;
+use super::{Rocks, keys, values};
+use crate::error::{Error, Result};
+use crate::model::{ContentId, Cursor, Entry, JobId, Order, Span, UserId, Work};
+use crate::store::{Delivery, Then, Tier};
+
+impl Rocks {
+    /// See [`Store::inbox`](crate::store::Store::inbox).
+    pub fn inbox(
+        &self,
+        user: UserId,
+        span: Span<ContentId>,
+        order: Order,
+        tier: Tier,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<Option<Cursor>> {
+        let mut walk = Walk::new(self, INBOX, tier)?;
+        let floor = read_floor(walk.head(user.get())?)?;
+        walk.rows(user.get(), span.newer_than(floor), order, &mut |cursor, value| {
+            Ok(visit(Entry { cursor, author: values::read_author(value)? }))
+        })?;
+        Ok(floor)
+    }
+
+    /// See [`Store::raise_floor`](crate::store::Store::raise_floor).
+    pub fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
+        let _lock = self.floor_locks.one(user.get());
+        let mut batch = WriteBatch::default();
+        self.put_floor(&mut batch, user, floor)?;
+        self.follow_up(batch)
+    }
+
+    /// Adds a higher floor to a change. The caller holds the user's floor lock until it is written.
+    fn put_floor(&self, batch: &mut WriteBatch, user: UserId, floor: Cursor) -> Result<()> {
+        let present = self.get(INBOX, &keys::head(user.get()), Tier::Disk)?;
+        if read_floor(present.as_deref())? < Some(floor) {
+            batch.put_cf(self.family(INBOX)?, keys::head(user.get()), values::cursor(floor));
+        }
+        Ok(())
+    }
+
+    /// See [`Store::deliver`](crate::store::Store::deliver).
+    pub fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
+        let (inbox, jobs) = (self.family(INBOX)?, self.family(JOBS)?);
+        let author = values::author(delivery.entry.author);
+        let mut batch = WriteBatch::with_capacity_bytes(64 + 40 * delivery.recipients.len());
+        for user in delivery.recipients {
+            batch.put_cf(inbox, keys::entry(*user, delivery.entry.cursor), author);
+        }
+        match delivery.then {
+            Then::Nothing => {}
+            Then::Progress(progress) => {
+                let work = Work::FanOut { entry: delivery.entry };
+                batch.put_cf(jobs, keys::job(delivery.job), values::job(&work, Some(progress))?);
+            }
+            Then::End => batch.delete_cf(jobs, keys::job(delivery.job)),
+        }
+        self.follow_up(batch)
+    }
+
+    /// See [`Store::settle`](crate::store::Store::settle).
+    pub fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
+        let mut batch = WriteBatch::default();
+        batch.delete_cf(self.family(JOBS)?, keys::job(job));
+        let mut present = Vec::new();
+        let floor = self.every_row(user, |entry| {
+            if entry.author == author {
+                present.push(entry.cursor);
+            }
+        })?;
+        let following = self.get(FOLLOWING, &keys::pair(user, author), Tier::Disk)?.is_some();
+        let (mut wanted, mut new_floor) = (Vec::new(), None);
+        if following {
+            let span = Span::ALL.newer_than(floor);
+            wanted = self.outboxes(&[author], span, Order::NewestFirst, room.saturating_add(1), Tier::Disk)?;
+            new_floor = wanted.get(room).map(|entry| entry.cursor);
+            wanted.truncate(room);
+        }
+        let wanted: HashSet<_> = wanted.iter().map(|entry| entry.cursor).collect();
+        let had: HashSet<_> = present.iter().copied().collect();
+        let inbox = self.family(INBOX)?;
+        for cursor in wanted.difference(&had) {
+            batch.put_cf(inbox, keys::entry(user, *cursor), values::author(author));
+        }
+        for cursor in had.difference(&wanted) {
+            batch.delete_cf(inbox, keys::entry(user, *cursor));
+        }
+        let changed = wanted.symmetric_difference(&had).count();
+        let _lock = self.floor_locks.one(user.get());
+        if let Some(floor) = new_floor {
+            self.put_floor(&mut batch, user, floor)?;
+        }
+        self.follow_up(batch)?;
+        Ok(changed)
+    }
+
+    /// Visits all rows of an inbox, also those below its floor; returns the floor.
+    fn every_row(&self, user: UserId, mut visit: impl FnMut(Entry)) -> Result<Option<Cursor>> {
+        let mut walk = Walk::new(self, INBOX, Tier::Disk)?;
+        let floor = read_floor(walk.head(user.get())?)?;
+        walk.rows(user.get(), Span::ALL, Order::NewestFirst, &mut |cursor, value| {
+            visit(Entry { cursor, author: values::read_author(value)? });
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(floor)
+    }
+
+    /// Puts a row into an inbox past all rules, for tests of what looks for such rows.
+    #[doc(hidden)]
+    pub fn put_inbox_row(&self, user: UserId, entry: Entry) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        batch.put_cf(self.family(INBOX)?, keys::entry(user, entry.cursor), values::author(entry.author));
+        self.acknowledge(batch)
+    }
+
+    /// Takes a row out of an inbox past all rules, for tests of what looks for such rows.
+    #[doc(hidden)]
+    pub fn delete_inbox_row(&self, user: UserId, cursor: Cursor) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        batch.delete_cf(self.family(INBOX)?, keys::entry(user, cursor));
+        self.acknowledge(batch)
+    }
+}
+
+fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
+    head.map(|bytes| values::read_cursor(bytes).ok_or_else(|| Error::Corrupt("floor".to_owned()))).transpose()
+}

@@ -1,0 +1,200 @@
+//! The store on RocksDB: one directory, one column family a table.
+
+mod content;
+mod directory;
+mod filter;
+mod graph;
+mod inbox;
+mod jobs;
+mod keys;
+mod locks;
+mod seen;
+mod tables;
+mod upkeep;
+mod users;
+mod values;
+mod walk;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rocksdb::{Cache, DB, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+
+use self::directory::Directory;
+use self::filter::InboxFilterFactory;
+use self::locks::Stripes;
+use self::seen::Seen;
+use self::tables::Table;
+use crate::error::{Error, Result};
+use crate::model::{JobId, Work};
+use crate::store::{Listeners, Tier};
+
+/// How to open a store.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The data directory; made if it is not there.
+    pub dir: PathBuf,
+    /// Whether an acknowledged change is flushed to the device first.
+    pub sync: bool,
+    /// Memory for blocks read from disk, bytes.
+    pub block_cache: usize,
+    /// Memory for rows not yet in table files, bytes, all tables together.
+    pub write_buffer: usize,
+    /// Files kept open at once.
+    pub max_open_files: i32,
+    /// An inbox that is seen with more rows than this is named to the listener.
+    pub notice_above: usize,
+    /// Who is told what compactions notice.
+    pub listeners: Listeners,
+}
+
+impl Options {
+    /// Defaults for a directory.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self {
+            dir: dir.into(),
+            sync: true,
+            block_cache: 64 << 20,
+            write_buffer: 64 << 20,
+            max_open_files: 1024,
+            notice_above: 1250,
+            listeners: Listeners { oversized_inbox: Arc::new(|_| {}) },
+        }
+    }
+}
+
+/// An open data directory.
+pub struct Rocks {
+    db: DB,
+    sync: bool,
+    next_seq: AtomicU64,
+    /// Ids with a row in `deleted`.
+    deleted: Seen,
+    /// Authors with a row in `unpushed`.
+    unpushed: Seen,
+    content_locks: Stripes,
+    user_locks: Stripes,
+    pair_locks: Stripes,
+    activity_locks: Stripes,
+    floor_locks: Stripes,
+    /// Released when everything above is gone: fields drop in order.
+    _directory: Directory,
+}
+
+impl fmt::Debug for Rocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rocks").field("dir", &self.db.path()).finish_non_exhaustive()
+    }
+}
+
+impl Rocks {
+    /// Opens a data directory, or makes one. Fails with a clear message when another process holds
+    /// it or its format is unknown.
+    pub fn open(options: &Options) -> Result<Self> {
+        let directory = Directory::claim(&options.dir)?;
+        let mut engine = rocksdb::Options::default();
+        engine.create_if_missing(true);
+        engine.create_missing_column_families(true);
+        engine.set_max_open_files(options.max_open_files);
+        engine.set_db_write_buffer_size(options.write_buffer);
+        engine.set_max_background_jobs(2);
+        engine.set_bytes_per_sync(1 << 20);
+        // A quiet table pins the shared log; this flushes it. Also bounds the replay at start.
+        engine.set_max_total_wal_size(128 << 20);
+        engine.set_keep_log_file_num(4);
+        engine.set_max_log_file_size(8 << 20);
+        engine.set_stats_dump_period_sec(0);
+        let cache = Cache::new_hyper_clock_cache(options.block_cache, 0);
+        let filter =
+            InboxFilterFactory { notice_above: options.notice_above, listeners: Arc::new(options.listeners.clone()) };
+        let families = tables::descriptors(&cache, filter);
+        let db = DB::open_cf_descriptors(&engine, directory.engine(), families).map_err(storage)?;
+        let mut store = Self {
+            db,
+            sync: options.sync,
+            next_seq: AtomicU64::new(1),
+            deleted: Seen::default(),
+            unpushed: Seen::default(),
+            content_locks: Stripes::default(),
+            user_locks: Stripes::default(),
+            pair_locks: Stripes::default(),
+            activity_locks: Stripes::default(),
+            floor_locks: Stripes::default(),
+            _directory: directory,
+        };
+        let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
+        store.next_seq = AtomicU64::new(newest + 1);
+        store.deleted.fill(&store, tables::DELETED)?;
+        store.unpushed.fill(&store, tables::UNPUSHED)?;
+        Ok(store)
+    }
+
+    fn family(&self, table: Table) -> Result<&rocksdb::ColumnFamily> {
+        self.db.cf_handle(table).ok_or_else(|| Error::Storage(format!("no table {table}")))
+    }
+
+    /// Writes a change that is acknowledged to a caller.
+    fn acknowledge(&self, batch: WriteBatch) -> Result<()> {
+        self.write(batch, self.sync)
+    }
+
+    /// Writes a change that is durable no later than the next acknowledged one.
+    fn follow_up(&self, batch: WriteBatch) -> Result<()> {
+        self.write(batch, false)
+    }
+
+    fn write(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+        let mut options = WriteOptions::default();
+        options.set_sync(sync);
+        self.db.write_opt(batch, &options).map_err(storage)
+    }
+
+    fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<rocksdb::DBPinnableSlice<'_>>> {
+        self.db.get_pinned_cf_opt(self.family(table)?, key, &reading(tier)).map_err(storage)
+    }
+
+    fn get_many<'k>(
+        &self,
+        table: Table,
+        keys: impl IntoIterator<Item = &'k [u8]>,
+        tier: Tier,
+    ) -> Result<Vec<Option<rocksdb::DBPinnableSlice<'_>>>> {
+        let family = self.family(table)?;
+        let found = self.db.batched_multi_get_cf_opt(family, keys, false, &reading(tier));
+        found.into_iter().map(|row| row.map_err(storage)).collect()
+    }
+
+    /// A number for a new job.
+    fn new_job(&self, work: &Work) -> JobId {
+        JobId { lane: work.lane(), seq: self.next_seq.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Rocks {
+    /// Writes the rows in memory to table files, so that the next start has nothing to replay.
+    fn drop(&mut self) {
+        if let Err(error) = self.flush() {
+            tracing::warn!(%error, "the write buffers were not flushed; the next start replays the log");
+        }
+        self.db.cancel_all_background_work(true);
+    }
+}
+
+fn reading(tier: Tier) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    if tier == Tier::Memory {
+        options.set_read_tier(ReadTier::BlockCache);
+    }
+    options
+}
+
+/// An engine's error by its meaning.
+fn storage(error: rocksdb::Error) -> Error {
+    match error.kind() {
+        rocksdb::ErrorKind::Incomplete => Error::NotCached,
+        rocksdb::ErrorKind::Corruption => Error::Corrupt(error.into_string()),
+        _ => Error::Storage(error.into_string()),
+    }
+}

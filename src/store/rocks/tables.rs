@@ -1,0 +1,134 @@
+//! The column families: what each is for and how it is tuned for that.
+
+use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, Options, SliceTransform};
+
+use super::filter::InboxFilterFactory;
+use super::keys::ID;
+use super::values;
+
+/// A table, by the name of its column family.
+pub(super) type Table = &'static str;
+
+pub(super) const CONTENT: Table = "content";
+pub(super) const DELETED: Table = "deleted";
+pub(super) const OUTBOX: Table = "outbox";
+pub(super) const INBOX: Table = "inbox";
+pub(super) const FOLLOWING: Table = "following";
+pub(super) const FOLLOWING_BY_TIME: Table = "following_by_time";
+pub(super) const FOLLOWERS: Table = "followers";
+pub(super) const FOLLOWERS_BY_TIME: Table = "followers_by_time";
+pub(super) const FRIENDS_BY_TIME: Table = "friends_by_time";
+pub(super) const COUNTS: Table = "counts";
+pub(super) const ACTIVITY: Table = "activity";
+pub(super) const UNPUSHED: Table = "unpushed";
+pub(super) const JOBS: Table = "jobs";
+
+/// All tables but the engine's own `default`, which stays empty.
+pub(super) const ALL: [Table; 13] = [
+    CONTENT,
+    DELETED,
+    OUTBOX,
+    INBOX,
+    FOLLOWING,
+    FOLLOWING_BY_TIME,
+    FOLLOWERS,
+    FOLLOWERS_BY_TIME,
+    FRIENDS_BY_TIME,
+    COUNTS,
+    ACTIVITY,
+    UNPUSHED,
+    JOBS,
+];
+
+const MIB: usize = 1 << 20;
+
+/// How a table is read and written.
+enum Access {
+    /// Single rows by their whole key.
+    Point,
+    /// Scans inside a partition of eight bytes.
+    Scan,
+    /// Both.
+    PointAndScan,
+    /// Written once, read at start, deleted soon.
+    Queue,
+}
+
+fn access(table: Table) -> Access {
+    match table {
+        OUTBOX | INBOX | FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME => Access::Scan,
+        FOLLOWING | FOLLOWERS => Access::PointAndScan,
+        JOBS => Access::Queue,
+        _ => Access::Point,
+    }
+}
+
+/// The column families with their options. They share one block cache.
+pub(super) fn descriptors(cache: &Cache, inbox_filter: InboxFilterFactory) -> Vec<ColumnFamilyDescriptor> {
+    let mut inbox_filter = Some(inbox_filter);
+    ALL.iter()
+        .map(|table| {
+            let mut options = options(table, cache);
+            if *table == INBOX
+                && let Some(factory) = inbox_filter.take()
+            {
+                options.set_compaction_filter_factory(factory);
+            }
+            ColumnFamilyDescriptor::new(*table, options)
+        })
+        .collect()
+}
+
+fn options(table: Table, cache: &Cache) -> Options {
+    let mut options = Options::default();
+    let mut blocks = BlockBasedOptions::default();
+    blocks.set_block_cache(cache);
+    blocks.set_format_version(5);
+    // Index and filters count towards the cache, so that memory stays bounded.
+    blocks.set_cache_index_and_filter_blocks(true);
+    blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    options.set_compression_type(DBCompressionType::Lz4);
+    // Small write buffers: they fit the processor's cache, and few rows are replayed after a crash.
+    options.set_write_buffer_size(8 * MIB);
+    match access(table) {
+        Access::Point => {
+            blocks.set_bloom_filter(10.0, false);
+        }
+        Access::Scan => {
+            blocks.set_bloom_filter(10.0, false);
+            blocks.set_whole_key_filtering(false);
+            options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
+            options.set_memtable_prefix_bloom_ratio(0.05);
+        }
+        Access::PointAndScan => {
+            blocks.set_bloom_filter(10.0, false);
+            options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
+            options.set_memtable_prefix_bloom_ratio(0.05);
+        }
+        Access::Queue => {
+            // Compacts where most rows are deletions, so that a start does not wade through them.
+            options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
+        }
+    }
+    match table {
+        INBOX => {
+            options.set_write_buffer_size(16 * MIB);
+            options.set_max_write_buffer_number(4);
+        }
+        CONTENT => {
+            options.set_write_buffer_size(16 * MIB);
+            options.set_bottommost_compression_type(DBCompressionType::Zstd);
+        }
+        COUNTS => options.set_merge_operator_associative("add", add),
+        _ => {}
+    }
+    options.set_block_based_table_factory(&blocks);
+    options
+}
+
+/// Adds up the steps of a counter. A step that does not read counts nothing: a merge cannot fail.
+fn add(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
+    let start = present.and_then(values::read_count).unwrap_or_default();
+    let sum = steps.iter().filter_map(values::read_count).fold(start, i64::wrapping_add);
+    Some(values::count(sum).to_vec())
+}

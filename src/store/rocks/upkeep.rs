@@ -1,0 +1,78 @@
+//! Looking after the whole directory.
+
+use rocksdb::{FlushOptions, ReadOptions, properties};
+
+use super::tables::{self, FOLLOWERS, FOLLOWING, INBOX, Table};
+use super::{Rocks, keys, storage};
+use crate::error::{Error, Result};
+use crate::model::UserId;
+use crate::store::TableStats;
+
+impl Rocks {
+    /// See [`Store::users_after`](crate::store::Store::users_after).
+    pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        let mut partitions = Vec::new();
+        for table in [INBOX, FOLLOWING, FOLLOWERS] {
+            partitions.extend(self.partitions_after(table, after, limit)?);
+        }
+        partitions.sort_unstable();
+        partitions.dedup();
+        partitions.truncate(limit);
+        Ok(partitions)
+    }
+
+    /// The first partitions of a table above one, by a seek each.
+    fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
+        let mut found = Vec::new();
+        let mut from = after.map_or(0, |after| after.get() + 1);
+        while found.len() < limit {
+            rows.seek(keys::id(from));
+            let Some(key) = rows.key() else { break };
+            let partition = keys::number(key).and_then(|raw| UserId::new(raw).ok());
+            let partition = partition.ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
+            found.push(partition);
+            from = partition.get() + 1;
+        }
+        rows.status().map_err(storage)?;
+        Ok(found)
+    }
+
+    /// See [`Store::sync`](crate::store::Store::sync).
+    pub fn sync(&self) -> Result<()> {
+        self.db.flush_wal(true).map_err(storage)
+    }
+
+    /// Writes all rows in memory to table files.
+    pub(super) fn flush(&self) -> Result<()> {
+        let families = tables::ALL.iter().map(|table| self.family(table)).collect::<Result<Vec<_>>>()?;
+        self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(storage)
+    }
+
+    /// See [`Store::compact`](crate::store::Store::compact).
+    pub fn compact(&self) -> Result<()> {
+        self.flush()?;
+        for table in tables::ALL {
+            self.db.compact_range_cf(self.family(table)?, None::<&[u8]>, None::<&[u8]>);
+        }
+        Ok(())
+    }
+
+    /// See [`Store::stats`](crate::store::Store::stats).
+    pub fn stats(&self) -> Result<Vec<TableStats>> {
+        let stats = |table: &Table| {
+            let family = self.family(table)?;
+            let figure = |name: &rocksdb::properties::PropName| {
+                Ok::<_, Error>(self.db.property_int_value_cf(family, name).map_err(storage)?.unwrap_or_default())
+            };
+            Ok(TableStats {
+                table,
+                rows: figure(properties::ESTIMATE_NUM_KEYS)?,
+                bytes: figure(properties::TOTAL_SST_FILES_SIZE)? + figure(properties::CUR_SIZE_ALL_MEM_TABLES)?,
+            })
+        };
+        tables::ALL.iter().map(stats).collect()
+    }
+}

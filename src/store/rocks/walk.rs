@@ -1,0 +1,69 @@
+//! Walking the time-ordered tables: partition, then newest first.
+
+use std::ops::ControlFlow;
+
+use rocksdb::DBRawIterator;
+
+use super::tables::Table;
+use super::{Rocks, keys, reading, storage};
+use crate::error::{Error, Result};
+use crate::model::{Order, Position, Span};
+use crate::store::Tier;
+
+/// One iterator over a time-ordered table; all walks through it see the table at one instant.
+pub(super) struct Walk<'a>(DBRawIterator<'a>);
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(store: &'a Rocks, table: Table, tier: Tier) -> Result<Self> {
+        let mut options = reading(tier);
+        // Ends at the partition's end, so no walk wades through a neighbour's deletions.
+        options.set_prefix_same_as_start(true);
+        Ok(Self(store.db.raw_iterator_cf_opt(store.family(table)?, options)))
+    }
+
+    /// The value at the head of a partition, if there is one. Leaves the iterator at the first row.
+    pub(super) fn head(&mut self, partition: u64) -> Result<Option<&[u8]>> {
+        self.0.seek(keys::head(partition));
+        self.0.status().map_err(storage)?;
+        Ok(self.0.item().filter(|(key, _)| keys::is_head(key)).map(|(_, value)| value))
+    }
+
+    /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
+    pub(super) fn rows<I: Copy + Ord + TryFrom<u64> + Into<u64>>(
+        &mut self,
+        partition: u64,
+        span: Span<I>,
+        order: Order,
+        visit: &mut dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let key = |place: Position<I>| keys::row(partition, place.at, place.id.into());
+        match order {
+            Order::NewestFirst => self.0.seek(span.before.map_or(keys::head(partition), key)),
+            Order::OldestFirst => self.0.seek_for_prev(span.after.map_or(keys::tail(partition), key)),
+        }
+        while let Some((key, value)) = self.0.item() {
+            let Some((found, at, id)) = keys::split_row(key) else {
+                return Err(Error::Corrupt(format!("a key of {} bytes in a time-ordered table", key.len())));
+            };
+            if found != partition {
+                break;
+            }
+            if !keys::is_head(key) {
+                let id = I::try_from(id).map_err(|_| Error::Corrupt(format!("id {id} in a key")))?;
+                let place = Position { at, id };
+                if span.contains(place) {
+                    if visit(place, value)?.is_break() {
+                        return Ok(());
+                    }
+                } else if Some(place) != span.before && Some(place) != span.after {
+                    break;
+                }
+            }
+            match order {
+                Order::NewestFirst => self.0.next(),
+                Order::OldestFirst => self.0.prev(),
+            }
+        }
+        self.0.status().map_err(storage)
+    }
+}

@@ -1,0 +1,118 @@
+//! What goes into and comes out of the store beside the model.
+
+use std::sync::Arc;
+
+use crate::model::{Activity, Content, Entry, Job, JobId, Millis, Progress, Relation, UserId};
+
+/// How far a read may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// To the disk, if need be.
+    Disk,
+    /// Only to what is in memory; short enough to run on a thread that must not block.
+    Memory,
+}
+
+/// What happens to a publish call of which one item cannot be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Batch {
+    /// Nothing is written.
+    AllOrNone,
+    /// The others are written.
+    Each,
+}
+
+/// What became of one item of a publish call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Published {
+    /// Written, with its fan-out job if it is broadcast.
+    New(Option<Job>),
+    /// It had been published before with the same body; the content as it stands now.
+    Same(Content),
+    /// The id belongs to another item, or to a deleted one.
+    Taken,
+}
+
+/// One wish of a user about a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// Whom to follow or unfollow.
+    pub target: UserId,
+    /// Follow since then, or unfollow.
+    pub follow: Option<Millis>,
+}
+
+/// What became of one change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Related {
+    /// The relation afterwards.
+    pub relation: Relation,
+    /// The settle job, if the pair changed.
+    pub job: Option<Job>,
+}
+
+/// One sub-task of a fan-out.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a> {
+    /// Of which job.
+    pub job: JobId,
+    /// What to put into the inboxes.
+    pub entry: Entry,
+    /// Into whose.
+    pub recipients: &'a [UserId],
+    /// What to record of the job.
+    pub then: Then,
+}
+
+/// What a delivery records of its job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing: an earlier sub-task is still under way.
+    Nothing,
+    /// That all is done up to here.
+    Progress(Progress),
+    /// That the job is done.
+    End,
+}
+
+/// What [`Store::touch`](super::Store::touch) did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touched {
+    /// The activity afterwards.
+    pub activity: Activity,
+    /// The rebuild job, if the user had been dormant.
+    pub job: Option<Job>,
+}
+
+/// Recipients of a partial push.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Those who get it, in the order given.
+    pub active: Vec<UserId>,
+    /// Those who were active until now and have just become dormant.
+    pub lapsed: Vec<UserId>,
+}
+
+/// One table in figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableStats {
+    /// Its name, as in `docs/schema.md`.
+    pub table: &'static str,
+    /// About how many rows.
+    pub rows: u64,
+    /// Bytes on disk and in write buffers.
+    pub bytes: u64,
+}
+
+/// Whom the store tells what it notices on the way.
+#[derive(Clone)]
+pub struct Listeners {
+    /// An inbox was seen with clearly more than the limit of entries. Must not block.
+    pub oversized_inbox: Arc<dyn Fn(UserId) + Send + Sync>,
+}
+
+impl std::fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listeners")
+    }
+}

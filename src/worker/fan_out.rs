@@ -1,0 +1,209 @@
+//! Fan-out on write: one item into many inboxes.
+//!
+//! A fan-out is split into chunks of followers, ascending by id. Whoever is free takes the next
+//! chunk. The job's progress on disk moves when all chunks up to a point are written, so a restart
+//! repeats at most the chunks that were under way, and repeating one changes nothing.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::{Receiver, TryRecvError};
+
+use super::Context;
+use crate::clock::now;
+use crate::error::Result;
+use crate::model::{Entry, Job, Progress, Reach, UserId};
+use crate::store::{Delivery, Then};
+
+/// A fan-out under way, shared by the workers that help with it.
+#[derive(Debug)]
+pub(super) struct FanOut {
+    job: Job,
+    entry: Entry,
+    reach: Reach,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// The last follower that was given to a chunk.
+    taken_to: Option<UserId>,
+    /// No more chunks are to be taken.
+    closed: bool,
+    /// There are no more followers to take.
+    complete: bool,
+    /// A chunk was not written: nothing after it may be recorded as done.
+    failed: bool,
+    /// The chunks under way, each by the follower after which it starts.
+    running: BTreeSet<Option<UserId>>,
+}
+
+struct Chunk {
+    start: Option<UserId>,
+    followers: Vec<UserId>,
+}
+
+impl FanOut {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// What to record with the chunk that started there.
+    fn plan(&self, start: Option<UserId>, reach: Reach) -> Then {
+        let first_other = self.running.iter().find(|other| **other != start).copied();
+        match first_other {
+            _ if self.failed => Then::Nothing,
+            Some(other) if other < start => Then::Nothing,
+            Some(other) => Then::Progress(Progress { reach, done_to: other }),
+            None if self.complete => Then::End,
+            None => Then::Progress(Progress { reach, done_to: self.taken_to }),
+        }
+    }
+}
+
+impl Context {
+    /// Decides who gets an item, or goes on with what was decided before a restart.
+    pub(super) fn begin_fan_out(&self, job: &Job, entry: Entry) -> Result<FanOut> {
+        let Progress { reach, done_to } = match job.progress {
+            Some(progress) => progress,
+            None => {
+                let reach = self.reach(entry.author)?;
+                // After a push to all there is nothing to remember, so its first chunk is soon enough.
+                if reach != Reach::All {
+                    self.store.begin_fan_out(job.id, entry, reach)?;
+                }
+                Progress { reach, done_to: None }
+            }
+        };
+        let state =
+            State { taken_to: done_to, closed: false, complete: false, failed: false, running: BTreeSet::new() };
+        Ok(FanOut { job: *job, entry, reach, state: Mutex::new(state) })
+    }
+
+    fn reach(&self, author: UserId) -> Result<Reach> {
+        let followers = self.store.follower_count(author)?;
+        Ok(if followers <= self.rules.push_threshold {
+            Reach::All
+        } else if followers <= self.rules.pull_threshold {
+            Reach::Active
+        } else {
+            Reach::Nobody
+        })
+    }
+
+    /// Writes chunks until there are none to take. Whoever ends the last one closes the job.
+    pub(super) fn fan_out(&self, fan_out: &Arc<FanOut>, stopped: &Receiver<()>) -> Result<()> {
+        if fan_out.reach == Reach::Nobody {
+            return self.close(&fan_out.job, self.store.drop_job(fan_out.job.id));
+        }
+        loop {
+            let mut state = fan_out.lock();
+            if state.closed {
+                return Ok(());
+            }
+            let stopping = stopped.try_recv() == Err(TryRecvError::Disconnected);
+            match self.take(fan_out, &mut state) {
+                Ok(chunk) if !stopping => {
+                    drop(state);
+                    self.write(fan_out, chunk)?;
+                }
+                taken => {
+                    state.closed = true;
+                    state.failed = true;
+                    if let Ok(chunk) = &taken {
+                        state.running.remove(&chunk.start);
+                    }
+                    if state.running.is_empty() {
+                        self.backlog.lanes().again(fan_out.job.id.lane);
+                    }
+                    return taken.map(|_| ());
+                }
+            }
+        }
+    }
+
+    /// The next chunk; calls for help if there is more after it.
+    fn take(&self, fan_out: &Arc<FanOut>, state: &mut State) -> Result<Chunk> {
+        let start = state.taken_to;
+        let followers = self.store.followers_after(fan_out.entry.author, start, self.rules.chunk)?;
+        state.complete = followers.len() < self.rules.chunk;
+        state.closed = state.complete;
+        state.taken_to = followers.last().copied().or(start);
+        state.running.insert(start);
+        if !state.closed {
+            // A full channel means that there are hands enough.
+            let _ = self.help.try_send(Arc::clone(fan_out));
+        }
+        Ok(Chunk { start, followers })
+    }
+
+    fn write(&self, fan_out: &FanOut, chunk: Chunk) -> Result<()> {
+        let written = self.recipients(fan_out, chunk.followers).and_then(|recipients| {
+            let then = fan_out.lock().plan(chunk.start, fan_out.reach);
+            let delivery = Delivery { job: fan_out.job.id, entry: fan_out.entry, recipients: &recipients, then };
+            self.store.deliver(&delivery).map(|()| then)
+        });
+        let mut state = fan_out.lock();
+        state.running.remove(&chunk.start);
+        if written.is_err() {
+            state.closed = true;
+            state.failed = true;
+        }
+        let (idle, failed) = (state.closed && state.running.is_empty(), state.failed);
+        drop(state);
+        match written {
+            Ok(Then::End) => self.backlog.finish(&fan_out.job),
+            Ok(_) if idle && !failed => {
+                // Two chunks each saw the other under way, so neither recorded the end.
+                return self.close(&fan_out.job, self.store.drop_job(fan_out.job.id));
+            }
+            _ if idle => self.backlog.lanes().again(fan_out.job.id.lane),
+            _ => {}
+        }
+        written.map(|_| ())
+    }
+
+    fn recipients(&self, fan_out: &FanOut, followers: Vec<UserId>) -> Result<Vec<UserId>> {
+        if fan_out.reach == Reach::All {
+            return Ok(followers);
+        }
+        let seen_since = now().saturating_sub(self.rules.active_for);
+        let split = self.store.split_active(&followers, seen_since)?;
+        for user in split.lapsed {
+            // A read under way may have taken the user for active.
+            self.backlog.advance_epoch(user);
+        }
+        Ok(split.active)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(raw: u64) -> Option<UserId> {
+        UserId::new(raw).ok()
+    }
+
+    fn progress(done_to: Option<UserId>) -> Then {
+        Then::Progress(Progress { reach: Reach::All, done_to })
+    }
+
+    #[test]
+    fn progress_never_passes_a_chunk_that_is_under_way() {
+        let running = [user(0), user(10), user(20)].into_iter().collect();
+        let mut state = State { taken_to: user(30), closed: false, complete: false, failed: false, running };
+        assert_eq!(state.plan(user(10), Reach::All), Then::Nothing);
+        assert_eq!(state.plan(user(0), Reach::All), progress(user(10)));
+        state.running.remove(&user(10));
+        assert_eq!(state.plan(user(0), Reach::All), progress(user(20)));
+        state.running.remove(&user(0));
+        assert_eq!(state.plan(user(20), Reach::All), progress(user(30)));
+        state.complete = true;
+        assert_eq!(state.plan(user(20), Reach::All), Then::End);
+        state.failed = true;
+        assert_eq!(state.plan(user(20), Reach::All), Then::Nothing);
+    }
+}

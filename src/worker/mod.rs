@@ -1,0 +1,154 @@
+//! The workers: threads that do the jobs of the backlog.
+//!
+//! Each takes a lane, does its first job, gives the lane back. A fan-out of many followers is done
+//! by as many workers as are free, chunk by chunk.
+
+mod fan_out;
+mod settle;
+mod trim;
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+
+use self::fan_out::FanOut;
+use crate::backlog::Backlog;
+use crate::error::{Error, Result};
+use crate::model::{Job, Lane, Millis, UserId, Work};
+use crate::store::Store;
+
+pub use trim::{Candidates, slack};
+
+/// The settings that change what workers do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Threads.
+    pub workers: usize,
+    /// Followers a sub-task.
+    pub chunk: usize,
+    /// Authors with at most this many followers are pushed to all of them.
+    pub push_threshold: u64,
+    /// Authors with more than that and at most this many are pushed to active followers.
+    pub pull_threshold: u64,
+    /// A user not seen for this long becomes dormant.
+    pub active_for: Millis,
+    /// Newest entries kept in an inbox.
+    pub inbox_limit: usize,
+}
+
+/// What every worker has.
+#[derive(Debug)]
+struct Context {
+    store: Arc<Store>,
+    backlog: Arc<Backlog>,
+    rules: Rules,
+    /// Fan-outs with chunks to spare. A full channel only means that enough hands help already.
+    help: Sender<Arc<FanOut>>,
+    candidates: Candidates,
+}
+
+/// Running workers.
+#[derive(Debug)]
+pub struct Workers {
+    stop: Option<Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// First and longest pause after a failed job.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+
+impl Workers {
+    /// Starts the threads. `candidates` is where the store names inboxes that want a trim.
+    pub fn start(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules, candidates: Candidates) -> Result<Self> {
+        let (stop, stopped) = bounded(0);
+        let (help, wanted) = bounded(rules.workers);
+        let context = Arc::new(Context { store, backlog, rules, help, candidates });
+        let mut workers = Self { stop: Some(stop), threads: Vec::new() };
+        for number in 0..rules.workers {
+            let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
+            workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
+        }
+        workers.spawn("trim".to_owned(), move || context.run_trim(&stopped))?;
+        Ok(workers)
+    }
+
+    fn spawn(&mut self, name: String, body: impl FnOnce() + Send + 'static) -> Result<()> {
+        let thread = thread::Builder::new().name(name).spawn(body);
+        self.threads.push(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
+        Ok(())
+    }
+
+    /// Lets each worker end the sub-task it is at, and waits for that. What is left stays on disk.
+    pub fn stop(mut self) {
+        self.join();
+    }
+
+    fn join(&mut self) {
+        drop(self.stop.take());
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a worker panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+impl Context {
+    fn run(&self, wanted: &Receiver<Arc<FanOut>>, stopped: &Receiver<()>) {
+        let mut pause = PAUSE.0;
+        loop {
+            let outcome = select! {
+                recv(stopped) -> _ => return,
+                recv(wanted) -> job => job.map(|job| self.fan_out(&job, stopped)),
+                recv(self.backlog.lanes().ready()) -> lane => lane.map(|lane| self.run_lane(lane, stopped)),
+            };
+            match outcome {
+                Err(_) => return,
+                Ok(Ok(())) => pause = PAUSE.0,
+                Ok(Err(error)) => {
+                    // The job is still first in its lane, which has been given back.
+                    tracing::error!(%error, pause_ms = pause.as_millis() as u64, "a job failed and will be tried again");
+                    if !matches!(stopped.recv_timeout(pause), Err(crossbeam_channel::RecvTimeoutError::Timeout)) {
+                        return;
+                    }
+                    pause = (pause * 2).min(PAUSE.1);
+                }
+            }
+        }
+    }
+
+    /// Does the first job of a lane. In the end the lane goes on, or is given back after a failure.
+    fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) -> Result<()> {
+        let Some(job) = self.backlog.lanes().first(lane) else { return Ok(()) };
+        let done = match job.work {
+            Work::FanOut { entry } => match self.begin_fan_out(&job, entry) {
+                Ok(fan_out) => return self.fan_out(&Arc::new(fan_out), stopped),
+                Err(error) => Err(error),
+            },
+            Work::Settle { user, author } => self.settle(&job, user, author),
+            Work::Rebuild { user } => self.rebuild(&job, user),
+        };
+        self.close(&job, done)
+    }
+
+    /// Takes a job that is gone from disk out of the backlog, or gives its lane back after a failure.
+    fn close(&self, job: &Job, done: Result<()>) -> Result<()> {
+        match done {
+            Ok(()) => self.backlog.finish(job),
+            Err(_) => self.backlog.lanes().again(job.id.lane),
+        }
+        done
+    }
+
+    fn trim_soon(&self, user: UserId) {
+        self.candidates.name(user);
+    }
+}

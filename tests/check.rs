@@ -1,0 +1,114 @@
+//! `tideline check`: silent on good data, and precise on bad.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod command;
+
+use std::time::Duration;
+
+use command::{Place, content_id, user};
+use tideline::config::Config;
+use tideline::model::{Cursor, Entry};
+use tideline::server;
+
+/// User 1 follows 2 and 3, and 2 follows 1.
+fn place() -> Place {
+    filled(Place::new())
+}
+
+fn filled(place: Place) -> Place {
+    place.file("f", "1,2\n1,3\n2,1\n");
+    place.file("c", "10,2,1000\n11,3,1000\n12,2,2000\n13,1,1500\n");
+    place.run(&["import", "--follows", "f", "--content", "c"]).ok();
+    place
+}
+
+fn cursor(at: u64, id: u64) -> Cursor {
+    Cursor { at, id: content_id(id) }
+}
+
+fn entry(at: u64, id: u64, author: u64) -> Entry {
+    Entry { cursor: cursor(at, id), author: user(author) }
+}
+
+/// Runs the check, which must fail, and returns what it printed.
+fn disagreements(place: &Place) -> Vec<String> {
+    let ran = place.run(&["check"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    ran.out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn good_data_has_no_disagreement() {
+    let ran = place().run(&["check"]).ok();
+    assert_eq!(ran.out, "3 users checked, 0 disagreements\n");
+}
+
+#[test]
+fn a_removed_row_is_missed() {
+    let place = place();
+    place.rocks().delete_inbox_row(user(1), cursor(1000, 11)).expect("deletes");
+    assert_eq!(disagreements(&place), ["user 1: inbox lacks 1000-11 of author 3", "3 users checked, 1 disagreements"]);
+    // Looking does not mend it.
+    assert_eq!(disagreements(&place).len(), 2);
+}
+
+#[test]
+fn an_added_row_is_noticed() {
+    let place = place();
+    let rocks = place.rocks();
+    rocks.put_inbox_row(user(1), entry(1001, 99, 2)).expect("puts");
+    rocks.put_inbox_row(user(2), entry(1000, 11, 3)).expect("puts");
+    drop(rocks);
+    assert_eq!(
+        disagreements(&place),
+        [
+            "user 1: inbox has 1001-99 of author 2 that is not in the outbox",
+            "user 2: inbox has 1000-11 of author 3 that the user does not follow",
+            "3 users checked, 2 disagreements",
+        ]
+    );
+}
+
+#[test]
+fn rows_of_deleted_content_may_stay() {
+    let place = place();
+    let mut config = Config::default();
+    config.storage.data_dir = place.data();
+    let app = server::open(&config).expect("opens");
+    app.feed().delete(content_id(12)).expect("deletes");
+    app.stop(Duration::from_secs(5)).expect("stops");
+    place.run(&["check"]).ok();
+    place.rocks().put_inbox_row(user(3), entry(2000, 12, 2)).expect("puts");
+    place.run(&["check"]).ok();
+}
+
+#[test]
+fn what_is_pulled_may_be_absent_and_the_rest_may_not() {
+    // Nobody is pushed to: every inbox is empty, and rightly so.
+    let nobody = |place: Place| {
+        place.with_env("TIDELINE__FANOUT__PUSH_THRESHOLD", 0).with_env("TIDELINE__FANOUT__PULL_THRESHOLD", 0)
+    };
+    let pulled = filled(nobody(Place::new()));
+    pulled.run(&["check"]).ok();
+    // A later item that is pushed to all does not make up for the earlier ones.
+    pulled.file("d", "20,2,1500\n21,2,3000\n");
+    let pushing =
+        pulled.with_env("TIDELINE__FANOUT__PUSH_THRESHOLD", 9).with_env("TIDELINE__FANOUT__PULL_THRESHOLD", 9);
+    pushing.run(&["import", "--content", "d"]).ok();
+    pushing.run(&["check"]).ok();
+    let rocks = pushing.rocks();
+    rocks.delete_inbox_row(user(1), cursor(1500, 20)).expect("deletes");
+    rocks.delete_inbox_row(user(1), cursor(3000, 21)).expect("deletes");
+    drop(rocks);
+    assert_eq!(
+        disagreements(&pushing),
+        ["user 1: inbox lacks 3000-21 of author 2", "3 users checked, 1 disagreements"]
+    );
+}
+
+#[test]
+fn what_lies_below_the_floor_is_no_matter() {
+    let place = filled(Place::new().with_env("TIDELINE__TIMELINE__INBOX_LIMIT", 1));
+    place.run(&["check"]).ok();
+}

@@ -1,0 +1,184 @@
+//! The commands as a user runs them: settings, statistics, demo data, serving.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod command;
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use command::{Place, repository_file};
+use tideline::config::Config;
+
+/// `config.toml` with the "#" before every setting taken away.
+fn uncommented() -> String {
+    let is_setting =
+        |line: &str| line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_lowercase()));
+    let line = |line: &str| if is_setting(line) { line[1..].to_owned() + "\n" } else { line.to_owned() + "\n" };
+    repository_file("config.toml").lines().map(line).collect()
+}
+
+#[test]
+fn the_config_file_tells_every_default() {
+    let place = Place::new();
+    place.file("commented.toml", repository_file("config.toml"));
+    place.file("uncommented.toml", uncommented());
+    for name in ["commented.toml", "uncommented.toml"] {
+        assert_eq!(Config::load(Some(&place.path(name))).expect(name), Config::default(), "{name}");
+    }
+    let told: toml::Table = uncommented().parse().expect("TOML");
+    let all: toml::Table = Config::default().to_toml().expect("prints").parse().expect("TOML");
+    assert_eq!(told, all, "a setting is left out, or there is one too much");
+}
+
+#[test]
+fn settings_come_from_file_environment_and_command_line() {
+    let place = Place::new();
+    place.file("t.toml", "[timeline]\ninbox_limit = 300\n[storage]\ndata_dir = \"elsewhere\"\n");
+    let printed = |place: &Place, args: &[&str]| {
+        let out = place.run(&[&["config"], args].concat()).ok().out;
+        place.file("printed.toml", &out);
+        Config::load(Some(&place.path("printed.toml"))).expect("loads")
+    };
+    assert_eq!(printed(&place, &[]), Config::default());
+    let config = printed(&place, &["--config", "t.toml"]);
+    assert_eq!((config.timeline.inbox_limit, config.storage.data_dir.to_str()), (300, Some("elsewhere")));
+    let place = place.with_env("TIDELINE__TIMELINE__INBOX_LIMIT", 7).with_env("TIDELINE__LOG__LEVEL", "warn");
+    let config = printed(&place, &["--config", "t.toml", "--data-dir", "third"]);
+    assert_eq!((config.timeline.inbox_limit, config.storage.data_dir.to_str()), (7, Some("third")));
+    assert_eq!(config.log.level, "warn");
+}
+
+#[test]
+fn a_config_file_is_read_only_when_named() {
+    let place = Place::new();
+    place.file("config.toml", "[nonsense]\n");
+    place.run(&["config"]).ok();
+    place.run(&["config", "--config", "config.toml"]).failed("nonsense");
+}
+
+#[test]
+fn wrong_settings_are_refused_by_name() {
+    let place = Place::new();
+    place.file("t.toml", "[timeline]\ninbox_limt = 300\n");
+    let ran = place.run(&["config", "--config", "t.toml"]).failed("tideline: ");
+    assert!(ran.err.contains("inbox_limt") && ran.err.lines().count() == 1, "{}", ran.err);
+    place.run(&["config", "--config", "missing.toml"]).failed("missing.toml");
+    for (name, word) in [("TIDELINE__TIMELINE__INBOX_LIMT", "inbox_limt"), ("TIDELINE__TIMELINES__X", "timelines")] {
+        place_with(name, "5").run(&["config"]).failed(word);
+    }
+    place_with("TIDELINE__TIMELINE__INBOX_LIMIT", "many").run(&["config"]).failed("inbox_limit");
+    place_with("TIDELINE__LOG__LEVEL", "inof").run(&["stats"]).failed("log.level");
+}
+
+fn place_with(name: &'static str, value: &str) -> Place {
+    Place::new().with_env(name, value)
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    let place = Place::new();
+    for args in [&[][..], &["import"], &["publish"], &["serve", "--listen", "nowhere"], &["demo"], &["config", "--x"]] {
+        let ran = place.run(args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
+    }
+    let ran = place.run(&["--help"]).ok();
+    for command in ["serve", "import", "config", "stats", "check", "demo"] {
+        assert!(ran.out.contains(&format!("\n  {command} ")), "{}", ran.out);
+    }
+}
+
+#[test]
+fn stats_count_rows_without_changing_anything() {
+    let place = Place::new();
+    for command in ["stats", "check"] {
+        place.run(&[command]).failed("tideline: there is no data directory at data");
+    }
+    assert!(!place.data().exists());
+    place.file("f", "1,2\n3,2\n4,2\n");
+    place.file("c", "10,2,1000\n");
+    place.run(&["import", "--follows", "f", "--content", "c"]).ok();
+    let ran = place.run(&["stats"]).ok();
+    assert!(ran.out.lines().any(|line| line.starts_with("inbox ")), "{}", ran.out);
+    assert!(ran.out.ends_with("jobs waiting: 0\n"), "{}", ran.out);
+    let stats: serde_json::Value = serde_json::from_str(&place.run(&["stats", "--json"]).ok().out).expect("JSON");
+    assert_eq!(stats["jobs_waiting"], 0);
+    let rows = |name: &str| {
+        let tables = stats["tables"].as_array().expect("tables");
+        tables.iter().find(|table| table["table"] == name).expect(name)["rows"].clone()
+    };
+    assert_eq!((rows("inbox"), rows("content")), (3.into(), 1.into()));
+}
+
+#[test]
+fn demo_data_imports_and_checks() {
+    let place = Place::new();
+    let demo = ["demo", "--users", "200", "--posts", "1000", "--seed", "5", "--until", "1700000000000"];
+    place.run(&[&demo[..], &["--out", "made"]].concat()).ok();
+    place.run(&[&demo[..], &["--out", "again"]].concat()).ok();
+    for name in ["follows.csv", "content.csv"] {
+        let read = |dir: &str| std::fs::read(place.path(dir).join(name)).expect(name);
+        assert_eq!(read("made"), read("again"), "{name}");
+    }
+    let ran = place.run(&["import", "--follows", "made/follows.csv", "--content", "made/content.csv"]).ok();
+    assert!(ran.err.is_empty(), "{}", ran.err);
+    assert!(ran.out.contains("content made/content.csv: 1000 new, 0 already there, 0 refused"), "{}", ran.out);
+    let ran = place.run(&["check"]).ok();
+    assert_eq!(ran.out, "200 users checked, 0 disagreements\n");
+}
+
+/// A server that is ended when the test is.
+struct Server(Child, String);
+
+impl Server {
+    fn start(place: &Place) -> Self {
+        let mut child =
+            place.command(&["serve", "--listen", "127.0.0.1:0"]).stderr(Stdio::inherit()).spawn().expect("starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("a line");
+        let address = line.trim_end().strip_prefix("listening on ").expect("ready").to_owned();
+        Self(child, address)
+    }
+
+    fn signal(&mut self, name: &str) -> Option<i32> {
+        let sent = Command::new("kill").args(["-s", name, &self.0.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        let status = self.0.wait().expect("ends");
+        let mut rest = String::new();
+        self.0.stdout.as_mut().expect("piped").read_to_string(&mut rest).expect("reads");
+        assert_eq!(rest, "", "stdout has one line only");
+        status.code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has ended already, unless the test failed.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn serving_stops_in_order_and_holds_its_directory() {
+    for signal in ["TERM", "INT"] {
+        let place = Place::new();
+        place.file("f", "1,2\n");
+        let mut server = Server::start(&place);
+        assert!(server.1.starts_with("http://127.0.0.1:") && !server.1.ends_with(":0"), "{}", server.1);
+        let healthy = ureq::get(format!("{}/healthz", server.1)).call().expect("answers");
+        assert_eq!(healthy.status(), 200);
+        for args in [&["stats"][..], &["check"], &["import", "--follows", "f"], &["serve", "--listen", "127.0.0.1:0"]] {
+            let ran = place.run(args).failed("tideline: ");
+            assert!(ran.err.contains("another process"), "{}", ran.err);
+        }
+        assert_eq!(server.signal(signal), Some(0), "{signal}");
+        place.run(&["stats"]).ok();
+    }
+}
+
+#[test]
+fn other_addresses_than_loopback_need_insecure() {
+    let place = Place::new();
+    place.run(&["serve", "--listen", "0.0.0.0:0"]).failed("--insecure");
+}

@@ -1,0 +1,156 @@
+//! Running the built program, and looking at the directory that it leaves.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+use tideline::model::{ContentId, Order, Side, Span, UserId};
+use tideline::store::rocks::{Options, Rocks};
+use tideline::store::{Store, Tier};
+
+/// What a run of the program gave.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// The run succeeded.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
+    /// The run failed as it should: exit code 1, and stderr has `words`.
+    #[track_caller]
+    pub(crate) fn failed(self, words: &str) -> Self {
+        assert_eq!(self.code, Some(1), "{self:?}");
+        assert!(self.err.contains(words), "no {words:?} in {self:?}");
+        self
+    }
+}
+
+/// A directory for one test: input files, and the data directory `data` in it.
+pub(crate) struct Place {
+    dir: TempDir,
+    env: Vec<(&'static str, String)>,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().expect("temp dir"), env: Vec::new() }
+    }
+
+    /// Sets a variable of the environment for all runs.
+    pub(crate) fn with_env(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.env.push((name, value.to_string()));
+        self
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path("data")
+    }
+
+    pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), bytes).expect(name);
+    }
+
+    /// The program with `args`, in this directory and with no other environment.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
+        command.args(args).current_dir(self.dir.path()).env_clear();
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        ended(self.command(args).spawn().expect("starts"))
+    }
+
+    /// Runs with `input` on stdin.
+    pub(crate) fn run_with(&self, args: &[&str], input: &[u8]) -> Ran {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().expect("starts");
+        let mut stdin = child.stdin.take().expect("piped");
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || {
+            // The program may end before it has read everything.
+            let _ = stdin.write_all(&input);
+        });
+        let ran = ended(child);
+        writer.join().expect("writes");
+        ran
+    }
+
+    /// The store that the runs left.
+    pub(crate) fn rocks(&self) -> Rocks {
+        Rocks::open(&Options::new(self.data())).expect("opens")
+    }
+
+    /// Everything that can be seen of the store, as text.
+    pub(crate) fn dump(&self) -> String {
+        dump(&Store::Rocks(self.rocks()))
+    }
+}
+
+fn ended(child: Child) -> Ran {
+    let output = child.wait_with_output().expect("ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
+    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+pub(crate) fn user(raw: u64) -> UserId {
+    UserId::new(raw).expect("in range")
+}
+
+pub(crate) fn content_id(raw: u64) -> ContentId {
+    ContentId::new(raw).expect("in range")
+}
+
+fn dump(store: &Store) -> String {
+    let mut text = String::new();
+    let users = store.users_after(None, 100_000).expect("users");
+    for &user in &users {
+        writeln!(text, "user {user}").expect("text");
+        for side in [Side::Following, Side::Followers, Side::Friends] {
+            let members =
+                store.members(user, side, Span::ALL, Order::NewestFirst, 10_000, Tier::Disk).expect("members");
+            writeln!(text, "  {side:?} {members:?}").expect("text");
+        }
+        let mut inbox = Vec::new();
+        let floor = store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+            inbox.push(entry);
+            ControlFlow::Continue(())
+        });
+        writeln!(text, "  inbox above {:?}: {inbox:?}", floor.expect("inbox")).expect("text");
+    }
+    let entries = store.outboxes(&users, Span::ALL, Order::NewestFirst, 1_000_000, Tier::Disk).expect("outboxes");
+    for entry in entries {
+        let found = store.contents(&[entry.cursor.id], Tier::Disk).expect("contents");
+        writeln!(text, "{found:?}").expect("text");
+    }
+    text
+}
+
+/// Packs with gzip.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).expect("writes");
+    encoder.finish().expect("finishes")
+}
+
+/// Reads a file of the repository.
+pub(crate) fn repository_file(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect(name)
+}

@@ -1,0 +1,22 @@
+//! The API over a real socket, against the real binary.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+#[path = "http/admin.rs"]
+mod admin;
+#[path = "http/client.rs"]
+mod client;
+#[path = "http/content.rs"]
+mod content;
+#[path = "http/lists.rs"]
+mod lists;
+#[path = "http/raw.rs"]
+mod raw;
+#[path = "http/relations.rs"]
+mod relations;
+#[path = "http/running.rs"]
+mod running;
+#[path = "http/strict.rs"]
+mod strict;
+#[path = "http/worked_case.rs"]
+mod worked_case;

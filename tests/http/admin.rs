@@ -1,0 +1,66 @@
+//! Health, figures, and the look behind a timeline.
+
+use serde_json::json;
+
+use super::client::Server;
+
+#[test]
+fn health_is_open_and_plain() {
+    let server = Server::start();
+    assert_eq!(server.get("/healthz"), json!({"status": "ok"}));
+    assert_eq!(server.get("/readyz"), json!({"status": "ready"}));
+}
+
+#[test]
+fn verify_compares_the_timeline_with_a_pull() {
+    let server = Server::start();
+    server.follow(1, 2, 1);
+    for id in 1..=5 {
+        server.publish(id, 2, id);
+    }
+    let path = "/v1/admin/users/1/timeline/verify";
+    let exact = json!({"user_id": "1", "exact": true, "compared": 5, "complete": true, "missing": [], "extra": []});
+    assert_eq!(server.get(path), exact);
+    assert_eq!(server.get(&format!("{path}?depth=100000")), exact);
+    let shallow = server.get(&format!("{path}?depth=3"));
+    assert_eq!(
+        (&shallow["compared"], &shallow["complete"], &shallow["exact"]),
+        (&json!(3), &json!(false), &json!(true))
+    );
+}
+
+#[test]
+fn explain_says_why() {
+    let server = Server::start();
+    server.follow(1, 2, 1);
+    server.publish(5, 2, 50);
+    server.publish(6, 3, 60);
+    let explain = |id: u64| server.get(&format!("/v1/admin/users/1/timeline/explain?content_id={id}"));
+    let there = explain(5);
+    assert_eq!(
+        (&there["listed"], &there["reason"], &there["following"]),
+        (&json!(true), &json!("listed"), &json!(true))
+    );
+    assert_eq!((&there["author_id"], &there["published_at"]), (&json!("2"), &json!(50)));
+    let other = explain(6);
+    assert_eq!(
+        (&other["listed"], &other["reason"], &other["author_id"]),
+        (&json!(false), &json!("not_following"), &json!("3"))
+    );
+    let missing = explain(7);
+    assert_eq!(
+        (&missing["listed"], &missing["reason"], missing.get("author_id")),
+        (&json!(false), &json!("no_content"), None)
+    );
+}
+
+#[test]
+fn stats_name_every_table() {
+    let server = Server::start();
+    server.publish(1, 2, 3);
+    let stats = server.get("/v1/admin/stats");
+    assert_eq!(stats["version"], env!("CARGO_PKG_VERSION"));
+    let tables = stats["tables"].as_object().unwrap();
+    assert!(!tables.is_empty());
+    assert!(tables.values().all(|table| table["rows"].is_u64() && table["bytes"].is_u64()), "{stats}");
+}

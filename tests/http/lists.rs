@@ -1,0 +1,142 @@
+//! Pages of content: limits, cursors, links, views.
+
+use serde_json::{Value, json};
+
+use super::client::{Server, ids};
+
+/// User 1 follows 2 and 3; items 1 to 9 alternate between them, two of each time.
+fn nine() -> Server {
+    let server = Server::start();
+    server.follow(1, 2, 1);
+    server.follow(1, 3, 1);
+    for id in 1..=9 {
+        server.publish(id, 2 + id % 2, 100 + id / 2);
+    }
+    server
+}
+
+#[test]
+fn a_list_shows_items_in_full_newest_first() {
+    let server = nine();
+    for (list, expected) in
+        [("/v1/users/1/timeline", vec![9, 8, 7, 6, 5, 4, 3, 2, 1]), ("/v1/users/2/content", vec![8, 6, 4, 2])]
+    {
+        let page = server.get(list);
+        assert_eq!(ids(&page), expected);
+        let keys: Vec<&String> = page.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["items", "next", "prev"]);
+        assert_eq!(page["next"], Value::Null);
+        let first = &page["items"][0];
+        let id = expected[0];
+        let author = (2 + id % 2).to_string();
+        assert_eq!(
+            first,
+            &json!({"content_id": id.to_string(), "author_id": author, "published_at": 104, "kind": "post",
+                "text": format!("item {id}"), "media": [], "topics": [], "broadcast": true,
+                "author": {"user_id": author}})
+        );
+        assert_eq!(server.get(&format!("{list}?view=full")), page);
+    }
+}
+
+#[test]
+fn view_ids_is_the_same_list_in_short() {
+    let server = nine();
+    for list in ["/v1/users/1/timeline", "/v1/users/3/content"] {
+        let full = server.get(&format!("{list}?limit=2"));
+        let short = server.get(&format!("{list}?limit=2&view=ids"));
+        assert_eq!(ids(&full), ids(&short));
+        assert_eq!((&full["next"], &full["prev"]), (&short["next"], &short["prev"]));
+        assert_eq!(short["items"][0], json!({"content_id": "9", "author_id": "3", "published_at": 104}));
+    }
+}
+
+#[test]
+fn next_walks_to_the_end_and_prev_walks_back() {
+    let server = nine();
+    for view in ["full", "ids"] {
+        let list = format!("/v1/users/1/timeline?limit=4&view={view}");
+        let first = server.get(&list);
+        assert_eq!((ids(&first), &first["next"], &first["prev"]), (vec![9, 8, 7, 6], &json!("103-6"), &json!("104-9")));
+        let second = server.get(&format!("{list}&before=103-6"));
+        assert_eq!((ids(&second), &second["next"]), (vec![5, 4, 3, 2], &json!("101-2")));
+        let last = server.get(&format!("{list}&before=101-2"));
+        assert_eq!((ids(&last), &last["next"]), (vec![1], &Value::Null));
+        let back = server.get(&format!("{list}&after=100-1"));
+        assert_eq!((ids(&back), &back["next"]), (vec![5, 4, 3, 2], &json!("101-2")));
+        assert_eq!(back["prev"], "102-5");
+        assert_eq!(ids(&server.get(&format!("{list}&after=100-1&before=102-4"))), [3, 2]);
+        // No item stands at these places.
+        assert_eq!(ids(&server.get(&format!("{list}&before=103-1"))), [5, 4, 3, 2]);
+        assert_eq!(ids(&server.get(&format!("{list}&after=103-9223372036854775807"))), [9, 8]);
+    }
+}
+
+#[test]
+fn an_empty_page_still_says_where_it_stands() {
+    let server = nine();
+    let newest = server.get("/v1/users/1/timeline?after=104-9");
+    assert_eq!(newest, json!({"items": [], "next": null, "prev": "104-9"}));
+    server.publish(10, 2, 105);
+    assert_eq!(server.ids("/v1/users/1/timeline?after=104-9"), [10]);
+    for list in ["/v1/users/77/timeline", "/v1/users/77/content?view=ids"] {
+        let reply = server.call("GET", list, "");
+        assert_eq!(reply.expect(200), json!({"items": [], "next": null, "prev": null}));
+        assert_eq!(reply.header("link"), None);
+    }
+}
+
+#[test]
+fn the_link_header_leads_to_the_same_pages() {
+    let server = nine();
+    for list in ["/v1/users/1/timeline", "/v1/users/2/content"] {
+        let reply = server.call("GET", &format!("{list}?view=ids&limit=2&before=104-8"), "");
+        let page = reply.expect(200);
+        let link =
+            |place: &str, cursor: &Value| format!("<{list}?limit=2&view=ids&{place}={}>", cursor.as_str().unwrap());
+        let expected =
+            format!("{}; rel=\"next\", {}; rel=\"prev\"", link("before", &page["next"]), link("after", &page["prev"]));
+        assert_eq!(reply.header("link"), Some(expected.as_str()));
+        let next = expected[1..].split('>').next().unwrap();
+        let direct = format!("{list}?view=ids&limit=2&before={}", page["next"].as_str().unwrap());
+        assert_eq!(server.get(next), server.get(&direct));
+    }
+    let last = server.call("GET", "/v1/users/1/timeline", "");
+    assert_eq!(last.header("link"), Some("</v1/users/1/timeline?after=104-9>; rel=\"prev\""));
+}
+
+#[test]
+fn a_page_has_twenty_items_unless_told() {
+    let server = Server::start();
+    let items: Vec<_> = (1..=120).map(|id| json!({"author_id": 1, "content_id": id, "published_at": id})).collect();
+    server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
+    server.follow(2, 1, 1);
+    for list in ["/v1/users/1/content", "/v1/users/2/timeline"] {
+        for (query, count) in [("", 20), ("?limit=1", 1), ("?limit=100", 100)] {
+            assert_eq!(server.ids(&format!("{list}{query}")).len(), count);
+        }
+        assert_eq!(server.ids(&format!("{list}?limit=100&before=21-21")).len(), 20);
+    }
+}
+
+#[test]
+fn head_is_get_without_the_body() {
+    let server = nine();
+    for path in ["/v1/users/1/timeline?limit=2", "/v1/content/3", "/healthz"] {
+        let (get, head) = (server.call("GET", path, ""), server.call("HEAD", path, ""));
+        assert_eq!(head.status, 200);
+        assert!(head.bytes.is_empty());
+        assert_eq!(head.header("content-length"), Some(get.bytes.len().to_string().as_str()));
+        assert_eq!(head.header("link"), get.header("link"));
+    }
+    assert_eq!(server.call("HEAD", "/v1/content/99", "").status, 404);
+}
+
+#[test]
+fn unfollowed_and_followed_again_shows_everything_again() {
+    let server = nine();
+    server.call("DELETE", "/v1/users/1/following/2", "").expect(200);
+    assert_eq!(server.ids("/v1/users/1/timeline"), [9, 7, 5, 3, 1]);
+    server.follow(1, 2, 5);
+    assert_eq!(server.ids("/v1/users/1/timeline"), [9, 8, 7, 6, 5, 4, 3, 2, 1]);
+}

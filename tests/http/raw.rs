@@ -1,0 +1,132 @@
+//! What no client library sends: a 4xx or a closed connection, never a 5xx and never a hang.
+
+use super::client::Server;
+
+/// The statuses of all answers on the connection.
+fn statuses(answer: &[u8]) -> Vec<u16> {
+    let text = String::from_utf8_lossy(answer);
+    let heads = text.split("HTTP/1.1 ").skip(1);
+    heads.map(|head| head[..3].parse().unwrap()).collect()
+}
+
+fn request(line: &[u8], headers: &[u8], body: &[u8]) -> Vec<u8> {
+    [line, b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n", headers, b"\r\n", body].concat()
+}
+
+fn sized(line: &[u8], body: &[u8]) -> Vec<u8> {
+    request(line, format!("content-length: {}\r\n", body.len()).as_bytes(), body)
+}
+
+#[test]
+fn malformed_requests_get_a_4xx() {
+    let server = Server::start();
+    let giant = [b"x-giant: ".as_slice(), &[b'x'; 300_000], b"\r\n"].concat();
+    let many: Vec<u8> = (0..200).flat_map(|n| format!("x-{n}: 1\r\n").into_bytes()).collect();
+    let long_path = [b"GET /".as_slice(), &[b'a'; 70_000]].concat();
+    let long_query = [b"GET /healthz?".as_slice(), &[b'a'; 70_000]].concat();
+    let long_id = [b"GET /v1/users/".as_slice(), &[b'1'; 20_000], b"/timeline"].concat();
+    let cases: &[(&str, Vec<u8>, u16)] = &[
+        ("bytes in the path", request(b"GET /v1/users/\xff\xfe/timeline", b"", b""), 400),
+        ("UTF-8 in the path", request("GET /v1/users/é/timeline".as_bytes(), b"", b""), 400),
+        ("bytes in the query", request(b"GET /v1/users/1/timeline?limit=\xff", b"", b""), 400),
+        ("an escape in the query", request(b"GET /v1/users/1/timeline?limit=%ff", b"", b""), 400),
+        ("an escape in the path", request(b"GET /v1/users/%ff/timeline", b"", b""), 400),
+        ("a null in the path", request(b"GET /v1/users/\x00/timeline", b"", b""), 400),
+        ("an escaped null", request(b"GET /v1/users/%00/timeline", b"", b""), 400),
+        ("a space in the path", request(b"GET /v1/users/1 /timeline", b"", b""), 400),
+        ("bytes in the body", sized(b"POST /v1/content", b"{\"author_id\":66,\"text\":\"\xff\"}"), 400),
+        ("bytes in extra", sized(b"POST /v1/content", b"{\"author_id\":66,\"extra\":{\"a\":\"\xc3\x28\"}}"), 400),
+        (
+            "bytes in a batch",
+            sized(b"POST /v1/content/batch", b"{\"items\":[{\"author_id\":66,\"text\":\"\xff\"}]}"),
+            400,
+        ),
+        ("a surrogate as UTF-8", sized(b"POST /v1/content", b"{\"author_id\":66,\"text\":\"\xed\xa0\x80\"}"), 400),
+        ("a giant header", request(b"GET /healthz", &giant, b""), 431),
+        ("many headers", request(b"GET /healthz", &many, b""), 400),
+        ("a long path", request(&long_path, b"", b""), 400),
+        ("a long query", request(&long_query, b"", b""), 400),
+        ("a long id", request(&long_id, b"", b""), 400),
+        ("no host", b"GET /healthz HTTP/1.1\r\n\r\n".to_vec(), 400),
+        ("no version", b"GET /healthz\r\n\r\n".to_vec(), 400),
+        ("no HTTP", b"hello\r\n\r\n".to_vec(), 400),
+        ("TLS", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n".to_vec(), 400),
+        ("a bad length", request(b"POST /v1/content", b"content-length: x\r\n", b"{}"), 400),
+        ("two lengths", request(b"POST /v1/content", b"content-length: 2\r\ncontent-length: 3\r\n", b"{}"), 400),
+        (
+            "length and chunks",
+            request(b"POST /v1/content", b"content-length: 2\r\ntransfer-encoding: chunked\r\n", b"{}"),
+            400,
+        ),
+        ("bad chunks", request(b"POST /v1/content", b"transfer-encoding: chunked\r\n", b"zz\r\n{}\r\n0\r\n\r\n"), 400),
+        ("a huge length", request(b"POST /v1/content", b"content-length: 18446744073709551615\r\n", b"{}"), 413),
+        ("an unknown method", request(b"BREW /v1/content", b"", b""), 405),
+        ("a method too many", request(b"CONNECT /v1/content", b"", b""), 405),
+        ("no body", request(b"POST /v1/content", b"", b""), 400),
+        (
+            "gzip",
+            request(b"POST /v1/content", b"content-encoding: gzip\r\ncontent-length: 4\r\n", b"\x1f\x8b\x08\x00"),
+            400,
+        ),
+    ];
+    for (what, bytes, status) in cases {
+        let answer = server.raw(bytes);
+        assert_eq!(statuses(&answer), [*status], "{what}: {}", String::from_utf8_lossy(&answer));
+    }
+    assert!(server.ids("/v1/users/66/content").is_empty());
+}
+
+#[test]
+fn an_endless_upload_is_cut_off() {
+    let server = Server::with(&[("TIDELINE__SERVER__BODY_LIMIT", "1000")]);
+    let chunk = [b"1000\r\n".as_slice(), &[b' '; 4096], b"\r\n"].concat();
+    for line in [b"POST /v1/content".as_slice(), b"POST /v1/content/batch"] {
+        let body = chunk.repeat(200);
+        let answer = server.raw(&request(line, b"transfer-encoding: chunked\r\n", &body));
+        assert_eq!(statuses(&answer), [413], "{}", String::from_utf8_lossy(&answer));
+    }
+}
+
+#[test]
+fn a_slow_body_times_out() {
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "500ms")]);
+    let answer = server.raw(&request(b"POST /v1/content", b"content-length: 100\r\n", b"{"));
+    assert_eq!(statuses(&answer), [503]);
+    let text = String::from_utf8_lossy(&answer);
+    assert!(text.contains("\"code\":\"timeout\"") && text.contains("retry-after: 1"), "{text}");
+    // A head that never ends.
+    let answer = server.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n");
+    assert_eq!(statuses(&answer), [408]);
+    assert_eq!(server.get("/healthz")["status"], "ok");
+}
+
+#[test]
+fn a_body_where_none_belongs_is_ignored() {
+    let server = Server::start();
+    server.publish(5, 1, 5);
+    server.follow(2, 1, 1);
+    let length = b"content-length: 9\r\n";
+    let chunked = b"transfer-encoding: chunked\r\n";
+    for line in [b"GET /v1/users/2/timeline".as_slice(), b"GET /healthz", b"DELETE /v1/users/2/following/7"] {
+        assert_eq!(statuses(&server.raw(&request(line, length, b"\xffnot json"))), [200]);
+        assert_eq!(statuses(&server.raw(&request(line, chunked, b"3\r\nabc\r\n0\r\n\r\n"))), [200]);
+    }
+    // The next request on the connection is read from where it begins.
+    let first = b"GET /v1/users/2/timeline HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{\"a\":\"b\"}";
+    let both = [first.as_slice(), &request(b"GET /v1/content/99", b"", b"")].concat();
+    assert_eq!(statuses(&server.raw(&both)), [200, 404]);
+    assert_eq!(statuses(&server.raw(&request(b"DELETE /v1/content/5", length, b"\xffnot json"))), [204]);
+}
+
+#[test]
+fn clients_that_go_away_harm_nobody() {
+    let server = Server::start();
+    for _ in 0..20 {
+        let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+        let cut = b"POST /v1/content HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{\"author_id\":66,";
+        std::io::Write::write_all(&mut stream, cut).unwrap();
+    }
+    server.publish(5, 1, 5);
+    assert_eq!(server.ids("/v1/users/1/content"), [5]);
+    assert!(server.ids("/v1/users/66/content").is_empty());
+}

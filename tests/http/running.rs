@@ -1,0 +1,86 @@
+//! Starting and stopping.
+
+use std::io::Read;
+use std::net::{SocketAddr, TcpStream};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::client::{Server, command, wait};
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_restart() {
+    let mut server = Server::start();
+    for (round, signal) in ["TERM", "INT", "KILL"].into_iter().enumerate() {
+        let round = round as u64;
+        server.follow(1, 2 + round, 10);
+        server.publish(1 + round, 2 + round, 100 + round);
+        let expected: Vec<u64> = (1..=1 + round).rev().collect();
+        assert_eq!(server.ids("/v1/users/1/timeline"), expected);
+        let (status, data) = server.stop(signal);
+        assert_eq!(status.code(), if signal == "KILL" { None } else { Some(0) }, "{signal}");
+        server = Server::on(data, &[]);
+        assert_eq!(server.ids("/v1/users/1/timeline"), expected, "{signal}");
+    }
+}
+
+#[test]
+fn stdout_has_one_line() {
+    let data = TempDir::new().unwrap();
+    let mut child = command(&data, &[]).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let mut first = [0; 64];
+    let read = stdout.read(&mut first).unwrap();
+    let line = String::from_utf8(first[..read].to_vec()).unwrap();
+    let address: SocketAddr = line.strip_prefix("listening on http://").unwrap().trim_end().parse().unwrap();
+    assert!(address.ip().is_loopback() && address.port() != 0);
+    TcpStream::connect(address).unwrap();
+    assert!(std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(wait(&mut child).code(), Some(0));
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
+}
+
+#[test]
+fn a_stop_waits_for_nobody_for_ever() {
+    let server = Server::with(&[("TIDELINE__SERVER__SHUTDOWN_TIMEOUT", "2s")]);
+    let idle = TcpStream::connect(server.address).unwrap();
+    let mut half = TcpStream::connect(server.address).unwrap();
+    std::io::Write::write_all(&mut half, b"POST /v1/content HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
+        .unwrap();
+    server.get("/healthz");
+    let began = Instant::now();
+    let (status, _data) = server.stop("TERM");
+    assert_eq!(status.code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    drop((idle, half));
+}
+
+#[test]
+fn other_than_loopback_addresses_need_a_word() {
+    let data = TempDir::new().unwrap();
+    for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
+        let mut command = command(&data, &[]);
+        let mut child = command.args(["--listen", listen]).stderr(Stdio::piped()).spawn().unwrap();
+        let status = wait(&mut child);
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(!status.success());
+        assert!(said.contains("--insecure") && said.contains(listen), "{said}");
+    }
+}
+
+#[test]
+fn an_address_in_use_is_named() {
+    let server = Server::start();
+    let data = TempDir::new().unwrap();
+    let listen = server.address.to_string();
+    let mut child = command(&data, &[]).args(["--listen", &listen]).stderr(Stdio::piped()).spawn().unwrap();
+    let status = wait(&mut child);
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(!status.success());
+    assert!(said.contains(&listen), "{said}");
+}

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Imports a follow graph and posts, serves them, and compares timelines with a plain merge of the files.
+
+Exits non-zero on any difference. Needs Python 3.10 or newer and nothing else.
+"""
+
+import argparse
+import os
+import random
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from support.client import Client, Unexpected
+from support.compare import difference
+from support.model import Model
+from support.operations import Operations
+from support.server import Tideline, Workspace
+from support.workers import Work, compare
+
+# Small enough for every path to be taken: trimmed inboxes, partial pushes, pulled authors.
+SETTINGS = {
+    "timeline.inbox_limit": "300",
+    "fanout.push_threshold": "200",
+    "fanout.pull_threshold": "2000",
+    "fanout.chunk": "100",
+}
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    target = os.environ.get("CARGO_TARGET_DIR", "target")
+    parser.add_argument("--follows", required=True, help="user_id,target_id as .csv or .csv.gz")
+    parser.add_argument("--content", required=True, help="content_id,author_id,published_at as .csv or .csv.gz")
+    parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in timeline.inbox_limit=300")
+    parser.add_argument("--follow-limit", type=int, default=1000)
+    parser.add_argument("--users", type=int, default=2000, help="how many random users to compare")
+    parser.add_argument("--limit", type=int, default=50, help="items a page")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--kill", action="store_true", help="kill -9 the import twice, then run it to its end")
+    parser.add_argument("--random-ops", type=int, default=0, metavar="N", help="make N changes through the API and compare again")
+    parser.add_argument("--restart", action="store_true", help="restart after a stop and after a kill -9; compare again")
+    parser.add_argument("--restart-limit", type=float, default=2.0, metavar="SECONDS", help="longest start that is allowed")
+    parser.add_argument("--check", action="store_true", help="run `tideline check` at the end")
+    parser.add_argument("--tmp", help="where to put the temporary data directory")
+    parser.add_argument("--keep", action="store_true", help="keep it")
+    return parser.parse_args()
+
+
+@contextmanager
+def step(name: str):
+    """Says what took how long."""
+    begin = time.monotonic()
+    result: list[str] = []
+    yield result
+    print(f"{name}: {time.monotonic() - begin:.1f} s{''.join(', ' + part for part in result)}", flush=True)
+
+
+class Run:
+    """One run over one data set."""
+
+    def __init__(self, given: argparse.Namespace, directory: Path):
+        self.given = given
+        self.rng = random.Random(given.seed)
+        settings = SETTINGS | {"graph.follow_limit": str(given.follow_limit)}
+        settings |= dict(setting.split("=", 1) for setting in given.set)
+        print("settings: " + " ".join(f"{name}={value}" for name, value in settings.items()), flush=True)
+        self.tideline = Tideline(given.binary, directory, settings)
+        self.model = Model(given.follow_limit)
+        self.failures = 0
+
+    def run(self) -> bool:
+        """Everything that was asked for; true if nothing differed."""
+        with step("model") as said:
+            self.model.load(self.given.follows, self.given.content)
+            audience = self.model.audience()
+            said += [
+                f"{len(self.model.users()):,} users",
+                f"{audience.total():,} follows ({self.model.refused} refused)",
+                f"{len(self.model.items):,} posts",
+                f"{sum(len(posts) * audience[author] for author, posts in self.model.posts.items()):,} deliveries",
+            ]
+        if self.given.kill:
+            self.kill_imports()
+        with step("import") as said:
+            code = self.tideline.command("import", *self.files()).wait()
+            said += [f"exit code {code}", f"{self.tideline.disk_mb():.0f} MiB on disk"]
+        print("".join(f"  | {line}\n" for line in self.tideline.output("import").splitlines()[-8:]), end="")
+        if code != 0 and not (self.model.refused and code == 1):
+            raise SystemExit("the import failed")
+        self.start("first start")
+        try:
+            self.compare("compared", self.sample())
+            if self.given.random_ops:
+                self.change()
+            if self.given.restart:
+                self.restart()
+            print(f"server: {self.tideline.peak_memory_mb():,} MiB at most, {self.tideline.disk_mb():.0f} MiB on disk")
+            print(f"stop: {self.tideline.stop():.2f} s")
+        finally:
+            self.tideline.kill()
+        if self.given.check:
+            with step("check") as said:
+                said.append(self.tideline.check())
+        return self.failures == 0
+
+    def files(self) -> list[str]:
+        return ["--follows", self.given.follows, "--content", self.given.content]
+
+    def sample(self) -> list[int]:
+        """Random users, those with the largest audiences, those who follow most, and one nobody knows."""
+        users = self.model.users()
+        most_following = sorted(self.model.followees, key=lambda user: len(self.model.followees[user]))[-100:]
+        most_followed = [user for user, _ in self.model.audience().most_common(100)]
+        chosen = self.rng.sample(users, min(self.given.users, len(users)))
+        # Those with the longest timelines first, so that the processes end together.
+        return list(dict.fromkeys([*reversed(most_following), *most_followed, *chosen, users[-1] + 1]))
+
+    def compare(self, what: str, users: list[int]) -> None:
+        """A quarter of the users are read in further ways."""
+        thorough = frozenset(self.rng.sample(users, len(users) // 4))
+        work = Work(self.model, self.tideline.address, self.given.limit, self.given.seed, thorough)
+        self.failures += len(compare(work, users, self.given.processes, what).wrong)
+
+    def start(self, what: str) -> None:
+        seconds = self.tideline.start()
+        slow = seconds > self.given.restart_limit
+        print(f"{what}: {seconds:.2f} s until it listens{' TOO SLOW' if slow else ''}", flush=True)
+        self.failures += self.given.restart and slow
+
+    def kill_imports(self) -> None:
+        """Kills the import twice in its middle, and serves what it left."""
+        guess, kills = 10.0, 0
+        while kills < 2:
+            delay = guess * self.rng.uniform(0.1, 0.9)
+            begin = time.monotonic()
+            process = self.tideline.command("import", *self.files())
+            while process.poll() is None and time.monotonic() - begin < delay:
+                time.sleep(0.01)
+            if process.poll() is not None:
+                guess, kills = time.monotonic() - begin, 0
+                print(f"import done in {guess:.1f} s before it could be killed: once more from the start", flush=True)
+                self.tideline.wipe()
+                continue
+            process.kill()
+            process.wait()
+            kills += 1
+            print(f"import killed after {delay:.1f} s, {self.tideline.disk_mb():.0f} MiB on disk", flush=True)
+            self.start("start after kill -9 of the import")
+            try:
+                self.failures += self.agrees_with_itself(100)
+            finally:
+                self.tideline.kill()
+
+    def agrees_with_itself(self, count: int) -> int:
+        """Of a state unknown to the model: timelines equal the merge of what the API itself lists. How many do not."""
+        client, wrong, full = Client(self.tideline.address), 0, 0
+        for user in self.rng.sample(list(self.model.followees), min(count, len(self.model.followees))):
+            authors, cursor = [], ""
+            while cursor is not None:
+                page = client.get(f"/v1/users/{user}/following?limit=100{cursor and '&before=' + cursor}")
+                authors += [item["user_id"] for item in page["items"]]
+                cursor = page["next"]
+            merged = sorted((item for author in authors for item in self.scroll(client, author, "content")), reverse=True)
+            full += bool(merged)
+            text = difference(f"user {user} on what the killed import left", merged, self.scroll(client, user, "timeline"))
+            if text:
+                print(f"WRONG {text}", flush=True)
+                wrong += 1
+        print(f"  {count} users read, {full} with posts by then: {wrong or 'none'} wrong", flush=True)
+        return wrong
+
+    @staticmethod
+    def scroll(client: Client, user: object, what: str) -> list:
+        items, before = [], None
+        while True:
+            page = client.page(f"/v1/users/{user}/{what}", limit=100, before=before)
+            items += page.items
+            if page.next is None:
+                return items
+            before = page.next
+
+    def operations(self, count: int) -> Operations:
+        """Makes random changes over four connections."""
+        clients = [Client(self.tideline.address) for _ in range(4)]
+        operations = Operations(self.model, clients, self.rng)
+        with step(f"{count} changes") as said:
+            operations.run(count)
+            said += [f"{number} {name}" for name, number in operations.counts.items()]
+        return operations
+
+    def affected(self, operations: Operations) -> list[int]:
+        users = sorted(operations.affected)
+        return self.rng.sample(users, min(len(users), self.given.users)) + self.sample()[:100]
+
+    def change(self) -> None:
+        affected = self.affected(self.operations(self.given.random_ops))
+        self.compare("compared after the changes", affected)
+
+    def restart(self) -> None:
+        """Stops in order, then kills right after some more changes."""
+        print(f"stop: {self.tideline.stop():.2f} s")
+        self.start("start after a stop")
+        affected = self.affected(self.operations(300))
+        self.tideline.kill()
+        self.start("start after kill -9")
+        self.compare("compared after kill -9", affected)
+
+
+def main() -> None:
+    given = options()
+    begin = time.monotonic()
+    with Workspace(given.tmp, given.keep) as directory:
+        try:
+            equal = Run(given, directory).run()
+        except Unexpected as error:
+            raise SystemExit(f"WRONG {error}") from error
+        if not equal:
+            raise SystemExit("FAIL: see WRONG and TOO SLOW above")
+    print(f"PASS in {time.monotonic() - begin:.0f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+//! What every store must do, written once and run on each kind.
+//!
+//! A test is a plain function over `&Store`; `on_both!` makes two tests of it. A function that is
+//! left out of the list is dead code, which is an error here.
+
+#![deny(dead_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+/// Makes of each function one test on memory and one on a fresh RocksDB directory.
+macro_rules! on_both {
+    ($($name:ident),+ $(,)?) => {
+        mod memory {
+            $(#[test] fn $name() { $crate::store::support::on_memory(super::$name); })+
+        }
+        mod rocks {
+            $(#[test] fn $name() { $crate::store::support::on_rocks(super::$name); })+
+        }
+    };
+}
+
+mod store {
+    mod activity;
+    mod content;
+    mod dump;
+    mod edges;
+    mod fan_out;
+    mod inbox;
+    mod jobs;
+    mod members;
+    mod outboxes;
+    mod publish;
+    mod races;
+    mod relate;
+    mod reopen;
+    mod settle;
+    mod support;
+    mod tiers;
+    mod upkeep;
+}

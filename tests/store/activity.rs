@@ -1,0 +1,174 @@
+//! Who is active, and who becomes so.
+
+use tideline::model::{Activity, Job, Work};
+use tideline::store::{Split, Store, Tier, Touched};
+
+use super::support::{job_now, jobs, lane_of, user, users};
+
+fn activity(store: &Store, who: u64) -> Activity {
+    store.activity(user(who), Tier::Disk).expect("reads")
+}
+
+fn touch(store: &Store, who: u64, now: u64) -> Touched {
+    store.touch(user(who), now).expect("touches")
+}
+
+/// Makes a user active, last seen at a time.
+fn activate(store: &Store, who: u64, now: u64) {
+    let job = touch(store, who, now).job.expect("was dormant");
+    assert_eq!(store.rebuild(job.id, user(who), &[]).expect("rebuilds"), []);
+    assert_eq!(activity(store, who), Activity::Active { seen: now });
+}
+
+fn split(store: &Store, who: &[u64], seen_since: u64) -> (Vec<u64>, Vec<u64>) {
+    let Split { active, lapsed } = store.split_active(&users(who.iter().copied()), seen_since).expect("splits");
+    let raw = |users: Vec<tideline::model::UserId>| users.into_iter().map(|user| user.get()).collect();
+    (raw(active), raw(lapsed))
+}
+
+fn everybody_is_dormant_at_first(store: &Store) {
+    assert_eq!(activity(store, 1), Activity::Dormant);
+    assert_eq!(activity(store, u64::MAX >> 1), Activity::Dormant);
+    assert_eq!(jobs(store), []);
+}
+
+fn who_is_touched_returns_and_gets_a_rebuild(store: &Store) {
+    let touched = touch(store, 1, 100);
+    assert_eq!(touched.activity, Activity::Returning { seen: 100 });
+    assert_eq!(activity(store, 1), Activity::Returning { seen: 100 });
+    let job = touched.job.expect("a job");
+    assert_eq!((job.work, job.progress), (Work::Rebuild { user: user(1) }, None));
+    assert_eq!(job.id.lane, lane_of(1));
+    assert_eq!(jobs(store), [job]);
+    assert_eq!(activity(store, 2), Activity::Dormant);
+}
+
+fn a_second_touch_makes_no_second_rebuild(store: &Store) {
+    let first = touch(store, 1, 100);
+    for now in [100, 150, 120] {
+        assert_eq!(touch(store, 1, now).job, None);
+    }
+    assert_eq!(jobs(store), [first.job.expect("a job")]);
+}
+
+fn the_last_time_seen_only_rises(store: &Store) {
+    for (now, want) in [(100, 100), (150, 150), (120, 150), (0, 150), (151, 151)] {
+        assert_eq!(touch(store, 1, now).activity, Activity::Returning { seen: want });
+    }
+    activate(store, 2, 100);
+    for (now, want) in [(100, 100), (150, 150), (120, 150), (0, 150), (151, 151)] {
+        let touched = touch(store, 2, now);
+        assert_eq!((touched.activity, touched.job), (Activity::Active { seen: want }, None));
+        assert_eq!(activity(store, 2), Activity::Active { seen: want });
+    }
+}
+
+fn the_dormant_are_in_neither_part(store: &Store) {
+    assert_eq!(split(store, &[1, 2], 0), (vec![], vec![]));
+    assert_eq!(split(store, &[], 0), (vec![], vec![]));
+    assert_eq!(activity(store, 1), Activity::Dormant);
+}
+
+fn the_active_and_the_returning_get_partial_pushes(store: &Store) {
+    activate(store, 1, 100);
+    touch(store, 2, 100);
+    assert_eq!(split(store, &[1, 2, 3], 100), (vec![1, 2], vec![]));
+    assert_eq!(activity(store, 1), Activity::Active { seen: 100 });
+    assert_eq!(activity(store, 2), Activity::Returning { seen: 100 });
+}
+
+fn both_parts_keep_the_order_given(store: &Store) {
+    for who in 1..=6 {
+        activate(store, who, if who % 2 == 0 { 50 } else { 100 });
+    }
+    assert_eq!(split(store, &[5, 6, 1, 2, 9, 3], 100), (vec![5, 1, 3], vec![6, 2]));
+    assert_eq!(activity(store, 4), Activity::Active { seen: 50 }, "was not asked about");
+}
+
+fn who_was_last_seen_before_the_time_lapses(store: &Store) {
+    activate(store, 1, 99);
+    touch(store, 2, 99);
+    activate(store, 3, 100);
+    assert_eq!(split(store, &[1, 2, 3], 100), (vec![3], vec![1, 2]));
+    assert_eq!((activity(store, 1), activity(store, 2)), (Activity::Dormant, Activity::Dormant));
+    assert_eq!(activity(store, 3), Activity::Active { seen: 100 });
+    // Who has lapsed is dormant like anybody else.
+    assert_eq!(split(store, &[1, 2, 3], 100), (vec![3], vec![]));
+}
+
+fn who_lapsed_returns_like_the_first_time(store: &Store) {
+    activate(store, 1, 50);
+    split(store, &[1], 100);
+    let touched = touch(store, 1, 20);
+    assert_eq!(touched.activity, Activity::Returning { seen: 20 }, "what was seen before is forgotten");
+    let job = touched.job.expect("a job");
+    assert_eq!(jobs(store), [job]);
+}
+
+fn a_rebuild_makes_settle_jobs_and_the_user_active(store: &Store) {
+    let rebuild = touch(store, 1, 100).job.expect("a job");
+    touch(store, 1, 120);
+    let made = store.rebuild(rebuild.id, user(1), &users([9, 5, 7])).expect("rebuilds");
+    let works: Vec<_> = made.iter().map(|job| job.work).collect();
+    assert_eq!(works, [9, 5, 7].map(|author| Work::Settle { user: user(1), author: user(author) }));
+    for job in &made {
+        assert_eq!((job.id.lane, job.progress), (job.work.lane(), None));
+        assert_eq!(job_now(store, *job), Some(*job));
+    }
+    assert!(made.windows(2).all(|pair| pair[0].id.seq < pair[1].id.seq), "{made:?}");
+    assert!(made.iter().all(|job| job.id.seq > rebuild.id.seq));
+    assert_eq!(jobs(store).len(), 3, "the rebuild is gone");
+    assert_eq!(activity(store, 1), Activity::Active { seen: 120 });
+}
+
+fn a_rebuild_without_authors_only_activates(store: &Store) {
+    let rebuild = touch(store, 1, 100).job.expect("a job");
+    assert_eq!(store.rebuild(rebuild.id, user(1), &[]).expect("rebuilds"), []);
+    assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Active { seen: 100 }));
+}
+
+fn a_rebuild_of_who_lapsed_meanwhile_only_ends(store: &Store) {
+    let rebuild = touch(store, 1, 50).job.expect("a job");
+    split(store, &[1], 100);
+    assert_eq!(store.rebuild(rebuild.id, user(1), &users([2, 3])).expect("rebuilds"), []);
+    assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Dormant));
+}
+
+fn a_second_rebuild_only_ends(store: &Store) {
+    let first = touch(store, 1, 50).job.expect("a job");
+    split(store, &[1], 100);
+    let second = touch(store, 1, 200).job.expect("a job");
+    // The older job serves for the younger return.
+    let made: Vec<Job> = store.rebuild(first.id, user(1), &users([2])).expect("rebuilds");
+    assert_eq!(made.len(), 1);
+    assert_eq!(activity(store, 1), Activity::Active { seen: 200 });
+    assert_eq!(store.rebuild(second.id, user(1), &users([2])).expect("rebuilds"), []);
+    assert_eq!((jobs(store), activity(store, 1)), (made, Activity::Active { seen: 200 }));
+}
+
+fn many_are_split_at_once(store: &Store) {
+    let everybody: Vec<u64> = (1..=1000).collect();
+    for who in everybody.iter().copied().filter(|who| who % 4 != 0) {
+        touch(store, who, who % 4 * 100);
+    }
+    let (active, lapsed) = split(store, &everybody, 200);
+    assert_eq!(active, everybody.iter().copied().filter(|who| who % 4 >= 2).collect::<Vec<_>>());
+    assert_eq!(lapsed, everybody.iter().copied().filter(|who| who % 4 == 1).collect::<Vec<_>>());
+}
+
+on_both! {
+    everybody_is_dormant_at_first,
+    who_is_touched_returns_and_gets_a_rebuild,
+    a_second_touch_makes_no_second_rebuild,
+    the_last_time_seen_only_rises,
+    the_dormant_are_in_neither_part,
+    the_active_and_the_returning_get_partial_pushes,
+    both_parts_keep_the_order_given,
+    who_was_last_seen_before_the_time_lapses,
+    who_lapsed_returns_like_the_first_time,
+    a_rebuild_makes_settle_jobs_and_the_user_active,
+    a_rebuild_without_authors_only_activates,
+    a_rebuild_of_who_lapsed_meanwhile_only_ends,
+    a_second_rebuild_only_ends,
+    many_are_split_at_once,
+}

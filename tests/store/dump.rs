@@ -1,0 +1,70 @@
+//! Everything that a store tells of a small world, to compare two stores or two points in time.
+
+use std::ops::ControlFlow;
+
+use tideline::model::{
+    Activity, Content, ContentId, Cursor, Entry, Order, Relation, Side, Span, Unpushed, UserCursor, UserId,
+};
+use tideline::store::{Store, Tier};
+
+/// All answers about some users and items, but for the jobs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Dump {
+    contents: Vec<Option<Content>>,
+    deleted: Vec<bool>,
+    all_outboxes: Vec<Entry>,
+    users_after: Vec<UserId>,
+    users: Vec<UserDump>,
+}
+
+/// All answers about one user.
+#[derive(Debug, PartialEq, Eq)]
+struct UserDump {
+    user: UserId,
+    outbox: Vec<Entry>,
+    inbox: Vec<Entry>,
+    floor: Option<Cursor>,
+    relations: Vec<Relation>,
+    followees: Vec<UserId>,
+    followers: Vec<UserId>,
+    follower_count: u64,
+    members: Vec<Vec<UserCursor>>,
+    activity: Activity,
+    unpushed: Unpushed,
+}
+
+/// Reads everything about `users` and `ids`.
+pub fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
+    let (all, newest, tier) = (1_000_000, Order::NewestFirst, Tier::Disk);
+    let of_user = |user: &UserId| {
+        let user = *user;
+        let mut inbox = Vec::new();
+        let mut visit = |entry| {
+            inbox.push(entry);
+            ControlFlow::Continue(())
+        };
+        let floor = store.inbox(user, Span::ALL, newest, tier, &mut visit).expect("inbox");
+        let members = [Side::Following, Side::Followers, Side::Friends]
+            .map(|side| store.members(user, side, Span::ALL, newest, all, tier).expect("members"));
+        UserDump {
+            user,
+            outbox: store.outboxes(&[user], Span::ALL, newest, all, tier).expect("outboxes"),
+            inbox,
+            floor,
+            relations: store.relations(user, users, tier).expect("relations"),
+            followees: store.followees(user, tier).expect("followees"),
+            followers: store.followers_after(user, None, all).expect("followers_after"),
+            follower_count: store.follower_count(user).expect("follower_count"),
+            members: members.to_vec(),
+            activity: store.activity(user, tier).expect("activity"),
+            unpushed: store.unpushed(user, tier).expect("unpushed"),
+        }
+    };
+    Dump {
+        contents: store.contents(ids, tier).expect("contents"),
+        deleted: store.deleted(ids, tier).expect("deleted"),
+        all_outboxes: store.outboxes(users, Span::ALL, newest, all, tier).expect("outboxes"),
+        users_after: store.users_after(None, all).expect("users_after"),
+        users: users.iter().map(of_user).collect(),
+    }
+}

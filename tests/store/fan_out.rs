@@ -1,0 +1,184 @@
+//! Fan-out: beginning it, delivering, and its progress.
+
+use tideline::model::{Cursor, Job, Progress, Reach, Unpushed, UserId};
+use tideline::store::{Store, Then, Tier};
+
+use super::support::{deliver, entry, ids, inbox, job_now, jobs, place, post, publish_post, user, users};
+
+fn begin(store: &Store, job: Job, reach: Reach) {
+    let tideline::model::Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
+    store.begin_fan_out(job.id, entry, reach).expect("begins");
+}
+
+fn unpushed(store: &Store, author: u64) -> Unpushed {
+    store.unpushed(user(author), Tier::Disk).expect("reads")
+}
+
+fn progress(reach: Reach, done_to: Option<u64>) -> Progress {
+    Progress { reach, done_to: done_to.map(user) }
+}
+
+fn beginning_records_the_reach(store: &Store) {
+    for (id, reach) in [(10, Reach::All), (11, Reach::Active), (12, Reach::Nobody)] {
+        let job = publish_post(store, id, 1, id);
+        begin(store, job, reach);
+        assert_eq!(job_now(store, job), Some(Job { progress: Some(progress(reach, None)), ..job }));
+        assert_eq!(job_now(store, job).map(|job| job.work), Some(job.work));
+    }
+    assert_eq!(jobs(store).len(), 3);
+}
+
+fn a_push_to_all_leaves_nothing_unpushed(store: &Store) {
+    assert_eq!(unpushed(store, 1), Unpushed::default());
+    let job = publish_post(store, 10, 1, 100);
+    begin(store, job, Reach::All);
+    assert_eq!(unpushed(store, 1), Unpushed::default());
+}
+
+fn each_lesser_reach_is_recorded_by_itself(store: &Store) {
+    let active = publish_post(store, 10, 1, 100);
+    begin(store, active, Reach::Active);
+    assert_eq!(unpushed(store, 1), Unpushed { to_nobody: None, to_active: Some(place(100, 10)) });
+    let nobody = publish_post(store, 11, 1, 50);
+    begin(store, nobody, Reach::Nobody);
+    assert_eq!(unpushed(store, 1), Unpushed { to_nobody: Some(place(50, 11)), to_active: Some(place(100, 10)) });
+    // A later push to all takes nothing back.
+    let all = publish_post(store, 12, 1, 200);
+    begin(store, all, Reach::All);
+    assert_eq!(unpushed(store, 1), Unpushed { to_nobody: Some(place(50, 11)), to_active: Some(place(100, 10)) });
+}
+
+fn unpushed_only_rises(store: &Store) {
+    let mut newest: Option<Cursor> = None;
+    // By time, then by id; old items come late.
+    for (id, at) in [(20, 100), (19, 100), (21, 100), (30, 50), (5, 101), (300, 100)] {
+        newest = newest.max(Some(place(at, id)));
+        let job = publish_post(store, id, 1, at);
+        begin(store, job, Reach::Nobody);
+        assert_eq!(unpushed(store, 1).to_nobody, newest);
+        let job = publish_post(store, 1000 + id, 2, at);
+        begin(store, job, Reach::Active);
+        assert_eq!(unpushed(store, 2).to_active, Some(place(at, 1000 + id)).max(unpushed(store, 2).to_active));
+    }
+    assert_eq!(unpushed(store, 1), Unpushed { to_nobody: Some(place(101, 5)), to_active: None });
+    assert_eq!(unpushed(store, 2), Unpushed { to_nobody: None, to_active: Some(place(101, 1005)) });
+}
+
+fn unpushed_is_the_authors_own(store: &Store) {
+    let job = publish_post(store, 10, 256, 100);
+    begin(store, job, Reach::Nobody);
+    for author in [1, 255, 257, 65_536] {
+        assert_eq!(unpushed(store, author), Unpushed::default(), "{author}");
+    }
+}
+
+fn every_recipient_gets_the_entry(store: &Store) {
+    let job = publish_post(store, 10, 1, 100);
+    deliver(store, job, &users([2, 255, 256]), Then::End);
+    for who in [2, 255, 256] {
+        assert_eq!(inbox(store, who), [entry(1, 100, 10)]);
+    }
+    for who in [1, 3, 257] {
+        assert_eq!(inbox(store, who), []);
+    }
+}
+
+fn a_delivery_twice_is_a_delivery_once(store: &Store) {
+    let job = publish_post(store, 10, 1, 100);
+    for then in [Then::Nothing, Then::Nothing, Then::End] {
+        deliver(store, job, &users([2, 3]), then);
+        assert_eq!(inbox(store, 2), [entry(1, 100, 10)]);
+        assert_eq!(inbox(store, 3), [entry(1, 100, 10)]);
+    }
+}
+
+fn a_delivery_leaves_progress_or_end_or_nothing(store: &Store) {
+    let job = publish_post(store, 10, 1, 100);
+    let other = publish_post(store, 11, 1, 110);
+    begin(store, job, Reach::All);
+    let begun = Job { progress: Some(progress(Reach::All, None)), ..job };
+    deliver(store, job, &users([2]), Then::Nothing);
+    assert_eq!(job_now(store, job), Some(begun));
+
+    for done_to in [3, 300, u64::MAX >> 1] {
+        let now = progress(Reach::All, Some(done_to));
+        deliver(store, job, &[user(done_to)], Then::Progress(now));
+        assert_eq!(job_now(store, job), Some(Job { progress: Some(now), ..job }));
+        assert_eq!(inbox(store, done_to), [entry(1, 100, 10)]);
+    }
+
+    deliver(store, job, &users([9]), Then::End);
+    assert_eq!(jobs(store), [other], "the other job is as it was");
+    assert_eq!(inbox(store, 9), [entry(1, 100, 10)]);
+}
+
+fn a_resumed_fan_out_goes_on_where_it_was(store: &Store) {
+    let followers = users(2..=10);
+    let job = publish_post(store, 10, 1, 100);
+    begin(store, job, Reach::Active);
+    deliver(store, job, &followers[..4], Then::Progress(progress(Reach::Active, Some(5))));
+    // Only what the job row says is known to who takes it over.
+    let found = job_now(store, job).expect("is still there");
+    let left = found.progress.expect("has begun");
+    assert_eq!(left, progress(Reach::Active, Some(5)));
+    let rest: Vec<UserId> = followers.iter().copied().filter(|follower| Some(*follower) > left.done_to).collect();
+    deliver(store, found, &rest, Then::End);
+    for follower in followers {
+        assert_eq!(inbox(store, follower.get()), [entry(1, 100, 10)]);
+    }
+    assert_eq!(jobs(store), []);
+}
+
+fn nobody_is_a_recipient_too(store: &Store) {
+    let job = publish_post(store, 10, 1, 100);
+    deliver(store, job, &[], Then::Nothing);
+    assert_eq!(jobs(store), [job]);
+    deliver(store, job, &[], Then::End);
+    assert_eq!(jobs(store), []);
+    assert_eq!(store.users_after(None, 10).expect("reads"), []);
+}
+
+fn one_recipients_floor_is_no_others(store: &Store) {
+    store.raise_floor(user(3), place(100, 10)).expect("raises");
+    let job = publish_post(store, 10, 1, 100);
+    deliver(store, job, &users([2, 3, 4]), Then::End);
+    assert_eq!((inbox(store, 2).len(), inbox(store, 3).len(), inbox(store, 4).len()), (1, 0, 1));
+}
+
+fn ten_thousand_get_it_at_once(store: &Store) {
+    let everybody = users(1_000_000..1_010_000);
+    let first = publish_post(store, 10, 1, 100);
+    let second = publish_post(store, 11, 1, 90);
+    deliver(store, first, &everybody, Then::End);
+    deliver(store, second, &everybody, Then::End);
+    for who in (1_000_000..1_010_000).step_by(997) {
+        assert_eq!(inbox(store, who), [entry(1, 100, 10), entry(1, 90, 11)]);
+    }
+    assert_eq!(store.users_after(None, 20_000).expect("reads"), everybody);
+}
+
+fn entries_of_different_authors_keep_them(store: &Store) {
+    for (id, author) in [(10, 1), (11, 256), (12, u64::MAX >> 1)] {
+        let job = publish_post(store, id, author, 100);
+        deliver(store, job, &users([5]), Then::End);
+    }
+    let want = [(12, u64::MAX >> 1), (11, 256), (10, 1)].map(|(id, author)| post(id, author, 100).entry());
+    assert_eq!(inbox(store, 5), want);
+    assert_eq!(ids(&inbox(store, 5)), [12, 11, 10]);
+}
+
+on_both! {
+    beginning_records_the_reach,
+    a_push_to_all_leaves_nothing_unpushed,
+    each_lesser_reach_is_recorded_by_itself,
+    unpushed_only_rises,
+    unpushed_is_the_authors_own,
+    every_recipient_gets_the_entry,
+    a_delivery_twice_is_a_delivery_once,
+    a_delivery_leaves_progress_or_end_or_nothing,
+    a_resumed_fan_out_goes_on_where_it_was,
+    nobody_is_a_recipient_too,
+    one_recipients_floor_is_no_others,
+    ten_thousand_get_it_at_once,
+    entries_of_different_authors_keep_them,
+}

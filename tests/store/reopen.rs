@@ -1,0 +1,225 @@
+//! Closing a directory and opening it again. Only the store on disk has one.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use tideline::error::Error;
+use tideline::model::{Activity, Content, Edit, Job, Lane, Progress, Reach, UserId, Work};
+use tideline::store::rocks::{Options, Rocks};
+use tideline::store::{Batch, Listeners, Published, Store, Then, Tier};
+
+use super::dump::{Dump, dump};
+use super::support::{
+    MANY, content, deliver, follow, follow_settled, ids, inbox, item, job_now, jobs, open, place, post, publish,
+    publish_post, push, settle, timed, unfollow, user, users,
+};
+
+/// A directory that is gone when the test is.
+fn fresh() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+/// Everything, for a world of small numbers.
+fn everything(store: &Store) -> (Dump, Vec<Job>) {
+    let ids: Vec<_> = (1..=40).map(item).collect();
+    (dump(store, &users(1..=9), &ids), jobs(store))
+}
+
+/// Something in every table and in every state.
+fn fill(store: &Store) {
+    for id in 1..=30 {
+        let full = Content {
+            extra: Some("{\"k\":\"\u{e9}\"}".to_owned()),
+            broadcast: id % 7 != 0,
+            ..post(id, 1 + id % 3, id % 5)
+        };
+        publish(store, full);
+    }
+    for who in 1..=6 {
+        for target in (1..=3).filter(|target| *target != who) {
+            follow_settled(store, who, target, who * target);
+        }
+    }
+    unfollow(store, 4, 1);
+    follow(store, 7, 1, 70);
+    store.edit(item(3), &Edit { text: Some(None), ..Edit::default() }, 99).expect("edits");
+    store.delete(item(4), 99).expect("deletes");
+    store.raise_floor(user(5), place(2, 17)).expect("raises");
+    for (who, now) in [(1, 10), (2, 20), (3, 30)] {
+        let job = store.touch(user(who), now).expect("touches").job.expect("was dormant");
+        if who == 2 {
+            store.rebuild(job.id, user(who), &users([1, 3])).expect("rebuilds");
+        }
+    }
+    store.split_active(&users([1, 2, 3]), 15).expect("splits");
+    let fan_outs = jobs(store).into_iter().filter_map(|job| match job.work {
+        Work::FanOut { entry } => Some((job, entry)),
+        _ => None,
+    });
+    for ((job, entry), reach) in fan_outs.zip([Reach::All, Reach::Active, Reach::Nobody]) {
+        store.begin_fan_out(job.id, entry, reach).expect("begins");
+        deliver(store, job, &users([4]), Then::Progress(Progress { reach, done_to: Some(user(4)) }));
+    }
+}
+
+fn reopened(dir: &Path, store: Store) -> Store {
+    drop(store);
+    open(dir)
+}
+
+#[test]
+fn everything_is_there_again() {
+    let dir = fresh();
+    let mut store = open(dir.path());
+    fill(&store);
+    let before = everything(&store);
+    for _ in 0..3 {
+        store = reopened(dir.path(), store);
+        assert_eq!(everything(&store), before);
+    }
+    store.compact().expect("compacts");
+    store = reopened(dir.path(), store);
+    assert_eq!(everything(&store), before);
+}
+
+#[test]
+fn an_empty_store_stays_empty() {
+    let dir = fresh();
+    let store = open(dir.path());
+    let before = everything(&store);
+    let store = reopened(dir.path(), store);
+    assert_eq!(everything(&store), before);
+    assert_eq!(store.users_after(None, MANY).expect("reads"), Vec::<UserId>::new());
+}
+
+#[test]
+fn it_goes_on_like_a_store_that_was_never_closed() {
+    let (closed, kept) = (fresh(), fresh());
+    let (mut one, other) = (open(closed.path()), open(kept.path()));
+    let steps: [fn(&Store); 6] = [
+        |store| push(store, 1, 1, 10, &users([2])),
+        |store| drop(settle(store, follow(store, 2, 1, 5), 1)),
+        |store| push(store, 2, 1, 20, &users([2, 3])),
+        |store| assert!(store.delete(item(1), 5).expect("deletes")),
+        |store| drop(settle(store, unfollow(store, 2, 1), 1)),
+        |store| drop(settle(store, follow(store, 2, 1, 6), 5)),
+    ];
+    for step in steps {
+        one = reopened(closed.path(), one);
+        step(&one);
+        step(&other);
+        assert_eq!(everything(&one).0, everything(&other).0);
+    }
+    assert_eq!(ids(&inbox(&one, 2)), [2]);
+}
+
+#[test]
+fn publishing_knows_what_was_there_before() {
+    let dir = fresh();
+    let store = open(dir.path());
+    publish_post(&store, 1, 1, 10);
+    publish_post(&store, 2, 1, 20);
+    store.delete(item(2), 30).expect("deletes");
+    let store = reopened(dir.path(), store);
+    let results = store.publish(&[timed(post(1, 1, 10)), timed(post(2, 1, 20))], Batch::Each).expect("publishes");
+    assert_eq!(results, [Published::Same(post(1, 1, 10)), Published::Taken]);
+    assert!(!store.delete(item(2), 40).expect("deletes"));
+    assert!(store.deleted(&[item(2)], Tier::Disk).expect("reads")[0]);
+}
+
+#[test]
+fn new_jobs_come_after_those_on_disk() {
+    let dir = fresh();
+    let mut store = open(dir.path());
+    let mut made: Vec<Job> = Vec::new();
+    for round in 1..=5 {
+        made.push(publish_post(&store, round, 1, 10));
+        made.push(follow(&store, 2, 10 + round, 5));
+        store = reopened(dir.path(), store);
+        assert!(made.windows(2).all(|pair| pair[0].id.seq < pair[1].id.seq), "{made:?}");
+    }
+    made.sort_by_key(|job| job.id);
+    assert_eq!(jobs(&store), made);
+}
+
+#[test]
+fn a_fan_out_is_resumed_where_it_was() {
+    let dir = fresh();
+    let store = open(dir.path());
+    let job = publish_post(&store, 1, 1, 10);
+    let Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
+    store.begin_fan_out(job.id, entry, Reach::Active).expect("begins");
+    let progress = Progress { reach: Reach::Active, done_to: Some(user(3)) };
+    deliver(&store, job, &users([2, 3]), Then::Progress(progress));
+
+    let store = reopened(dir.path(), store);
+    let found = job_now(&store, job).expect("is still there");
+    assert_eq!(found, Job { progress: Some(progress), ..job });
+    assert_eq!(store.unpushed(user(1), Tier::Disk).expect("reads").to_active, Some(place(10, 1)));
+    deliver(&store, found, &users([4]), Then::End);
+
+    let store = reopened(dir.path(), store);
+    assert_eq!(jobs(&store), []);
+    assert_eq!([2, 3, 4].map(|who| inbox(&store, who).len()), [1, 1, 1]);
+}
+
+#[test]
+fn activity_is_kept() {
+    let dir = fresh();
+    let store = open(dir.path());
+    store.touch(user(1), 10).expect("touches");
+    let job = store.touch(user(2), 20).expect("touches").job.expect("a job");
+    store.rebuild(job.id, user(2), &[]).expect("rebuilds");
+    let store = reopened(dir.path(), store);
+    assert_eq!(store.activity(user(1), Tier::Disk).expect("reads"), Activity::Returning { seen: 10 });
+    assert_eq!(store.activity(user(2), Tier::Disk).expect("reads"), Activity::Active { seen: 20 });
+    assert_eq!(store.touch(user(1), 30).expect("touches").job, None, "its rebuild is still to come");
+    assert_eq!(jobs(&store)[0].id.lane, Lane::of(user(1)));
+}
+
+#[test]
+fn a_directory_has_one_store_at_a_time() {
+    let dir = fresh();
+    let store = open(dir.path());
+    publish_post(&store, 1, 1, 10);
+    match Rocks::open(&Options::new(dir.path())) {
+        Err(Error::Setup(message)) => assert!(!message.is_empty()),
+        other => panic!("opened twice: {other:?}"),
+    }
+    // The attempt does the first one no harm.
+    publish_post(&store, 2, 1, 20);
+    let store = reopened(dir.path(), store);
+    assert!(content(&store, 1).is_some() && content(&store, 2).is_some());
+}
+
+#[test]
+fn durability_by_the_operating_system_also_survives_a_reopening() {
+    let dir = fresh();
+    let options = Options { sync: false, ..Options::new(dir.path()) };
+    let store = Store::Rocks(Rocks::open(&options).expect("opens"));
+    fill(&store);
+    let before = everything(&store);
+    drop(store);
+    assert_eq!(everything(&open(dir.path())), before);
+}
+
+#[test]
+fn an_oversized_inbox_is_named_when_it_is_compacted() {
+    let dir = fresh();
+    let named = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&named);
+    let listeners = Listeners { oversized_inbox: Arc::new(move |user| told.lock().expect("a whole list").push(user)) };
+    let options = Options { notice_above: 20, listeners, ..Options::new(dir.path()) };
+    let store = Store::Rocks(Rocks::open(&options).expect("opens"));
+    for id in 1..=30 {
+        // User 2 gets 30, user 3 gets exactly 20, user 4 all but those below its floor.
+        let recipients: &[u64] = if id <= 20 { &[2, 3, 4] } else { &[2, 4] };
+        push(&store, id, 1, id, &users(recipients.iter().copied()));
+    }
+    store.raise_floor(user(4), place(15, 15)).expect("raises");
+    store.compact().expect("compacts");
+    let mut named = named.lock().expect("a whole list").clone();
+    named.dedup();
+    assert_eq!(named, users([2]));
+    assert_eq!(inbox(&store, 2).len(), 30, "noticing drops nothing");
+}

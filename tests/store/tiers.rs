@@ -1,0 +1,97 @@
+//! Reads that may not touch the disk: the right answer or none.
+
+use std::fmt::Debug;
+use std::ops::ControlFlow;
+
+use tideline::error::{Error, Result};
+use tideline::model::{Reach, Side, Span, Work};
+use tideline::store::{Batch, Store, Tier};
+
+use super::support::{BOTH_ORDERS, follow_settled, item, place, post, span, timed, user, users};
+
+/// Posts, follows, deletions, activity: something for every read to find.
+fn fill(store: &Store) {
+    for author in 1..=3 {
+        let items: Vec<_> = (0..300).map(|n| timed(post(author * 1000 + n, author, n))).collect();
+        store.publish(&items, Batch::AllOrNone).expect("publishes");
+    }
+    for who in 4..=9 {
+        for target in 1..=3 {
+            follow_settled(store, who, target, who);
+            follow_settled(store, target, who, target);
+        }
+    }
+    store.raise_floor(user(5), place(100, 1)).expect("raises");
+    store.delete(item(1007), 5).expect("deletes");
+    store.touch(user(4), 5).expect("touches");
+    let job = store.jobs().expect("reads")[0];
+    let Work::FanOut { entry } = job.work else { panic!("only fan-outs are left: {job:?}") };
+    store.begin_fan_out(job.id, entry, Reach::Nobody).expect("begins");
+}
+
+/// Reads from memory, from the disk, and from memory again.
+fn check<T: PartialEq + Debug>(what: &str, read: impl Fn(Tier) -> Result<T>) {
+    let cold = read(Tier::Memory);
+    let want = read(Tier::Disk).expect("the disk knows");
+    match cold {
+        Ok(answer) => assert_eq!(answer, want, "{what}"),
+        Err(Error::NotCached) => {}
+        Err(other) => panic!("{what}: {other:?}"),
+    }
+    let warm = read(Tier::Memory).unwrap_or_else(|error| panic!("{what}: not in memory after a read: {error:?}"));
+    assert_eq!(warm, want, "{what}");
+}
+
+fn every_read_is_right_or_not_cached(store: &Store) {
+    fill(store);
+    // Once from what was just written, once from table files, once after more writes on top.
+    for round in 0..3 {
+        match round {
+            1 => store.compact().expect("compacts"),
+            2 => {
+                store.delete(item(2010), 9).expect("deletes");
+                store.publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone).expect("publishes");
+            }
+            _ => {}
+        }
+        check_all(store);
+    }
+}
+
+fn check_all(store: &Store) {
+    let ids: Vec<_> = [1000, 1007, 2010, 3299, 9999, 77].into_iter().map(item).collect();
+    check("contents", |tier| store.contents(&ids, tier));
+    check("deleted", |tier| store.deleted(&ids, tier));
+    let everybody = users(1..=10);
+    for order in BOTH_ORDERS {
+        for part in [Span::ALL, span(Some(place(150, 2150)), Some(place(50, 1)))] {
+            check("outboxes", |tier| store.outboxes(&everybody, part, order, 50, tier));
+            for who in [1, 4, 5, 10] {
+                check("inbox", |tier| {
+                    let mut rows = Vec::new();
+                    let mut visit = |row| {
+                        rows.push(row);
+                        if rows.len() == 400 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                    };
+                    let floor = store.inbox(user(who), part, order, tier, &mut visit)?;
+                    Ok((floor, rows))
+                });
+            }
+        }
+        for side in [Side::Following, Side::Followers, Side::Friends] {
+            for who in [1, 4, 10] {
+                check("members", |tier| store.members(user(who), side, Span::ALL, order, 5, tier));
+            }
+        }
+    }
+    for who in [1, 4, 10] {
+        check("relations", |tier| store.relations(user(who), &everybody, tier));
+        check("followees", |tier| store.followees(user(who), tier));
+        check("activity", |tier| store.activity(user(who), tier));
+        check("unpushed", |tier| store.unpushed(user(who), tier));
+    }
+}
+
+on_both! {
+    every_read_is_right_or_not_cached,
+}

@@ -1,0 +1,207 @@
+//! Looking after the whole: all users, compaction, figures.
+
+use tideline::model::{ContentId, Cursor, UserId};
+use tideline::store::{Store, Then};
+
+use super::dump::dump;
+use super::support::{
+    MANY, deliver, floor, follow, follow_settled, ids, inbox, item, place, post, publish_post, push, settle, timed,
+    unfollow, user, users,
+};
+
+fn all_users(store: &Store) -> Vec<UserId> {
+    store.users_after(None, MANY).expect("reads")
+}
+
+fn rows(store: &Store, table: &str) -> u64 {
+    let stats = store.stats().expect("reads");
+    stats.iter().find(|figures| figures.table == table).expect("the table is there").rows
+}
+
+fn a_fresh_store_has_no_users(store: &Store) {
+    assert_eq!(all_users(store), []);
+}
+
+fn either_side_of_a_follow_is_a_user(store: &Store) {
+    follow(store, 5, 3, 100);
+    assert_eq!(all_users(store), users([3, 5]));
+    unfollow(store, 5, 3);
+    assert_eq!(all_users(store), []);
+}
+
+fn who_has_inbox_rows_is_a_user(store: &Store) {
+    let job = publish_post(store, 10, 1, 100);
+    assert_eq!(all_users(store), [], "an author has no inbox");
+    deliver(store, job, &users([7, 8]), Then::End);
+    assert_eq!(all_users(store), users([7, 8]));
+}
+
+fn whose_last_inbox_row_went_is_no_user(store: &Store) {
+    push(store, 10, 1, 100, &users([7]));
+    follow(store, 7, 1, 5);
+    let job = unfollow(store, 7, 1);
+    settle(store, job, MANY);
+    assert_eq!((inbox(store, 7), all_users(store)), (vec![], vec![]));
+}
+
+fn who_has_a_floor_is_a_user(store: &Store) {
+    store.raise_floor(user(7), place(100, 1)).expect("raises");
+    assert_eq!(all_users(store), users([7]));
+    store.compact().expect("compacts");
+    assert_eq!(all_users(store), users([7]));
+}
+
+fn being_touched_makes_no_user(store: &Store) {
+    store.touch(user(7), 100).expect("touches");
+    assert_eq!(all_users(store), []);
+}
+
+fn users_are_paged_by_id_each_once(store: &Store) {
+    // User 256 is in all four tables, the others in one each.
+    let everybody = users([1, 2, 255, 256, 257, 65_536, u64::MAX >> 1]);
+    follow(store, 1, 256, 10);
+    follow(store, 256, 2, 10);
+    push(store, 10, 900, 100, &users([256, 255, u64::MAX >> 1]));
+    for who in [256, 257, 65_536] {
+        store.raise_floor(user(who), place(50, 1)).expect("raises");
+    }
+    assert_eq!(all_users(store), everybody);
+    for limit in [1, 2, 3, 7, 8] {
+        let mut paged: Vec<UserId> = Vec::new();
+        loop {
+            let page = store.users_after(paged.last().copied(), limit).expect("reads");
+            assert!(page.len() <= limit);
+            if page.is_empty() {
+                break;
+            }
+            paged.extend(page);
+        }
+        assert_eq!(paged, everybody);
+    }
+    assert_eq!(store.users_after(None, 0).expect("reads"), []);
+    // After ids that are nobody's.
+    assert_eq!(store.users_after(Some(user(100)), 2).expect("reads"), users([255, 256]));
+    assert_eq!(store.users_after(Some(UserId::MAX), 2).expect("reads"), []);
+}
+
+/// Something in every table, some of it deleted or below a floor.
+fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
+    for author in 1..=4 {
+        let items: Vec<_> = (0..10).map(|n| timed(post(author * 100 + n, author, n * 7 % 5))).collect();
+        store.publish(&items, tideline::store::Batch::AllOrNone).expect("publishes");
+    }
+    for who in 1..=5 {
+        for target in (1..=4).filter(|target| *target != who) {
+            follow_settled(store, who, target, who * target % 7);
+        }
+    }
+    unfollow(store, 1, 2);
+    unfollow(store, 3, 4);
+    for id in [100, 203, 307] {
+        store.delete(item(id), 50).expect("deletes");
+    }
+    store.raise_floor(user(2), place(3, 305)).expect("raises");
+    store.raise_floor(user(3), Cursor::NEWEST).expect("raises");
+    for (who, now) in [(1, 10), (2, 20)] {
+        store.touch(user(who), now).expect("touches");
+    }
+    store.split_active(&users([1, 2]), 15).expect("splits");
+    let job = store.jobs().expect("reads")[0];
+    if let tideline::model::Work::FanOut { entry } = job.work {
+        store.begin_fan_out(job.id, entry, tideline::model::Reach::Active).expect("begins");
+    }
+    (users(1..=6), (1..=4).flat_map(|author| (0..11).map(move |n| item(author * 100 + n))).collect())
+}
+
+fn compaction_changes_no_answer(store: &Store) {
+    let (users, ids) = fill(store);
+    let before = (dump(store, &users, &ids), store.jobs().expect("reads"));
+    for _ in 0..2 {
+        store.compact().expect("compacts");
+        assert_eq!((dump(store, &users, &ids), store.jobs().expect("reads")), before);
+    }
+}
+
+fn what_goes_on_after_compaction_is_right(store: &Store) {
+    push(store, 10, 1, 100, &users([2]));
+    push(store, 11, 1, 110, &users([2]));
+    store.raise_floor(user(2), place(100, 10)).expect("raises");
+    store.compact().expect("compacts");
+    push(store, 12, 1, 105, &users([2]));
+    push(store, 9, 1, 99, &users([2]));
+    assert_eq!(ids(&inbox(store, 2)), [11, 12]);
+    store.delete(item(11), 500).expect("deletes");
+    store.compact().expect("compacts");
+    let job = follow(store, 2, 1, 5);
+    assert_eq!(settle(store, job, MANY), 1);
+    assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![12], Some(place(100, 10))));
+}
+
+fn compaction_drops_what_lies_below_a_floor(store: &Store) {
+    let items: Vec<_> = (1..=1000).map(|id| timed(post(id, 1, id))).collect();
+    store.publish(&items, tideline::store::Batch::AllOrNone).expect("publishes");
+    for job in store.jobs().expect("reads") {
+        deliver(store, job, &users([2]), Then::End);
+    }
+    assert_eq!(rows(store, "inbox"), 1000);
+    store.raise_floor(user(2), place(990, 990)).expect("raises");
+    store.compact().expect("compacts");
+    // Ten rows and perhaps one for the floor.
+    assert!((10..=11).contains(&rows(store, "inbox")), "{}", rows(store, "inbox"));
+    assert_eq!(inbox(store, 2).len(), 10);
+}
+
+fn an_empty_store_can_be_looked_after(store: &Store) {
+    store.sync().expect("syncs");
+    store.compact().expect("compacts");
+    assert!(store.stats().expect("reads").iter().all(|figures| figures.rows == 0));
+}
+
+fn a_sync_changes_nothing(store: &Store) {
+    let (users, ids) = fill(store);
+    let before = dump(store, &users, &ids);
+    store.sync().expect("syncs");
+    assert_eq!(dump(store, &users, &ids), before);
+}
+
+fn every_table_is_in_the_figures(store: &Store) {
+    fill(store);
+    let stats = store.stats().expect("reads");
+    let names: Vec<_> = stats.iter().map(|figures| figures.table).collect();
+    let want = [
+        "content",
+        "deleted",
+        "outbox",
+        "inbox",
+        "following",
+        "following_by_time",
+        "followers",
+        "followers_by_time",
+        "friends_by_time",
+        "counts",
+        "activity",
+        "unpushed",
+        "jobs",
+    ];
+    assert_eq!(names, want);
+    for figures in stats {
+        assert!(figures.rows > 0, "{figures:?}");
+    }
+    assert_eq!(rows(store, "content"), 40);
+}
+
+on_both! {
+    a_fresh_store_has_no_users,
+    either_side_of_a_follow_is_a_user,
+    who_has_inbox_rows_is_a_user,
+    whose_last_inbox_row_went_is_no_user,
+    who_has_a_floor_is_a_user,
+    being_touched_makes_no_user,
+    users_are_paged_by_id_each_once,
+    compaction_changes_no_answer,
+    what_goes_on_after_compaction_is_right,
+    compaction_drops_what_lies_below_a_floor,
+    an_empty_store_can_be_looked_after,
+    a_sync_changes_nothing,
+    every_table_is_in_the_figures,
+}

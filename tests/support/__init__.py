@@ -1,0 +1,1 @@
+"""What the scripts beside it share: the server process, HTTP, and the plain model."""

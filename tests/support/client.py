@@ -1,0 +1,92 @@
+"""HTTP with keep-alive, and the shape of lists."""
+
+import http.client
+import json
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+# (published_at, content_id, author): Python's order of these is the order of timelines.
+Item = tuple[int, int, int]
+
+
+class Page(NamedTuple):
+    """One page of a content list."""
+
+    items: list[Item]
+    next: str | None
+    prev: str | None
+
+
+class Answer(NamedTuple):
+    """Status and decoded body."""
+
+    status: int
+    body: Any
+
+
+class Unexpected(Exception):
+    """An answer that the contract does not allow."""
+
+
+def cursor(item: Item) -> str:
+    """The place of an item."""
+    return f"{item[0]}-{item[1]}"
+
+
+def item_of(body: dict[str, Any]) -> Item:
+    """The place and author of a content object; checks the types that the contract gives them."""
+    if not (type(body["content_id"]) is str and type(body["author_id"]) is str and type(body["published_at"]) is int):
+        raise Unexpected(f"wrong types in {body}")
+    return body["published_at"], int(body["content_id"]), int(body["author_id"])
+
+
+class Client:
+    """One connection, opened again after a failure. `observe` is told the seconds of every answer."""
+
+    def __init__(self, address: tuple[str, int], observe: Callable[[float], None] | None = None):
+        self.address = address
+        self.observe = observe
+        self.connection: http.client.HTTPConnection | None = None
+
+    def call(self, method: str, path: str, body: object = None) -> Answer:
+        """One request. A full queue (503) is waited for. A lost connection is the caller's business:
+        whether the request was carried out is then unknown."""
+        payload = None if body is None else json.dumps(body)
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        for _ in range(100):
+            if self.connection is None:
+                self.connection = http.client.HTTPConnection(*self.address, timeout=60)
+            begin = time.monotonic()
+            try:
+                self.connection.request(method, path, payload, headers)
+                response = self.connection.getresponse()
+                raw = response.read()
+            except (OSError, http.client.HTTPException):
+                self.close()
+                raise
+            if self.observe:
+                self.observe(time.monotonic() - begin)
+            if response.status != 503:
+                return Answer(response.status, json.loads(raw) if raw else None)
+            time.sleep(min(float(response.headers["Retry-After"] or 1), 1.0))
+        raise Unexpected(f"{method} {path}: still 503 after 100 tries")
+
+    def get(self, path: str) -> Any:
+        """The body of a GET that must succeed."""
+        answer = self.call("GET", path)
+        if answer.status != 200:
+            raise Unexpected(f"GET {path}: {answer.status} {answer.body}")
+        return answer.body
+
+    def page(self, path: str, **query: object) -> Page:
+        """One page of a content list, ids only."""
+        arguments = "".join(f"&{name}={value}" for name, value in query.items() if value is not None)
+        body = self.get(f"{path}?view=ids{arguments}")
+        return Page([item_of(item) for item in body["items"]], body["next"], body["prev"])
+
+    def close(self) -> None:
+        """Gives up the connection; the next call opens another."""
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
