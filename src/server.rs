@@ -79,8 +79,8 @@ impl App {
 
     /// Stops the workers, each at the end of the sub-task in its hands, then closes the store, once
     /// nobody else holds the [`Feed`]. Waits for up to `timeout`; what is not done by then is on
-    /// disk, and done after the next start.
-    pub fn stop(self, timeout: Duration) {
+    /// disk, and done after the next start. Fails if what was written cannot be made durable.
+    pub fn stop(self, timeout: Duration) -> Result<()> {
         let began = Instant::now();
         let Self { feed, workers } = self;
         let (done, stopped) = bounded(1);
@@ -91,15 +91,17 @@ impl App {
         });
         if stopped.recv_timeout(timeout).is_err() && !stopping.is_finished() {
             tracing::warn!("a worker did not stop in time; its job goes on after the next start");
-            return;
+            return feed.store().sync();
         }
+        feed.store().sync()?;
         while Arc::strong_count(&feed) > 1 || Arc::strong_count(feed.store()) > 1 {
             if began.elapsed() >= timeout {
                 tracing::warn!("a request did not end in time; the next start replays the log");
-                return;
+                break;
             }
             std::thread::sleep(LOOK_EVERY);
         }
+        Ok(())
     }
 }
 
@@ -110,8 +112,8 @@ pub fn run(config: Config) -> Result<()> {
     let app = open(&config)?;
     let served = rt::System::new().block_on(serve(&config, app.feed()));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
-    app.stop(left);
-    served.map(drop)
+    let stopped = app.stop(left);
+    served.and(stopped)
 }
 
 /// Without keys, whoever reaches the server may do anything: only this machine should.
@@ -179,4 +181,30 @@ fn announce(addresses: &[SocketAddr]) -> std::io::Result<()> {
         writeln!(stdout, "listening on http://{address}")?;
     }
     stdout.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_addresses_are_open_to_all() {
+        let mut config = Config::default();
+        for (listen, open) in [
+            ("127.0.0.1:80", true),
+            ("127.1.2.3:80", true),
+            ("[::1]:80", true),
+            ("[::ffff:127.0.0.1]:80", true),
+            ("0.0.0.0:80", false),
+            ("[::]:80", false),
+            ("10.0.0.1:80", false),
+            ("[::ffff:10.0.0.1]:80", false),
+        ] {
+            config.server.listen = listen.parse().expect(listen);
+            config.auth.insecure = false;
+            assert_eq!(refuse_open_address(&config).is_ok(), open, "{listen}");
+            config.auth.insecure = true;
+            assert!(refuse_open_address(&config).is_ok(), "{listen}");
+        }
+    }
 }

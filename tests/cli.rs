@@ -64,6 +64,9 @@ fn wrong_settings_are_refused_by_name() {
     let ran = place.run(&["config", "--config", "t.toml"]).failed("tideline: ");
     assert!(ran.err.contains("inbox_limt") && ran.err.lines().count() == 1, "{}", ran.err);
     place.run(&["config", "--config", "missing.toml"]).failed("missing.toml");
+    place.file("broken.toml", "\nx = [\n");
+    let ran = place.run(&["config", "--config", "broken.toml"]).failed("tideline: ");
+    assert!(ran.err.contains("line 2") && ran.err.lines().count() == 1, "{}", ran.err);
     for (name, word) in [("TIDELINE__TIMELINE__INBOX_LIMT", "inbox_limt"), ("TIDELINE__TIMELINES__X", "timelines")] {
         place_with(name, "5").run(&["config"]).failed(word);
     }

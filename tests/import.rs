@@ -264,6 +264,7 @@ fn it_is_a_failure_when_every_line_is_refused() {
 fn what_cannot_be_read_is_refused_by_name() {
     let place = Place::new();
     place.run(&["import", "--follows", "missing.csv"]).failed("tideline: cannot read missing.csv: No such file");
+    place.run(&["import", "--follows", "-", "--content", "-"]).failed("tideline: the standard input can be read once");
     place.file("h", "\nuser_id,target\n1,2\n");
     place.run(&["import", "--follows", "h"]).failed("tideline: h:2: unknown column \"target\"");
     place.file("i", "content_id,author_id\n1,2\n");

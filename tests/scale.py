@@ -88,9 +88,11 @@ class Run:
         with step("import") as said:
             code = self.tideline.command("import", *self.files()).wait()
             said += [f"exit code {code}", f"{self.tideline.disk_mb():.0f} MiB on disk"]
-        print("".join(f"  | {line}\n" for line in self.tideline.output("import").splitlines()[-8:]), end="")
-        if code != 0 and not (self.model.refused and code == 1):
-            raise SystemExit("the import failed")
+        told = self.tideline.output("import").splitlines()[-8:]
+        print("".join(f"  | {line}\n" for line in told), end="")
+        refused = [line for line in told if line.startswith("follows ") and line.endswith(f" {self.model.refused} refused")]
+        if code != 0 or not refused:
+            raise SystemExit(f"the import failed, or did not refuse {self.model.refused} follows")
         self.start("first start")
         try:
             self.compare("compared", self.sample())

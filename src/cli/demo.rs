@@ -37,6 +37,13 @@ pub(super) struct DemoArgs {
 }
 
 pub(super) fn run(args: &DemoArgs) -> Result<()> {
+    let edges = make(args)?;
+    let DemoArgs { users, posts, .. } = args;
+    print(|out| writeln!(out, "{edges} follows of {users} users and {posts} posts in {}", args.out.display()))
+}
+
+/// Makes both files and returns how many follows there are.
+fn make(args: &DemoArgs) -> Result<usize> {
     let failed = |path: &Path, e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display()));
     fs::create_dir_all(&args.out).map_err(|e| failed(&args.out, e))?;
     let until = args.until.unwrap_or_else(now);
@@ -46,11 +53,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let edges = write_follows(&follows, &graph, until, &mut random).map_err(|e| failed(&follows, e))?;
     let content = args.out.join("content.csv");
     write_content(&content, posts::make(&graph, args.posts, until, &mut random)).map_err(|e| failed(&content, e))?;
-    let (users, posts) = (args.users, args.posts);
-    print(|out| {
-        writeln!(out, "{}: {edges} follows of {users} users", follows.display())?;
-        writeln!(out, "{}: {posts} posts", content.display())
-    })
+    Ok(edges)
 }
 
 fn write_follows(path: &Path, graph: &[Vec<u32>], until: Millis, random: &mut Random) -> io::Result<usize> {
@@ -90,7 +93,7 @@ mod tests {
     fn the_seed_decides_every_byte() {
         let made = |seed| {
             let dir = tempfile::tempdir().expect("temp dir");
-            run(&args(dir.path(), seed)).expect("runs");
+            make(&args(dir.path(), seed)).expect("runs");
             let read = |name| fs::read(dir.path().join(name)).expect(name);
             (read("follows.csv"), read("content.csv"))
         };

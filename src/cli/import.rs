@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use self::reader::Reader;
 use self::rows::Row;
@@ -26,17 +26,17 @@ use crate::server::{self, App};
 
 /// What to import.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(group = ArgGroup::new("input").required(true).multiple(true), after_help = "\
 CSV: user_id,target_id[,since] and content_id,author_id,published_at[,text]; a header row may name the
 columns in another order. NDJSON: one object a line, with the field names of the API. Plain, gzip or
 Zstandard, told apart by content. FILE may be - for the standard input. All follows are taken before
 all content. An import can be run again: what is there already is counted, not taken twice.")]
 pub(super) struct ImportArgs {
     /// Who follows whom; may be given several times
-    #[arg(long, value_name = "FILE", required_unless_present = "content")]
+    #[arg(long, value_name = "FILE", group = "input")]
     follows: Vec<PathBuf>,
     /// What was published; may be given several times
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "input")]
     content: Vec<PathBuf>,
     /// Give up once more than N lines were refused
     #[arg(long, value_name = "N")]
@@ -63,6 +63,9 @@ struct Tally {
 pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     // Each write need not reach the device: all do before the end, and a run cut short is run again.
     config.storage.durability = Durability::Os;
+    if args.follows.iter().chain(&args.content).filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Error::Setup("the standard input can be read once only".to_owned()));
+    }
     let open = |paths: &[PathBuf]| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>();
     let (follows, content) = (open(&args.follows)?, open(&args.content)?);
     let app = server::open(&config)?;

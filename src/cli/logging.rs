@@ -25,6 +25,9 @@ fn filter(level: &str) -> Result<EnvFilter> {
         Error::Setup(format!("configuration: log.level: {level:?} is neither a level nor a filter: {reason}"))
     };
     for part in level.split(',').filter(|part| !part.contains('=')) {
+        if part.trim().is_empty() {
+            return Err(wrong(&"a part is empty"));
+        }
         part.trim().parse::<LevelFilter>().map_err(|e| wrong(&e))?;
     }
     EnvFilter::try_new(level).map_err(|e| wrong(&e))

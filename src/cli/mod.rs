@@ -73,7 +73,7 @@ pub fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            say(format_args!("tideline: {error}"));
+            say(format_args!("tideline: {}", one_line(&error.to_string())));
             ExitCode::FAILURE
         }
     }
@@ -128,6 +128,13 @@ fn needs_data(dir: &Path) -> Result<()> {
     Err(Error::Setup(format!("there is no data directory at {}", dir.display())))
 }
 
+/// A message as one line, without the excerpts from a file that some carry below one another.
+fn one_line(message: &str) -> String {
+    let is_excerpt = |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().starts_with('|');
+    let lines: Vec<_> = message.lines().map(str::trim).filter(|line| !line.is_empty() && !is_excerpt(line)).collect();
+    lines.join(": ")
+}
+
 /// Writes to stdout. That the reader has had enough is no error.
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -140,4 +147,23 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
 /// Writes one line to stderr; when that is gone, nobody can be told.
 fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_become_one_line() {
+        assert_eq!(one_line("cannot read x: 5 | 6"), "cannot read x: 5 | 6");
+        assert_eq!(
+            one_line("error at line 12\n   |\n12 | x = [\n   |     ^\nunclosed array\n"),
+            "error at line 12: unclosed array"
+        );
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
 }

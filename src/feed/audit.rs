@@ -134,7 +134,7 @@ impl Feed {
             && (entry.author == user
                 || explanation.unsettled
                 || Some(entry.cursor) <= floor
-                || self.lacks(entry.author, active, floor, Tier::Disk)?);
+                || self.store.unpushed(entry.author, Tier::Disk)?.leaves_gaps(floor, active));
         let page = self.timeline(user, &PageRequest { span: place, limit: 1 }, Tier::Disk)?;
         explanation.listed = page.items.first() == Some(&entry);
         explanation.reason = match (explanation.listed, content.broadcast, shown) {

@@ -20,8 +20,8 @@ pub(super) type List = Arc<[UserId]>;
 /// A read-through cache that never serves a list older than the last acknowledged change.
 ///
 /// A writer announces a change before it writes and drops the list after; a loader keeps what it
-/// read only if no change was announced since before it read. Both are decided under a stripe's
-/// lock, which nobody holds while reading or writing the store.
+/// read only if no change began or ended since before it read, and none is under way. Both are
+/// decided under a stripe's lock, which nobody holds while reading or writing the store.
 #[derive(Debug)]
 pub(super) struct Followees {
     lists: Cache<UserId, List, Weight>,
@@ -92,6 +92,8 @@ impl Drop for Changing<'_> {
     fn drop(&mut self) {
         let mut stripe = self.followees.stripe(self.user);
         stripe.writers -= 1;
+        // Also at the end: a loader may have begun in the middle, and read what was there before.
+        stripe.changes += 1;
         self.followees.lists.remove(&self.user);
     }
 }
@@ -129,6 +131,14 @@ mod tests {
         });
         assert_eq!(list.expect("loads").len(), 1);
         assert_eq!(read(&followees, &[3]), [3]);
+        let change = followees.change(user(1));
+        let list = followees.get(user(1), || {
+            drop(change);
+            Ok(vec![user(2)])
+        });
+        assert_eq!(list.expect("loads").len(), 1);
+        assert_eq!(read(&followees, &[3, 4]), [3, 4], "read while the change was under way");
+        drop(followees.change(user(1)));
         let list = followees.get(user(9), || Ok(vec![]));
         assert!(list.expect("loads").is_empty());
         let _change = followees.change(user(1));

@@ -163,22 +163,13 @@ impl Feed {
         Ok(Stretch::of(self.store.outboxes(authors, span, order, n, tier)?, n))
     }
 
-    /// Authors of whom an inbox with this floor may lack something above it.
-    pub(super) fn lacks(&self, author: UserId, active: bool, floor: Option<Cursor>, tier: Tier) -> Result<bool> {
-        let unpushed = self.store.unpushed(author, tier)?;
-        Ok(unpushed.to_nobody > floor || (!active && unpushed.to_active > floor))
-    }
-
+    /// Whose outboxes to read beside an inbox with this floor.
     fn pulled_authors(&self, reader: &Reader, floor: Option<Cursor>, tier: Tier) -> Result<Vec<UserId>> {
-        let mut pulled = Vec::new();
-        for author in reader.authors.iter() {
-            if *author == reader.user
-                || reader.unsettled.binary_search(author).is_ok()
-                || self.lacks(*author, reader.active, floor, tier)?
-            {
-                pulled.push(*author);
-            }
-        }
+        let mut pulled = self.store.lacking(&reader.authors, floor, reader.active, tier)?;
+        let shown = |author: &&UserId| reader.authors.binary_search(author).is_ok();
+        pulled.extend(reader.unsettled.iter().chain([&reader.user]).filter(shown));
+        pulled.sort_unstable();
+        pulled.dedup();
         Ok(pulled)
     }
 }
@@ -196,6 +187,9 @@ impl Stretch {
             let more = next(n - self.entries.len())?;
             self.entries.extend(more.entries);
             self.end = more.end;
+        } else if self.end.is_none() {
+            // Enough, but some may be deleted: what comes after has not been looked at.
+            self.end = self.entries.last().map(|entry| entry.cursor);
         }
         Ok(self)
     }
@@ -234,6 +228,15 @@ mod tests {
     fn entries(ids: &[u64]) -> Vec<Entry> {
         let cursor = |id: &u64| Cursor { at: 0, id: ContentId::new(*id).expect("in range") };
         ids.iter().map(|id| Entry { cursor: cursor(id), author: UserId::MIN }).collect()
+    }
+
+    #[test]
+    fn a_stretch_that_is_not_gone_on_with_says_where_it_ends() {
+        let whole = || Stretch { entries: entries(&[9, 8]), end: None };
+        let next = |_| Ok(Stretch { entries: entries(&[7]), end: None });
+        let then = |n| whole().then(n, next).expect("goes on");
+        assert_eq!((then(2).entries, then(2).end), (entries(&[9, 8]), entries(&[8]).first().map(|e| e.cursor)));
+        assert_eq!((then(3).entries, then(3).end), (entries(&[9, 8, 7]), None));
     }
 
     #[test]

@@ -24,7 +24,17 @@ struct Health {
 #[derive(Serialize)]
 struct Stats<'a> {
     version: &'static str,
+    jobs: Jobs,
     tables: Tables<'a>,
+}
+
+/// The work that changes left for the workers.
+#[derive(Serialize)]
+struct Jobs {
+    /// Under way or waiting.
+    waiting: usize,
+    /// Made needless by a newer change of the same pair.
+    coalesced: u64,
 }
 
 /// Figures by the name of the table.
@@ -96,5 +106,7 @@ pub(super) async fn explain(call: Call) -> Answer {
 pub(super) async fn stats(call: Call) -> Answer {
     call.no_query()?;
     let tables = call.block(|feed| feed.store().stats()).await?;
-    reply::ok(&Stats { version: env!("CARGO_PKG_VERSION"), tables: Tables(&tables) })
+    let backlog = call.api.feed().backlog();
+    let jobs = Jobs { waiting: backlog.len(), coalesced: backlog.coalesced() };
+    reply::ok(&Stats { version: env!("CARGO_PKG_VERSION"), jobs, tables: Tables(&tables) })
 }

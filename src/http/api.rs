@@ -95,3 +95,80 @@ impl Api {
         Arc::clone(&self.bodies).try_acquire_many_owned(units).map_err(|_| Problem::overloaded())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use actix_web::App;
+    use actix_web::test::{TestRequest, call_service, init_service};
+
+    use super::*;
+    use crate::backlog::Backlog;
+    use crate::error::Error;
+    use crate::feed::Rules;
+    use crate::store::Store;
+    use crate::store::memory::Memory;
+
+    fn api() -> Arc<Api> {
+        let store = Arc::new(Store::Memory(Memory::new()));
+        let rules = Rules { include_own: false, active_for: 1000, follow_limit: 1000 };
+        let feed = Feed::new(store, Arc::new(Backlog::new(10)), rules);
+        Arc::new(Api::new(Arc::new(feed), &config::Server::default()))
+    }
+
+    async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {
+        let app = init_service(App::new().configure(|config| crate::http::configure(api, config))).await;
+        call_service(&app, request.to_request()).await.status().as_u16()
+    }
+
+    #[actix_web::test]
+    async fn past_the_most_that_may_wait_a_request_is_turned_away() {
+        let api = api();
+        let publish = || TestRequest::post().uri("/v1/content").set_payload(r#"{"author_id":1}"#);
+        let all = u32::try_from(MAX_BLOCKED).expect("fits");
+        let places = Arc::clone(&api.blocked).try_acquire_many_owned(all).expect("all free");
+        assert_eq!(status(&api, publish()).await, 503);
+        assert_eq!(status(&api, TestRequest::get().uri("/v1/users/1/content")).await, 200, "needs no place");
+        drop(places);
+        assert_eq!(status(&api, publish()).await, 201);
+        assert_eq!(api.blocked.available_permits(), MAX_BLOCKED);
+    }
+
+    #[actix_web::test]
+    async fn work_holds_its_place_until_it_ends() {
+        let api = api();
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let work = api.block(move |_| wait.recv().map_err(|_| Error::Storage("gone".to_owned())));
+        let waited = tokio::time::timeout(Duration::from_millis(20), work).await;
+        assert!(waited.is_err(), "the caller has given up");
+        assert_eq!(api.blocked.available_permits(), MAX_BLOCKED - 1);
+        go.send(()).expect("the work waits");
+        while api.blocked.available_permits() < MAX_BLOCKED {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_panic_is_an_answer_too() {
+        let api = api();
+        let worked: Result<(), _> = api.block(|_| -> Result<(), Error> { panic!("on purpose") }).await;
+        assert!(worked.is_err());
+        assert_eq!(api.blocked.available_permits(), MAX_BLOCKED);
+    }
+
+    #[actix_web::test]
+    async fn bodies_share_their_memory() {
+        let api = api();
+        let batches: Vec<_> = (0..16).map(|_| api.reserve(api.batch_limit).expect("fits")).collect();
+        assert!(api.reserve(1).is_err());
+        drop(batches);
+        assert!(api.reserve(1).is_ok());
+    }
+
+    #[actix_web::test]
+    async fn a_stopping_server_is_healthy_but_not_ready() {
+        let api = api();
+        api.set_stopping();
+        assert_eq!(status(&api, TestRequest::get().uri("/readyz")).await, 503);
+        assert_eq!(status(&api, TestRequest::get().uri("/healthz")).await, 200);
+    }
+}

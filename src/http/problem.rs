@@ -152,3 +152,59 @@ impl From<Error> for Problem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use actix_web::body::to_bytes;
+    use actix_web::test::TestRequest;
+    use serde_json::Value;
+
+    use super::*;
+
+    async fn document(problem: impl Into<Problem>) -> (u16, Option<String>, Value) {
+        let response = problem.into().respond(&TestRequest::default().to_http_request());
+        let retry = response.headers().get(RETRY_AFTER).map(|value| value.to_str().expect("text").to_owned());
+        let status = response.status().as_u16();
+        let bytes = to_bytes(response.into_body()).await.expect("body");
+        (status, retry, serde_json::from_slice(&bytes).expect("JSON"))
+    }
+
+    #[actix_web::test]
+    async fn each_error_has_its_status() {
+        for (error, status) in [
+            (Error::invalid("a_code", "why"), 400),
+            (Error::NotFound { code: "a_code", detail: "why".to_owned() }, 404),
+            (Error::conflict("a_code", "why"), 409),
+            (Error::refused("a_code", "why"), 422),
+            (Error::unavailable("a_code", "why"), 503),
+        ] {
+            let (found, retry, document) = document(error).await;
+            assert_eq!((found, retry.as_deref()), (status, (status == 503).then_some("1")));
+            let expected = serde_json::json!({"type": "urn:tideline:problem:a_code", "title": "A code",
+                "status": status, "detail": "why", "code": "a_code"});
+            assert_eq!(document, expected);
+        }
+    }
+
+    #[actix_web::test]
+    async fn the_servers_own_faults_stay_inside() {
+        for error in [
+            Error::Corrupt("secret".to_owned()),
+            Error::Storage("secret".to_owned()),
+            Error::Setup("secret".to_owned()),
+            Error::NotCached,
+        ] {
+            let (status, _, document) = document(error).await;
+            assert_eq!((status, &document["code"]), (500, &Value::from("internal")));
+            assert!(!document.to_string().contains("secret"), "{document}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_long_detail_is_cut_at_a_character() {
+        let (_, _, document) = document(Problem::invalid_body("é".repeat(10_000)).at("items[1]")).await;
+        let detail = document["detail"].as_str().expect("text");
+        assert!(detail.starts_with("items[1]: é"));
+        assert_eq!(detail.chars().count(), MAX_DETAIL);
+    }
+}

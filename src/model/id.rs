@@ -72,7 +72,7 @@ macro_rules! id_type {
         impl Serialize for $name {
             /// As a string: JavaScript loses integers above 2^53.
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(&self.0)
+                serializer.serialize_str(itoa::Buffer::new().format(self.0))
             }
         }
 

@@ -43,3 +43,11 @@ pub struct Unpushed {
     /// Newest item that was pushed to active followers only.
     pub to_active: Option<Cursor>,
 }
+
+impl Unpushed {
+    /// Whether an inbox with this floor may lack something of the author above it. The inbox of an
+    /// active reader has what was pushed to active followers.
+    pub fn leaves_gaps(&self, floor: Option<Cursor>, active: bool) -> bool {
+        self.to_nobody > floor || (!active && self.to_active > floor)
+    }
+}

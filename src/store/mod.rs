@@ -218,9 +218,15 @@ impl Store {
         dispatch!(self, s => s.rebuild(job, user, authors))
     }
 
-    /// The author's newest items that did not reach every follower. Nearly free for an author who has none.
+    /// The author's newest items that did not reach every follower.
     pub fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
         dispatch!(self, s => s.unpushed(author, tier))
+    }
+
+    /// Those of `authors` of whom an inbox with this floor may lack something above it; see
+    /// [`Unpushed::leaves_gaps`]. Nearly free for authors who have nothing unpushed. In any order.
+    pub fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Result<Vec<UserId>> {
+        dispatch!(self, s => s.lacking(authors, floor, active, tier))
     }
 }
 

@@ -11,50 +11,50 @@ use ureq::Agent;
 use ureq::http::Request;
 
 /// How long anything may take before the test fails.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running server with a data directory of its own. Killed when dropped.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     agent: Agent,
-    pub address: SocketAddr,
+    pub(crate) address: SocketAddr,
     data: TempDir,
 }
 
 /// What came back.
 #[derive(Debug)]
-pub struct Reply {
-    pub status: u16,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
     headers: ureq::http::HeaderMap,
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The command with only the settings of the test.
-pub fn command(data: &TempDir, settings: &[(&str, &str)]) -> Command {
+pub(crate) fn command(data: &TempDir, listen: &str, settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TIDELINE__")) {
         command.env_remove(name);
     }
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(data.path());
+    command.args(["serve", "--listen", listen, "--data-dir"]).arg(data.path());
     command.current_dir(data.path()).envs(settings.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     command
 }
 
 impl Server {
-    /// Starts a server with the default settings and a small cache.
-    pub fn start() -> Self {
+    /// Starts a server with the default settings.
+    pub(crate) fn start() -> Self {
         Self::with(&[])
     }
 
     /// Starts a server with some settings, as environment overrides.
-    pub fn with(settings: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
         Self::on(TempDir::new().unwrap(), settings)
     }
 
     /// Starts a server on a data directory that may have been used before.
-    pub fn on(data: TempDir, settings: &[(&str, &str)]) -> Self {
-        let mut child = command(&data, settings).spawn().unwrap();
+    pub(crate) fn on(data: TempDir, settings: &[(&str, &str)]) -> Self {
+        let mut child = command(&data, "127.0.0.1:0", settings).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line:?}"));
@@ -63,8 +63,13 @@ impl Server {
         Self { child, agent, address, data }
     }
 
+    /// Where the server keeps its data.
+    pub(crate) fn data(&self) -> &TempDir {
+        &self.data
+    }
+
     /// A call with a body; empty for none.
-    pub fn call(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Reply {
+    pub(crate) fn call(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Reply {
         let body = body.as_ref();
         let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let answer = match method {
@@ -77,29 +82,38 @@ impl Server {
     }
 
     /// GET, which must succeed.
-    pub fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         self.call("GET", path, "").expect(200)
     }
 
     /// Publishes an item with a text of its own.
-    pub fn publish(&self, id: u64, author: u64, at: u64) {
+    pub(crate) fn publish(&self, id: u64, author: u64, at: u64) {
         let body = format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{at},"text":"item {id}"}}"#);
         self.call("POST", "/v1/content", body).expect(201);
     }
 
     /// Makes one user follow another.
-    pub fn follow(&self, user: u64, target: u64, since: u64) {
+    pub(crate) fn follow(&self, user: u64, target: u64, since: u64) {
         self.call("PUT", &format!("/v1/users/{user}/following/{target}"), format!(r#"{{"since":{since}}}"#))
             .expect(200);
     }
 
     /// The content ids of a list.
-    pub fn ids(&self, path: &str) -> Vec<u64> {
+    pub(crate) fn ids(&self, path: &str) -> Vec<u64> {
         ids(&self.get(path))
     }
 
+    /// Waits until the workers have nothing left to do.
+    pub(crate) fn settle(&self) {
+        let began = Instant::now();
+        while self.get("/v1/admin/stats")["jobs"]["waiting"] != 0 {
+            assert!(began.elapsed() < PATIENCE, "the jobs do not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Sends bytes as they are and returns all that comes back until the server closes, which it must.
-    pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         // The server may answer and close before it has read everything.
@@ -117,7 +131,7 @@ impl Server {
     }
 
     /// Sends a signal and waits for the end; the data directory stays.
-    pub fn stop(mut self, signal: &str) -> (ExitStatus, TempDir) {
+    pub(crate) fn stop(mut self, signal: &str) -> (ExitStatus, TempDir) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
         let status = wait(&mut self.child);
@@ -133,47 +147,50 @@ impl Drop for Server {
 }
 
 /// Waits for a process to end by itself.
-pub fn wait(child: &mut Child) -> ExitStatus {
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
-        assert!(began.elapsed() < PATIENCE, "the server does not stop");
+        if began.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("the server does not stop");
+        }
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 /// The content ids of a list's answer.
-pub fn ids(list: &Value) -> Vec<u64> {
+pub(crate) fn ids(list: &Value) -> Vec<u64> {
     list["items"].as_array().unwrap().iter().map(|item| item["content_id"].as_str().unwrap().parse().unwrap()).collect()
 }
 
 /// The user ids of a list's answer.
-pub fn users(list: &Value) -> Vec<u64> {
+pub(crate) fn users(list: &Value) -> Vec<u64> {
     list["items"].as_array().unwrap().iter().map(|item| item["user_id"].as_str().unwrap().parse().unwrap()).collect()
 }
 
 impl Reply {
     /// One header, if it is there.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
     /// The body as text.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.bytes).unwrap()
     }
 
     /// The JSON of an answer that has this status.
-    pub fn expect(&self, status: u16) -> Value {
+    pub(crate) fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.bytes));
         assert_eq!(self.header("content-type"), Some("application/json"));
         serde_json::from_slice(&self.bytes).unwrap()
     }
 
     /// Checks that the answer is a complete problem document with this status and code.
-    pub fn problem(&self, what: &str, status: u16, code: &str) -> Value {
+    pub(crate) fn problem(&self, what: &str, status: u16, code: &str) -> Value {
         let text = String::from_utf8_lossy(&self.bytes);
         assert_eq!(self.status, status, "{what}: {text}");
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{what}");

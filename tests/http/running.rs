@@ -28,7 +28,7 @@ fn what_was_acknowledged_is_there_after_a_restart() {
 #[test]
 fn stdout_has_one_line() {
     let data = TempDir::new().unwrap();
-    let mut child = command(&data, &[]).spawn().unwrap();
+    let mut child = command(&data, "127.0.0.1:0", &[]).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
     let mut first = [0; 64];
     let read = stdout.read(&mut first).unwrap();
@@ -58,16 +58,21 @@ fn a_stop_waits_for_nobody_for_ever() {
     drop((idle, half));
 }
 
+/// What the server says on stderr when it does not start.
+fn refusal(data: &TempDir, listen: &str) -> String {
+    let mut child = command(data, listen, &[]).stderr(Stdio::piped()).spawn().unwrap();
+    let status = wait(&mut child);
+    assert!(!status.success());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    said
+}
+
 #[test]
 fn other_than_loopback_addresses_need_a_word() {
     let data = TempDir::new().unwrap();
     for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
-        let mut command = command(&data, &[]);
-        let mut child = command.args(["--listen", listen]).stderr(Stdio::piped()).spawn().unwrap();
-        let status = wait(&mut child);
-        let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(!status.success());
+        let said = refusal(&data, listen);
         assert!(said.contains("--insecure") && said.contains(listen), "{said}");
     }
 }
@@ -75,12 +80,15 @@ fn other_than_loopback_addresses_need_a_word() {
 #[test]
 fn an_address_in_use_is_named() {
     let server = Server::start();
-    let data = TempDir::new().unwrap();
     let listen = server.address.to_string();
-    let mut child = command(&data, &[]).args(["--listen", &listen]).stderr(Stdio::piped()).spawn().unwrap();
-    let status = wait(&mut child);
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(!status.success());
+    let said = refusal(&TempDir::new().unwrap(), &listen);
     assert!(said.contains(&listen), "{said}");
+}
+
+#[test]
+fn a_data_directory_in_use_is_named() {
+    let server = Server::start();
+    let said = refusal(server.data(), "127.0.0.1:0");
+    assert!(said.contains(server.data().path().to_str().unwrap()), "{said}");
+    assert_eq!(server.get("/readyz")["status"], "ready");
 }

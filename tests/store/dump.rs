@@ -9,7 +9,7 @@ use tideline::store::{Store, Tier};
 
 /// All answers about some users and items, but for the jobs.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Dump {
+pub(crate) struct Dump {
     contents: Vec<Option<Content>>,
     deleted: Vec<bool>,
     all_outboxes: Vec<Entry>,
@@ -34,7 +34,7 @@ struct UserDump {
 }
 
 /// Reads everything about `users` and `ids`.
-pub fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
+pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
     let (all, newest, tier) = (1_000_000, Order::NewestFirst, Tier::Disk);
     let of_user = |user: &UserId| {
         let user = *user;

@@ -72,6 +72,43 @@ fn unpushed_is_the_authors_own(store: &Store) {
     }
 }
 
+fn who_leaves_gaps_above_a_floor_is_lacking(store: &Store) {
+    // 2 was pushed to the active only, 3 to nobody, 256 to each once; 1 to all, and 4 published nothing.
+    let pushes = [
+        (10, 1, 100, Reach::All),
+        (20, 2, 100, Reach::Active),
+        (30, 3, 100, Reach::Nobody),
+        (40, 256, 100, Reach::Active),
+        (41, 256, 50, Reach::Nobody),
+    ];
+    for (id, author, at, reach) in pushes {
+        let job = publish_post(store, id, author, at);
+        begin(store, job, reach);
+    }
+    let everybody = users([256, 4, 3, 2, 1]);
+    // A floor, and who is lacking to the active and to the dormant.
+    let cases: [(Option<Cursor>, &[u64], &[u64]); 8] = [
+        (None, &[3, 256], &[2, 3, 256]),
+        (Some(Cursor::OLDEST), &[3, 256], &[2, 3, 256]),
+        (Some(place(50, 40)), &[3, 256], &[2, 3, 256]),
+        (Some(place(50, 41)), &[3], &[2, 3, 256]),
+        (Some(place(100, 20)), &[3], &[3, 256]),
+        (Some(place(100, 30)), &[], &[256]),
+        (Some(place(100, 40)), &[], &[]),
+        (Some(Cursor::NEWEST), &[], &[]),
+    ];
+    for (floor, to_active, to_dormant) in cases {
+        for (active, want) in [(true, to_active), (false, to_dormant)] {
+            let mut found = store.lacking(&everybody, floor, active, Tier::Disk).expect("reads");
+            found.sort_unstable();
+            assert_eq!(found, users(want.iter().copied()), "{floor:?} {active}");
+        }
+    }
+    // Only of those who were asked about.
+    assert_eq!(store.lacking(&users([1, 3]), None, true, Tier::Disk).expect("reads"), users([3]));
+    assert_eq!(store.lacking(&[], None, false, Tier::Disk).expect("reads"), []);
+}
+
 fn every_recipient_gets_the_entry(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([2, 255, 256]), Then::End);
@@ -173,6 +210,7 @@ on_both! {
     each_lesser_reach_is_recorded_by_itself,
     unpushed_only_rises,
     unpushed_is_the_authors_own,
+    who_leaves_gaps_above_a_floor_is_lacking,
     every_recipient_gets_the_entry,
     a_delivery_twice_is_a_delivery_once,
     a_delivery_leaves_progress_or_end_or_nothing,

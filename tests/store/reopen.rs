@@ -98,11 +98,11 @@ fn it_goes_on_like_a_store_that_was_never_closed() {
     let (mut one, other) = (open(closed.path()), open(kept.path()));
     let steps: [fn(&Store); 6] = [
         |store| push(store, 1, 1, 10, &users([2])),
-        |store| drop(settle(store, follow(store, 2, 1, 5), 1)),
+        |store| assert_eq!(settle(store, follow(store, 2, 1, 5), 1), 0),
         |store| push(store, 2, 1, 20, &users([2, 3])),
         |store| assert!(store.delete(item(1), 5).expect("deletes")),
-        |store| drop(settle(store, unfollow(store, 2, 1), 1)),
-        |store| drop(settle(store, follow(store, 2, 1, 6), 5)),
+        |store| assert_eq!(settle(store, unfollow(store, 2, 1), 1), 2),
+        |store| assert_eq!(settle(store, follow(store, 2, 1, 6), 5), 1),
     ];
     for step in steps {
         one = reopened(closed.path(), one);
@@ -156,6 +156,7 @@ fn a_fan_out_is_resumed_where_it_was() {
     let found = job_now(&store, job).expect("is still there");
     assert_eq!(found, Job { progress: Some(progress), ..job });
     assert_eq!(store.unpushed(user(1), Tier::Disk).expect("reads").to_active, Some(place(10, 1)));
+    assert_eq!(store.lacking(&users([1, 2]), None, false, Tier::Disk).expect("reads"), users([1]));
     deliver(&store, found, &users([4]), Then::End);
 
     let store = reopened(dir.path(), store);

@@ -11,52 +11,52 @@ use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Related, Store, Then, Tier};
 
 /// Runs a test on the model.
-pub fn on_memory(test: fn(&Store)) {
+pub(crate) fn on_memory(test: fn(&Store)) {
     test(&Store::Memory(Memory::new()));
 }
 
 /// Runs a test on a fresh directory.
-pub fn on_rocks(test: fn(&Store)) {
+pub(crate) fn on_rocks(test: fn(&Store)) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     test(&open(dir.path()));
 }
 
 /// The store of a directory.
-pub fn open(dir: &Path) -> Store {
+pub(crate) fn open(dir: &Path) -> Store {
     Store::Rocks(Rocks::open(&Options::new(dir)).expect("the directory opens"))
 }
 
-pub fn user(raw: u64) -> UserId {
+pub(crate) fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("a user id")
 }
 
-pub fn users(raw: impl IntoIterator<Item = u64>) -> Vec<UserId> {
+pub(crate) fn users(raw: impl IntoIterator<Item = u64>) -> Vec<UserId> {
     raw.into_iter().map(user).collect()
 }
 
-pub fn item(raw: u64) -> ContentId {
+pub(crate) fn item(raw: u64) -> ContentId {
     ContentId::new(raw).expect("a content id")
 }
 
-pub fn place(at: u64, id: u64) -> Cursor {
+pub(crate) fn place(at: u64, id: u64) -> Cursor {
     Cursor { at, id: item(id) }
 }
 
-pub fn entry(author: u64, at: u64, id: u64) -> Entry {
+pub(crate) fn entry(author: u64, at: u64, id: u64) -> Entry {
     Entry { cursor: place(at, id), author: user(author) }
 }
 
 /// The ids of entries, for short comparisons.
-pub fn ids(entries: &[Entry]) -> Vec<u64> {
+pub(crate) fn ids(entries: &[Entry]) -> Vec<u64> {
     entries.iter().map(|entry| entry.cursor.id.get()).collect()
 }
 
-pub fn span<I>(before: Option<Position<I>>, after: Option<Position<I>>) -> Span<I> {
+pub(crate) fn span<I>(before: Option<Position<I>>, after: Option<Position<I>>) -> Span<I> {
     Span { before, after }
 }
 
 /// A broadcast post with few fields; its fingerprint is its id.
-pub fn post(id: u64, author: u64, at: u64) -> Content {
+pub(crate) fn post(id: u64, author: u64, at: u64) -> Content {
     Content {
         id: item(id),
         author: user(author),
@@ -74,12 +74,12 @@ pub fn post(id: u64, author: u64, at: u64) -> Content {
 }
 
 /// A publish of which the caller named the time.
-pub fn timed(content: Content) -> Publish {
+pub(crate) fn timed(content: Content) -> Publish {
     Publish { content, time_given: true }
 }
 
 /// Publishes one item that must be new, and returns its job.
-pub fn publish(store: &Store, content: Content) -> Option<Job> {
+pub(crate) fn publish(store: &Store, content: Content) -> Option<Job> {
     match store.publish(&[timed(content)], Batch::AllOrNone).expect("publishes").as_slice() {
         [Published::New(job)] => *job,
         other => panic!("not new: {other:?}"),
@@ -87,63 +87,63 @@ pub fn publish(store: &Store, content: Content) -> Option<Job> {
 }
 
 /// Publishes a broadcast post and returns its fan-out job.
-pub fn publish_post(store: &Store, id: u64, author: u64, at: u64) -> Job {
+pub(crate) fn publish_post(store: &Store, id: u64, author: u64, at: u64) -> Job {
     publish(store, post(id, author, at)).expect("a broadcast post has a job")
 }
 
 /// Publishes a post, puts it into inboxes and ends its job.
-pub fn push(store: &Store, id: u64, author: u64, at: u64, recipients: &[UserId]) {
+pub(crate) fn push(store: &Store, id: u64, author: u64, at: u64, recipients: &[UserId]) {
     let job = publish_post(store, id, author, at);
     deliver(store, job, recipients, Then::End);
 }
 
 /// Delivers the item of a fan-out job.
-pub fn deliver(store: &Store, job: Job, recipients: &[UserId], then: Then) {
+pub(crate) fn deliver(store: &Store, job: Job, recipients: &[UserId], then: Then) {
     let Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
     store.deliver(&Delivery { job: job.id, entry, recipients, then }).expect("delivers");
 }
 
-pub fn follow_of(target: u64, since: u64) -> Change {
+pub(crate) fn follow_of(target: u64, since: u64) -> Change {
     Change { target: user(target), follow: Some(since) }
 }
 
-pub fn unfollow_of(target: u64) -> Change {
+pub(crate) fn unfollow_of(target: u64) -> Change {
     Change { target: user(target), follow: None }
 }
 
 /// Applies changes with no limit in the way.
-pub fn relate(store: &Store, who: u64, changes: &[Change]) -> Vec<Related> {
+pub(crate) fn relate(store: &Store, who: u64, changes: &[Change]) -> Vec<Related> {
     store.relate(user(who), changes, MANY).expect("relates")
 }
 
 /// Follows, and returns the settle job; the pair must change.
-pub fn follow(store: &Store, who: u64, target: u64, since: u64) -> Job {
+pub(crate) fn follow(store: &Store, who: u64, target: u64, since: u64) -> Job {
     relate(store, who, &[follow_of(target, since)])[0].job.expect("the pair changes")
 }
 
 /// Unfollows, and returns the settle job; the pair must change.
-pub fn unfollow(store: &Store, who: u64, target: u64) -> Job {
+pub(crate) fn unfollow(store: &Store, who: u64, target: u64) -> Job {
     relate(store, who, &[unfollow_of(target)])[0].job.expect("the pair changes")
 }
 
-pub fn relation(store: &Store, who: u64, target: u64) -> Relation {
+pub(crate) fn relation(store: &Store, who: u64, target: u64) -> Relation {
     store.relations(user(who), &[user(target)], Tier::Disk).expect("reads")[0]
 }
 
 /// Runs a settle job as a worker would.
-pub fn settle(store: &Store, job: Job, room: usize) -> usize {
+pub(crate) fn settle(store: &Store, job: Job, room: usize) -> usize {
     let Work::Settle { user, author } = job.work else { panic!("not a settle: {job:?}") };
     store.settle(job.id, user, author, room).expect("settles")
 }
 
 /// Follows and settles at once.
-pub fn follow_settled(store: &Store, who: u64, target: u64, since: u64) {
+pub(crate) fn follow_settled(store: &Store, who: u64, target: u64, since: u64) {
     let job = follow(store, who, target, since);
     settle(store, job, MANY);
 }
 
 /// A part of an inbox, and its floor.
-pub fn inbox_part(store: &Store, who: u64, span: Span<ContentId>, order: Order) -> (Vec<Entry>, Option<Cursor>) {
+pub(crate) fn inbox_part(store: &Store, who: u64, span: Span<ContentId>, order: Order) -> (Vec<Entry>, Option<Cursor>) {
     let mut rows = Vec::new();
     let mut visit = |entry| {
         rows.push(entry);
@@ -154,44 +154,44 @@ pub fn inbox_part(store: &Store, who: u64, span: Span<ContentId>, order: Order) 
 }
 
 /// A whole inbox, newest first.
-pub fn inbox(store: &Store, who: u64) -> Vec<Entry> {
+pub(crate) fn inbox(store: &Store, who: u64) -> Vec<Entry> {
     inbox_part(store, who, Span::ALL, Order::NewestFirst).0
 }
 
 /// The floor of an inbox.
-pub fn floor(store: &Store, who: u64) -> Option<Cursor> {
+pub(crate) fn floor(store: &Store, who: u64) -> Option<Cursor> {
     inbox_part(store, who, Span::ALL, Order::NewestFirst).1
 }
 
 /// A whole outbox, newest first.
-pub fn outbox(store: &Store, author: u64) -> Vec<Entry> {
+pub(crate) fn outbox(store: &Store, author: u64) -> Vec<Entry> {
     store.outboxes(&[user(author)], Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads")
 }
 
 /// One item, if it is live.
-pub fn content(store: &Store, id: u64) -> Option<Content> {
+pub(crate) fn content(store: &Store, id: u64) -> Option<Content> {
     store.contents(&[item(id)], Tier::Disk).expect("reads").remove(0)
 }
 
-pub fn is_deleted(store: &Store, id: u64) -> bool {
+pub(crate) fn is_deleted(store: &Store, id: u64) -> bool {
     store.deleted(&[item(id)], Tier::Disk).expect("reads")[0]
 }
 
-pub fn jobs(store: &Store) -> Vec<Job> {
+pub(crate) fn jobs(store: &Store) -> Vec<Job> {
     store.jobs().expect("reads")
 }
 
 /// The job with this id as it stands, if it does.
-pub fn job_now(store: &Store, job: Job) -> Option<Job> {
+pub(crate) fn job_now(store: &Store, job: Job) -> Option<Job> {
     jobs(store).into_iter().find(|other| other.id == job.id)
 }
 
-pub fn lane_of(raw: u64) -> Lane {
+pub(crate) fn lane_of(raw: u64) -> Lane {
     Lane::of(user(raw))
 }
 
 /// What `span`, `order` and `limit` should leave of `all`, worked out the long way round.
-pub fn expected<T: Copy, I: Copy + Ord>(
+pub(crate) fn expected<T: Copy, I: Copy + Ord>(
     all: &[T],
     place: impl Fn(&T) -> Position<I>,
     span: Span<I>,
@@ -211,12 +211,12 @@ pub fn expected<T: Copy, I: Copy + Ord>(
 }
 
 /// Every pair of bounds made of the given places and of none.
-pub fn spans<I: Copy>(places: &[Position<I>]) -> Vec<Span<I>> {
+pub(crate) fn spans<I: Copy>(places: &[Position<I>]) -> Vec<Span<I>> {
     let bounds: Vec<Option<Position<I>>> = places.iter().copied().map(Some).chain([None]).collect();
     bounds.iter().flat_map(|before| bounds.iter().map(|after| span(*before, *after))).collect()
 }
 
 /// A limit that is never reached.
-pub const MANY: usize = 1_000_000;
+pub(crate) const MANY: usize = 1_000_000;
 
-pub const BOTH_ORDERS: [Order; 2] = [Order::NewestFirst, Order::OldestFirst];
+pub(crate) const BOTH_ORDERS: [Order; 2] = [Order::NewestFirst, Order::OldestFirst];

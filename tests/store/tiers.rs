@@ -84,6 +84,7 @@ fn check_all(store: &Store) {
             }
         }
     }
+    check("lacking", |tier| store.lacking(&everybody, None, false, tier));
     for who in [1, 4, 10] {
         check("relations", |tier| store.relations(user(who), &everybody, tier));
         check("followees", |tier| store.followees(user(who), tier));

@@ -166,6 +166,8 @@ fn a_sync_changes_nothing(store: &Store) {
 
 fn every_table_is_in_the_figures(store: &Store) {
     fill(store);
+    // Before that an engine may count a row once for each time it was written.
+    store.compact().expect("compacts");
     let stats = store.stats().expect("reads");
     let names: Vec<_> = stats.iter().map(|figures| figures.table).collect();
     let want = [

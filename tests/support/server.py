@@ -33,14 +33,14 @@ class Tideline:
 
     def command(self, name: str, *options: object) -> subprocess.Popen:
         """Starts a command on the data directory; its output goes to a log beside it."""
-        with open(self.directory / f"{name}.log", "ab") as log:
+        with open(self.directory / f"{name}.log", "wb") as log:
             return subprocess.Popen(
                 [self.binary, name, "--data-dir", self.data, *map(str, options)],
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )
 
     def output(self, name: str) -> str:
-        """All that a command has written so far."""
+        """All that the last run of a command has written so far."""
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
     def start(self, patience: float = 120.0) -> float:

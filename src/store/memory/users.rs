@@ -2,7 +2,7 @@
 
 use super::{Memory, State};
 use crate::error::Result;
-use crate::model::{Activity, Job, JobId, Millis, Unpushed, UserId, Work};
+use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
 use crate::store::types::{Split, Tier, Touched};
 
 impl Memory {
@@ -51,11 +51,22 @@ impl Memory {
 
     /// See [`Store::unpushed`](crate::store::Store::unpushed).
     pub fn unpushed(&self, author: UserId, _: Tier) -> Result<Unpushed> {
-        Ok(self.state().unpushed.get(&author).copied().unwrap_or_default())
+        Ok(self.state().unpushed_of(author))
+    }
+
+    /// See [`Store::lacking`](crate::store::Store::lacking).
+    pub fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, _: Tier) -> Result<Vec<UserId>> {
+        let state = self.state();
+        let lacks = |author: &&UserId| state.unpushed_of(**author).leaves_gaps(floor, active);
+        Ok(authors.iter().filter(lacks).copied().collect())
     }
 }
 
 impl State {
+    fn unpushed_of(&self, author: UserId) -> Unpushed {
+        self.unpushed.get(&author).copied().unwrap_or_default()
+    }
+
     fn activity_of(&self, user: UserId) -> Activity {
         self.activity.get(&user).copied().unwrap_or_default()
     }

@@ -27,7 +27,7 @@ impl Rocks {
         }
         self.follow_up(batch)?;
         if reach != Reach::All {
-            self.unpushed.add(entry.author.get());
+            self.unpushed.set(entry.author, unpushed);
         }
         Ok(())
     }

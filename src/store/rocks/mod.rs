@@ -10,6 +10,7 @@ mod keys;
 mod locks;
 mod seen;
 mod tables;
+mod unpushed;
 mod upkeep;
 mod users;
 mod values;
@@ -20,16 +21,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rocksdb::{Cache, DB, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+use quick_cache::sync::Cache;
+use rocksdb::{DB, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
 use self::directory::Directory;
 use self::filter::InboxFilterFactory;
 use self::locks::Stripes;
 use self::seen::Seen;
 use self::tables::Table;
+use self::unpushed::UnpushedRows;
 use crate::error::{Error, Result};
-use crate::model::{JobId, Work};
+use crate::model::{Activity, JobId, UserId, Work};
 use crate::store::{Listeners, Tier};
+
+/// Users whose activity is kept in memory, at about 60 bytes each.
+const CACHED_ACTIVITIES: usize = 1 << 18;
 
 /// How to open a store.
 #[derive(Debug, Clone)]
@@ -72,12 +78,14 @@ pub struct Rocks {
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
     deleted: Seen,
-    /// Authors with a row in `unpushed`.
-    unpushed: Seen,
+    /// The rows of `unpushed`.
+    unpushed: UnpushedRows,
     content_locks: Stripes,
     user_locks: Stripes,
     pair_locks: Stripes,
     activity_locks: Stripes,
+    /// Rows of `activity`; read and written under `activity_locks`, so none is older than its row.
+    activities: Cache<UserId, Activity>,
     floor_locks: Stripes,
     /// Released when everything above is gone: fields drop in order.
     _directory: Directory,
@@ -106,7 +114,7 @@ impl Rocks {
         engine.set_keep_log_file_num(4);
         engine.set_max_log_file_size(8 << 20);
         engine.set_stats_dump_period_sec(0);
-        let cache = Cache::new_hyper_clock_cache(options.block_cache, 0);
+        let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
         let filter =
             InboxFilterFactory { notice_above: options.notice_above, listeners: Arc::new(options.listeners.clone()) };
         let families = tables::descriptors(&cache, filter);
@@ -116,18 +124,19 @@ impl Rocks {
             sync: options.sync,
             next_seq: AtomicU64::new(1),
             deleted: Seen::default(),
-            unpushed: Seen::default(),
+            unpushed: UnpushedRows::default(),
             content_locks: Stripes::default(),
             user_locks: Stripes::default(),
             pair_locks: Stripes::default(),
             activity_locks: Stripes::default(),
+            activities: Cache::new(CACHED_ACTIVITIES),
             floor_locks: Stripes::default(),
             _directory: directory,
         };
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
-        store.deleted.fill(&store, tables::DELETED)?;
-        store.unpushed.fill(&store, tables::UNPUSHED)?;
+        store.deleted = Seen::of(&store, tables::DELETED)?;
+        store.unpushed.fill(&store)?;
         Ok(store)
     }
 

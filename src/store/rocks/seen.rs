@@ -1,7 +1,9 @@
 //! A bounded memory of which keys a sparse table has.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use fastbloom::AtomicBloomFilter;
-use rocksdb::ReadOptions;
+use rocksdb::{ReadOptions, properties};
 
 use super::tables::Table;
 use super::{Rocks, keys, storage};
@@ -9,34 +11,54 @@ use crate::error::Result;
 
 /// Knows for sure that a key is *not* in a table, and else that it may be.
 ///
-/// 8 MiB and 4 hashes: one wrong guess in a thousand at 2.7 million keys. Beyond that more reads
-/// go to the table; none is ever answered wrongly. A key is added after its row is written and
-/// before that is acknowledged, and never taken back.
-pub(super) struct Seen(AtomicBloomFilter);
+/// 8 bits a key and 4 hashes make one wrong guess in forty; the size is for twice the keys at start,
+/// and for [`MIN_KEYS`] at least. Beyond that more reads go to the table; none is ever answered
+/// wrongly. A key is added after its row is written and before that is acknowledged, and never taken
+/// back.
+pub(super) struct Seen {
+    filter: AtomicBloomFilter,
+    /// While nothing was added there is nothing to look up.
+    any: AtomicBool,
+}
+
+/// The filter's least and greatest size in keys: 1 MiB and 64 MiB of memory.
+const MIN_KEYS: usize = 1 << 20;
+const MAX_KEYS: usize = 64 << 20;
+const BITS_PER_KEY: usize = 8;
 
 impl Default for Seen {
     fn default() -> Self {
-        Self(AtomicBloomFilter::with_num_bits(8 << 23).seed(&0).hashes(4))
+        Self::for_keys(0)
     }
 }
 
 impl Seen {
-    /// Adds every key of a table.
-    pub(super) fn fill(&self, store: &Rocks, table: Table) -> Result<()> {
-        let mut rows = store.db.raw_iterator_cf_opt(store.family(table)?, ReadOptions::default());
+    fn for_keys(keys: usize) -> Self {
+        let bits = BITS_PER_KEY * keys.clamp(MIN_KEYS, MAX_KEYS);
+        Self { filter: AtomicBloomFilter::with_num_bits(bits).seed(&0).hashes(4), any: AtomicBool::new(false) }
+    }
+
+    /// Of every key of a table.
+    pub(super) fn of(store: &Rocks, table: Table) -> Result<Self> {
+        let family = store.family(table)?;
+        let about = store.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
+        let seen = Self::for_keys(2 * about.unwrap_or_default() as usize);
+        let mut rows = store.db.raw_iterator_cf_opt(family, ReadOptions::default());
         rows.seek_to_first();
         while let Some(key) = rows.key().and_then(keys::number) {
-            self.add(key);
+            seen.add(key);
             rows.next();
         }
-        rows.status().map_err(storage)
+        rows.status().map_err(storage)?;
+        Ok(seen)
     }
 
     pub(super) fn add(&self, key: u64) {
-        self.0.insert(&key);
+        self.filter.insert(&key);
+        self.any.store(true, Ordering::Release);
     }
 
     pub(super) fn may_have(&self, key: u64) -> bool {
-        self.0.contains(&key)
+        self.any.load(Ordering::Acquire) && self.filter.contains(&key)
     }
 }

@@ -1,0 +1,127 @@
+//! What the benches share: a store in a directory, made-up users, and numbers.
+
+#![allow(clippy::expect_used, dead_code, missing_docs, unreachable_pub)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tideline::backlog::Backlog;
+use tideline::feed::{Feed, Rules};
+use tideline::model::{Draft, PageRequest, Span, UserId};
+use tideline::store::rocks::{self, Rocks};
+use tideline::store::{Store, Tier};
+use tideline::worker::{self, Candidates, Workers};
+
+pub const AUTHORS: u64 = 1_000;
+pub const FOLLOWEES: u64 = 50;
+pub const READERS: u64 = 500;
+pub const POSTS: u64 = 10_000;
+pub const PAGE: usize = 20;
+
+/// Deterministic pseudo-random numbers (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (x ^ (x >> 31)) % n
+    }
+}
+
+pub fn user(raw: u64) -> UserId {
+    UserId::new(raw).expect("in range")
+}
+
+pub struct Opened {
+    pub feed: Feed,
+    pub rules: worker::Rules,
+    pub candidates: Candidates,
+}
+
+pub fn open(dir: &Path) -> Opened {
+    let candidates = Candidates::default();
+    let mut options = rocks::Options::new(dir);
+    options.sync = false;
+    options.block_cache = 512 << 20;
+    options.write_buffer = 256 << 20;
+    options.listeners = candidates.listeners();
+    let store = Arc::new(Store::Rocks(Rocks::open(&options).expect("opens")));
+    let backlog = Arc::new(Backlog::new(1_000_000));
+    let active_for = 1 << 40;
+    let rules = Rules { include_own: false, active_for, follow_limit: 100_000 };
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let worker_rules = worker::Rules {
+        workers,
+        chunk: 1000,
+        push_threshold: 10_000,
+        pull_threshold: 1_000_000,
+        active_for,
+        inbox_limit: 1000,
+    };
+    Opened { feed: Feed::new(store, backlog, rules), rules: worker_rules, candidates }
+}
+
+impl Opened {
+    pub fn work(&self) -> Duration {
+        let start = Instant::now();
+        let (store, backlog) = (Arc::clone(self.feed.store()), Arc::clone(self.feed.backlog()));
+        let workers = Workers::start(store, backlog, self.rules, self.candidates.clone()).expect("starts");
+        assert!(self.feed.backlog().wait_until_empty(Duration::from_secs(600)), "the workers are stuck");
+        let taken = start.elapsed();
+        workers.stop();
+        taken
+    }
+
+    pub fn publish(&self, posts: impl Iterator<Item = (u64, u64)>) {
+        let draft = |(id, author): (u64, u64)| {
+            let body =
+                format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{}}}"#, 1_700_000_000_000 + id);
+            serde_json::from_str::<Draft>(&body).expect("a draft")
+        };
+        let drafts: Vec<_> = posts.map(draft).collect();
+        for part in drafts.chunks(1000) {
+            self.feed.import(part.to_vec()).expect("publishes");
+        }
+    }
+}
+
+/// Active readers who follow [`FOLLOWEES`] authors each, with everything delivered and nothing to
+/// be pulled; and, by author, who follows.
+pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
+    let ours = open(dir);
+    let mut random = Random(2);
+    let mut follows = Vec::new();
+    let mut audiences = vec![Vec::new(); AUTHORS as usize];
+    for reader in 0..READERS {
+        let mut followees = Vec::new();
+        while followees.len() < FOLLOWEES as usize {
+            let author = random.below(AUTHORS);
+            if !followees.contains(&author) {
+                followees.push(author);
+            }
+        }
+        for author in followees {
+            follows.push((user(AUTHORS + 1 + reader), user(author + 1), Some(1)));
+            audiences[author as usize].push(AUTHORS + 1 + reader);
+        }
+    }
+    ours.feed.import_follows(&follows).expect("follows");
+    ours.work();
+    ours.publish((1..=POSTS).map(|id| (id, (id - 1) % AUTHORS + 1)));
+    ours.work();
+    for reader in 0..READERS {
+        let request = PageRequest { span: Span::ALL, limit: PAGE };
+        ours.feed.timeline(user(AUTHORS + 1 + reader), &request, Tier::Disk).expect("reads");
+    }
+    ours.work();
+    (ours, audiences)
+}
+
+pub fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}

@@ -1,0 +1,70 @@
+//! Authors' unpushed items, in memory beside their table.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use rocksdb::ReadOptions;
+
+use super::tables::UNPUSHED;
+use super::{Rocks, keys, storage, values};
+use crate::error::{Error, Result};
+use crate::model::{Unpushed, UserId};
+
+/// Most authors that are kept in memory, at about 100 bytes each. An author is one of them only
+/// after more than `push_threshold` users followed it.
+const CAPACITY: usize = 1_000_000;
+
+/// Rows of `unpushed`, written through and never evicted, so none is ever older than the table.
+#[derive(Default)]
+pub(super) struct UnpushedRows {
+    rows: RwLock<HashMap<UserId, Unpushed>>,
+    /// Some rows did not fit: an author who is not here may yet have one.
+    overflowed: AtomicBool,
+}
+
+/// A look at the rows that holds for many authors.
+pub(super) struct Look<'a> {
+    rows: RwLockReadGuard<'a, HashMap<UserId, Unpushed>>,
+    overflowed: bool,
+}
+
+impl UnpushedRows {
+    /// Reads the table.
+    pub(super) fn fill(&self, store: &Rocks) -> Result<()> {
+        let mut rows = store.db.raw_iterator_cf_opt(store.family(UNPUSHED)?, ReadOptions::default());
+        rows.seek_to_first();
+        while let Some((key, value)) = rows.item() {
+            let author = keys::number(key).and_then(|raw| UserId::new(raw).ok());
+            let author = author.ok_or_else(|| Error::Corrupt(format!("a key in {UNPUSHED}")))?;
+            self.set(author, values::read_unpushed(value)?);
+            rows.next();
+        }
+        rows.status().map_err(storage)
+    }
+
+    /// Takes over a row that has been written.
+    pub(super) fn set(&self, author: UserId, unpushed: Unpushed) {
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        if rows.len() < CAPACITY || rows.contains_key(&author) {
+            rows.insert(author, unpushed);
+        } else {
+            self.overflowed.store(true, Ordering::Release);
+        }
+    }
+
+    pub(super) fn look(&self) -> Look<'_> {
+        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+        Look { rows, overflowed: self.overflowed.load(Ordering::Acquire) }
+    }
+}
+
+impl Look<'_> {
+    /// The row of an author; `None` if only the table knows.
+    pub(super) fn of(&self, author: UserId) -> Option<Unpushed> {
+        match self.rows.get(&author) {
+            None if self.overflowed => None,
+            row => Some(row.copied().unwrap_or_default()),
+        }
+    }
+}

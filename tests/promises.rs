@@ -1,0 +1,70 @@
+//! The promises S2 to S5: whatever happens behind it, every answer of the feed equals the plain
+//! function of follow graph and content that `promises::model` computes.
+//!
+//! The sequences are the same in each run, the threads are not. `TIDELINE_TEST_SEED` chooses other
+//! sequences (a number, or `random`), `TIDELINE_TEST_CASES` how many there are on RocksDB (the rest
+//! scales with it). A failure prints its seed and the shortest sequence found that still fails.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+/// Returns a failure, with its text, unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($text:tt)+) => {
+        if !$condition {
+            return Err(format!($($text)+));
+        }
+    };
+}
+
+/// Returns a failure that shows both sides unless they are equal.
+macro_rules! ensure_eq {
+    ($is:expr, $should_be:expr, $($text:tt)+) => {
+        match (&$is, &$should_be) {
+            (is, should_be) if is != should_be => {
+                return Err(format!("{}:\n  is        {is:?}\n  should be {should_be:?}", format!($($text)+)));
+            }
+            _ => {}
+        }
+    };
+}
+
+mod promises {
+    pub(crate) mod case;
+    pub(crate) mod change;
+    pub(crate) mod crash;
+    pub(crate) mod history;
+    pub(crate) mod model;
+    pub(crate) mod names;
+    pub(crate) mod ops;
+    pub(crate) mod read;
+    pub(crate) mod seed;
+    pub(crate) mod settled;
+    pub(crate) mod shape;
+    pub(crate) mod swap;
+    pub(crate) mod system;
+    pub(crate) mod threads;
+    pub(crate) mod upkeep;
+}
+
+use promises::case::run_sequences;
+use promises::shape::Kind;
+
+#[test]
+fn every_page_is_the_function_on_memory() {
+    run_sequences(Kind::Memory, 20);
+}
+
+#[test]
+fn every_page_is_the_function_on_rocks() {
+    run_sequences(Kind::Rocks, 1);
+}
+
+#[test]
+fn reads_at_the_same_time_see_what_was_acknowledged() {
+    promises::threads::run_rounds();
+}
+
+#[test]
+fn a_batch_of_follows_is_seen_whole_or_not_at_all() {
+    promises::swap::run_rounds();
+}

@@ -1,0 +1,277 @@
+//! Changes, and what they answer.
+
+use std::collections::BTreeSet;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tideline::error::Error;
+use tideline::feed::Imported;
+use tideline::model::{Content, Draft, EditDraft, Millis, Relation, UserId};
+
+use super::case::Case;
+use super::model::{Body, Item, Model};
+use super::names::{item, user};
+use super::ops::Post;
+use super::shape::WIDE;
+
+fn clock() -> Millis {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_millis() as Millis
+}
+
+fn text(choice: u8) -> Option<String> {
+    (choice > 0).then(|| format!("text {choice}"))
+}
+
+/// The last two are one object in two spellings.
+fn extra(choice: u8) -> Option<String> {
+    [None, Some(r#"{"a":1}"#), Some(r#"{"a":2}"#), Some(r#"{ "a": 2 }"#)][usize::from(choice)].map(str::to_owned)
+}
+
+impl Post {
+    fn body(&self) -> Body {
+        let (text, extra) = (text(self.text), extra(self.extra));
+        Body { author: user(self.author), text, extra, broadcast: self.broadcast }
+    }
+}
+
+/// A publish as a host would send it.
+fn draft(id: Option<u64>, at: Option<Millis>, body: &Body) -> Draft {
+    let mut fields = vec![format!("\"author_id\":{},\"broadcast\":{}", body.author, body.broadcast)];
+    fields.extend(id.map(|id| format!("\"content_id\":\"{id}\"")));
+    fields.extend(at.map(|at| format!("\"published_at\":{at}")));
+    fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
+    fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
+    serde_json::from_str(&format!("{{{}}}", fields.join(","))).expect("a draft")
+}
+
+/// The item as the model has it, against the content as it was answered.
+pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String> {
+    let is = (content.id, content.published_at, content.author, &content.text, &content.extra, content.broadcast);
+    ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra, item.body.broadcast), "content");
+    ensure_eq!(content.edited_at.is_some(), item.edited, "edited_at of {}", item.id);
+    ensure_eq!((content.kind.as_str(), content.media.as_str()), ("post", "[]"), "kind and media");
+    Ok(())
+}
+
+/// The stable word of a refusal.
+fn code(error: &Error) -> &'static str {
+    match error {
+        Error::Invalid { code, .. }
+        | Error::Refused { code, .. }
+        | Error::NotFound { code, .. }
+        | Error::Conflict { code, .. }
+        | Error::Unavailable { code, .. } => code,
+        _ => "",
+    }
+}
+
+/// What the model says to one publish.
+enum Verdict {
+    New,
+    Same,
+    Taken,
+}
+
+impl Model {
+    fn judge(&self, id: Option<u64>, at: Option<Millis>, body: &Body) -> Verdict {
+        match id.and_then(|id| self.item(item(id))) {
+            None => Verdict::New,
+            Some(there) if there.is_repeated_by(body, at) => Verdict::Same,
+            Some(_) => Verdict::Taken,
+        }
+    }
+}
+
+impl Case {
+    /// Whether a refusal is one of a full queue, which is fine if the queue is a small one.
+    fn is_full(&self, error: &Error) -> bool {
+        code(error) == "overloaded" && self.system.shape.queue < WIDE
+    }
+
+    pub(crate) fn publish(&mut self, posts: &[Post]) -> Result<(), String> {
+        let posts: Vec<_> = posts.iter().map(|post| (post.id, post.at, post.body())).collect();
+        self.publish_bodies(&posts)
+    }
+
+    fn publish_bodies(&mut self, posts: &[(Option<u64>, Option<Millis>, Body)]) -> Result<(), String> {
+        let began = clock();
+        let drafts = posts.iter().map(|(id, at, body)| draft(*id, *at, body)).collect();
+        let answer = self.system.feed.publish(drafts);
+        let ids: BTreeSet<_> = posts.iter().filter_map(|(id, ..)| *id).collect();
+        let twice = ids.len() < posts.iter().filter(|(id, ..)| id.is_some()).count();
+        let verdicts: Vec<_> = posts.iter().map(|(id, at, body)| self.model.judge(*id, *at, body)).collect();
+        let taken = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Taken));
+        let published = match answer {
+            Err(error) if twice => return expect_code(&error, "invalid_body"),
+            Err(error) if self.is_full(&error) => return Ok(()),
+            Err(error) if taken => return expect_code(&error, "content_exists"),
+            Err(error) => return Err(format!("publish fails: {error}")),
+            Ok(published) => published,
+        };
+        ensure!(!twice && !taken, "a publish that must be refused is answered {published:?}");
+        ensure_eq!(published.len(), posts.len(), "answers");
+        for (((id, at, body), verdict), (content, new)) in posts.iter().zip(verdicts).zip(&published) {
+            ensure_eq!(*new, matches!(verdict, Verdict::New), "whether {} is new", content.id);
+            if *new {
+                let made = id.is_none().then_some(content.id);
+                ensure!(made.is_none_or(|id| self.model.item(id).is_none()), "{made:?} was there before");
+                let (id, time) = (id.map_or(content.id, item), at.unwrap_or(content.published_at));
+                ensure!(at.is_some() || (began..=clock()).contains(&time), "{time} is not by the clock");
+                self.model.items.push(Item::new(id, time, body.clone()));
+            }
+            let item = self.model.item(content.id).ok_or_else(|| format!("content {} appears", content.id))?;
+            same_content(item, content)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn repeat(&mut self, index: usize, with_time: bool) -> Result<(), String> {
+        let Some(item) = self.nth(index) else { return Ok(()) };
+        self.publish_bodies(&[(Some(item.id.get()), with_time.then_some(item.at), item.body)])
+    }
+
+    /// The item with this index, counted round.
+    pub(crate) fn nth(&self, index: usize) -> Option<Item> {
+        self.model.items.get(index.checked_rem(self.model.items.len())?).cloned()
+    }
+
+    pub(crate) fn import(&mut self, posts: &[Post]) -> Result<(), String> {
+        if self.system.shape.queue < WIDE {
+            return Ok(()); // Would wait for workers that may be off.
+        }
+        let named: Vec<_> = posts.iter().filter(|post| post.id.is_some() && post.at.is_some()).collect();
+        let drafts = named.iter().map(|post| draft(post.id, post.at, &post.body())).collect();
+        let results = self.system.feed.import(drafts).map_err(|e| format!("import fails: {e}"))?;
+        ensure_eq!(results.len(), named.len(), "answers");
+        for (post, result) in named.into_iter().zip(results) {
+            let should_be = match self.model.judge(post.id, post.at, &post.body()) {
+                Verdict::New => Imported::New,
+                Verdict::Same => Imported::Same,
+                Verdict::Taken => Imported::Taken,
+            };
+            ensure_eq!(result, should_be, "import of {post:?}");
+            if let (Imported::New, Some(id), Some(at)) = (result, post.id, post.at) {
+                self.model.items.push(Item::new(item(id), at, post.body()));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn edit(&mut self, index: usize, new_text: Option<u8>, new_extra: Option<u8>) -> Result<(), String> {
+        let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
+        let edit = EditDraft {
+            text: new_text.map(text),
+            media: None,
+            extra: new_extra.map(|choice| extra(choice).map(|json| serde_json::from_str(&json).expect("an object"))),
+        };
+        let answer = self.system.feed.edit(id, edit);
+        let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
+        item.edited = true;
+        item.text = new_text.map_or_else(|| item.text.clone(), text);
+        item.extra = new_extra.map_or_else(|| item.extra.clone(), extra);
+        same_content(item, &answer.map_err(|e| format!("edit fails: {e}"))?)
+    }
+
+    pub(crate) fn delete(&mut self, index: usize) -> Result<(), String> {
+        let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
+        let answer = self.system.feed.delete(id);
+        let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
+        item.deleted = true;
+        answer.map_err(|e| format!("delete fails: {e}"))
+    }
+
+    pub(crate) fn relate(
+        &mut self,
+        raw: u64,
+        follow: &[(u64, Option<Millis>)],
+        unfollow: &[u64],
+    ) -> Result<(), String> {
+        let (began, me) = (clock(), user(raw));
+        let follow: Vec<_> = follow.iter().map(|(target, since)| (user(*target), *since)).collect();
+        let unfollow: Vec<_> = unfollow.iter().map(|target| user(*target)).collect();
+        let answer = self.system.feed.relate(me, &follow, &unfollow);
+        let targets: Vec<_> = follow.iter().map(|(target, _)| *target).chain(unfollow.iter().copied()).collect();
+        let twice = targets.iter().collect::<BTreeSet<_>>().len() < targets.len();
+        let itself = follow.iter().any(|(target, _)| *target == me);
+        let added = follow.iter().filter(|(target, _)| !self.model.follows(me, *target)).count();
+        let removed = unfollow.iter().filter(|target| self.model.follows(me, **target)).count();
+        let after = self.model.following(me) + added - removed;
+        let beyond = added > removed && after > self.system.shape.follow_limit;
+        let relations = match answer {
+            Err(error) if twice => return expect_code(&error, "invalid_body"),
+            Err(error) if itself => return expect_code(&error, "self_follow"),
+            Err(error) if self.is_full(&error) => return Ok(()),
+            Err(error) if beyond => return expect_code(&error, "follow_limit"),
+            Err(error) => return Err(format!("relate fails: {error}")),
+            Ok(relations) => relations,
+        };
+        ensure!(!twice && !itself && !beyond, "a follow that must be refused is answered {relations:?}");
+        ensure_eq!(relations.len(), targets.len(), "answers");
+        for ((target, since), relation) in follow.iter().zip(&relations) {
+            self.follow(me, *target, *since, relation, began)?;
+        }
+        for target in &unfollow {
+            self.model.follows.remove(&(me, *target));
+        }
+        let should_be: Vec<_> = targets.iter().map(|target| self.model.relation(me, *target)).collect();
+        ensure_eq!(relations, should_be, "relations of {me}");
+        Ok(())
+    }
+
+    /// Takes a follow into the model, with the time that was answered if none was given.
+    fn follow(
+        &mut self,
+        me: UserId,
+        target: UserId,
+        since: Option<Millis>,
+        answer: &Relation,
+        began: Millis,
+    ) -> Result<(), String> {
+        if !self.model.follows(me, target) {
+            let since = match (since, answer.following_since) {
+                (Some(since), _) => since,
+                (None, Some(made)) if (began..=clock()).contains(&made) => made,
+                (None, made) => return Err(format!("following {target} since {made:?} is not by the clock")),
+            };
+            self.model.follows.insert((me, target), since);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn import_follows(&mut self, follows: &[(u64, u64, Option<Millis>)]) -> Result<(), String> {
+        if self.system.shape.queue < WIDE {
+            return Ok(()); // Would wait for workers that may be off.
+        }
+        let follows: Vec<_> = follows.iter().map(|(u, t, since)| (user(*u), user(*t), since.or(Some(3)))).collect();
+        let results = self.system.feed.import_follows(&follows).map_err(|e| format!("import fails: {e}"))?;
+        ensure_eq!(results.len(), follows.len(), "answers");
+        for ((me, target, since), result) in follows.into_iter().zip(results) {
+            let known = self.model.follows(me, target);
+            let full = self.model.following(me) >= self.system.shape.follow_limit;
+            match result {
+                Err(error) if me == target => expect_code(&error, "self_follow")?,
+                Err(error) if full && !known => expect_code(&error, "follow_limit")?,
+                Err(error) => return Err(format!("{me} cannot follow {target}: {error}")),
+                Ok(new) => {
+                    ensure!(me != target && (known || !full), "{me} may not follow {target}");
+                    ensure_eq!(new, !known, "whether {me} following {target} is new");
+                    if new {
+                        self.model.follows.insert((me, target), since.expect("given"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn expect_code(error: &Error, should_be: &str) -> Result<(), String> {
+    ensure_eq!(code(error), should_be, "the code of {error:?}");
+    Ok(())
+}
+
+fn expect_not_found<T: std::fmt::Debug>(answer: Result<T, Error>) -> Result<(), String> {
+    match answer {
+        Err(error) => expect_code(&error, "content_not_found"),
+        Ok(done) => Err(format!("what is not there is changed: {done:?}")),
+    }
+}

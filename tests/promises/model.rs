@@ -1,0 +1,148 @@
+//! What the answers must be: a list of content, a set of follows, and the function of section 2 of
+//! the contract over them. Nothing here is fast or clever.
+
+use std::collections::BTreeMap;
+
+use tideline::model::{
+    ContentId, Cursor, Entry, Millis, Page, PageRequest, Position, Relation, Side, UserCursor, UserId,
+};
+
+use super::names::member;
+
+/// What was said in a publish, but for id and time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Body {
+    pub(crate) author: UserId,
+    pub(crate) text: Option<String>,
+    /// As it was written.
+    pub(crate) extra: Option<String>,
+    pub(crate) broadcast: bool,
+}
+
+/// One published item.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    pub(crate) id: ContentId,
+    pub(crate) at: Millis,
+    /// As published.
+    pub(crate) body: Body,
+    /// As it stands.
+    pub(crate) text: Option<String>,
+    pub(crate) extra: Option<String>,
+    pub(crate) edited: bool,
+    pub(crate) deleted: bool,
+}
+
+impl Item {
+    pub(crate) fn new(id: ContentId, at: Millis, body: Body) -> Self {
+        let (text, extra) = (body.text.clone(), body.extra.clone());
+        Self { id, at, body, text, extra, edited: false, deleted: false }
+    }
+
+    pub(crate) fn cursor(&self) -> Cursor {
+        Cursor { at: self.at, id: self.id }
+    }
+
+    pub(crate) fn entry(&self) -> Entry {
+        Entry { cursor: self.cursor(), author: self.body.author }
+    }
+
+    /// Whether publishing `body` at `at` repeats the publish of this item.
+    pub(crate) fn is_repeated_by(&self, body: &Body, at: Option<Millis>) -> bool {
+        let meaning = |extra: &Option<String>| extra.as_ref().map(|text| text.replace(' ', ""));
+        let same = self.body.author == body.author
+            && self.body.text == body.text
+            && self.body.broadcast == body.broadcast
+            && meaning(&self.body.extra) == meaning(&body.extra);
+        !self.deleted && same && at.is_none_or(|at| at == self.at)
+    }
+}
+
+/// All that was acknowledged.
+#[derive(Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) items: Vec<Item>,
+    /// User and target to `since`.
+    pub(crate) follows: BTreeMap<(UserId, UserId), Millis>,
+}
+
+impl Model {
+    pub(crate) fn item(&self, id: ContentId) -> Option<&Item> {
+        self.items.iter().find(|item| item.id == id)
+    }
+
+    pub(crate) fn live(&mut self, id: ContentId) -> Option<&mut Item> {
+        self.items.iter_mut().find(|item| item.id == id && !item.deleted)
+    }
+
+    pub(crate) fn follows(&self, user: UserId, target: UserId) -> bool {
+        self.follows.contains_key(&(user, target))
+    }
+
+    pub(crate) fn following(&self, user: UserId) -> usize {
+        self.follows.keys().filter(|(follower, _)| *follower == user).count()
+    }
+
+    /// The timeline of a user, newest first.
+    pub(crate) fn timeline(&self, user: UserId, include_own: bool) -> Vec<Entry> {
+        self.listed(|author| self.follows(user, author) || (include_own && author == user))
+    }
+
+    /// An author's own page, newest first.
+    pub(crate) fn outbox(&self, author: UserId) -> Vec<Entry> {
+        self.listed(|other| other == author)
+    }
+
+    fn listed(&self, shown: impl Fn(UserId) -> bool) -> Vec<Entry> {
+        let live = self.items.iter().filter(|item| !item.deleted && item.body.broadcast);
+        let mut entries: Vec<_> = live.filter(|item| shown(item.body.author)).map(Item::entry).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
+        entries
+    }
+
+    /// One side of the graph around a user, newest first.
+    pub(crate) fn members(&self, user: UserId, side: Side) -> Vec<UserCursor> {
+        let following = self.follows.iter().filter(|((u, _), _)| *u == user).map(|((_, t), since)| (*t, *since));
+        let followers = self.follows.iter().filter(|((_, t), _)| *t == user).map(|((u, _), since)| (*u, *since));
+        let friends = following.clone().filter_map(|(t, since)| Some((t, since.max(*self.follows.get(&(t, user))?))));
+        let mut members: Vec<_> = match side {
+            Side::Following => following.map(|(t, since)| member(since, t)).collect(),
+            Side::Followers => followers.map(|(u, since)| member(since, u)).collect(),
+            Side::Friends => friends.map(|(t, since)| member(since, t)).collect(),
+        };
+        members.sort_by_key(|place| std::cmp::Reverse(*place));
+        members
+    }
+
+    pub(crate) fn relation(&self, user: UserId, target: UserId) -> Relation {
+        Relation {
+            user,
+            target,
+            following_since: self.follows.get(&(user, target)).copied(),
+            followed_since: self.follows.get(&(target, user)).copied(),
+        }
+    }
+}
+
+/// The page of a whole list, which is newest first.
+pub(crate) fn page<T: Copy, I: Copy + Ord>(
+    list: &[T],
+    place: impl Fn(&T) -> Position<I>,
+    request: &PageRequest<I>,
+) -> Page<T, I> {
+    let (before, after) = (request.span.before, request.span.after);
+    let older = |item: &&T| before.is_none_or(|before| place(item) < before);
+    let newer = |item: &&T| after.is_none_or(|after| place(item) > after);
+    let within: Vec<T> = list.iter().filter(older).filter(newer).copied().collect();
+    let upwards = before.is_none() && after.is_some();
+    let skipped = if upwards { within.len().saturating_sub(request.limit) } else { 0 };
+    let items: Vec<T> = within.iter().skip(skipped).take(request.limit).copied().collect();
+    let last = items.last().map(&place);
+    let older_exist = match last {
+        Some(last) if upwards => list.iter().any(|item| place(item) < last),
+        Some(last) => within.iter().any(|item| place(item) < last),
+        None => false,
+    };
+    let prev = items.first().map(&place).or(after);
+    Page { items, next: last.filter(|_| older_exist), prev }
+}

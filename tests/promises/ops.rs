@@ -1,0 +1,180 @@
+//! What a sequence is made of.
+
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use tideline::model::Side;
+
+use super::names::{AUTHORS, IDS, TIMES, USERS, id, time};
+use super::shape::{Shape, shapes};
+
+/// An item to publish. What is `None` is left to the server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Post {
+    pub(crate) author: u64,
+    pub(crate) id: Option<u64>,
+    pub(crate) at: Option<u64>,
+    pub(crate) text: u8,
+    pub(crate) extra: u8,
+    pub(crate) broadcast: bool,
+}
+
+/// A place in a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    /// Where one of the items or users is, counted round.
+    Of(usize),
+    /// Wherever, whether or not something is there: time, and the number of an id or user.
+    At(u64, u64),
+}
+
+/// A page to ask for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask {
+    pub(crate) before: Option<Place>,
+    pub(crate) after: Option<Place>,
+    pub(crate) limit: usize,
+    /// Whether to try in memory first.
+    pub(crate) inline: bool,
+}
+
+/// One step of a sequence.
+#[derive(Debug, Clone)]
+pub(crate) enum Op {
+    Publish(Vec<Post>),
+    Import(Vec<Post>),
+    /// Publishes the item with this index once more.
+    Repeat(usize, bool),
+    /// Text and extra; `None` leaves, `Some(0)` clears.
+    Edit(usize, Option<u8>, Option<u8>),
+    Delete(usize),
+    Relate {
+        user: u64,
+        follow: Vec<(u64, Option<u64>)>,
+        unfollow: Vec<u64>,
+    },
+    ImportFollows(Vec<(u64, u64, Option<u64>)>),
+    Read(u64, Ask),
+    /// To the end by `next`, and back up by `prev`.
+    Scroll(u64, usize),
+    Outbox(u64, Ask),
+    Members(u64, Side, Ask),
+    Relations(u64),
+    Verify(u64, usize),
+    Explain(u64, usize),
+    /// Workers on.
+    Start,
+    /// Workers off, wherever they are.
+    Stop,
+    /// Workers on until no job is left; on or off afterwards.
+    Drain(bool),
+    Sleep(u64),
+    /// The floor rises to the entry so far beyond the limit, as in a trim.
+    Trim(u64, usize),
+    /// The floor rises to any place.
+    Floor(u64, Place),
+    Compact,
+    /// Stops in order, and opens again.
+    Reopen,
+    /// Goes on with the directory as it is at this instant.
+    Crash,
+}
+
+/// Settings and steps.
+#[derive(Debug, Clone)]
+pub(crate) struct Sequence {
+    pub(crate) shape: Shape,
+    pub(crate) ops: Vec<Op>,
+}
+
+pub(crate) fn sequences() -> impl Strategy<Value = Sequence> {
+    (shapes(), vec(op(), 1..90)).prop_map(|(shape, ops)| Sequence { shape, ops })
+}
+
+fn user() -> impl Strategy<Value = u64> + Clone {
+    select(&USERS[..])
+}
+
+fn author() -> impl Strategy<Value = u64> + Clone {
+    select(&USERS[..AUTHORS])
+}
+
+fn at() -> impl Strategy<Value = u64> + Clone {
+    (0..=TIMES).prop_map(time)
+}
+
+fn named_or_not() -> impl Strategy<Value = Option<u64>> + Clone {
+    prop_oneof![6 => at().prop_map(Some), 1 => Just(None)]
+}
+
+fn post() -> impl Strategy<Value = Post> {
+    let id = prop_oneof![12 => (1..=IDS).prop_map(|n| Some(id(n))), 1 => Just(None)];
+    (author(), id, named_or_not(), 0..3_u8, 0..4_u8, prop::bool::weighted(0.9))
+        .prop_map(|(author, id, at, text, extra, broadcast)| Post { author, id, at, text, extra, broadcast })
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    prop_oneof![3 => any::<usize>().prop_map(|n| Place::Of(n % 64)), 1 => (at(), 1..=IDS).prop_map(|(t, n)| Place::At(t, n))]
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    let bound = || prop_oneof![1 => Just(None), 1 => place().prop_map(Some)];
+    (bound(), bound(), 1_usize..=5, any::<bool>()).prop_map(|(before, after, limit, inline)| Ask {
+        before,
+        after,
+        limit,
+        inline,
+    })
+}
+
+/// Mostly one pair, now and then several of one user, now and then with a target that comes twice.
+fn relate() -> impl Strategy<Value = Op> {
+    let one =
+        (user(), author(), named_or_not(), prop::bool::weighted(0.65)).prop_map(|(user, target, since, follow)| {
+            let (follow, unfollow) = if follow { (vec![(target, since)], vec![]) } else { (vec![], vec![target]) };
+            Op::Relate { user, follow, unfollow }
+        });
+    let several = (user(), btree_set(user(), 0..6), vec(user(), 0..4), named_or_not(), prop::bool::weighted(0.1))
+        .prop_map(|(user, follow, unfollow, since, twice)| {
+            let unfollow = unfollow.into_iter().filter(|target| twice || !follow.contains(target)).collect();
+            Op::Relate { user, follow: follow.into_iter().map(|target| (target, since)).collect(), unfollow }
+        });
+    prop_oneof![4 => one, 1 => several]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let index = || 0_usize..64;
+    let side = select(vec![Side::Following, Side::Followers, Side::Friends]);
+    let change = prop_oneof![
+        8 => post().prop_map(|post| Op::Publish(vec![post])),
+        2 => vec(post(), 0..5).prop_map(Op::Publish),
+        1 => vec(post(), 0..5).prop_map(Op::Import),
+        1 => (index(), any::<bool>()).prop_map(|(n, time)| Op::Repeat(n, time)),
+        1 => (index(), prop::option::of(0..3_u8), prop::option::of(0..4_u8)).prop_map(|(n, t, e)| Op::Edit(n, t, e)),
+        2 => index().prop_map(Op::Delete),
+        12 => relate(),
+        1 => vec((user(), user(), named_or_not()), 0..5).prop_map(Op::ImportFollows),
+    ];
+    let read = prop_oneof![
+        12 => (user(), ask()).prop_map(|(user, ask)| Op::Read(user, ask)),
+        2 => (user(), 1_usize..=5).prop_map(|(user, limit)| Op::Scroll(user, limit)),
+        1 => (author(), ask()).prop_map(|(user, ask)| Op::Outbox(user, ask)),
+        2 => (user(), side, ask()).prop_map(|(user, side, ask)| Op::Members(user, side, ask)),
+        1 => user().prop_map(Op::Relations),
+        1 => (user(), 1_usize..40).prop_map(|(user, depth)| Op::Verify(user, depth)),
+        2 => (user(), index()).prop_map(|(user, n)| Op::Explain(user, n)),
+    ];
+    let behind = prop_oneof![
+        4 => Just(Op::Start),
+        3 => Just(Op::Stop),
+        6 => any::<bool>().prop_map(Op::Drain),
+        4 => (1_u64..=25).prop_map(Op::Sleep),
+        3 => (user(), 0_usize..3).prop_map(|(user, beyond)| Op::Trim(user, beyond)),
+        1 => (user(), place()).prop_map(|(user, place)| Op::Floor(user, place)),
+        1 => Just(Op::Compact),
+        1 => Just(Op::Reopen),
+        1 => Just(Op::Crash),
+    ];
+    prop_oneof![9 => change, 7 => read, 4 => behind]
+}

@@ -1,0 +1,172 @@
+//! Reads, each against the model.
+
+use tideline::error::Error;
+use tideline::model::{ContentId, Cursor, Entry, Page, PageRequest, Position, Side, Span, UserId};
+use tideline::store::Tier;
+
+use super::case::Case;
+use super::change::same_content;
+use super::model::page;
+use super::names::{USERS, everybody, id, member, place, user};
+use super::ops::{Ask, Place};
+
+impl Case {
+    /// Where a place among content is.
+    pub(crate) fn cursor(&self, wanted: Place) -> Cursor {
+        match wanted {
+            Place::Of(index) => self.nth(index).map_or(place(3, 3), |item| item.cursor()),
+            Place::At(at, number) => place(at, id(number)),
+        }
+    }
+
+    fn content_request(&self, ask: &Ask) -> PageRequest<ContentId> {
+        let bound = |wanted: Option<Place>| wanted.map(|wanted| self.cursor(wanted));
+        PageRequest { span: Span { before: bound(ask.before), after: bound(ask.after) }, limit: ask.limit }
+    }
+
+    fn timeline_is(
+        &self,
+        user: UserId,
+        request: &PageRequest<ContentId>,
+        inline: bool,
+    ) -> Result<Page<Entry, ContentId>, String> {
+        let is = read(inline, |tier| self.system.feed.timeline(user, request, tier))?;
+        let whole = self.model.timeline(user, self.system.shape.include_own);
+        ensure_eq!(is, page(&whole, |entry| entry.cursor, request), "timeline of {user}, {request:?}");
+        Ok(is)
+    }
+
+    pub(crate) fn read(&self, raw: u64, ask: &Ask) -> Result<(), String> {
+        let shown = self.timeline_is(user(raw), &self.content_request(ask), ask.inline)?;
+        let ids: Vec<_> = shown.items.iter().map(|entry| entry.cursor.id).collect();
+        let full = read(ask.inline, |tier| self.system.feed.hydrate(shown.clone(), tier))?;
+        ensure_eq!(full.items.iter().map(|content| content.id).collect::<Vec<_>>(), ids, "items in full");
+        for content in &full.items {
+            let item = self.model.item(content.id).ok_or_else(|| format!("content {} appears", content.id))?;
+            same_content(item, content)?;
+        }
+        Ok(())
+    }
+
+    /// Every page is compared; the pages of each way together must be the whole.
+    pub(crate) fn scroll(&self, raw: u64, limit: usize) -> Result<(), String> {
+        let reader = user(raw);
+        let whole = self.model.timeline(reader, self.system.shape.include_own);
+        let (mut down, mut span) = (Vec::new(), Span::ALL);
+        loop {
+            let part = self.timeline_is(reader, &PageRequest { span, limit }, false)?;
+            down.extend(part.items);
+            let Some(next) = part.next else { break };
+            span = Span { before: Some(next), after: None };
+        }
+        ensure_eq!(down, whole, "timeline of {reader} down to its end, by {limit}");
+        let Some(oldest) = whole.last() else { return Ok(()) };
+        let (mut up, mut span) = (vec![*oldest], Span { before: None, after: Some(oldest.cursor) });
+        loop {
+            let part = self.timeline_is(reader, &PageRequest { span, limit }, true)?;
+            up.extend(part.items.iter().rev());
+            if part.items.is_empty() {
+                break;
+            }
+            span.after = part.prev;
+        }
+        up.reverse();
+        ensure_eq!(up, whole, "timeline of {reader} up to its top, by {limit}");
+        Ok(())
+    }
+
+    pub(crate) fn read_outbox(&self, raw: u64, ask: &Ask) -> Result<(), String> {
+        let (author, request) = (user(raw), self.content_request(ask));
+        let is = read(ask.inline, |tier| self.system.feed.outbox(author, &request, tier))?;
+        let should_be = page(&self.model.outbox(author), |entry| entry.cursor, &request);
+        ensure_eq!(is, should_be, "outbox of {author}, {request:?}");
+        Ok(())
+    }
+
+    pub(crate) fn read_members(&self, raw: u64, side: Side, ask: &Ask) -> Result<(), String> {
+        let me = user(raw);
+        let whole = self.model.members(me, side);
+        let bound = |wanted: Option<Place>| {
+            wanted.map(|wanted| match wanted {
+                Place::Of(index) if !whole.is_empty() => whole[index % whole.len()],
+                Place::Of(_) => member(3, me),
+                Place::At(at, number) => member(at, user(USERS[number as usize % USERS.len()])),
+            })
+        };
+        let request =
+            PageRequest { span: Span { before: bound(ask.before), after: bound(ask.after) }, limit: ask.limit };
+        let is = read(ask.inline, |tier| self.system.feed.members(me, side, &request, tier))?;
+        ensure_eq!(is, page(&whole, |place: &Position<UserId>| *place, &request), "{side:?} of {me}, {request:?}");
+        Ok(())
+    }
+
+    pub(crate) fn read_relations(&self, raw: u64) -> Result<(), String> {
+        let (me, targets) = (user(raw), everybody().collect::<Vec<_>>());
+        let is = read(true, |tier| self.system.feed.relations(me, &targets, tier))?;
+        let should_be: Vec<_> = targets.iter().map(|target| self.model.relation(me, *target)).collect();
+        ensure_eq!(is, should_be, "relations of {me}");
+        Ok(())
+    }
+
+    pub(crate) fn verify(&self, raw: u64, depth: usize) -> Result<(), String> {
+        let found = self.system.feed.verify(user(raw), depth).map_err(|e| format!("verify fails: {e}"))?;
+        let length = self.model.timeline(user(raw), self.system.shape.include_own).len();
+        ensure!(found.missing.is_empty() && found.extra.is_empty(), "verify finds {found:?}");
+        ensure_eq!((found.compared, found.complete), (length.min(depth), length <= depth), "what verify compared");
+        Ok(())
+    }
+
+    pub(crate) fn explain(&self, raw: u64, index: usize) -> Result<(), String> {
+        let (reader, include_own) = (user(raw), self.system.shape.include_own);
+        let Some(item) = self.nth(index) else { return Ok(()) };
+        let why = self.system.feed.explain(reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
+        let author = item.body.author;
+        let (follows, own) = (self.model.follows(reader, author), include_own && author == reader);
+        let reason = match (item.deleted, item.body.broadcast, follows || own) {
+            (true, ..) => "no_content",
+            (_, false, _) => "not_broadcast",
+            (_, _, false) => "not_following",
+            _ => "listed",
+        };
+        ensure_eq!((why.reason, why.listed), (reason, reason == "listed"), "why {} is listed for {reader}", item.id);
+        if !item.deleted {
+            ensure_eq!((why.entry, why.following), (Some(item.entry()), follows), "{} for {reader}", item.id);
+        }
+        if !self.system.is_running() {
+            let source = why.pending || why.in_inbox || why.pulled;
+            ensure!(source || !why.listed, "{} is listed for {reader} out of nothing: {why:?}", item.id);
+        }
+        Ok(())
+    }
+
+    /// Everything there is to read.
+    pub(crate) fn read_all(&self) -> Result<(), String> {
+        let ask = |limit| Ask { before: None, after: None, limit, inline: false };
+        for raw in USERS {
+            self.scroll(raw, 3)?;
+            self.scroll(raw, 100)?;
+            self.read_outbox(raw, &ask(100))?;
+            for side in [Side::Following, Side::Followers, Side::Friends] {
+                self.read_members(raw, side, &ask(100))?;
+            }
+            self.read_relations(raw)?;
+            self.verify(raw, 100)?;
+        }
+        let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
+        let contents = read(true, |tier| self.system.feed.contents(&ids, tier))?;
+        let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).collect();
+        ensure_eq!(contents.len(), live.len(), "live content");
+        live.iter().zip(&contents).try_for_each(|(item, content)| same_content(item, content))
+    }
+}
+
+/// An answer from memory if one is asked for and is there, else from disk.
+fn read<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, String> {
+    if inline {
+        match from(Tier::Memory) {
+            Err(Error::NotCached) => {}
+            other => return other.map_err(|e| format!("a read in memory fails: {e}")),
+        }
+    }
+    from(Tier::Disk).map_err(|e| format!("a read fails: {e}"))
+}

@@ -1,0 +1,115 @@
+//! One user follows the one or the other of two sets of authors, and never neither or both: every
+//! page is of one instant of the graph.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tideline::feed::Feed;
+use tideline::model::{ContentId, Draft, Entry, PageRequest, Span, UserId};
+use tideline::store::Tier;
+
+use super::model::page;
+use super::names::{item, place, user};
+use super::seed::{Random, scaled, seed};
+use super::shape::{Kind, Shape};
+use super::system::System;
+use super::upkeep::trim;
+
+const ROUNDS: u32 = 8;
+const ROUND: Duration = Duration::from_millis(400);
+const READER: u64 = 9;
+const SIDES: [[u64; 2]; 2] = [[1, 2], [3, 4]];
+/// Items of each author; every third is deleted again.
+const ITEMS: u64 = 9;
+
+pub(crate) fn run_rounds() {
+    for number in 0..scaled(ROUNDS) {
+        let seed = seed() + u64::from(number);
+        let kind = if number % 4 == 3 { Kind::Memory } else { Kind::Rocks };
+        let shape = Shape::random(&mut Random::new(seed));
+        if let Err(failure) = run_round(kind, shape, seed) {
+            panic!("round {number} on {kind:?}, {shape:?}, seed {seed}: {failure}");
+        }
+    }
+}
+
+fn run_round(kind: Kind, shape: Shape, seed: u64) -> Result<(), String> {
+    let mut system = System::new(kind, shape);
+    let feed = &*system.feed.clone();
+    let lists = publish(feed)?;
+    relate(feed, 0)?;
+    system.start();
+    let stop = AtomicBool::new(false);
+    let goes_on = || !stop.load(Ordering::Relaxed);
+    thread::scope(|scope| {
+        let mut threads = vec![scope.spawn(|| {
+            let mut side = 0;
+            while goes_on() {
+                side = 1 - side;
+                relate(feed, side)?;
+            }
+            Ok(())
+        })];
+        for number in 0..2 {
+            let (lists, mut random) = (&lists, Random::new(seed.wrapping_mul(1000) + number));
+            threads.push(scope.spawn(move || {
+                while goes_on() {
+                    read(feed, lists, &mut random)?;
+                }
+                Ok(())
+            }));
+        }
+        threads.push(scope.spawn(|| {
+            while goes_on() {
+                trim(feed.store(), user(READER), shape.inbox_limit, 0)?;
+                thread::sleep(Duration::from_millis(1));
+            }
+            Ok(())
+        }));
+        let end = Instant::now() + ROUND;
+        while Instant::now() < end && threads.iter().all(|thread| !thread.is_finished()) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        stop.store(true, Ordering::Relaxed);
+        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+    })
+}
+
+/// Publishes all content; for each side, its timeline.
+fn publish(feed: &Feed) -> Result<[Vec<Entry>; 2], String> {
+    let mut lists = [Vec::new(), Vec::new()];
+    for (list, authors) in lists.iter_mut().zip(SIDES) {
+        for author in authors {
+            for n in 0..ITEMS {
+                let (at, id) = (n * 3 % 7, author * 100 + n);
+                let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{at}}}");
+                let draft: Draft = serde_json::from_str(&text).expect("a draft");
+                feed.publish(vec![draft]).map_err(|e| format!("publish fails: {e}"))?;
+                match n % 3 {
+                    0 => feed.delete(item(id)).map_err(|e| format!("delete fails: {e}"))?,
+                    _ => list.push(Entry { cursor: place(at, id), author: user(author) }),
+                }
+            }
+        }
+        list.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
+    }
+    Ok(lists)
+}
+
+/// Goes over to one side.
+fn relate(feed: &Feed, side: usize) -> Result<(), String> {
+    let follow: Vec<_> = SIDES[side].iter().map(|target| (user(*target), None)).collect();
+    let unfollow: Vec<UserId> = SIDES[1 - side].iter().map(|target| user(*target)).collect();
+    feed.relate(user(READER), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
+}
+
+fn read(feed: &Feed, lists: &[Vec<Entry>; 2], random: &mut Random) -> Result<(), String> {
+    let mut bound = || random.once_in(3).then(|| place(random.below(7), 1 + random.below(400)));
+    let span: Span<ContentId> = Span { before: bound(), after: bound() };
+    let request = PageRequest { span, limit: random.pick(&[1, 3, 5, 100]) };
+    let is = feed.timeline(user(READER), &request, Tier::Disk).map_err(|e| format!("a read fails: {e}"))?;
+    let should_be = lists.each_ref().map(|list| page(list, |entry| entry.cursor, &request));
+    ensure!(should_be.contains(&is), "{request:?}\n  is {is:?}\n  and not one of {should_be:?}");
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! The parts of the server below HTTP, put together and taken apart as `server` does.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use tideline::backlog::Backlog;
+use tideline::feed::Feed;
+use tideline::store::Store;
+use tideline::store::memory::Memory;
+use tideline::store::rocks::{Options, Rocks};
+use tideline::worker::{Candidates, Workers};
+
+use super::crash::copy_live;
+use super::shape::{Kind, Shape};
+
+/// How long the jobs of a case may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running service.
+pub(crate) struct System {
+    pub(crate) shape: Shape,
+    pub(crate) feed: Arc<Feed>,
+    workers: Option<Workers>,
+    candidates: Candidates,
+    /// `None` for a store in memory.
+    dir: Option<TempDir>,
+}
+
+impl System {
+    pub(crate) fn new(kind: Kind, shape: Shape) -> Self {
+        let candidates = Candidates::default();
+        let dir = (kind == Kind::Rocks).then(temp_dir);
+        let store = match &dir {
+            Some(dir) => open(dir.path(), &shape, &candidates),
+            None => Store::Memory(Memory::new()),
+        };
+        let feed = assemble(Arc::new(store), &shape);
+        Self { shape, feed, workers: None, candidates, dir }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        self.feed.store()
+    }
+
+    pub(crate) fn backlog(&self) -> &Arc<Backlog> {
+        self.feed.backlog()
+    }
+
+    pub(crate) fn start(&mut self) {
+        if self.workers.is_none() {
+            let (store, backlog) = (Arc::clone(self.store()), Arc::clone(self.backlog()));
+            let workers = Workers::start(store, backlog, self.shape.worker(), self.candidates.clone());
+            self.workers = Some(workers.expect("workers start"));
+        }
+    }
+
+    pub(crate) fn stop(&mut self) {
+        if let Some(workers) = self.workers.take() {
+            workers.stop();
+        }
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.workers.is_some()
+    }
+
+    /// Runs all jobs to the end.
+    pub(crate) fn drain(&mut self) -> Result<(), String> {
+        self.start();
+        ensure!(self.backlog().wait_until_empty(PATIENCE), "{} jobs are not done in time", self.backlog().len());
+        let left = self.store().jobs().map_err(|e| e.to_string())?;
+        ensure!(left.is_empty(), "jobs are on disk that nobody knows of: {left:?}");
+        Ok(())
+    }
+
+    /// Stops in order and opens again what is there.
+    pub(crate) fn reopen(&mut self) {
+        self.stop();
+        self.restart(|_, _| None);
+    }
+
+    /// Goes on with the directory as it is at this instant, while the workers are at it.
+    pub(crate) fn crash(&mut self) {
+        self.restart(|dir, running| {
+            if let Some(copy) = copy_live(dir) {
+                return Some(copy);
+            }
+            // The engine moves files about just now; without workers it comes to rest.
+            drop(running.take());
+            copy_live(dir)
+        });
+    }
+
+    /// Replaces all parts. `other` may name another directory than the present one.
+    fn restart(&mut self, other: impl FnOnce(&Path, &mut Option<Workers>) -> Option<TempDir>) {
+        let replacement = self.dir.as_ref().and_then(|dir| other(dir.path(), &mut self.workers));
+        self.stop();
+        let empty = assemble(Arc::new(Store::Memory(Memory::new())), &self.shape);
+        let feed = std::mem::replace(&mut self.feed, empty);
+        let store = Arc::clone(feed.store());
+        drop(feed);
+        let store = match &self.dir {
+            None => store,
+            Some(dir) => {
+                drop(Arc::try_unwrap(store).expect("nobody else has the store"));
+                let dir = replacement.as_ref().unwrap_or(dir);
+                Arc::new(open(dir.path(), &self.shape, &self.candidates))
+            }
+        };
+        self.dir = replacement.or(self.dir.take());
+        self.feed = assemble(store, &self.shape);
+    }
+}
+
+pub(crate) fn temp_dir() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn open(dir: &Path, shape: &Shape, candidates: &Candidates) -> Store {
+    let options = Options {
+        sync: shape.sync,
+        block_cache: 1 << 20,
+        notice_above: shape.inbox_limit,
+        listeners: candidates.listeners(),
+        ..Options::new(dir)
+    };
+    Store::Rocks(Rocks::open(&options).expect("the directory opens"))
+}
+
+fn assemble(store: Arc<Store>, shape: &Shape) -> Arc<Feed> {
+    let backlog = Arc::new(Backlog::new(shape.queue));
+    backlog.restore(store.jobs().expect("jobs"));
+    Arc::new(Feed::new(store, backlog, shape.feed()))
+}

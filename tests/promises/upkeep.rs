@@ -1,0 +1,43 @@
+//! What happens behind the answers and must not change them.
+
+use std::ops::ControlFlow;
+
+use tideline::model::{Cursor, Order, Span, UserId};
+use tideline::store::{Store, Tier};
+
+use super::case::Case;
+use super::names::user;
+use super::ops::Place;
+
+/// The places in an inbox above its floor, newest first, and the floor.
+pub(crate) fn inbox(store: &Store, reader: UserId) -> Result<(Vec<(Cursor, UserId)>, Option<Cursor>), String> {
+    let mut rows = Vec::new();
+    let floor = store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+        rows.push((entry.cursor, entry.author));
+        ControlFlow::Continue(())
+    });
+    Ok((rows, floor.map_err(|e| format!("an inbox cannot be read: {e}"))?))
+}
+
+/// Raises a floor as a trim does: to the entry that is `beyond` places past the first too many.
+pub(crate) fn trim(store: &Store, reader: UserId, limit: usize, beyond: usize) -> Result<(), String> {
+    match inbox(store, reader)?.0.get(limit + beyond) {
+        Some((floor, _)) => store.raise_floor(reader, *floor).map_err(|e| format!("a floor cannot be raised: {e}")),
+        None => Ok(()),
+    }
+}
+
+impl Case {
+    pub(crate) fn trim(&self, raw: u64, beyond: usize) -> Result<(), String> {
+        trim(self.system.store(), user(raw), self.system.shape.inbox_limit, beyond)
+    }
+
+    pub(crate) fn raise_floor(&self, raw: u64, place: Place) -> Result<(), String> {
+        let floor = self.cursor(place);
+        self.system.store().raise_floor(user(raw), floor).map_err(|e| format!("a floor cannot be raised: {e}"))
+    }
+
+    pub(crate) fn compact(&self) -> Result<(), String> {
+        self.system.store().compact().map_err(|e| format!("compaction fails: {e}"))
+    }
+}

@@ -1,0 +1,50 @@
+//! Random operations on both kinds of store, each the mirror of the other: every result and every
+//! read must be the same.
+//!
+//! The runs are the same each time; `TIDELINE_TEST_SEED` and `PROPTEST_CASES` choose others. A
+//! failure prints its seed and the shortest sequence that still fails.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "store/dump.rs"]
+mod dump;
+
+mod store_mirror {
+    pub(crate) mod ops;
+    pub(crate) mod world;
+}
+
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+use store_mirror::ops;
+use store_mirror::world::World;
+
+const SEED: u64 = 20_260_101;
+
+#[test]
+fn both_stores_do_the_same() {
+    let seed = std::env::var("TIDELINE_TEST_SEED").map_or(SEED, |text| text.parse().expect("a seed is a number"));
+    // The default reads PROPTEST_CASES; without it a run takes some seconds.
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 48 };
+    let config = Config {
+        cases,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        max_shrink_iters: 2000,
+        ..Config::default()
+    };
+    let outcome = TestRunner::new(config).run(&ops::sequences(), |steps| {
+        let mut world = World::new();
+        for step in &steps {
+            world.apply(&step.op)?;
+            for read in &step.reads {
+                world.read(read)?;
+            }
+            world.compare_everything()?;
+        }
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("TIDELINE_TEST_SEED={seed}: {error}");
+    }
+}

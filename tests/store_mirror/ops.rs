@@ -1,0 +1,199 @@
+//! What is tried: operations and reads over few users, items and times, so that they collide.
+
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use tideline::model::{ContentId, Edit, MAX_ID, MAX_MILLIS, Millis, Order, Position, Reach, Side, Span, UserId};
+use tideline::store::Batch;
+
+/// Few, at the ends of the range and where bytes carry over.
+pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];
+pub(crate) const ITEMS: [u64; 7] = [1, 2, 255, 256, 0x00FF_00FF_00FF_00FF, MAX_ID - 1, MAX_ID];
+const TIMES: [Millis; 5] = [0, 1, 255, 256, MAX_MILLIS];
+
+/// One change, then some reads.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) op: Op,
+    pub(crate) reads: Vec<Read>,
+}
+
+/// An item to publish.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    pub(crate) author: UserId,
+    pub(crate) at: Millis,
+    pub(crate) time_given: bool,
+    pub(crate) fingerprint: u64,
+    pub(crate) broadcast: bool,
+}
+
+/// What a delivery records of its job.
+#[derive(Debug, Clone)]
+pub(crate) enum Record {
+    Nothing,
+    Progress(Option<UserId>),
+    End,
+}
+
+/// A change. A `job` picks one of those that are there and fit; without any it does nothing.
+#[derive(Debug, Clone)]
+pub(crate) enum Op {
+    Publish { items: Vec<(ContentId, Item)>, batch: Batch },
+    Edit { id: ContentId, edit: Edit, now: Millis },
+    Delete { id: ContentId, now: Millis },
+    Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
+    RaiseFloor { user: UserId, floor: Position<ContentId> },
+    BeginFanOut { job: usize, reach: Reach },
+    Deliver { job: usize, recipients: Vec<UserId>, record: Record },
+    Settle { job: usize, room: usize },
+    Rebuild { job: usize, authors: Vec<UserId> },
+    DropJob { job: usize },
+    Touch { user: UserId, now: Millis },
+    SplitActive { users: Vec<UserId>, seen_since: Millis },
+    Sync,
+    Compact,
+    Reopen,
+}
+
+/// A read of a part; whole tables are compared after every step anyway.
+#[derive(Debug, Clone)]
+pub(crate) enum Read {
+    Outboxes { authors: Vec<UserId>, span: Span<ContentId>, order: Order, limit: usize },
+    Inbox { user: UserId, span: Span<ContentId>, order: Order, stop_at: usize },
+    Members { user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize },
+    Contents { ids: Vec<ContentId> },
+    Relations { user: UserId, targets: Vec<UserId> },
+    FollowersAfter { user: UserId, after: Option<UserId>, limit: usize },
+    UsersAfter { after: Option<UserId>, limit: usize },
+    Lacking { authors: Vec<UserId>, floor: Option<Position<ContentId>>, active: bool },
+}
+
+/// Sequences of steps.
+pub(crate) fn sequences() -> impl Strategy<Value = Vec<Step>> {
+    let step = (op(), vec(read(), 0..4)).prop_map(|(op, reads)| Step { op, reads });
+    vec(step, 1..80)
+}
+
+fn user() -> impl Strategy<Value = UserId> {
+    select(&USERS[..]).prop_map(|raw| UserId::new(raw).expect("in range"))
+}
+
+fn item() -> impl Strategy<Value = ContentId> {
+    select(&ITEMS[..]).prop_map(|raw| ContentId::new(raw).expect("in range"))
+}
+
+fn time() -> impl Strategy<Value = Millis> {
+    select(&TIMES[..])
+}
+
+fn order() -> impl Strategy<Value = Order> {
+    select(&[Order::NewestFirst, Order::OldestFirst][..])
+}
+
+fn position<I: std::fmt::Debug>(id: impl Strategy<Value = I>) -> impl Strategy<Value = Position<I>> {
+    (time(), id).prop_map(|(at, id)| Position { at, id })
+}
+
+fn content_span() -> impl Strategy<Value = Span<ContentId>> {
+    (option::of(position(item())), option::of(position(item()))).prop_map(|(before, after)| Span { before, after })
+}
+
+fn user_span() -> impl Strategy<Value = Span<UserId>> {
+    (option::of(position(user())), option::of(position(user()))).prop_map(|(before, after)| Span { before, after })
+}
+
+/// Different users in any order.
+fn some_users() -> impl Strategy<Value = Vec<UserId>> {
+    btree_set(user(), 0..=USERS.len()).prop_map(|set| set.into_iter().collect::<Vec<_>>()).prop_shuffle()
+}
+
+fn limit() -> impl Strategy<Value = usize> {
+    prop_oneof![0_usize..5, Just(1000)]
+}
+
+fn published() -> impl Strategy<Value = Item> {
+    (user(), time(), any::<bool>(), 0..2_u64, prop::bool::weighted(0.8)).prop_map(
+        |(author, at, time_given, fingerprint, broadcast)| Item { author, at, time_given, fingerprint, broadcast },
+    )
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let text = option::of(option::of("[a-c]{0,2}"));
+    let extra = option::of(option::of(Just("{\"k\":1}".to_owned())));
+    (text, option::of(Just("[{}]".to_owned())), extra).prop_map(|(text, media, extra)| Edit { text, media, extra })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let batch = || select(&[Batch::AllOrNone, Batch::Each][..]);
+    let items = btree_map(item(), published(), 0..4).prop_map(|map| map.into_iter().collect::<Vec<_>>()).prop_shuffle();
+    let one = (item(), published()).prop_map(|one| vec![one]);
+    let changes = btree_map(user(), option::weighted(0.65, time()), 0..4)
+        .prop_map(|map| map.into_iter().collect::<Vec<_>>())
+        .prop_shuffle();
+    let reach = || select(&[Reach::All, Reach::Active, Reach::Nobody][..]);
+    let record = prop_oneof![
+        2 => Just(Record::Nothing),
+        2 => option::of(user()).prop_map(Record::Progress),
+        1 => Just(Record::End),
+    ];
+    let job = || any::<u16>().prop_map(usize::from);
+    prop_oneof![
+        8 => (one, batch()).prop_map(|(items, batch)| Op::Publish { items, batch }),
+        3 => (items, batch()).prop_map(|(items, batch)| Op::Publish { items, batch }),
+        3 => (item(), edit(), time()).prop_map(|(id, edit, now)| Op::Edit { id, edit, now }),
+        4 => (item(), time()).prop_map(|(id, now)| Op::Delete { id, now }),
+        10 => (user(), changes, 0..7_usize).prop_map(|(user, mut changes, limit)| {
+            changes.retain(|(target, _)| *target != user);
+            Op::Relate { user, changes, limit }
+        }),
+        2 => (user(), position(item())).prop_map(|(user, floor)| Op::RaiseFloor { user, floor }),
+        5 => (job(), reach()).prop_map(|(job, reach)| Op::BeginFanOut { job, reach }),
+        9 => (job(), some_users(), record).prop_map(|(job, recipients, record)| Op::Deliver { job, recipients, record }),
+        9 => (job(), limit()).prop_map(|(job, room)| Op::Settle { job, room }),
+        3 => (job(), some_users()).prop_map(|(job, authors)| Op::Rebuild { job, authors }),
+        1 => job().prop_map(|job| Op::DropJob { job }),
+        4 => (user(), time()).prop_map(|(user, now)| Op::Touch { user, now }),
+        3 => (some_users(), time()).prop_map(|(users, seen_since)| Op::SplitActive { users, seen_since }),
+        1 => Just(Op::Sync),
+        1 => Just(Op::Compact),
+        1 => Just(Op::Reopen),
+    ]
+}
+
+fn read() -> impl Strategy<Value = Read> {
+    let side = select(&[Side::Following, Side::Followers, Side::Friends][..]);
+    prop_oneof![
+        (some_users(), content_span(), order(), limit()).prop_map(|(authors, span, order, limit)| Read::Outboxes {
+            authors,
+            span,
+            order,
+            limit
+        }),
+        (user(), content_span(), order(), 1..9_usize).prop_map(|(user, span, order, stop_at)| Read::Inbox {
+            user,
+            span,
+            order,
+            stop_at
+        }),
+        (user(), side, user_span(), order(), limit()).prop_map(|(user, side, span, order, limit)| Read::Members {
+            user,
+            side,
+            span,
+            order,
+            limit
+        }),
+        vec(item(), 0..9).prop_map(|ids| Read::Contents { ids }),
+        (user(), vec(user(), 0..6)).prop_map(|(user, targets)| Read::Relations { user, targets }),
+        (user(), option::of(user()), limit()).prop_map(|(user, after, limit)| Read::FollowersAfter {
+            user,
+            after,
+            limit
+        }),
+        (option::of(user()), limit()).prop_map(|(after, limit)| Read::UsersAfter { after, limit }),
+        (some_users(), option::of(position(item())), any::<bool>())
+            .prop_map(|(authors, floor, active)| Read::Lacking { authors, floor, active }),
+    ]
+}

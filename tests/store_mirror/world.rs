@@ -1,0 +1,293 @@
+//! The two stores, and how their answers are compared.
+//!
+//! What the contract leaves open is not compared: the numbers of jobs (only that they rise, and so
+//! the order of jobs, is promised), and the jobs that a refused publish does not make.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+use tideline::error::{Error, Result};
+use tideline::model::{Content, ContentId, Entry, Job, JobId, Progress, Publish, Reach, UserId, Work};
+use tideline::store::memory::Memory;
+use tideline::store::rocks::{Options, Rocks};
+use tideline::store::{Batch, Change, Delivery, Published, Store, Then, Tier};
+
+use super::ops::{ITEMS, Item, Op, Read, Record, USERS};
+use crate::dump::dump;
+
+type Checked = std::result::Result<(), TestCaseError>;
+
+/// The model, the store on disk, and which job of the one is which of the other.
+pub(crate) struct World {
+    model: Store,
+    disk: Option<Store>,
+    dir: tempfile::TempDir,
+    jobs: BTreeMap<JobId, JobId>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        Self { model: Store::Memory(Memory::new()), disk: Some(open(&dir)), dir, jobs: BTreeMap::new() }
+    }
+
+    fn disk(&self) -> &Store {
+        self.disk.as_ref().expect("open between the steps")
+    }
+
+    /// Both answers to one call, errors by their code.
+    fn both<T>(&self, call: impl Fn(&Store) -> Result<T>) -> (Answer<T>, Answer<T>) {
+        (answer(call(&self.model)), answer(call(self.disk())))
+    }
+
+    fn same<T: PartialEq + Debug>(&self, call: impl Fn(&Store) -> Result<T>) -> Checked {
+        let (model, disk) = self.both(call);
+        prop_assert_eq!(model, disk);
+        Ok(())
+    }
+
+    /// Like [`World::same`], for a read that both can also try from memory alone.
+    fn same_read<T: PartialEq + Debug>(&self, read: impl Fn(&Store, Tier) -> Result<T>) -> Checked {
+        let from_memory = read(self.disk(), Tier::Memory);
+        let (model, disk) = self.both(|store| read(store, Tier::Disk));
+        if !matches!(from_memory, Err(Error::NotCached)) {
+            prop_assert_eq!(&model, &answer(from_memory), "from memory");
+        }
+        prop_assert_eq!(model, disk);
+        Ok(())
+    }
+
+    /// Compares a job that both have just made, and remembers that they are the same.
+    fn same_new_job(&mut self, model: Option<Job>, disk: Option<Job>) -> Checked {
+        let (Some(model), Some(disk)) = (model, disk) else {
+            prop_assert_eq!(model, disk);
+            return Ok(());
+        };
+        prop_assert_eq!((model.work, model.progress), (disk.work, disk.progress));
+        prop_assert_eq!((model.id.lane, disk.id.lane), (model.work.lane(), model.work.lane()));
+        self.jobs.insert(model.id, disk.id);
+        Ok(())
+    }
+
+    /// One of the model's jobs whose work fits, with the same job's id on disk.
+    fn pick<T>(&self, number: usize, fits: impl Fn(&Job) -> Option<T>) -> Option<(T, Job, JobId)> {
+        let jobs = self.model.jobs().expect("reads");
+        let fitting: Vec<_> = jobs.iter().filter_map(|job| fits(job).map(|what| (what, *job))).collect();
+        let count = fitting.len().max(1);
+        let (what, job) = fitting.into_iter().nth(number % count)?;
+        Some((what, job, self.jobs[&job.id]))
+    }
+
+    /// Calls with the job's id in either store, and compares the answers.
+    fn same_with_job<T: PartialEq + Debug>(
+        &self,
+        ids: (JobId, JobId),
+        call: impl Fn(&Store, JobId) -> Result<T>,
+    ) -> Checked {
+        let (model, disk) = (answer(call(&self.model, ids.0)), answer(call(self.disk(), ids.1)));
+        prop_assert_eq!(model, disk);
+        Ok(())
+    }
+
+    /// Makes one change to both.
+    pub(crate) fn apply(&mut self, op: &Op) -> Checked {
+        match op {
+            Op::Publish { items, batch } => self.publish(items, *batch),
+            Op::Edit { id, edit, now } => self.same(|store| store.edit(*id, edit, *now)),
+            Op::Delete { id, now } => self.same(|store| store.delete(*id, *now)),
+            Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
+            Op::RaiseFloor { user, floor } => self.same(|store| store.raise_floor(*user, *floor)),
+            Op::BeginFanOut { job, reach } => {
+                let Some((entry, job, on_disk)) = self.pick(*job, not_begun) else { return Ok(()) };
+                self.same_with_job((job.id, on_disk), |store, id| store.begin_fan_out(id, entry, *reach))
+            }
+            Op::Deliver { job, recipients, record } => self.deliver(*job, recipients, record),
+            Op::Settle { job, room } => {
+                let Some(((user, author), job, on_disk)) = self.pick(*job, settling) else { return Ok(()) };
+                self.same_with_job((job.id, on_disk), |store, id| store.settle(id, user, author, *room))
+            }
+            Op::Rebuild { job, authors } => self.rebuild(*job, authors),
+            Op::DropJob { job } => {
+                let Some(((), job, on_disk)) = self.pick(*job, |_| Some(())) else { return Ok(()) };
+                self.same_with_job((job.id, on_disk), Store::drop_job)
+            }
+            Op::Touch { user, now } => {
+                let (model, disk) = self.both(|store| store.touch(*user, *now));
+                prop_assert_eq!(model.as_ref().map(|t| t.activity), disk.as_ref().map(|t| t.activity));
+                self.same_new_job(model.ok().and_then(|t| t.job), disk.ok().and_then(|t| t.job))
+            }
+            Op::SplitActive { users, seen_since } => self.same(|store| store.split_active(users, *seen_since)),
+            Op::Sync => self.same(Store::sync),
+            Op::Compact => self.same(Store::compact),
+            Op::Reopen => {
+                drop(self.disk.take());
+                self.disk = Some(open(&self.dir));
+                Ok(())
+            }
+        }
+    }
+
+    fn publish(&mut self, items: &[(ContentId, Item)], batch: Batch) -> Checked {
+        let items: Vec<_> = items.iter().map(|(id, item)| to_publish(*id, item)).collect();
+        let (model, disk) = self.both(|store| store.publish(&items, batch));
+        let (Ok(model), Ok(disk)) = (&model, &disk) else {
+            prop_assert_eq!(model, disk);
+            return Ok(());
+        };
+        prop_assert_eq!(model.len(), disk.len());
+        let refused = batch == Batch::AllOrNone && model.contains(&Published::Taken);
+        for (model, disk) in model.iter().zip(disk) {
+            match (model, disk) {
+                (Published::New(_), Published::New(_)) if refused => {}
+                (Published::New(model), Published::New(disk)) => self.same_new_job(*model, *disk)?,
+                _ => prop_assert_eq!(model, disk),
+            }
+        }
+        Ok(())
+    }
+
+    fn relate(&mut self, user: UserId, changes: &[(UserId, Option<u64>)], limit: usize) -> Checked {
+        let changes: Vec<_> =
+            changes.iter().map(|(target, follow)| Change { target: *target, follow: *follow }).collect();
+        let (model, disk) = self.both(|store| store.relate(user, &changes, limit));
+        let (Ok(model), Ok(disk)) = (&model, &disk) else {
+            prop_assert_eq!(model, disk);
+            return Ok(());
+        };
+        prop_assert_eq!(model.len(), disk.len());
+        for (model, disk) in model.iter().zip(disk) {
+            prop_assert_eq!(model.relation, disk.relation);
+            self.same_new_job(model.job, disk.job)?;
+        }
+        Ok(())
+    }
+
+    fn deliver(&self, job: usize, recipients: &[UserId], record: &Record) -> Checked {
+        let Some((entry, job, on_disk)) = self.pick(job, fanning_out) else { return Ok(()) };
+        let reach = job.progress.map_or(Reach::All, |progress| progress.reach);
+        let then = match record {
+            Record::Nothing => Then::Nothing,
+            Record::Progress(done_to) => Then::Progress(Progress { reach, done_to: *done_to }),
+            Record::End => Then::End,
+        };
+        self.same_with_job((job.id, on_disk), |store, job| store.deliver(&Delivery { job, entry, recipients, then }))
+    }
+
+    fn rebuild(&mut self, job: usize, authors: &[UserId]) -> Checked {
+        let Some((user, job, on_disk)) = self.pick(job, rebuilding) else { return Ok(()) };
+        let model = self.model.rebuild(job.id, user, authors).expect("rebuilds");
+        let disk = self.disk().rebuild(on_disk, user, authors).expect("rebuilds");
+        prop_assert_eq!(model.len(), disk.len());
+        for (model, disk) in model.into_iter().zip(disk) {
+            self.same_new_job(Some(model), Some(disk))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a part of both.
+    pub(crate) fn read(&self, read: &Read) -> Checked {
+        match read {
+            Read::Outboxes { authors, span, order, limit } => {
+                self.same_read(|store, tier| store.outboxes(authors, *span, *order, *limit, tier))
+            }
+            Read::Inbox { user, span, order, stop_at } => self.same_read(|store, tier| {
+                let mut rows = Vec::new();
+                let mut visit = |row| {
+                    rows.push(row);
+                    if rows.len() == *stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                };
+                let floor = store.inbox(*user, *span, *order, tier, &mut visit)?;
+                Ok((floor, rows))
+            }),
+            Read::Members { user, side, span, order, limit } => {
+                self.same_read(|store, tier| store.members(*user, *side, *span, *order, *limit, tier))
+            }
+            Read::Contents { ids } => {
+                self.same_read(|store, tier| Ok((store.contents(ids, tier)?, store.deleted(ids, tier)?)))
+            }
+            Read::Relations { user, targets } => self.same_read(|store, tier| store.relations(*user, targets, tier)),
+            Read::FollowersAfter { user, after, limit } => {
+                self.same(|store| store.followers_after(*user, *after, *limit))
+            }
+            Read::Lacking { authors, floor, active } => self.same_read(|store, tier| {
+                let mut lacking = store.lacking(authors, *floor, *active, tier)?;
+                lacking.sort_unstable();
+                Ok(lacking)
+            }),
+            Read::UsersAfter { after, limit } => self.same(|store| store.users_after(*after, *limit)),
+        }
+    }
+
+    /// Reads all that there is.
+    pub(crate) fn compare_everything(&self) -> Checked {
+        let users = USERS.map(|raw| UserId::new(raw).expect("in range"));
+        let ids = ITEMS.map(|raw| ContentId::new(raw).expect("in range"));
+        prop_assert_eq!(dump(&self.model, &users, &ids), dump(self.disk(), &users, &ids));
+        let translate = |job: Job| Job { id: self.jobs[&job.id], ..job };
+        let model: Vec<_> = self.model.jobs().expect("reads").into_iter().map(translate).collect();
+        prop_assert_eq!(model, self.disk().jobs().expect("reads"));
+        Ok(())
+    }
+}
+
+type Answer<T> = std::result::Result<T, String>;
+
+fn answer<T>(result: Result<T>) -> Answer<T> {
+    result.map_err(|error| match error {
+        Error::Refused { code, .. } => code.to_owned(),
+        other => format!("{other:?}"),
+    })
+}
+
+fn open(dir: &tempfile::TempDir) -> Store {
+    // Nothing here pulls the plug, so nothing needs to wait for the device.
+    let options = Options { sync: false, ..Options::new(dir.path()) };
+    Store::Rocks(Rocks::open(&options).expect("the directory opens"))
+}
+
+fn to_publish(id: ContentId, item: &Item) -> Publish {
+    let content = Content {
+        id,
+        author: item.author,
+        published_at: item.at,
+        edited_at: None,
+        kind: "post".to_owned(),
+        text: Some(item.fingerprint.to_string()),
+        media: "[]".to_owned(),
+        topics: vec!["t".to_owned()],
+        ref_id: None,
+        extra: None,
+        broadcast: item.broadcast,
+        fingerprint: item.fingerprint,
+    };
+    Publish { content, time_given: item.time_given }
+}
+
+fn fanning_out(job: &Job) -> Option<Entry> {
+    match job.work {
+        Work::FanOut { entry } => Some(entry),
+        _ => None,
+    }
+}
+
+fn not_begun(job: &Job) -> Option<Entry> {
+    fanning_out(job).filter(|_| job.progress.is_none())
+}
+
+fn settling(job: &Job) -> Option<(UserId, UserId)> {
+    match job.work {
+        Work::Settle { user, author } => Some((user, author)),
+        _ => None,
+    }
+}
+
+fn rebuilding(job: &Job) -> Option<UserId> {
+    match job.work {
+        Work::Rebuild { user } => Some(user),
+        _ => None,
+    }
+}
