@@ -28,7 +28,7 @@ SETTINGS = {
     "fanout.push_threshold": "8",
     "fanout.pull_threshold": "30",
     "fanout.chunk": "3",
-    "storage.write_buffer_mb": "1",
+    "storage.write_buffer_mb": "8",
 }
 
 

@@ -169,7 +169,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => Just(Op::Start),
         3 => Just(Op::Stop),
         6 => any::<bool>().prop_map(Op::Drain),
-        4 => (1_u64..=25).prop_map(Op::Sleep),
+        4 => (1_u64..=6).prop_map(Op::Sleep),
         3 => (user(), 0_usize..3).prop_map(|(user, beyond)| Op::Trim(user, beyond)),
         1 => (user(), place()).prop_map(|(user, place)| Op::Floor(user, place)),
         1 => Just(Op::Compact),

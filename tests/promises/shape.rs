@@ -79,7 +79,7 @@ prop_compose! {
         workers in 1_usize..=3,
         follow_limit in prop_oneof![1 => 1_usize..=3, 4 => 4_usize..=8],
         include_own in any::<bool>(),
-        active_for in prop_oneof![1 => Just(1_u64), 1 => Just(5), 1 => Just(20), 2 => Just(LONG)],
+        active_for in prop_oneof![2 => Just(1_u64), 1 => Just(4), 2 => Just(LONG)],
         queue in prop_oneof![9 => Just(WIDE), 1 => 1_usize..=6],
         sync in prop::bool::weighted(0.1),
     ) -> Shape {
