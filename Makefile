@@ -29,7 +29,7 @@ build: setup ## build the server
 
 .PHONY: run
 run: build ## serve with the settings of config.toml; more options in ARGS=
-	$(TIDELINE) serve $(ARGS)
+	$(TIDELINE) serve --config config.toml $(ARGS)
 
 .PHONY: demo
 demo: $(DEMO)/ready ## make a small community, import it and serve it; LISTEN= changes the address
