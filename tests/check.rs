@@ -109,6 +109,14 @@ fn what_is_pulled_may_be_absent_and_the_rest_may_not() {
 
 #[test]
 fn what_lies_below_the_floor_is_no_matter() {
-    let place = filled(Place::new().with_env("TIDELINE__TIMELINE__INBOX_LIMIT", 1));
+    let place = place();
+    let rocks = place.rocks();
+    rocks.raise_floor(user(1), cursor(1000, 11)).expect("raises");
+    rocks.delete_inbox_row(user(1), cursor(1000, 10)).expect("deletes");
+    rocks.delete_inbox_row(user(1), cursor(1000, 11)).expect("deletes");
+    rocks.put_inbox_row(user(1), entry(900, 99, 9)).expect("puts");
+    drop(rocks);
     place.run(&["check"]).ok();
+    place.rocks().delete_inbox_row(user(1), cursor(2000, 12)).expect("deletes");
+    assert_eq!(disagreements(&place)[0], "user 1: inbox lacks 2000-12 of author 2");
 }

@@ -9,6 +9,7 @@ pub(super) struct Counter {
     capacity: usize,
     used: Mutex<usize>,
     freed: Condvar,
+    emptied: Condvar,
 }
 
 /// Room for some jobs; what is not used by the end is given back.
@@ -20,7 +21,7 @@ pub struct Room<'a> {
 
 impl Counter {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, used: Mutex::new(0), freed: Condvar::new() }
+        Self { capacity, used: Mutex::new(0), freed: Condvar::new(), emptied: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, usize> {
@@ -63,7 +64,13 @@ impl Counter {
     pub(super) fn give_back(&self, n: usize) {
         let mut used = self.lock();
         *used = used.saturating_sub(n);
-        self.freed.notify_all();
+        // Not for each place: who waits is woken once for an eighth of the whole.
+        if *used <= self.capacity - self.capacity / 8 {
+            self.freed.notify_all();
+        }
+        if *used == 0 {
+            self.emptied.notify_all();
+        }
     }
 
     pub(super) fn used(&self) -> usize {
@@ -75,7 +82,7 @@ impl Counter {
         let mut used = self.lock();
         while *used > 0 {
             let Some(left) = deadline.checked_duration_since(Instant::now()) else { return false };
-            used = self.freed.wait_timeout(used, left).unwrap_or_else(PoisonError::into_inner).0;
+            used = self.emptied.wait_timeout(used, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }

@@ -8,6 +8,10 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::config::{Log, LogFormat};
 use crate::error::{Error, Result};
 
+/// The HTTP library's own lines: its starts are no news, and every malformed request is an error to
+/// it. A later part of the filter overrides this.
+const QUIET: &str = "actix_server=warn,actix_http::h1=off";
+
 /// Begins to log. To be called once, before anything that logs.
 pub(super) fn init(log: &Log) -> Result<()> {
     let builder = tracing_subscriber::fmt().with_env_filter(filter(&log.level)?).with_writer(io::stderr);
@@ -30,7 +34,7 @@ fn filter(level: &str) -> Result<EnvFilter> {
         }
         part.trim().parse::<LevelFilter>().map_err(|e| wrong(&e))?;
     }
-    EnvFilter::try_new(level).map_err(|e| wrong(&e))
+    EnvFilter::try_new(format!("{QUIET},{level}")).map_err(|e| wrong(&e))
 }
 
 #[cfg(test)]

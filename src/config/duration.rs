@@ -40,7 +40,7 @@ impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.as_millis();
         let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")];
-        match units.into_iter().find(|(size, _)| millis > 0 && millis % size == 0) {
+        match units.into_iter().find(|(size, _)| millis > 0 && millis.is_multiple_of(*size)) {
             Some((size, unit)) => write!(f, "{}{unit}", millis / size),
             None => f.write_str("0s"),
         }

@@ -1,7 +1,7 @@
 //! The rules of the service: what publish, follow and read mean.
 //!
 //! [`Feed`] is all that the HTTP layer and the commands know. Every method blocks for as long as
-//! the store does; reads take a [`Tier`], so that a caller which must not block can ask for an
+//! the store does; reads take a [`Tier`](crate::store::Tier), so that a caller which must not block can ask for an
 //! answer from memory and go elsewhere when there is none.
 
 mod activity;

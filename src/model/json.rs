@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for MediaList {
     }
 }
 
-fn check<'de>(text: &'de str, seed: Checked) -> serde_json::Result<()> {
+fn check(text: &str, seed: Checked) -> serde_json::Result<()> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     seed.deserialize(&mut deserializer)?;
     deserializer.end()

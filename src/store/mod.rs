@@ -177,7 +177,7 @@ impl Store {
     /// Makes a user's entries of one author agree with the present relation, and ends the job, in
     /// one change. A follower gets the author's newest `room` entries above the floor; if there are
     /// more, the floor rises to the first that was left out. Who does not follow loses them all.
-    /// Returns how many inbox rows changed.
+    /// Returns how many rows above the floor changed.
     pub fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
         dispatch!(self, s => s.settle(job, user, author, room))
     }

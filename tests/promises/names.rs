@@ -25,7 +25,7 @@ pub(crate) fn item(raw: u64) -> ContentId {
 
 /// The content id for a small number.
 pub(crate) fn id(number: u64) -> u64 {
-    if number % IDS == 0 { MAX_ID } else { number % IDS }
+    if number.is_multiple_of(IDS) { MAX_ID } else { number % IDS }
 }
 
 /// The time for a small number.

@@ -93,7 +93,8 @@ impl Rocks {
         for cursor in had.difference(&wanted) {
             batch.delete_cf(inbox, keys::entry(user, *cursor));
         }
-        let changed = wanted.symmetric_difference(&had).count();
+        let floor = floor.max(new_floor);
+        let changed = wanted.symmetric_difference(&had).filter(|cursor| Some(**cursor) > floor).count();
         let _lock = self.floor_locks.one(user.get());
         if let Some(floor) = new_floor {
             self.put_floor(&mut batch, user, floor)?;

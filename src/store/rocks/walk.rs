@@ -10,6 +10,9 @@ use crate::error::{Error, Result};
 use crate::model::{Order, Position, Span};
 use crate::store::Tier;
 
+/// What is done with a row, by its place and value; breaks when it has seen enough.
+pub(super) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
+
 /// One iterator over a time-ordered table; all walks through it see the table at one instant.
 pub(super) struct Walk<'a>(DBRawIterator<'a>);
 
@@ -34,7 +37,7 @@ impl<'a> Walk<'a> {
         partition: u64,
         span: Span<I>,
         order: Order,
-        visit: &mut dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>>,
+        visit: &mut Visit<'_, I>,
     ) -> Result<()> {
         let key = |place: Position<I>| keys::row(partition, place.at, place.id.into());
         match order {
