@@ -11,7 +11,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     cargo build --release --locked && cp target/release/tideline /usr/local/bin/tideline
 
 FROM debian:bookworm-slim
-RUN useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin tideline \
+RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin tideline \
     && install -d -o tideline -g tideline /data
 COPY --from=build /usr/local/bin/tideline /usr/local/bin/tideline
 USER tideline

@@ -110,8 +110,7 @@ fn pages(dir: &Path) {
         }
         raw.write(batch).expect("writes");
     }
-    // Both sides come from table files, warm.
-    ours.feed.store().compact().expect("compacts");
+    // Both sides come from compacted table files, warm.
     let request = PageRequest { span: Span::ALL, limit: PAGE };
     let mut random = Random(3);
     raw.flush().expect("flushes");

@@ -90,7 +90,7 @@ impl Opened {
 }
 
 /// Active readers who follow [`FOLLOWEES`] authors each, with everything delivered and nothing to
-/// be pulled; and, by author, who follows.
+/// be pulled, all in compacted table files; and, by author, who follows.
 pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
     let ours = open(dir);
     let mut random = Random(2);
@@ -118,6 +118,7 @@ pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
         ours.feed.timeline(user(AUTHORS + 1 + reader), &request, Tier::Disk).expect("reads");
     }
     ours.work();
+    ours.feed.store().compact().expect("compacts");
     (ours, audiences)
 }
 

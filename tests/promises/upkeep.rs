@@ -9,10 +9,10 @@ use super::case::Case;
 use super::names::user;
 use super::ops::Place;
 
-/// The places in an inbox above its floor, newest first, and the floor.
-/// The rows of an inbox above its floor, and the floor.
+/// The rows of an inbox above its floor, newest first, and the floor.
 pub(crate) type Inbox = (Vec<(Cursor, UserId)>, Option<Cursor>);
 
+/// Reads an inbox.
 pub(crate) fn inbox(store: &Store, reader: UserId) -> Result<Inbox, String> {
     let mut rows = Vec::new();
     let floor = store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {

@@ -14,21 +14,26 @@ use crate::store::Tier;
 pub(super) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
 
 /// One iterator over a time-ordered table; all walks through it see the table at one instant.
-pub(super) struct Walk<'a>(DBRawIterator<'a>);
+pub(super) struct Walk<'a> {
+    rows: DBRawIterator<'a>,
+    /// The partition at whose start the iterator stands: a walk from there need not seek again.
+    at_head: Option<u64>,
+}
 
 impl<'a> Walk<'a> {
     pub(super) fn new(store: &'a Rocks, table: Table, tier: Tier) -> Result<Self> {
         let mut options = reading(tier);
         // Ends at the partition's end, so no walk wades through a neighbour's deletions.
         options.set_prefix_same_as_start(true);
-        Ok(Self(store.db.raw_iterator_cf_opt(store.family(table)?, options)))
+        Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, options), at_head: None })
     }
 
     /// The value at the head of a partition, if there is one. Leaves the iterator at the first row.
     pub(super) fn head(&mut self, partition: u64) -> Result<Option<&[u8]>> {
-        self.0.seek(keys::head(partition));
-        self.0.status().map_err(storage)?;
-        Ok(self.0.item().filter(|(key, _)| keys::is_head(key)).map(|(_, value)| value))
+        self.rows.seek(keys::head(partition));
+        self.rows.status().map_err(storage)?;
+        self.at_head = Some(partition);
+        Ok(self.rows.item().filter(|(key, _)| keys::is_head(key)).map(|(_, value)| value))
     }
 
     /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
@@ -40,11 +45,13 @@ impl<'a> Walk<'a> {
         visit: &mut Visit<'_, I>,
     ) -> Result<()> {
         let key = |place: Position<I>| keys::row(partition, place.at, place.id.into());
+        let at_head = self.at_head.take() == Some(partition);
         match order {
-            Order::NewestFirst => self.0.seek(span.before.map_or(keys::head(partition), key)),
-            Order::OldestFirst => self.0.seek_for_prev(span.after.map_or(keys::tail(partition), key)),
+            Order::NewestFirst if at_head && span.before.is_none() => {}
+            Order::NewestFirst => self.rows.seek(span.before.map_or(keys::head(partition), key)),
+            Order::OldestFirst => self.rows.seek_for_prev(span.after.map_or(keys::tail(partition), key)),
         }
-        while let Some((key, value)) = self.0.item() {
+        while let Some((key, value)) = self.rows.item() {
             let Some((found, at, id)) = keys::split_row(key) else {
                 return Err(Error::Corrupt(format!("a key of {} bytes in a time-ordered table", key.len())));
             };
@@ -63,10 +70,10 @@ impl<'a> Walk<'a> {
                 }
             }
             match order {
-                Order::NewestFirst => self.0.next(),
-                Order::OldestFirst => self.0.prev(),
+                Order::NewestFirst => self.rows.next(),
+                Order::OldestFirst => self.rows.prev(),
             }
         }
-        self.0.status().map_err(storage)
+        self.rows.status().map_err(storage)
     }
 }
