@@ -69,7 +69,8 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     let open = |paths: &[PathBuf]| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>();
     let (follows, content) = (open(&args.follows)?, open(&args.content)?);
     let app = server::open(&config)?;
-    let mut import = Import { app: &app, max_refused: args.max_refused, tallies: Vec::new() };
+    let longest = config.server.body_limit;
+    let mut import = Import { app: &app, longest, max_refused: args.max_refused, tallies: Vec::new() };
     let taken = import.all(follows, content);
     let tallies = import.tallies;
     let stopped = app.stop(config.server.shutdown_timeout.get());
@@ -84,6 +85,8 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
 
 struct Import<'a> {
     app: &'a App,
+    /// Most bytes of a record.
+    longest: usize,
     max_refused: Option<u64>,
     tallies: Vec<Tally>,
 }
@@ -119,7 +122,7 @@ impl Import<'_> {
         let refused_before: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
         self.tallies.push(Tally { table, name: source.name.clone(), ..Tally::default() });
         let Some(tally) = self.tallies.last_mut() else { return Ok(()) };
-        let Reader { batches, thread } = reader::read(source)?;
+        let Reader { batches, thread } = reader::read(source, self.longest)?;
         for batch in batches {
             let (lines, rows): (Vec<u64>, Vec<T>) = batch.rows.into_iter().unzip();
             let outcomes = if rows.is_empty() { Vec::new() } else { take(rows)? };

@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 
 /// Begins the name of every environment override.
 const PREFIX: &str = "TIDELINE";
+/// With less, shared by all tables, nearly every write would flush one.
+const MIN_WRITE_BUFFER_MB: usize = 8;
 
 impl Config {
     /// Reads the file, if one is named, and the environment. An unknown key is refused by name.
@@ -34,7 +36,6 @@ impl Config {
         let positive = [
             ("server.body_limit", self.server.body_limit),
             ("storage.block_cache_mb", self.storage.block_cache_mb),
-            ("storage.write_buffer_mb", self.storage.write_buffer_mb),
             ("timeline.inbox_limit", self.timeline.inbox_limit),
             ("fanout.chunk", self.fanout.chunk),
             ("fanout.queue", self.fanout.queue),
@@ -42,6 +43,11 @@ impl Config {
         ];
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(Error::Setup(format!("configuration: {name} must be at least 1")));
+        }
+        if self.storage.write_buffer_mb < MIN_WRITE_BUFFER_MB {
+            return Err(Error::Setup(format!(
+                "configuration: storage.write_buffer_mb must be at least {MIN_WRITE_BUFFER_MB}"
+            )));
         }
         if self.fanout.pull_threshold < self.fanout.push_threshold {
             return Err(Error::Setup(
@@ -84,6 +90,7 @@ mod tests {
             ("[timeline]\ninbox_limt = 300\n", "inbox_limt"),
             ("[timelines]\ninbox_limit = 300\n", "timelines"),
             ("[fanout]\nchunk = 0\n", "fanout.chunk"),
+            ("[storage]\nwrite_buffer_mb = 7\n", "storage.write_buffer_mb"),
             ("[fanout]\npush_threshold = 5\npull_threshold = 4\n", "fanout.pull_threshold"),
             ("[storage]\ndurability = \"maybe\"\n", "maybe"),
             ("[server]\nlisten = \"nowhere\"\n", "listen"),

@@ -11,6 +11,9 @@ from .model import Model
 
 Lost = (OSError, http.client.HTTPException)
 
+# Live posts of one writer, about; more would only make the comparisons slow.
+ENOUGH = 120
+
 
 class Change(NamedTuple):
     """One request that changes something."""
@@ -58,9 +61,7 @@ class Writer:
         client = Client(address)
         try:
             while not stop.is_set():
-                self.pending = change = self.rng.choice(
-                    (self.publish, self.publish, self.publish_some, self.follow, self.follow_some, self.delete, self.patch)
-                )()
+                self.pending = change = self.choose()()
                 if change is None:
                     continue
                 answer = client.call(change.method, change.path, change.body)
@@ -75,6 +76,13 @@ class Writer:
             pass
         finally:
             client.close()
+
+    def choose(self) -> Callable[[], Change | None]:
+        if len(self.live) > ENOUGH and self.rng.random() < 0.7:
+            return self.delete
+        return self.rng.choice(
+            (self.publish, self.publish, self.publish_some, self.follow, self.follow_some, self.delete, self.patch)
+        )
 
     def resolve(self, client: Client) -> None:
         """Finds out, after a restart, whether the change that got no answer was carried out."""

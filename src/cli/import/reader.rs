@@ -38,14 +38,15 @@ pub(super) struct Reader<T> {
     pub(super) thread: JoinHandle<Result<()>>,
 }
 
-/// Reads an input on a thread of its own.
-pub(super) fn read<T: Row>(source: Source) -> Result<Reader<T>> {
+/// Reads an input on a thread of its own. A record of more than `longest` bytes is refused: the API would refuse
+/// it too.
+pub(super) fn read<T: Row>(source: Source, longest: usize) -> Result<Reader<T>> {
     let (sender, batches) = bounded(BATCHES);
     let thread = thread::Builder::new()
         .name("import-reader".to_owned())
         .spawn(move || {
             let name = source.name.clone();
-            let mut filling = Filling { sender, batch: Batch::default(), bytes: 0 };
+            let mut filling = Filling { sender, batch: Batch::default(), bytes: 0, longest };
             source.unpack().map_err(|e| unreadable(&name, 1, &e)).and_then(|input| run(&name, input, &mut filling))
         })
         .map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
@@ -131,6 +132,7 @@ struct Filling<T> {
     sender: Sender<Batch<T>>,
     batch: Batch<T>,
     bytes: usize,
+    longest: usize,
 }
 
 impl<T> Default for Batch<T> {
@@ -143,6 +145,10 @@ impl<T> Filling<T> {
     /// Adds a line; false when nobody listens any more.
     fn add(&mut self, line: u64, row: Result<T, String>, bytes: usize) -> bool {
         match row {
+            Ok(_) if bytes > self.longest => {
+                let reason = format!("longer than server.body_limit, {} bytes", self.longest);
+                self.batch.refused.push((line, reason));
+            }
             Ok(row) => self.batch.rows.push((line, row)),
             Err(reason) => self.batch.refused.push((line, printable(&reason))),
         }
@@ -193,7 +199,7 @@ mod tests {
     /// What a text gives: lines taken, lines refused, the final error.
     fn read_all(text: &[u8]) -> (Vec<u64>, Vec<(u64, String)>, Option<String>) {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let mut filling = Filling::<Follow> { sender, batch: Batch::default(), bytes: 0 };
+        let mut filling = Filling::<Follow> { sender, batch: Batch::default(), bytes: 0, longest: usize::MAX };
         let result = run("f", text, &mut filling);
         drop(filling);
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
@@ -242,7 +248,7 @@ mod tests {
     #[test]
     fn batches_are_bounded_in_rows_and_bytes() {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let mut filling = Filling::<u8> { sender, batch: Batch::default(), bytes: 0 };
+        let mut filling = Filling::<u8> { sender, batch: Batch::default(), bytes: 0, longest: usize::MAX };
         for line in 0..2500 {
             filling.add(line, Ok(0), 10);
         }

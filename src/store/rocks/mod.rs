@@ -110,7 +110,7 @@ impl Rocks {
         engine.set_max_background_jobs(2);
         engine.set_bytes_per_sync(1 << 20);
         // A quiet table pins the shared log; this flushes it. Also bounds the replay at start.
-        engine.set_max_total_wal_size(128 << 20);
+        engine.set_max_total_wal_size(64 << 20);
         engine.set_keep_log_file_num(4);
         engine.set_max_log_file_size(8 << 20);
         engine.set_stats_dump_period_sec(0);
