@@ -51,7 +51,7 @@ use promises::shape::Kind;
 
 #[test]
 fn every_page_is_the_function_on_memory() {
-    run_sequences(Kind::Memory, 20);
+    run_sequences(Kind::Memory, 10);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Any number will do.
 const SEED: u64 = 20_260_101;
 /// Sequences on RocksDB.
-const CASES: u32 = 60;
+const CASES: u32 = 120;
 
 /// The seed of this run.
 pub(crate) fn seed() -> u64 {

@@ -16,7 +16,7 @@ use super::shape::{Kind, Shape};
 use super::system::System;
 use super::upkeep::trim;
 
-const ROUNDS: u32 = 8;
+const ROUNDS: u32 = 12;
 const ROUND: Duration = Duration::from_millis(400);
 const READER: u64 = 9;
 const SIDES: [[u64; 2]; 2] = [[1, 2], [3, 4]];

@@ -16,7 +16,7 @@ use super::shape::{Kind, Shape};
 use super::system::System;
 use super::upkeep::trim;
 
-const ROUNDS: u32 = 16;
+const ROUNDS: u32 = 40;
 const ROUND: Duration = Duration::from_millis(300);
 const POSTERS: u64 = 2;
 const GRAPHERS: u64 = 2;
