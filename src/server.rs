@@ -56,9 +56,14 @@ pub fn open(config: &Config) -> Result<App> {
         push_threshold: fanout.push_threshold,
         pull_threshold: fanout.pull_threshold,
         active_for,
+        evict_after: timeline.evict_after.as_millis(),
         inbox_limit: timeline.inbox_limit,
     };
     let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), rules, candidates)?;
+    let active_for = match rules.evict_after {
+        0 => active_for,
+        evict_after => active_for.min(evict_after),
+    };
     let rules = feed::Rules { include_own: timeline.include_own, active_for, follow_limit: graph.follow_limit };
     Ok(App { feed: Arc::new(Feed::new(store, backlog, rules)), workers })
 }

@@ -60,6 +60,7 @@ pub fn open(dir: &Path) -> Opened {
         push_threshold: 10_000,
         pull_threshold: 1_000_000,
         active_for,
+        evict_after: 0,
         inbox_limit: 1000,
     };
     Opened { feed: Feed::new(store, backlog, rules), rules: worker_rules, candidates }

@@ -109,11 +109,18 @@ pub struct Timeline {
     pub include_own: bool,
     /// How long after a read a user still gets the pushes of large authors.
     pub active_for: Duration,
+    /// How long after the last read an inbox is dropped, until the user returns; 0 for never.
+    pub evict_after: Duration,
 }
 
 impl Default for Timeline {
     fn default() -> Self {
-        Self { inbox_limit: 1000, include_own: false, active_for: Duration::from_days(30) }
+        Self {
+            inbox_limit: 1000,
+            include_own: false,
+            active_for: Duration::from_days(30),
+            evict_after: Duration::from_days(90),
+        }
     }
 }
 

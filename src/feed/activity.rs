@@ -22,8 +22,8 @@ impl Feed {
         if tier == Tier::Memory {
             return Err(Error::NotCached);
         }
-        // Without room for a rebuild the reader stays dormant and is served by pulling: exact, only slower.
-        let Some(mut room) = self.backlog.reserve_low(1) else { return Ok(Activity::Dormant) };
+        // Without room for a rebuild the reader stays as it is: exact, only slower.
+        let Some(mut room) = self.backlog.reserve_low(1) else { return Ok(present) };
         let touched = self.store.touch(user, now)?;
         if let Some(job) = touched.job {
             self.backlog.add(&mut room, job);

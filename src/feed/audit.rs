@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::Feed;
 use crate::error::Result;
-use crate::model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
+use crate::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
 use crate::store::Tier;
 
 /// The diff of the fast answer against a pure pull.
@@ -129,12 +129,13 @@ impl Feed {
             explanation.in_inbox = row == entry;
             ControlFlow::Break(())
         })?;
-        let active = matches!(self.store.activity(user, Tier::Disk)?, Activity::Active { .. });
+        let activity = self.store.activity(user, Tier::Disk)?;
         explanation.pulled = shown
             && (entry.author == user
                 || explanation.unsettled
+                || !activity.has_inbox()
                 || Some(entry.cursor) <= floor
-                || self.store.unpushed(entry.author, Tier::Disk)?.leaves_gaps(floor, active));
+                || self.store.unpushed(entry.author, Tier::Disk)?.leaves_gaps(floor, activity.is_active()));
         let page = self.timeline(user, &PageRequest { span: place, limit: 1 }, Tier::Disk)?;
         explanation.listed = page.items.first() == Some(&entry);
         explanation.reason = match (explanation.listed, content.broadcast, shown) {

@@ -27,7 +27,8 @@ pub use relations::Follow;
 pub struct Rules {
     /// Whether a timeline has the viewer's own content too.
     pub include_own: bool,
-    /// How long after a read a user still counts as active.
+    /// How long after a read the user still has all of an inbox: the shorter of what the settings
+    /// `active_for` and `evict_after` say. A small part of it may pass before a read is written down.
     pub active_for: Millis,
     /// Most users that one user can follow.
     pub follow_limit: usize,

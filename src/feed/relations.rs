@@ -89,6 +89,10 @@ impl Feed {
         changes: &[Change],
         mut room: crate::backlog::Room<'_>,
     ) -> Result<Vec<(Relation, bool)>> {
+        if changes.iter().any(|change| change.follow.is_some()) {
+            // From here on there may be an inbox, which is to be dropped when nobody ever reads it.
+            self.store.meet(user, now())?;
+        }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
         let change = self.followees.change(user);
         let related = self.store.relate(user, changes, self.rules.follow_limit)?;

@@ -7,7 +7,8 @@
 //! Two orders matter. An item is taken out of `pending` after it is in the inboxes, so `pending` is
 //! read *before* the inbox: the item is then in one of them, or in both. And what is known of the
 //! reader (activity, followees, unsettled pairs) comes from several places, so the reader's epoch is
-//! taken before and compared after: where it moved, the page is read again.
+//! taken before and compared after, and the activity looked at again: where either moved, the page
+//! is read again.
 
 use super::Feed;
 use super::followees::List;
@@ -27,8 +28,8 @@ struct Reader {
     authors: List,
     /// Authors whose rows in the inbox do not count, ascending.
     unsettled: Vec<UserId>,
-    /// Whether the inbox has what active followers get.
-    active: bool,
+    /// What the inbox is good for.
+    activity: Activity,
 }
 
 /// A stretch of a timeline, in the order of its walk.
@@ -50,8 +51,13 @@ impl Feed {
         for _ in 0..ATTEMPTS {
             let epoch = self.backlog.epoch(user);
             let reader = self.reader(user, tier)?;
+            if !reader.activity.has_inbox() {
+                break;
+            }
             let page = self.page(request, |span, order, n| self.stretch(&reader, span, order, n, tier), tier)?;
-            if self.backlog.epoch(user) == epoch {
+            // Whoever skips this reader in a fan-out has made it dormant first; so a page that lacks
+            // what was skipped finds that here.
+            if self.store.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
                 return Ok(page);
             }
         }
@@ -86,7 +92,7 @@ impl Feed {
         let activity = self.see(user, tier)?;
         let authors = self.authors(user, tier)?;
         let unsettled = self.backlog.unsettled(user);
-        Ok(Reader { user, authors, unsettled, active: matches!(activity, Activity::Active { .. }) })
+        Ok(Reader { user, authors, unsettled, activity })
     }
 
     /// Fills a page from stretches, leaving out what is deleted.
@@ -165,7 +171,7 @@ impl Feed {
 
     /// Whose outboxes to read beside an inbox with this floor.
     fn pulled_authors(&self, reader: &Reader, floor: Option<Cursor>, tier: Tier) -> Result<Vec<UserId>> {
-        let mut pulled = self.store.lacking(&reader.authors, floor, reader.active, tier)?;
+        let mut pulled = self.store.lacking(&reader.authors, floor, reader.activity.is_active(), tier)?;
         let shown = |author: &&UserId| reader.authors.binary_search(author).is_ok();
         pulled.extend(reader.unsettled.iter().chain([&reader.user]).filter(shown));
         pulled.sort_unstable();

@@ -27,7 +27,7 @@ use crate::model::{
     Unpushed, UserCursor, UserId,
 };
 
-pub use types::{Batch, Change, Delivery, Listeners, Published, Related, Split, TableStats, Then, Tier, Touched};
+pub use types::{Batch, Change, Delivery, Idle, Listeners, Published, Related, Split, TableStats, Then, Tier, Touched};
 
 /// A store, one of the two kinds.
 #[derive(Debug)]
@@ -200,8 +200,15 @@ impl Store {
         dispatch!(self, s => s.activity(user, tier))
     }
 
-    /// Marks a user as seen. A dormant user becomes returning, with a rebuild job in the same
-    /// change. Two calls for one user apply one after the other, also against [`Store::split_active`].
+    /// Notes when a user was first heard of, unless something is known already. From then on the
+    /// user counts as idle; see [`Store::idle`].
+    pub fn meet(&self, user: UserId, now: Millis) -> Result<()> {
+        dispatch!(self, s => s.meet(user, now))
+    }
+
+    /// Marks a user as seen. One who was dormant or evicted becomes returning, with a rebuild job in
+    /// the same change. Two calls for one user apply one after the other, also against
+    /// [`Store::split_active`] and [`Store::evict`].
     pub fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         dispatch!(self, s => s.touch(user, now))
     }
@@ -212,8 +219,26 @@ impl Store {
         dispatch!(self, s => s.split_active(users, seen_since))
     }
 
+    /// Leaves out the evicted. Nearly free where nobody is.
+    pub fn not_evicted(&self, users: Vec<UserId>) -> Result<Vec<UserId>> {
+        dispatch!(self, s => s.not_evicted(users))
+    }
+
+    /// Looks through the next `limit` users above `after` for those who have an inbox and were last
+    /// seen, or first heard of, before `seen_before`.
+    pub fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
+        dispatch!(self, s => s.idle(after, limit, seen_before))
+    }
+
+    /// Drops the inbox of a user last seen before `seen_before`: evicted, and the floor raised to
+    /// `floor`, in one change. False, and nothing changed, if the user was seen since or has none.
+    pub fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
+        dispatch!(self, s => s.evict(user, seen_before, floor))
+    }
+
     /// Ends a rebuild: a settle job for each of `authors`, the user active, the rebuild job gone, in
-    /// one change. Does only the last if the user is not returning. Returns the new jobs.
+    /// one change. Does only the last if it is not this job for which the user is returning: the
+    /// user has been dormant again, and `authors` may be out of date. Returns the new jobs.
     pub fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>> {
         dispatch!(self, s => s.rebuild(job, user, authors))
     }

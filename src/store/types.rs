@@ -93,6 +93,15 @@ pub struct Split {
     pub lapsed: Vec<UserId>,
 }
 
+/// What [`Store::idle`](super::Store::idle) found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Idle {
+    /// Idle users, ascending.
+    pub users: Vec<UserId>,
+    /// The last user that was looked at; `None` if there are no more.
+    pub next: Option<UserId>,
+}
+
 /// One table in figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableStats {

@@ -167,15 +167,10 @@ impl Context {
 
     fn recipients(&self, fan_out: &FanOut, followers: Vec<UserId>) -> Result<Vec<UserId>> {
         if fan_out.reach == Reach::All {
-            return Ok(followers);
+            return self.store.not_evicted(followers);
         }
         let seen_since = now().saturating_sub(self.rules.active_for);
-        let split = self.store.split_active(&followers, seen_since)?;
-        for user in split.lapsed {
-            // A read under way may have taken the user for active.
-            self.backlog.advance_epoch(user);
-        }
-        Ok(split.active)
+        Ok(self.store.split_active(&followers, seen_since)?.active)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each takes a lane, does its first job, gives the lane back. A fan-out of many followers is done
 //! by as many workers as are free, chunk by chunk.
 
+mod evict;
 mod fan_out;
 mod settle;
 mod trim;
@@ -34,6 +35,8 @@ pub struct Rules {
     pub pull_threshold: u64,
     /// A user not seen for this long becomes dormant.
     pub active_for: Millis,
+    /// A user not seen for this long loses the inbox; 0 for never.
+    pub evict_after: Millis,
     /// Newest entries kept in an inbox.
     pub inbox_limit: usize,
 }
@@ -70,7 +73,9 @@ impl Workers {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
             workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
         }
-        workers.spawn("trim".to_owned(), move || context.run_trim(&stopped))?;
+        let trim = (Arc::clone(&context), stopped.clone());
+        workers.spawn("trim".to_owned(), move || trim.0.run_trim(&trim.1))?;
+        workers.spawn("evict".to_owned(), move || context.run_evict(&stopped))?;
         Ok(workers)
     }
 

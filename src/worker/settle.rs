@@ -1,8 +1,10 @@
 //! Settling pairs and rebuilding inboxes.
 
+use std::ops::ControlFlow;
+
 use super::Context;
 use crate::error::Result;
-use crate::model::{Job, UserId};
+use crate::model::{Cursor, Job, Order, Span, UserId};
 use crate::store::Tier;
 
 impl Context {
@@ -19,15 +21,26 @@ impl Context {
         Ok(())
     }
 
-    /// Lets a returning user become active: the pairs of whom the inbox lacks what was pushed to
-    /// active followers only become unsettled first, so no read misses them in between.
+    /// Lets a returning user become active. The pairs of whom the inbox may lack something become
+    /// unsettled first, so that no read misses it in between: authors with items that were pushed
+    /// to active followers only; after an eviction, all who published anything above the floor.
     pub(super) fn rebuild(&self, job: &Job, user: UserId) -> Result<()> {
+        let skipped_by_all = !self.store.activity(user, Tier::Disk)?.has_inbox();
+        let floor = self.floor(user)?;
         let mut authors = Vec::new();
         for author in self.store.followees(user, Tier::Disk)? {
-            if self.store.unpushed(author, Tier::Disk)?.to_active.is_some() {
+            let lacks = if skipped_by_all {
+                let above = Span::ALL.newer_than(floor);
+                !self.store.outboxes(&[author], above, Order::NewestFirst, 1, Tier::Disk)?.is_empty()
+            } else {
+                self.store.unpushed(author, Tier::Disk)?.to_active > floor
+            };
+            if lacks {
                 authors.push(author);
             }
         }
+        // A read under way may have looked before the user was dormant, and look again only now.
+        self.backlog.advance_epoch(user);
         let mut room = self.backlog.reserve_forced(authors.len());
         let pairs: Vec<_> = authors.iter().map(|author| self.backlog.unsettle(user, *author)).collect();
         let jobs = self.store.rebuild(job.id, user, &authors)?;
@@ -35,5 +48,9 @@ impl Context {
             pair.commit(&mut room, job);
         }
         Ok(())
+    }
+
+    fn floor(&self, user: UserId) -> Result<Option<Cursor>> {
+        self.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| ControlFlow::Break(()))
     }
 }

@@ -74,6 +74,8 @@ pub(crate) enum Op {
     Trim(u64, usize),
     /// The floor rises to any place.
     Floor(u64, Place),
+    /// The inbox is dropped, with the floor at any place.
+    Evict(u64, Place),
     Compact,
     /// Stops in order, and opens again.
     Reopen,
@@ -172,6 +174,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (1_u64..=6).prop_map(Op::Sleep),
         3 => (user(), 0_usize..3).prop_map(|(user, beyond)| Op::Trim(user, beyond)),
         1 => (user(), place()).prop_map(|(user, place)| Op::Floor(user, place)),
+        2 => (user(), place()).prop_map(|(user, place)| Op::Evict(user, place)),
         1 => Just(Op::Compact),
         1 => Just(Op::Reopen),
         1 => Just(Op::Crash),

@@ -1,7 +1,7 @@
 //! What inboxes must be once no job is left. No answer depends on it, only their speed; but what
 //! is wrong here is a wrong answer a few steps later.
 
-use tideline::model::{Activity, UserId};
+use tideline::model::{Activity, Cursor, UserId};
 use tideline::store::Tier;
 
 use super::case::Case;
@@ -31,6 +31,7 @@ impl Case {
             let unpushed = store.unpushed(entry.author, Tier::Disk).map_err(failed)?;
             let newest_unpushed = match activity {
                 Activity::Active { .. } => unpushed.to_nobody,
+                Activity::Evicted => Some(Cursor::NEWEST),
                 _ => unpushed.to_nobody.max(unpushed.to_active),
             };
             let may_lack = Some(entry.cursor) <= floor || Some(entry.cursor) <= newest_unpushed;

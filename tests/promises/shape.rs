@@ -26,6 +26,8 @@ pub(crate) struct Shape {
     pub(crate) include_own: bool,
     /// Milliseconds.
     pub(crate) active_for: u64,
+    /// Milliseconds.
+    pub(crate) evict_after: u64,
     /// Jobs that may wait.
     pub(crate) queue: usize,
     pub(crate) sync: bool,
@@ -48,6 +50,7 @@ impl Shape {
             push_threshold: self.push_threshold,
             pull_threshold: self.pull_threshold,
             active_for: self.active_for,
+            evict_after: self.evict_after,
             inbox_limit: self.inbox_limit,
         }
     }
@@ -64,6 +67,7 @@ impl Shape {
             follow_limit: USERS.len(),
             include_own: random.once_in(3),
             active_for: random.pick(&[1, 1, 2, 5, LONG]),
+            evict_after: random.pick(&[0, 1, 20, LONG]),
             queue: WIDE,
             sync: random.once_in(4),
         }
@@ -80,13 +84,14 @@ prop_compose! {
         follow_limit in prop_oneof![1 => 1_usize..=3, 4 => 4_usize..=8],
         include_own in any::<bool>(),
         active_for in prop_oneof![2 => Just(1_u64), 1 => Just(4), 2 => Just(LONG)],
+        evict_after in prop_oneof![3 => Just(0_u64), 1 => Just(1), 1 => Just(LONG)],
         queue in prop_oneof![9 => Just(WIDE), 1 => 1_usize..=6],
         sync in prop::bool::weighted(0.1),
     ) -> Shape {
         let pull_threshold = push_threshold + above_push;
         Shape {
-            inbox_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for, queue,
-            sync,
+            inbox_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
+            evict_after, queue, sync,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, Draft, MAX_MILLIS, PageRequest, Span, UserId};
+use tideline::model::{ContentId, Cursor, Draft, MAX_ID, MAX_MILLIS, PageRequest, Span, UserId};
 use tideline::store::Tier;
 
 use super::history::{Clock, History, Life, Read, Seen};
@@ -14,7 +14,7 @@ use super::names::{AUTHORS, USERS, place, user};
 use super::seed::{Random, scaled, seed};
 use super::shape::{Kind, Shape};
 use super::system::System;
-use super::upkeep::trim;
+use super::upkeep::{evict, trim};
 
 const ROUNDS: u32 = 40;
 const ROUND: Duration = Duration::from_millis(300);
@@ -237,6 +237,7 @@ impl Actor<'_> {
             let reader = self.anybody();
             match self.random.below(40) {
                 0 => self.feed.store().compact().map_err(|e| format!("compaction fails: {e}"))?,
+                1..4 => evict(self.feed.store(), reader, place(self.random.below(TIMES), MAX_ID))?,
                 _ => trim(self.feed.store(), reader, limit, 0)?,
             }
             thread::sleep(Duration::from_millis(self.random.below(4)));

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tideline::model::{Cursor, Order, Span, UserId};
+use tideline::model::{Cursor, MAX_MILLIS, Order, Span, UserId};
 use tideline::store::{Store, Tier};
 
 use super::case::Case;
@@ -30,6 +30,11 @@ pub(crate) fn trim(store: &Store, reader: UserId, limit: usize, beyond: usize) -
     }
 }
 
+/// Drops an inbox whatever was seen of its user.
+pub(crate) fn evict(store: &Store, reader: UserId, floor: Cursor) -> Result<(), String> {
+    store.evict(reader, MAX_MILLIS, floor).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
+}
+
 impl Case {
     pub(crate) fn trim(&self, raw: u64, beyond: usize) -> Result<(), String> {
         trim(self.system.store(), user(raw), self.system.shape.inbox_limit, beyond)
@@ -38,6 +43,10 @@ impl Case {
     pub(crate) fn raise_floor(&self, raw: u64, place: Place) -> Result<(), String> {
         let floor = self.cursor(place);
         self.system.store().raise_floor(user(raw), floor).map_err(|e| format!("a floor cannot be raised: {e}"))
+    }
+
+    pub(crate) fn evict(&self, raw: u64, place: Place) -> Result<(), String> {
+        evict(self.system.store(), user(raw), self.cursor(place))
     }
 
     pub(crate) fn compact(&self) -> Result<(), String> {

@@ -1,12 +1,19 @@
 //! Who is active, and who becomes so.
 
-use tideline::model::{Activity, Job, Work};
+use std::ops::ControlFlow;
+
+use tideline::model::{Activity, ContentId, Cursor, Job, Order, Span, Work};
 use tideline::store::{Split, Store, Tier, Touched};
 
 use super::support::{job_now, jobs, lane_of, user, users};
 
 fn activity(store: &Store, who: u64) -> Activity {
     store.activity(user(who), Tier::Disk).expect("reads")
+}
+
+fn inbox_floor(store: &Store, who: u64) -> Option<Cursor> {
+    let visit = &mut |_| ControlFlow::Break(());
+    store.inbox(user(who), Span::ALL, Order::NewestFirst, Tier::Disk, visit).expect("reads")
 }
 
 fn touch(store: &Store, who: u64, now: u64) -> Touched {
@@ -27,20 +34,20 @@ fn split(store: &Store, who: &[u64], seen_since: u64) -> (Vec<u64>, Vec<u64>) {
 }
 
 fn everybody_is_dormant_at_first(store: &Store) {
-    assert_eq!(activity(store, 1), Activity::Dormant);
-    assert_eq!(activity(store, u64::MAX >> 1), Activity::Dormant);
+    assert_eq!(activity(store, 1), Activity::default());
+    assert_eq!(activity(store, u64::MAX >> 1), Activity::default());
     assert_eq!(jobs(store), []);
 }
 
 fn who_is_touched_returns_and_gets_a_rebuild(store: &Store) {
     let touched = touch(store, 1, 100);
-    assert_eq!(touched.activity, Activity::Returning { seen: 100 });
-    assert_eq!(activity(store, 1), Activity::Returning { seen: 100 });
     let job = touched.job.expect("a job");
+    assert_eq!(touched.activity, Activity::Returning { seen: 100, empty: false, rebuild: job.id.seq });
+    assert_eq!(activity(store, 1), touched.activity);
     assert_eq!((job.work, job.progress), (Work::Rebuild { user: user(1) }, None));
     assert_eq!(job.id.lane, lane_of(1));
     assert_eq!(jobs(store), [job]);
-    assert_eq!(activity(store, 2), Activity::Dormant);
+    assert_eq!(activity(store, 2), Activity::default());
 }
 
 fn a_second_touch_makes_no_second_rebuild(store: &Store) {
@@ -53,7 +60,8 @@ fn a_second_touch_makes_no_second_rebuild(store: &Store) {
 
 fn the_last_time_seen_only_rises(store: &Store) {
     for (now, want) in [(100, 100), (150, 150), (120, 150), (0, 150), (151, 151)] {
-        assert_eq!(touch(store, 1, now).activity, Activity::Returning { seen: want });
+        assert_eq!(touch(store, 1, now).activity.seen(), Some(want));
+        assert!(!activity(store, 1).is_active());
     }
     activate(store, 2, 100);
     for (now, want) in [(100, 100), (150, 150), (120, 150), (0, 150), (151, 151)] {
@@ -66,7 +74,7 @@ fn the_last_time_seen_only_rises(store: &Store) {
 fn the_dormant_are_in_neither_part(store: &Store) {
     assert_eq!(split(store, &[1, 2], 0), (vec![], vec![]));
     assert_eq!(split(store, &[], 0), (vec![], vec![]));
-    assert_eq!(activity(store, 1), Activity::Dormant);
+    assert_eq!(activity(store, 1), Activity::default());
 }
 
 fn the_active_and_the_returning_get_partial_pushes(store: &Store) {
@@ -74,7 +82,7 @@ fn the_active_and_the_returning_get_partial_pushes(store: &Store) {
     touch(store, 2, 100);
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![1, 2], vec![]));
     assert_eq!(activity(store, 1), Activity::Active { seen: 100 });
-    assert_eq!(activity(store, 2), Activity::Returning { seen: 100 });
+    assert_eq!((activity(store, 2).seen(), activity(store, 2).is_active()), (Some(100), false));
 }
 
 fn both_parts_keep_the_order_given(store: &Store) {
@@ -90,7 +98,8 @@ fn who_was_last_seen_before_the_time_lapses(store: &Store) {
     touch(store, 2, 99);
     activate(store, 3, 100);
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![3], vec![1, 2]));
-    assert_eq!((activity(store, 1), activity(store, 2)), (Activity::Dormant, Activity::Dormant));
+    let dormant = Activity::Dormant { seen: Some(99) };
+    assert_eq!((activity(store, 1), activity(store, 2)), (dormant, dormant));
     assert_eq!(activity(store, 3), Activity::Active { seen: 100 });
     // Who has lapsed is dormant like anybody else.
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![3], vec![]));
@@ -100,8 +109,9 @@ fn who_lapsed_returns_like_the_first_time(store: &Store) {
     activate(store, 1, 50);
     split(store, &[1], 100);
     let touched = touch(store, 1, 20);
-    assert_eq!(touched.activity, Activity::Returning { seen: 20 }, "what was seen before is forgotten");
     let job = touched.job.expect("a job");
+    let returning = Activity::Returning { seen: 20, empty: false, rebuild: job.id.seq };
+    assert_eq!(touched.activity, returning, "what was seen before is forgotten");
     assert_eq!(jobs(store), [job]);
 }
 
@@ -131,19 +141,73 @@ fn a_rebuild_of_who_lapsed_meanwhile_only_ends(store: &Store) {
     let rebuild = touch(store, 1, 50).job.expect("a job");
     split(store, &[1], 100);
     assert_eq!(store.rebuild(rebuild.id, user(1), &users([2, 3])).expect("rebuilds"), []);
-    assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Dormant));
+    assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Dormant { seen: Some(50) }));
 }
 
-fn a_second_rebuild_only_ends(store: &Store) {
+fn a_rebuild_of_an_earlier_return_only_ends(store: &Store) {
     let first = touch(store, 1, 50).job.expect("a job");
     split(store, &[1], 100);
     let second = touch(store, 1, 200).job.expect("a job");
-    // The older job serves for the younger return.
-    let made: Vec<Job> = store.rebuild(first.id, user(1), &users([2])).expect("rebuilds");
+    // Its authors may have been chosen before the user was skipped a second time.
+    assert_eq!(store.rebuild(first.id, user(1), &users([2])).expect("rebuilds"), []);
+    assert!(!activity(store, 1).is_active());
+    let made: Vec<Job> = store.rebuild(second.id, user(1), &users([2])).expect("rebuilds");
     assert_eq!(made.len(), 1);
-    assert_eq!(activity(store, 1), Activity::Active { seen: 200 });
-    assert_eq!(store.rebuild(second.id, user(1), &users([2])).expect("rebuilds"), []);
     assert_eq!((jobs(store), activity(store, 1)), (made, Activity::Active { seen: 200 }));
+}
+
+fn who_is_met_is_idle_after_a_while(store: &Store) {
+    store.meet(user(1), 100).expect("meets");
+    store.meet(user(1), 200).expect("meets");
+    assert_eq!(activity(store, 1), Activity::Dormant { seen: Some(100) }, "the first time counts");
+    activate(store, 2, 50);
+    store.meet(user(2), 10).expect("meets");
+    assert_eq!(activity(store, 2), Activity::Active { seen: 50 });
+    touch(store, 3, 60);
+    let idle = |after, limit, before| {
+        let found = store.idle(after, limit, before).expect("looks");
+        (found.users.iter().map(|user| user.get()).collect::<Vec<_>>(), found.next)
+    };
+    assert_eq!(idle(None, 10, 61), (vec![2, 3], None));
+    assert_eq!(idle(None, 10, 60), (vec![2], None));
+    assert_eq!(idle(None, 2, 101), (vec![1, 2], Some(user(2))));
+    assert_eq!(idle(Some(user(2)), 2, 101), (vec![3], None));
+    assert_eq!(idle(None, 10, 50), (vec![], None));
+}
+
+fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &Store) {
+    let floor = Cursor { at: 500, id: ContentId::MIN };
+    activate(store, 1, 100);
+    assert!(!store.evict(user(1), 100, floor).expect("evicts"), "seen since");
+    assert!(!store.evict(user(9), 100, floor).expect("evicts"), "never heard of");
+    assert_eq!(inbox_floor(store, 1), None);
+    assert!(store.evict(user(1), 101, floor).expect("evicts"));
+    assert!(!store.evict(user(1), 101, floor).expect("evicts"), "a second time");
+    assert_eq!((activity(store, 1), inbox_floor(store, 1)), (Activity::Evicted, Some(floor)));
+    assert!(!activity(store, 1).has_inbox());
+    activate(store, 2, 100);
+    assert_eq!(store.not_evicted(users([3, 1, 2])).expect("reads"), users([3, 2]));
+    assert_eq!(split(store, &[1, 2], 0), (vec![2], vec![]));
+    assert_eq!(store.idle(None, 10, u64::MAX >> 1).expect("looks").users, users([2]));
+
+    let returned = touch(store, 1, 700);
+    let job = returned.job.expect("a job");
+    assert_eq!(returned.activity, Activity::Returning { seen: 700, empty: true, rebuild: job.id.seq });
+    assert!(!activity(store, 1).has_inbox());
+    assert_eq!(store.not_evicted(users([1])).expect("reads"), users([1]));
+    assert_eq!(split(store, &[1], 700), (vec![1], vec![]));
+    store.rebuild(job.id, user(1), &[]).expect("rebuilds");
+    assert!(activity(store, 1).has_inbox());
+    assert_eq!(inbox_floor(store, 1), Some(floor), "floors only rise");
+}
+
+fn who_lapses_before_the_rebuild_is_evicted_still(store: &Store) {
+    activate(store, 1, 100);
+    store.evict(user(1), 101, Cursor::OLDEST).expect("evicts");
+    touch(store, 1, 200);
+    assert_eq!(split(store, &[1], 201), (vec![], vec![1]));
+    assert_eq!(activity(store, 1), Activity::Evicted);
+    assert_eq!(store.not_evicted(users([1])).expect("reads"), []);
 }
 
 fn many_are_split_at_once(store: &Store) {
@@ -169,6 +233,9 @@ on_both! {
     a_rebuild_makes_settle_jobs_and_the_user_active,
     a_rebuild_without_authors_only_activates,
     a_rebuild_of_who_lapsed_meanwhile_only_ends,
-    a_second_rebuild_only_ends,
+    a_rebuild_of_an_earlier_return_only_ends,
+    who_is_met_is_idle_after_a_while,
+    who_is_evicted_has_no_inbox_until_the_rebuild,
+    who_lapses_before_the_rebuild_is_evicted_still,
     many_are_split_at_once,
 }

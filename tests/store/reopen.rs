@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tideline::error::Error;
-use tideline::model::{Activity, Content, Edit, Job, Lane, Progress, Reach, UserId, Work};
+use tideline::model::{Activity, Content, Cursor, Edit, Job, Lane, Progress, Reach, UserId, Work};
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Listeners, Published, Store, Then, Tier};
 
@@ -168,14 +168,19 @@ fn a_fan_out_is_resumed_where_it_was() {
 fn activity_is_kept() {
     let dir = fresh();
     let store = open(dir.path());
-    store.touch(user(1), 10).expect("touches");
+    let returning = store.touch(user(1), 10).expect("touches").activity;
     let job = store.touch(user(2), 20).expect("touches").job.expect("a job");
     store.rebuild(job.id, user(2), &[]).expect("rebuilds");
     let store = reopened(dir.path(), store);
-    assert_eq!(store.activity(user(1), Tier::Disk).expect("reads"), Activity::Returning { seen: 10 });
+    assert_eq!(store.activity(user(1), Tier::Disk).expect("reads"), returning);
     assert_eq!(store.activity(user(2), Tier::Disk).expect("reads"), Activity::Active { seen: 20 });
     assert_eq!(store.touch(user(1), 30).expect("touches").job, None, "its rebuild is still to come");
     assert_eq!(jobs(&store)[0].id.lane, Lane::of(user(1)));
+
+    assert!(store.evict(user(2), 21, Cursor::OLDEST).expect("evicts"));
+    let store = reopened(dir.path(), store);
+    assert_eq!(store.activity(user(2), Tier::Disk).expect("reads"), Activity::Evicted);
+    assert_eq!(store.not_evicted(users([1, 2, 3])).expect("reads"), users([1, 3]));
 }
 
 #[test]

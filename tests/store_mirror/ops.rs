@@ -53,6 +53,8 @@ pub(crate) enum Op {
     DropJob { job: usize },
     Touch { user: UserId, now: Millis },
     SplitActive { users: Vec<UserId>, seen_since: Millis },
+    Meet { user: UserId, now: Millis },
+    Evict { user: UserId, seen_before: Millis, floor: Position<ContentId> },
     Sync,
     Compact,
     Reopen,
@@ -68,6 +70,8 @@ pub(crate) enum Read {
     Relations { user: UserId, targets: Vec<UserId> },
     FollowersAfter { user: UserId, after: Option<UserId>, limit: usize },
     UsersAfter { after: Option<UserId>, limit: usize },
+    NotEvicted { users: Vec<UserId> },
+    Idle { after: Option<UserId>, limit: usize, seen_before: Millis },
     Lacking { authors: Vec<UserId>, floor: Option<Position<ContentId>>, active: bool },
 }
 
@@ -157,6 +161,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => job().prop_map(|job| Op::DropJob { job }),
         4 => (user(), time()).prop_map(|(user, now)| Op::Touch { user, now }),
         3 => (some_users(), time()).prop_map(|(users, seen_since)| Op::SplitActive { users, seen_since }),
+        2 => (user(), time()).prop_map(|(user, now)| Op::Meet { user, now }),
+        3 => (user(), time(), position(item()))
+            .prop_map(|(user, seen_before, floor)| Op::Evict { user, seen_before, floor }),
         1 => Just(Op::Sync),
         1 => Just(Op::Compact),
         1 => Just(Op::Reopen),
@@ -193,6 +200,12 @@ fn read() -> impl Strategy<Value = Read> {
             limit
         }),
         (option::of(user()), limit()).prop_map(|(after, limit)| Read::UsersAfter { after, limit }),
+        some_users().prop_map(|users| Read::NotEvicted { users }),
+        (option::of(user()), 1..6_usize, time()).prop_map(|(after, limit, seen_before)| Read::Idle {
+            after,
+            limit,
+            seen_before
+        }),
         (some_users(), option::of(position(item())), any::<bool>())
             .prop_map(|(authors, floor, active)| Read::Lacking { authors, floor, active }),
     ]

@@ -91,7 +91,7 @@ impl State {
         rows.map(|((_, cursor), author)| Entry { cursor: *cursor, author: *author })
     }
 
-    fn raise_floor(&mut self, user: UserId, floor: Cursor) {
+    pub(super) fn raise_floor(&mut self, user: UserId, floor: Cursor) {
         let present = self.floors.entry(user).or_insert(floor);
         *present = floor.max(*present);
     }

@@ -39,7 +39,7 @@ impl Rocks {
     }
 
     /// Adds a higher floor to a change. The caller holds the user's floor lock until it is written.
-    fn put_floor(&self, batch: &mut WriteBatch, user: UserId, floor: Cursor) -> Result<()> {
+    pub(super) fn put_floor(&self, batch: &mut WriteBatch, user: UserId, floor: Cursor) -> Result<()> {
         let present = self.get(INBOX, &keys::head(user.get()), Tier::Disk)?;
         if read_floor(present.as_deref())? < Some(floor) {
             batch.put_cf(self.family(INBOX)?, keys::head(user.get()), values::cursor(floor));

@@ -78,6 +78,8 @@ pub struct Rocks {
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
     deleted: Seen,
+    /// Users whose row in `activity` is, or was, of an evicted one.
+    evicted: Seen,
     /// The rows of `unpushed`.
     unpushed: UnpushedRows,
     content_locks: Stripes,
@@ -124,6 +126,7 @@ impl Rocks {
             sync: options.sync,
             next_seq: AtomicU64::new(1),
             deleted: Seen::default(),
+            evicted: Seen::default(),
             unpushed: UnpushedRows::default(),
             content_locks: Stripes::default(),
             user_locks: Stripes::default(),
@@ -136,6 +139,7 @@ impl Rocks {
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
         store.deleted = Seen::of(&store, tables::DELETED)?;
+        store.evicted = store.seen_evicted()?;
         store.unpushed.fill(&store)?;
         Ok(store)
     }

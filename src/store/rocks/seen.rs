@@ -33,7 +33,8 @@ impl Default for Seen {
 }
 
 impl Seen {
-    fn for_keys(keys: usize) -> Self {
+    /// With nothing in it yet, of a size for so many keys.
+    pub(super) fn for_keys(keys: usize) -> Self {
         let bits = BITS_PER_KEY * keys.clamp(MIN_KEYS, MAX_KEYS);
         Self { filter: AtomicBloomFilter::with_num_bits(bits).seed(&0).hashes(4), any: AtomicBool::new(false) }
     }

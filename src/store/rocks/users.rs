@@ -1,12 +1,16 @@
 //! Users' activity and authors' unpushed items.
 
-use rocksdb::WriteBatch;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
 
+use rocksdb::{ReadOptions, WriteBatch, properties};
+
+use super::seen::Seen;
 use super::tables::{ACTIVITY, JOBS, UNPUSHED};
-use super::{Rocks, keys, values};
-use crate::error::Result;
+use super::{Rocks, keys, storage, values};
+use crate::error::{Error, Result};
 use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
-use crate::store::{Split, Tier, Touched};
+use crate::store::{Idle, Split, Tier, Touched};
 
 impl Rocks {
     /// See [`Store::activity`](crate::store::Store::activity).
@@ -35,16 +39,31 @@ impl Rocks {
         Ok(())
     }
 
+    /// See [`Store::meet`](crate::store::Store::meet).
+    pub fn meet(&self, user: UserId, now: Millis) -> Result<()> {
+        if self.activity(user, Tier::Disk)? != Activity::default() {
+            return Ok(());
+        }
+        let _lock = self.activity_locks.one(user.get());
+        match self.locked_activity(user, Tier::Disk)? {
+            Activity::Dormant { seen: None } => {
+                self.write_activity(WriteBatch::default(), user, Activity::Dormant { seen: Some(now) })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// See [`Store::touch`](crate::store::Store::touch).
     pub fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         let _lock = self.activity_locks.one(user.get());
         let mut batch = WriteBatch::default();
-        let (activity, job) = match self.locked_activity(user, Tier::Disk)? {
-            Activity::Dormant => {
-                (Activity::Returning { seen: now }, Some(self.put_job(&mut batch, Work::Rebuild { user })?))
+        let present = self.locked_activity(user, Tier::Disk)?;
+        let (activity, job) = match present.seen_again(now) {
+            Some(activity) => (activity, None),
+            None => {
+                let job = self.put_job(&mut batch, Work::Rebuild { user })?;
+                (present.returned(now, job.id), Some(job))
             }
-            Activity::Returning { seen } => (Activity::Returning { seen: seen.max(now) }, None),
-            Activity::Active { seen } => (Activity::Active { seen: seen.max(now) }, None),
         };
         self.write_activity(batch, user, activity)?;
         Ok(Touched { activity, job })
@@ -52,28 +71,110 @@ impl Rocks {
 
     /// See [`Store::split_active`](crate::store::Store::split_active).
     pub fn split_active(&self, users: &[UserId], seen_since: Millis) -> Result<Split> {
-        let lapsed = |activity: Activity| activity.seen().is_some_and(|seen| seen < seen_since);
         let keys: Vec<_> = users.iter().map(|user| keys::id(user.get())).collect();
         let rows = self.get_many(ACTIVITY, keys.iter().map(<[u8; 8]>::as_slice), Tier::Disk)?;
         let mut split = Split::default();
         for (user, row) in users.iter().zip(rows) {
             let Some(row) = row else { continue };
             let mut activity = values::read_activity(&row)?;
-            if lapsed(activity) {
+            if activity.lapsed(seen_since).is_some() {
                 // A read may have seen the user meanwhile, so look again under the lock.
                 let _lock = self.activity_locks.one(user.get());
                 activity = self.locked_activity(*user, Tier::Disk)?;
-                if lapsed(activity) {
-                    self.write_activity(WriteBatch::default(), *user, Activity::Dormant)?;
+                if let Some(lapsed) = activity.lapsed(seen_since) {
+                    self.write_activity(WriteBatch::default(), *user, lapsed)?;
                     split.lapsed.push(*user);
                     continue;
                 }
             }
-            if activity != Activity::Dormant {
+            if activity.seen().is_some() {
                 split.active.push(*user);
             }
         }
         Ok(split)
+    }
+
+    /// See [`Store::not_evicted`](crate::store::Store::not_evicted).
+    pub fn not_evicted(&self, users: Vec<UserId>) -> Result<Vec<UserId>> {
+        let maybe: Vec<_> = users.iter().filter(|user| self.evicted.may_have(user.get())).collect();
+        if maybe.is_empty() {
+            return Ok(users);
+        }
+        let keys: Vec<_> = maybe.iter().map(|user| keys::id(user.get())).collect();
+        let rows = self.get_many(ACTIVITY, keys.iter().map(<[u8; 8]>::as_slice), Tier::Disk)?;
+        let mut evicted = HashSet::new();
+        for (user, row) in maybe.into_iter().zip(rows) {
+            if row.map(|row| values::read_activity(&row)).transpose()? == Some(Activity::Evicted) {
+                evicted.insert(*user);
+            }
+        }
+        Ok(users.into_iter().filter(|user| !evicted.contains(user)).collect())
+    }
+
+    /// See [`Store::idle`](crate::store::Store::idle).
+    pub fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
+        let mut idle = Idle::default();
+        let mut looked_at = 0;
+        self.each_activity(after, &mut |user, activity| {
+            looked_at += 1;
+            if activity.is_idle(seen_before) {
+                idle.users.push(user);
+            }
+            if looked_at < limit {
+                return ControlFlow::Continue(());
+            }
+            idle.next = Some(user);
+            ControlFlow::Break(())
+        })?;
+        Ok(idle)
+    }
+
+    /// Visits the rows of users above `after`, ascending, until `visit` breaks.
+    fn each_activity(
+        &self,
+        after: Option<UserId>,
+        visit: &mut dyn FnMut(UserId, Activity) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(ACTIVITY)?, ReadOptions::default());
+        rows.seek(keys::id(after.map_or(0, |after| after.get() + 1)));
+        while let Some((key, value)) = rows.item() {
+            let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
+            let user = user.ok_or_else(|| Error::Corrupt(format!("a key in {ACTIVITY}")))?;
+            if visit(user, values::read_activity(value)?).is_break() {
+                return Ok(());
+            }
+            rows.next();
+        }
+        rows.status().map_err(storage)
+    }
+
+    /// Everybody who is evicted, as the filter that [`Rocks::not_evicted`] asks first.
+    pub(super) fn seen_evicted(&self) -> Result<Seen> {
+        let family = self.family(ACTIVITY)?;
+        let about = self.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
+        let evicted = Seen::for_keys(about.unwrap_or_default() as usize);
+        self.each_activity(None, &mut |user, activity| {
+            if activity == Activity::Evicted {
+                evicted.add(user.get());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(evicted)
+    }
+
+    /// See [`Store::evict`](crate::store::Store::evict).
+    pub fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
+        let _lock = self.activity_locks.one(user.get());
+        if !self.locked_activity(user, Tier::Disk)?.is_idle(seen_before) {
+            return Ok(false);
+        }
+        // Before the row can be seen: who finds a user here looks for the row.
+        self.evicted.add(user.get());
+        let _floor_lock = self.floor_locks.one(user.get());
+        let mut batch = WriteBatch::default();
+        self.put_floor(&mut batch, user, floor)?;
+        self.write_activity(batch, user, Activity::Evicted)?;
+        Ok(true)
     }
 
     /// See [`Store::rebuild`](crate::store::Store::rebuild).
@@ -81,13 +182,13 @@ impl Rocks {
         let _lock = self.activity_locks.one(user.get());
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(JOBS)?, keys::job(job));
-        let Activity::Returning { seen } = self.locked_activity(user, Tier::Disk)? else {
+        let Some(rebuilt) = self.locked_activity(user, Tier::Disk)?.rebuilt(job) else {
             self.follow_up(batch)?;
             return Ok(Vec::new());
         };
         let settle = |author: &UserId| self.put_job(&mut batch, Work::Settle { user, author: *author });
         let jobs = authors.iter().map(settle).collect::<Result<_>>()?;
-        self.write_activity(batch, user, Activity::Active { seen })?;
+        self.write_activity(batch, user, rebuilt)?;
         Ok(jobs)
     }
 

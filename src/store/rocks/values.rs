@@ -191,23 +191,31 @@ pub(super) fn read_count(bytes: &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(bytes.try_into().ok()?))
 }
 
-pub(super) fn activity(activity: Activity) -> [u8; 9] {
-    let (state, seen) = match activity {
-        Activity::Dormant => (0, 0),
-        Activity::Returning { seen } => (1, seen),
-        Activity::Active { seen } => (2, seen),
+/// A state, a time and the number of a job.
+pub(super) fn activity(activity: Activity) -> [u8; 17] {
+    let (state, seen, job) = match activity {
+        Activity::Dormant { seen: Some(seen) } => (0, seen, 0),
+        Activity::Dormant { seen: None } => (5, 0, 0),
+        Activity::Returning { seen, empty, rebuild } => (if empty { 4 } else { 1 }, seen, rebuild),
+        Activity::Active { seen } => (2, seen, 0),
+        Activity::Evicted => (3, 0, 0),
     };
-    let mut bytes = [state; 9];
-    bytes[1..].copy_from_slice(&seen.to_be_bytes());
+    let mut bytes = [state; 17];
+    bytes[1..9].copy_from_slice(&seen.to_be_bytes());
+    bytes[9..].copy_from_slice(&job.to_be_bytes());
     bytes
 }
 
 pub(super) fn read_activity(bytes: &[u8]) -> Result<Activity> {
-    let seen = bytes.get(1..).and_then(number).ok_or_else(|| corrupt("activity"))?;
+    let at = |place: usize| bytes.get(place..).and_then(number).ok_or_else(|| corrupt("activity"));
+    let (seen, rebuild) = (at(1)?, at(9)?);
     match bytes[0] {
-        0 => Ok(Activity::Dormant),
-        1 => Ok(Activity::Returning { seen }),
+        0 => Ok(Activity::Dormant { seen: Some(seen) }),
+        1 => Ok(Activity::Returning { seen, empty: false, rebuild }),
         2 => Ok(Activity::Active { seen }),
+        3 => Ok(Activity::Evicted),
+        4 => Ok(Activity::Returning { seen, empty: true, rebuild }),
+        5 => Ok(Activity::Dormant { seen: None }),
         _ => Err(corrupt("activity: state")),
     }
 }
@@ -306,7 +314,12 @@ mod tests {
         assert_eq!(author(user(0xFF00)), [0, 0, 0, 0, 0, 0, 0xFF, 0]);
         assert_eq!(cursor(place(1, 2)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
         assert_eq!(count(-2), [0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
-        assert_eq!(activity(Activity::Active { seen: 5 }), [2, 0, 0, 0, 0, 0, 0, 0, 5]);
+        let state = |state, seen, job| [state, 0, 0, 0, 0, 0, 0, 0, seen, 0, 0, 0, 0, 0, 0, 0, job];
+        assert_eq!(activity(Activity::Active { seen: 5 }), state(2, 5, 0));
+        assert_eq!(activity(Activity::Dormant { seen: Some(5) }), state(0, 5, 0));
+        assert_eq!(activity(Activity::Returning { seen: 5, empty: false, rebuild: 6 }), state(1, 5, 6));
+        assert_eq!(activity(Activity::Returning { seen: 5, empty: true, rebuild: 6 }), state(4, 5, 6));
+        assert_eq!(activity(Activity::Evicted), state(3, 0, 0));
         let only_active = unpushed(Unpushed { to_nobody: None, to_active: Some(place(1, 2)) });
         assert_eq!(only_active[..18], [[0; 17].as_slice(), &[1]].concat());
         assert_eq!(only_active[18..], cursor(place(1, 2)));
@@ -317,7 +330,14 @@ mod tests {
         assert_eq!(read_author(&author(UserId::MAX)).expect("reads"), UserId::MAX);
         assert_eq!(read_cursor(&cursor(Cursor::NEWEST)), Some(Cursor::NEWEST));
         assert_eq!(read_count(&count(i64::MIN)), Some(i64::MIN));
-        for state in [Activity::Dormant, Activity::Returning { seen: 0xFF }, Activity::Active { seen: u64::MAX }] {
+        for state in [
+            Activity::default(),
+            Activity::Dormant { seen: Some(1) },
+            Activity::Evicted,
+            Activity::Returning { seen: 0xFF, empty: false, rebuild: 1 },
+            Activity::Returning { seen: 0xFF, empty: true, rebuild: u64::MAX },
+            Activity::Active { seen: u64::MAX },
+        ] {
             assert_eq!(read_activity(&activity(state)).expect("reads"), state);
         }
         for to_nobody in [None, Some(Cursor::OLDEST)] {

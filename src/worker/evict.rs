@@ -1,0 +1,51 @@
+//! Dropping the inboxes of users who have not been seen for long.
+
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::Context;
+use crate::clock::now;
+use crate::error::Result;
+use crate::model::{ContentId, Cursor, Millis};
+
+/// Users looked at in one go.
+const USERS: usize = 1000;
+/// How many times within `evict_after` all users are looked through, and how often at most and at least.
+const ROUNDS: Millis = 24;
+const EVERY: (Millis, Millis) = (10, 3_600_000);
+
+impl Context {
+    /// Looks through all users again and again; does nothing if `evict_after` is 0.
+    pub(super) fn run_evict(&self, stopped: &Receiver<()>) {
+        let evict_after = self.rules.evict_after;
+        if evict_after == 0 {
+            return;
+        }
+        let pause = Duration::from_millis((evict_after / ROUNDS).clamp(EVERY.0, EVERY.1));
+        while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            match self.evict_idle(now().saturating_sub(evict_after), stopped) {
+                Ok(0) => {}
+                Ok(users) => tracing::info!(users, "inboxes of idle users were dropped"),
+                Err(error) => tracing::error!(%error, "idle users were not looked through; the next round does so"),
+            }
+        }
+    }
+
+    /// Evicts whoever was last seen before `seen_before`; returns how many.
+    fn evict_idle(&self, seen_before: Millis, stopped: &Receiver<()>) -> Result<u64> {
+        let (mut after, mut evicted) = (None, 0);
+        loop {
+            let idle = self.store.idle(after, USERS, seen_before)?;
+            for user in idle.users {
+                // The top: what is published from now on lies above it, but for late content.
+                let floor = Cursor { at: now(), id: ContentId::MAX };
+                evicted += u64::from(self.store.evict(user, seen_before, floor)?);
+            }
+            if idle.next.is_none() || stopped.recv_timeout(Duration::ZERO) != Err(RecvTimeoutError::Timeout) {
+                return Ok(evicted);
+            }
+            after = idle.next;
+        }
+    }
+}
