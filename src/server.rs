@@ -46,6 +46,10 @@ pub fn open(config: &Config) -> Result<App> {
         write_buffer: mebibytes(storage.write_buffer_mb),
         max_open_files: storage.max_open_files,
         notice_above: timeline.inbox_limit + worker::slack(timeline.inbox_limit),
+        notice_outbox_above: match timeline.outbox_limit {
+            0 => 0,
+            limit => limit + worker::slack(limit),
+        },
         listeners: candidates.listeners(),
     })?));
     let backlog = Arc::new(Backlog::new(fanout.queue));
@@ -58,6 +62,7 @@ pub fn open(config: &Config) -> Result<App> {
         active_for,
         evict_after: timeline.evict_after.as_millis(),
         inbox_limit: timeline.inbox_limit,
+        outbox_limit: timeline.outbox_limit,
     };
     let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), rules, candidates)?;
     let active_for = match rules.evict_after {

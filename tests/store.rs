@@ -20,6 +20,7 @@ macro_rules! on_both {
 
 mod store {
     mod activity;
+    mod archive;
     mod content;
     mod dump;
     mod edges;

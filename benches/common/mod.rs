@@ -62,6 +62,7 @@ pub fn open(dir: &Path) -> Opened {
         active_for,
         evict_after: 0,
         inbox_limit: 1000,
+        outbox_limit: 0,
     };
     Opened { feed: Feed::new(store, backlog, rules), rules: worker_rules, candidates }
 }

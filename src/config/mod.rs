@@ -105,6 +105,8 @@ impl Default for Storage {
 pub struct Timeline {
     /// Newest entries kept in an inbox; older ones are pulled when read.
     pub inbox_limit: usize,
+    /// Newest entries of an author kept in the outbox, 0 for all; older ones are kept in the archive.
+    pub outbox_limit: usize,
     /// Whether a timeline has the viewer's own content too.
     pub include_own: bool,
     /// How long after a read a user still gets the pushes of large authors.
@@ -117,6 +119,7 @@ impl Default for Timeline {
     fn default() -> Self {
         Self {
             inbox_limit: 1000,
+            outbox_limit: 0,
             include_own: false,
             active_for: Duration::from_days(30),
             evict_after: Duration::from_days(90),

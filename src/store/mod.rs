@@ -82,6 +82,13 @@ impl Store {
         dispatch!(self, s => s.deleted(ids, tier))
     }
 
+    /// Moves entries of an outbox to where many of them take little room, oldest first, up to and
+    /// including `newest`, at most `most` in one call and one change. Returns how many were moved;
+    /// none where there is nothing to gain. No answer depends on it.
+    pub fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize> {
+        dispatch!(self, s => s.archive_outbox(author, newest, most))
+    }
+
     /// The first `limit` entries in the outboxes of `authors` taken together, in `order`.
     /// Costs one seek an author and then only entries that are among the first so far.
     pub fn outboxes(

@@ -118,6 +118,8 @@ pub struct TableStats {
 pub struct Listeners {
     /// An inbox was seen with clearly more than the limit of entries. Must not block.
     pub oversized_inbox: Arc<dyn Fn(UserId) + Send + Sync>,
+    /// An outbox was seen with clearly more than the limit of entries. Must not block.
+    pub oversized_outbox: Arc<dyn Fn(UserId) + Send + Sync>,
 }
 
 impl std::fmt::Debug for Listeners {

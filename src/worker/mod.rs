@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::model::{Job, Lane, Millis, UserId, Work};
 use crate::store::Store;
 
-pub use trim::{Candidates, slack};
+pub use trim::{Candidate, Candidates, slack};
 
 /// The settings that change what workers do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Rules {
     pub evict_after: Millis,
     /// Newest entries kept in an inbox.
     pub inbox_limit: usize,
+    /// Newest entries of an outbox that are kept out of the archive; 0 for all.
+    pub outbox_limit: usize,
 }
 
 /// What every worker has.
@@ -154,6 +156,6 @@ impl Context {
     }
 
     fn trim_soon(&self, user: UserId) {
-        self.candidates.name(user);
+        self.candidates.name(Candidate::Inbox(user));
     }
 }

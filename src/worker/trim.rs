@@ -1,6 +1,6 @@
-//! Trimming inboxes: raising their floors.
+//! Trimming inboxes and outboxes: raising their floors.
 //!
-//! Compactions notice inboxes that are clearly over the limit and name them here. The trim raises
+//! Compactions notice those that are clearly over the limit and name them here. The trim raises
 //! the floor on disk; a later compaction drops what is below. No answer depends on when that is.
 
 use std::sync::Arc;
@@ -13,20 +13,32 @@ use crate::error::Result;
 use crate::model::{Order, Span, UserId};
 use crate::store::{Listeners, Tier};
 
-/// Inboxes that may wait for a trim. One more is left out; the next compaction names it again.
+/// Inboxes and outboxes that may wait for a trim. One more is left out; the next compaction names it
+/// again.
 const QUEUE: usize = 65_536;
+/// Entries of an outbox that are moved in one change.
+const MOVED: usize = 1000;
 
-/// Entries beyond the limit that an inbox may have before it is trimmed, so that there is not one
-/// trim for each insert.
-pub fn slack(inbox_limit: usize) -> usize {
-    (inbox_limit / 4).max(16)
+/// Entries beyond the limit that an inbox or outbox may have before it is trimmed, so that there is
+/// not one trim for each insert.
+pub fn slack(limit: usize) -> usize {
+    (limit / 4).max(16)
 }
 
-/// The queue of inboxes that want a trim.
+/// What wants a trim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Candidate {
+    /// The inbox of a user.
+    Inbox(UserId),
+    /// The outbox of an author.
+    Outbox(UserId),
+}
+
+/// The queue of what wants a trim.
 #[derive(Debug, Clone)]
 pub struct Candidates {
-    sender: Sender<UserId>,
-    receiver: Receiver<UserId>,
+    sender: Sender<Candidate>,
+    receiver: Receiver<Candidate>,
     left_out: Arc<AtomicU64>,
 }
 
@@ -38,30 +50,37 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// Names an inbox. Never waits.
-    pub fn name(&self, user: UserId) {
-        if self.sender.try_send(user).is_err() {
+    /// Names an inbox or outbox. Never waits.
+    pub fn name(&self, candidate: Candidate) {
+        if self.sender.try_send(candidate).is_err() {
             self.left_out.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// What a store needs in order to name inboxes here.
+    /// What a store needs in order to name inboxes and outboxes here.
     pub fn listeners(&self) -> Listeners {
-        let candidates = self.clone();
-        Listeners { oversized_inbox: Arc::new(move |user| candidates.name(user)) }
+        let (inboxes, outboxes) = (self.clone(), self.clone());
+        Listeners {
+            oversized_inbox: Arc::new(move |user| inboxes.name(Candidate::Inbox(user))),
+            oversized_outbox: Arc::new(move |author| outboxes.name(Candidate::Outbox(author))),
+        }
     }
 }
 
 impl Context {
     pub(super) fn run_trim(&self, stopped: &Receiver<()>) {
         loop {
-            let user = select! {
+            let candidate = select! {
                 recv(stopped) -> _ => return,
-                recv(self.candidates.receiver) -> user => user,
+                recv(self.candidates.receiver) -> candidate => candidate,
             };
-            let Ok(user) = user else { return };
-            if let Err(error) = self.trim(user) {
-                tracing::error!(%error, %user, "an inbox was not trimmed; the next compaction names it again");
+            let trimmed = match candidate {
+                Ok(Candidate::Inbox(user)) => self.trim(user),
+                Ok(Candidate::Outbox(author)) => self.trim_outbox(author),
+                Err(_) => return,
+            };
+            if let Err(error) = trimmed {
+                tracing::error!(%error, ?candidate, "there was no trim; the next compaction asks for it again");
             }
         }
     }
@@ -81,5 +100,19 @@ impl Context {
             Some(floor) if rows > limit + slack => self.store.raise_floor(user, floor),
             _ => Ok(()),
         }
+    }
+
+    /// Moves what is beyond the limit to the archive, if there is more than the slack of it.
+    fn trim_outbox(&self, author: UserId) -> Result<()> {
+        let limit = self.rules.outbox_limit;
+        if limit == 0 {
+            return Ok(());
+        }
+        let enough = limit + slack(limit) + 1;
+        let newest = self.store.outboxes(&[author], Span::ALL, Order::NewestFirst, enough, Tier::Disk)?;
+        if let Some(first_beyond) = newest.get(limit).filter(|_| newest.len() == enough) {
+            while self.store.archive_outbox(author, first_beyond.cursor, MOVED)? == MOVED {}
+        }
+        Ok(())
     }
 }

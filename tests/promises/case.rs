@@ -77,6 +77,7 @@ impl Case {
             }
             Op::Trim(user, beyond) => self.trim(*user, *beyond),
             Op::Floor(user, place) => self.raise_floor(*user, *place),
+            Op::Archive(author, place, most) => self.archive(*author, *place, *most),
             Op::Evict(user, place) => self.evict(*user, *place),
             Op::Compact => self.compact(),
             Op::Reopen => {

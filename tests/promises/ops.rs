@@ -74,6 +74,8 @@ pub(crate) enum Op {
     Trim(u64, usize),
     /// The floor rises to any place.
     Floor(u64, Place),
+    /// An outbox is moved to the archive, up to any place, so many entries at most.
+    Archive(u64, Place, usize),
     /// The inbox is dropped, with the floor at any place.
     Evict(u64, Place),
     Compact,
@@ -175,6 +177,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (user(), 0_usize..3).prop_map(|(user, beyond)| Op::Trim(user, beyond)),
         1 => (user(), place()).prop_map(|(user, place)| Op::Floor(user, place)),
         2 => (user(), place()).prop_map(|(user, place)| Op::Evict(user, place)),
+        2 => (author(), place(), 1_usize..6).prop_map(|(author, place, most)| Op::Archive(author, place, most)),
         1 => Just(Op::Compact),
         1 => Just(Op::Reopen),
         1 => Just(Op::Crash),

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) inbox_limit: usize,
+    /// 0 for none.
+    pub(crate) outbox_limit: usize,
     pub(crate) push_threshold: u64,
     pub(crate) pull_threshold: u64,
     pub(crate) chunk: usize,
@@ -52,6 +54,7 @@ impl Shape {
             active_for: self.active_for,
             evict_after: self.evict_after,
             inbox_limit: self.inbox_limit,
+            outbox_limit: self.outbox_limit,
         }
     }
 
@@ -60,6 +63,7 @@ impl Shape {
         let push_threshold = random.below(5);
         Self {
             inbox_limit: random.pick(&[1, 2, 3, 5, 8, 40, 1000]),
+            outbox_limit: random.pick(&[0, 1, 5, 40]),
             push_threshold,
             pull_threshold: push_threshold + random.below(4),
             chunk: random.pick(&[1, 2, 3]),
@@ -77,6 +81,7 @@ impl Shape {
 prop_compose! {
     pub(crate) fn shapes()(
         inbox_limit in 1_usize..=8,
+        outbox_limit in 0_usize..=3,
         push_threshold in 0_u64..=4,
         above_push in 0_u64..=2,
         chunk in 1_usize..=3,
@@ -90,7 +95,7 @@ prop_compose! {
     ) -> Shape {
         let pull_threshold = push_threshold + above_push;
         Shape {
-            inbox_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
+            inbox_limit, outbox_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
             evict_after, queue, sync,
         }
     }

@@ -124,6 +124,7 @@ fn open(dir: &Path, shape: &Shape, candidates: &Candidates) -> Store {
         sync: shape.sync,
         block_cache: 1 << 20,
         notice_above: shape.inbox_limit,
+        notice_outbox_above: shape.outbox_limit,
         listeners: candidates.listeners(),
         ..Options::new(dir)
     };

@@ -14,7 +14,7 @@ use super::names::{AUTHORS, USERS, place, user};
 use super::seed::{Random, scaled, seed};
 use super::shape::{Kind, Shape};
 use super::system::System;
-use super::upkeep::{evict, trim};
+use super::upkeep::{archive, evict, trim};
 
 const ROUNDS: u32 = 40;
 const ROUND: Duration = Duration::from_millis(300);
@@ -237,6 +237,7 @@ impl Actor<'_> {
             let reader = self.anybody();
             match self.random.below(40) {
                 0 => self.feed.store().compact().map_err(|e| format!("compaction fails: {e}"))?,
+                4..9 => archive(self.feed.store(), reader, place(self.random.below(TIMES), MAX_ID), 50)?,
                 1..4 => evict(self.feed.store(), reader, place(self.random.below(TIMES), MAX_ID))?,
                 _ => trim(self.feed.store(), reader, limit, 0)?,
             }

@@ -30,6 +30,11 @@ pub(crate) fn trim(store: &Store, reader: UserId, limit: usize, beyond: usize) -
     }
 }
 
+/// Moves part of an outbox to the archive.
+pub(crate) fn archive(store: &Store, author: UserId, newest: Cursor, most: usize) -> Result<(), String> {
+    store.archive_outbox(author, newest, most).map(|_| ()).map_err(|e| format!("an outbox cannot be archived: {e}"))
+}
+
 /// Drops an inbox whatever was seen of its user.
 pub(crate) fn evict(store: &Store, reader: UserId, floor: Cursor) -> Result<(), String> {
     store.evict(reader, MAX_MILLIS, floor).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
@@ -43,6 +48,10 @@ impl Case {
     pub(crate) fn raise_floor(&self, raw: u64, place: Place) -> Result<(), String> {
         let floor = self.cursor(place);
         self.system.store().raise_floor(user(raw), floor).map_err(|e| format!("a floor cannot be raised: {e}"))
+    }
+
+    pub(crate) fn archive(&self, raw: u64, place: Place, most: usize) -> Result<(), String> {
+        archive(self.system.store(), user(raw), self.cursor(place), most)
     }
 
     pub(crate) fn evict(&self, raw: u64, place: Place) -> Result<(), String> {

@@ -214,7 +214,10 @@ fn an_oversized_inbox_is_named_when_it_is_compacted() {
     let dir = fresh();
     let named = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&named);
-    let listeners = Listeners { oversized_inbox: Arc::new(move |user| told.lock().expect("a whole list").push(user)) };
+    let listeners = Listeners {
+        oversized_outbox: Arc::new(|_| {}),
+        oversized_inbox: Arc::new(move |user| told.lock().expect("a whole list").push(user)),
+    };
     let options = Options { notice_above: 20, listeners, ..Options::new(dir.path()) };
     let store = Store::Rocks(Rocks::open(&options).expect("opens"));
     for id in 1..=30 {

@@ -174,6 +174,7 @@ fn every_table_is_in_the_figures(store: &Store) {
         "content",
         "deleted",
         "outbox",
+        "outbox_archive",
         "inbox",
         "following",
         "following_by_time",

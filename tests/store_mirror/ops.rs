@@ -53,6 +53,7 @@ pub(crate) enum Op {
     DropJob { job: usize },
     Touch { user: UserId, now: Millis },
     SplitActive { users: Vec<UserId>, seen_since: Millis },
+    ArchiveOutbox { author: UserId, newest: Position<ContentId>, most: usize },
     Meet { user: UserId, now: Millis },
     Evict { user: UserId, seen_before: Millis, floor: Position<ContentId> },
     Sync,
@@ -162,6 +163,8 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (user(), time()).prop_map(|(user, now)| Op::Touch { user, now }),
         3 => (some_users(), time()).prop_map(|(users, seen_since)| Op::SplitActive { users, seen_since }),
         2 => (user(), time()).prop_map(|(user, now)| Op::Meet { user, now }),
+        3 => (user(), position(item()), 1..4_usize)
+            .prop_map(|(author, newest, most)| Op::ArchiveOutbox { author, newest, most }),
         3 => (user(), time(), position(item()))
             .prop_map(|(user, seen_before, floor)| Op::Evict { user, seen_before, floor }),
         1 => Just(Op::Sync),

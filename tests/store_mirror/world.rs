@@ -121,6 +121,12 @@ impl World {
                 prop_assert_eq!(model.as_ref().map(activity), disk.as_ref().map(activity));
                 self.same_new_job(model.ok().and_then(|t| t.job), disk.ok().and_then(|t| t.job))
             }
+            Op::ArchiveOutbox { author, newest, most } => {
+                // How many are moved is each store's own business.
+                let (model, disk) = self.both(|store| store.archive_outbox(*author, *newest, *most));
+                prop_assert!(model.is_ok() && disk.is_ok(), "{model:?} {disk:?}");
+                Ok(())
+            }
             Op::Meet { user, now } => self.same(|store| store.meet(*user, *now)),
             Op::Evict { user, seen_before, floor } => self.same(|store| store.evict(*user, *seen_before, *floor)),
             Op::SplitActive { users, seen_since } => self.same(|store| store.split_active(users, *seen_since)),

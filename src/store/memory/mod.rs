@@ -91,6 +91,7 @@ impl Memory {
             ("content", state.content.len()),
             ("deleted", state.deleted.len()),
             ("outbox", state.outbox.len()),
+            ("outbox_archive", 0),
             ("inbox", state.inbox.len()),
             ("following", state.following.len()),
             ("following_by_time", state.following.len()),

@@ -1,22 +1,19 @@
-//! Content, outboxes and deletions.
-
-use std::collections::BinaryHeap;
-use std::ops::ControlFlow;
+//! Content and deletions.
 
 use rocksdb::WriteBatch;
 
-use super::tables::{CONTENT, DELETED, JOBS, OUTBOX};
+use super::tables::{CONTENT, DELETED, JOBS};
 use super::values::{self, Stored};
-use super::walk::Walk;
 use super::{Rocks, keys};
 use crate::error::Result;
-use crate::model::{Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, Span, UserId, Work};
+use crate::model::{Content, ContentId, Edit, Job, Millis, Publish, Work};
 use crate::store::{Batch, Published, Tier};
 
 impl Rocks {
     /// See [`Store::publish`](crate::store::Store::publish).
     pub fn publish(&self, items: &[Publish], batch: Batch) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
+        let _outboxes = self.outbox_locks.shared(items.iter().map(|item| item.content.author.get()));
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let mut results = Vec::with_capacity(items.len());
         let mut change = WriteBatch::default();
@@ -40,7 +37,8 @@ impl Rocks {
         if !content.broadcast {
             return Ok(None);
         }
-        change.put_cf(self.family(OUTBOX)?, keys::entry(content.author, content.cursor()), []);
+        let outbox = self.family(self.outbox_table(content.entry())?)?;
+        change.put_cf(outbox, keys::entry(content.author, content.cursor()), []);
         let work = Work::FanOut { entry: content.entry() };
         self.put_job(change, work).map(Some)
     }
@@ -77,11 +75,12 @@ impl Rocks {
     pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
         let _lock = self.content_locks.one(id.get());
         let Some(mut stored) = self.live(id)? else { return Ok(false) };
+        let _outbox = self.outbox_locks.shared([stored.content.author.get()]);
         stored.deleted_at = Some(now);
         let mut change = WriteBatch::default();
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
         change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(now));
-        change.delete_cf(self.family(OUTBOX)?, keys::entry(stored.content.author, stored.content.cursor()));
+        self.delete_outbox_row(&mut change, stored.content.entry())?;
         self.acknowledge(change)?;
         self.deleted.add(id.get());
         Ok(true)
@@ -109,46 +108,6 @@ impl Rocks {
             Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
         };
         ids.iter().map(look_up).collect()
-    }
-
-    /// See [`Store::outboxes`](crate::store::Store::outboxes).
-    pub fn outboxes(
-        &self,
-        authors: &[UserId],
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
-        if authors.is_empty() || limit == 0 || span.is_empty() {
-            return Ok(Vec::new());
-        }
-        // Ranks ascend in the order asked for, so the heap's top is the last of the first `limit`.
-        // Inverting twice gives the place back.
-        let rank = |(at, id): (u64, u64)| match order {
-            Order::NewestFirst => (!at, !id),
-            Order::OldestFirst => (at, id),
-        };
-        let mut walk = Walk::new(self, OUTBOX, tier)?;
-        let mut first = BinaryHeap::with_capacity(limit + 1);
-        for author in authors {
-            walk.rows(author.get(), span, order, &mut |cursor: Cursor, _| {
-                let row = (rank((cursor.at, cursor.id.get())), *author);
-                if first.len() == limit {
-                    if first.peek().is_some_and(|last| *last < row) {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                    first.pop();
-                }
-                first.push(row);
-                Ok(ControlFlow::Continue(()))
-            })?;
-        }
-        let entry = |(place, author)| {
-            let (at, id) = rank(place);
-            keys::cursor(at, id).map(|cursor| Entry { cursor, author })
-        };
-        Ok(first.into_sorted_vec().into_iter().filter_map(entry).collect())
     }
 }
 

@@ -1,8 +1,8 @@
-//! The compaction filter of the inbox: drops rows below floors.
+//! The compaction filter of inboxes and outboxes: drops rows below floors.
 //!
 //! A filter sees only the files of one compaction, so it never decides anything: it enforces the
 //! floor that stands at the head of a partition, if the head is in the same compaction. Floors only
-//! rise, so an old head is a safe one. It also notices inboxes that are clearly over the limit and
+//! rise, so an old head is a safe one. It also notices partitions that are clearly over the limit and
 //! names them to the trim worker, which raises the floor; the next compaction then drops the rows.
 
 use std::ffi::CStr;
@@ -13,22 +13,24 @@ use rocksdb::compaction_filter_factory::{CompactionFilterContext, CompactionFilt
 
 use super::{keys, values};
 use crate::model::{Cursor, UserId};
-use crate::store::Listeners;
+
+/// Who is told of a user with too many rows. Must not block.
+type Notice = Arc<dyn Fn(UserId) + Send + Sync>;
 
 /// Makes one filter for each compaction.
-pub(super) struct InboxFilterFactory {
-    /// More rows than this of one user make the user known to the listener.
+pub(super) struct FloorFilterFactory {
+    /// More rows than this of one user are noticed.
     pub(super) notice_above: usize,
-    pub(super) listeners: Arc<Listeners>,
+    pub(super) notice: Notice,
 }
 
-impl CompactionFilterFactory for InboxFilterFactory {
-    type Filter = InboxFilter;
+impl CompactionFilterFactory for FloorFilterFactory {
+    type Filter = FloorFilter;
 
-    fn create(&mut self, _context: CompactionFilterContext) -> InboxFilter {
-        InboxFilter {
+    fn create(&mut self, _context: CompactionFilterContext) -> FloorFilter {
+        FloorFilter {
             notice_above: self.notice_above,
-            listeners: Arc::clone(&self.listeners),
+            notice: Arc::clone(&self.notice),
             partition: 0,
             floor: None,
             kept: 0,
@@ -36,21 +38,21 @@ impl CompactionFilterFactory for InboxFilterFactory {
     }
 
     fn name(&self) -> &CStr {
-        c"tideline.inbox"
+        c"tideline.floor"
     }
 }
 
 /// Runs on one thread over the keys of one compaction, in order.
-pub(super) struct InboxFilter {
+pub(super) struct FloorFilter {
     notice_above: usize,
-    listeners: Arc<Listeners>,
+    notice: Notice,
     /// The user whose rows are passing; 0 for none yet.
     partition: u64,
     floor: Option<Cursor>,
     kept: usize,
 }
 
-impl CompactionFilter for InboxFilter {
+impl CompactionFilter for FloorFilter {
     fn filter(&mut self, _level: u32, key: &[u8], value: &[u8]) -> rocksdb::CompactionDecision {
         use rocksdb::CompactionDecision::{Keep, Remove};
         let Some((partition, at, id)) = keys::split_row(key) else { return Keep };
@@ -70,12 +72,12 @@ impl CompactionFilter for InboxFilter {
         if self.kept == self.notice_above + 1
             && let Ok(user) = UserId::new(partition)
         {
-            (self.listeners.oversized_inbox)(user);
+            (self.notice)(user);
         }
         Keep
     }
 
     fn name(&self) -> &CStr {
-        c"tideline.inbox"
+        c"tideline.floor"
     }
 }

@@ -131,6 +131,6 @@ impl Rocks {
     }
 }
 
-fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
+pub(super) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
     head.map(|bytes| values::read_cursor(bytes).ok_or_else(|| Error::Corrupt("floor".to_owned()))).transpose()
 }

@@ -1,6 +1,6 @@
-//! Striped locks: many names share a fixed number of mutexes.
+//! Striped locks: many names share a fixed number of locks.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 const STRIPES: usize = 1024;
 
@@ -15,10 +15,6 @@ impl Default for Stripes {
 }
 
 impl Stripes {
-    fn index(number: u64) -> usize {
-        (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES
-    }
-
     fn lock(&self, index: usize) -> MutexGuard<'_, ()> {
         // The locks guard rows on disk, which a panic elsewhere leaves whole.
         self.0[index].lock().unwrap_or_else(PoisonError::into_inner)
@@ -26,14 +22,45 @@ impl Stripes {
 
     /// Locks one number.
     pub(super) fn one(&self, number: u64) -> MutexGuard<'_, ()> {
-        self.lock(Self::index(number))
+        self.lock(index(number))
     }
 
     /// Locks several numbers, in an order that cannot deadlock.
     pub(super) fn many(&self, numbers: impl IntoIterator<Item = u64>) -> Vec<MutexGuard<'_, ()>> {
-        let mut indices: Vec<_> = numbers.into_iter().map(Self::index).collect();
-        indices.sort_unstable();
-        indices.dedup();
-        indices.into_iter().map(|index| self.lock(index)).collect()
+        indices(numbers).into_iter().map(|index| self.lock(index)).collect()
     }
+}
+
+/// The same for locks that many may share.
+pub(super) struct SharedStripes(Box<[RwLock<()>]>);
+
+impl Default for SharedStripes {
+    fn default() -> Self {
+        Self((0..STRIPES).map(|_| RwLock::new(())).collect())
+    }
+}
+
+impl SharedStripes {
+    /// Locks several numbers against [`SharedStripes::exclusive`], in an order that cannot deadlock.
+    pub(super) fn shared(&self, numbers: impl IntoIterator<Item = u64>) -> Vec<RwLockReadGuard<'_, ()>> {
+        let lock = |index: usize| self.0[index].read().unwrap_or_else(PoisonError::into_inner);
+        indices(numbers).into_iter().map(lock).collect()
+    }
+
+    /// Locks one number against everybody.
+    pub(super) fn exclusive(&self, number: u64) -> RwLockWriteGuard<'_, ()> {
+        self.0[index(number)].write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn index(number: u64) -> usize {
+    (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES
+}
+
+/// The stripes of several numbers, ascending, each once.
+fn indices(numbers: impl IntoIterator<Item = u64>) -> Vec<usize> {
+    let mut indices: Vec<_> = numbers.into_iter().map(index).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
 }

@@ -8,6 +8,7 @@ mod inbox;
 mod jobs;
 mod keys;
 mod locks;
+mod outbox;
 mod seen;
 mod tables;
 mod unpushed;
@@ -19,14 +20,14 @@ mod walk;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use quick_cache::sync::Cache;
 use rocksdb::{DB, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
 use self::directory::Directory;
-use self::filter::InboxFilterFactory;
-use self::locks::Stripes;
+use self::filter::FloorFilterFactory;
+use self::locks::{SharedStripes, Stripes};
 use self::seen::Seen;
 use self::tables::Table;
 use self::unpushed::UnpushedRows;
@@ -52,6 +53,8 @@ pub struct Options {
     pub max_open_files: i32,
     /// An inbox that is seen with more rows than this is named to the listener.
     pub notice_above: usize,
+    /// An outbox that is seen with more rows than this is named to the listener; 0 for none.
+    pub notice_outbox_above: usize,
     /// Who is told what compactions notice.
     pub listeners: Listeners,
 }
@@ -66,7 +69,8 @@ impl Options {
             write_buffer: 64 << 20,
             max_open_files: 1024,
             notice_above: 1250,
-            listeners: Listeners { oversized_inbox: Arc::new(|_| {}) },
+            notice_outbox_above: 0,
+            listeners: Listeners { oversized_inbox: Arc::new(|_| {}), oversized_outbox: Arc::new(|_| {}) },
         }
     }
 }
@@ -82,7 +86,11 @@ pub struct Rocks {
     evicted: Seen,
     /// The rows of `unpushed`.
     unpushed: UnpushedRows,
+    /// Whether any outbox has a floor.
+    archived: AtomicBool,
     content_locks: Stripes,
+    /// Shared by those who write entries of an author, exclusive for who moves them.
+    outbox_locks: SharedStripes,
     user_locks: Stripes,
     pair_locks: Stripes,
     activity_locks: Stripes,
@@ -117,9 +125,17 @@ impl Rocks {
         engine.set_max_log_file_size(8 << 20);
         engine.set_stats_dump_period_sec(0);
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
-        let filter =
-            InboxFilterFactory { notice_above: options.notice_above, listeners: Arc::new(options.listeners.clone()) };
-        let families = tables::descriptors(&cache, filter);
+        let listeners = &options.listeners;
+        let inbox_filter =
+            FloorFilterFactory { notice_above: options.notice_above, notice: Arc::clone(&listeners.oversized_inbox) };
+        let outbox_filter = FloorFilterFactory {
+            notice_above: match options.notice_outbox_above {
+                0 => usize::MAX,
+                some => some,
+            },
+            notice: Arc::clone(&listeners.oversized_outbox),
+        };
+        let families = tables::descriptors(&cache, inbox_filter, outbox_filter);
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families).map_err(storage)?;
         let mut store = Self {
             db,
@@ -128,7 +144,9 @@ impl Rocks {
             deleted: Seen::default(),
             evicted: Seen::default(),
             unpushed: UnpushedRows::default(),
+            archived: AtomicBool::new(false),
             content_locks: Stripes::default(),
+            outbox_locks: SharedStripes::default(),
             user_locks: Stripes::default(),
             pair_locks: Stripes::default(),
             activity_locks: Stripes::default(),
@@ -138,6 +156,7 @@ impl Rocks {
         };
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
+        store.archived = AtomicBool::new(store.look_for_archive()?);
         store.deleted = Seen::of(&store, tables::DELETED)?;
         store.evicted = store.seen_evicted()?;
         store.unpushed.fill(&store)?;

@@ -2,7 +2,7 @@
 
 use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, Options, SliceTransform};
 
-use super::filter::InboxFilterFactory;
+use super::filter::FloorFilterFactory;
 use super::keys::ID;
 use super::values;
 
@@ -12,6 +12,7 @@ pub(super) type Table = &'static str;
 pub(super) const CONTENT: Table = "content";
 pub(super) const DELETED: Table = "deleted";
 pub(super) const OUTBOX: Table = "outbox";
+pub(super) const OUTBOX_ARCHIVE: Table = "outbox_archive";
 pub(super) const INBOX: Table = "inbox";
 pub(super) const FOLLOWING: Table = "following";
 pub(super) const FOLLOWING_BY_TIME: Table = "following_by_time";
@@ -24,10 +25,11 @@ pub(super) const UNPUSHED: Table = "unpushed";
 pub(super) const JOBS: Table = "jobs";
 
 /// All tables but the engine's own `default`, which stays empty.
-pub(super) const ALL: [Table; 13] = [
+pub(super) const ALL: [Table; 14] = [
     CONTENT,
     DELETED,
     OUTBOX,
+    OUTBOX_ARCHIVE,
     INBOX,
     FOLLOWING,
     FOLLOWING_BY_TIME,
@@ -56,7 +58,7 @@ enum Access {
 
 fn access(table: Table) -> Access {
     match table {
-        OUTBOX | INBOX | FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME => Access::Scan,
+        OUTBOX | OUTBOX_ARCHIVE | INBOX | FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME => Access::Scan,
         FOLLOWING | FOLLOWERS => Access::PointAndScan,
         JOBS => Access::Queue,
         _ => Access::Point,
@@ -64,14 +66,21 @@ fn access(table: Table) -> Access {
 }
 
 /// The column families with their options. They share one block cache.
-pub(super) fn descriptors(cache: &Cache, inbox_filter: InboxFilterFactory) -> Vec<ColumnFamilyDescriptor> {
-    let mut inbox_filter = Some(inbox_filter);
+pub(super) fn descriptors(
+    cache: &Cache,
+    inbox_filter: FloorFilterFactory,
+    outbox_filter: FloorFilterFactory,
+) -> Vec<ColumnFamilyDescriptor> {
+    let (mut inbox_filter, mut outbox_filter) = (Some(inbox_filter), Some(outbox_filter));
     ALL.iter()
         .map(|table| {
             let mut options = options(table, cache);
-            if *table == INBOX
-                && let Some(factory) = inbox_filter.take()
-            {
+            let filter = match *table {
+                INBOX => inbox_filter.take(),
+                OUTBOX => outbox_filter.take(),
+                _ => None,
+            };
+            if let Some(factory) = filter {
                 options.set_compaction_filter_factory(factory);
             }
             ColumnFamilyDescriptor::new(*table, options)
@@ -119,6 +128,7 @@ fn options(table: Table, cache: &Cache) -> Options {
             options.set_write_buffer_size(16 * MIB);
             options.set_bottommost_compression_type(DBCompressionType::Zstd);
         }
+        OUTBOX_ARCHIVE => options.set_compression_type(DBCompressionType::Zstd),
         COUNTS => options.set_merge_operator_associative("add", add),
         _ => {}
     }
