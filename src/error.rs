@@ -57,6 +57,9 @@ pub enum Error {
     /// The storage engine failed.
     #[error("storage: {0}")]
     Storage(String),
+    /// A part of the server panicked: a bug.
+    #[error("panicked: {0}")]
+    Panicked(String),
     /// Something about starting: a setting, a directory, an address.
     #[error("{0}")]
     Setup(String),

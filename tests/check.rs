@@ -120,3 +120,26 @@ fn what_lies_below_the_floor_is_no_matter() {
     place.rocks().delete_inbox_row(user(1), cursor(2000, 12)).expect("deletes");
     assert_eq!(disagreements(&place)[0], "user 1: inbox lacks 2000-12 of author 2");
 }
+
+#[test]
+fn a_database_that_lost_its_head_is_refused_and_kept() {
+    let place = place();
+    place.run(&["check"]).ok();
+    let db = place.data().join("db");
+    let tables = || {
+        let names = std::fs::read_dir(&db).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".sst")).count()
+    };
+    let before = tables();
+    assert!(before > 0);
+    std::fs::remove_file(db.join("CURRENT")).unwrap();
+    for command in ["check", "stats", "check"] {
+        let ran = place.run(&[command]);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.err.contains("db/CURRENT is missing"), "{ran:?}");
+        assert_eq!(tables(), before);
+    }
+    std::fs::remove_dir_all(&db).unwrap();
+    assert_eq!(place.run(&["check"]).code, Some(1));
+    assert!(!db.exists());
+}

@@ -18,5 +18,7 @@ mod relations;
 mod running;
 #[path = "http/strict.rs"]
 mod strict;
+#[path = "http/visible.rs"]
+mod visible;
 #[path = "http/worked_case.rs"]
 mod worked_case;

@@ -1,17 +1,32 @@
-//! The queues of jobs, and the channel that tells workers which of them to look at.
+//! The queues of jobs, and the channels that tell workers which of them to look at.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::model::{Job, LANES, Lane};
 
+/// First and longest pause before a failed job is tried again.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+
 #[derive(Debug, Default)]
 struct Queue {
     jobs: VecDeque<Job>,
-    /// Hinted at, or with a worker. A lane is in the channel at most once.
+    /// Hinted at, with a worker, or waiting for another try. A lane is so at most once.
     busy: bool,
+    /// How often the first job has failed.
+    failures: u32,
+}
+
+/// A lane whose first job failed, and when it may be tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Retry {
+    /// Not before.
+    pub at: Instant,
+    /// Which.
+    pub lane: Lane,
 }
 
 /// Lanes of jobs: within one, job after job; different ones side by side.
@@ -20,13 +35,16 @@ pub struct Lanes {
     queues: Box<[Mutex<Queue>]>,
     hints: Sender<Lane>,
     inbox: Receiver<Lane>,
+    failed: Sender<Retry>,
+    retries: Receiver<Retry>,
 }
 
 impl Lanes {
     pub(super) fn new() -> Self {
         // As many places as lanes: a hint always fits.
         let (hints, inbox) = bounded(usize::from(LANES));
-        Self { queues: (0..LANES).map(|_| Mutex::default()).collect(), hints, inbox }
+        let (failed, retries) = bounded(usize::from(LANES));
+        Self { queues: (0..LANES).map(|_| Mutex::default()).collect(), hints, inbox, failed, retries }
     }
 
     fn queue(&self, lane: Lane) -> MutexGuard<'_, Queue> {
@@ -49,7 +67,8 @@ impl Lanes {
     }
 
     /// Where workers learn of lanes with something to do. Whoever receives a lane owns it until it
-    /// calls [`Lanes::again`], or [`Backlog::finish`](super::Backlog::finish) for its first job.
+    /// calls [`Lanes::again`] or [`Lanes::failed`], or [`Backlog::finish`](super::Backlog::finish)
+    /// for its first job.
     pub fn ready(&self) -> &Receiver<Lane> {
         &self.inbox
     }
@@ -64,8 +83,28 @@ impl Lanes {
         self.hint(lane);
     }
 
+    /// Gives a lane back whose first job failed. It comes to [`Lanes::retries`], after a pause that
+    /// doubles with each failure. No worker waits for it meanwhile. Returns the pause.
+    pub fn failed(&self, lane: Lane) -> Duration {
+        let mut queue = self.queue(lane);
+        let pause = PAUSE.0.saturating_mul(1 << queue.failures.min(16)).min(PAUSE.1);
+        queue.failures = queue.failures.saturating_add(1);
+        drop(queue);
+        if self.failed.try_send(Retry { at: Instant::now() + pause, lane }).is_err() {
+            tracing::error!(lane = lane.number(), "a lane failed twice at once");
+        }
+        pause
+    }
+
+    /// Where lanes wait that were given back by [`Lanes::failed`]. Whoever receives one calls
+    /// [`Lanes::again`] for it, when it is time or when it stops.
+    pub fn retries(&self) -> &Receiver<Retry> {
+        &self.retries
+    }
+
     pub(super) fn done(&self, lane: Lane) {
         let mut queue = self.queue(lane);
+        queue.failures = 0;
         queue.jobs.pop_front();
         if queue.jobs.is_empty() {
             queue.busy = false;
@@ -73,5 +112,26 @@ impl Lanes {
             // To the end of the channel, so that no lane starves the others.
             self.hint(lane);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_doubles_up_to_a_limit() {
+        let lanes = Lanes::new();
+        let lane = Lane::new(3).expect("a lane");
+        let pauses: Vec<_> = (0..9)
+            .map(|_| {
+                let pause = lanes.failed(lane);
+                assert_eq!(lanes.retries().try_recv().map(|retry| retry.lane), Ok(lane));
+                pause.as_millis()
+            })
+            .collect();
+        assert_eq!(pauses, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+        lanes.done(lane);
+        assert_eq!(lanes.failed(lane), PAUSE.0);
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::model::{ContentId, Entry, Job, JobId, Order, Span, UserId, Work};
 
-pub use lanes::Lanes;
+pub use lanes::{Lanes, Retry};
 pub use room::Room;
 pub use unsettled::Unsettling;
 

@@ -26,8 +26,8 @@ pub struct Verification {
 pub struct Explanation {
     /// Whether the timeline shows it.
     pub listed: bool,
-    /// The deciding reason as a stable word: `listed`, `no_content`, `not_broadcast`, `not_following`,
-    /// `changed_meanwhile`.
+    /// The deciding reason as a stable word: `listed`, `no_content`, `deleted`, `not_broadcast`,
+    /// `not_following`, `changed_meanwhile`.
     pub reason: &'static str,
     /// The item's place and author, if it is there.
     pub entry: Option<Entry>,
@@ -65,7 +65,7 @@ impl Feed {
     }
 
     fn verify_once(&self, user: UserId, depth: usize) -> Result<Verification> {
-        let fast = self.scroll(depth, |request| self.timeline(user, request, Tier::Disk))?;
+        let fast = self.scroll(depth, |request| self.peeked_timeline(user, request, Tier::Disk))?;
         let pulled = self.scroll(depth, |request| self.pulled_timeline(user, request, Tier::Disk))?;
         let right: BTreeSet<_> = pulled.0.iter().map(|entry| entry.cursor).collect();
         let mut shown = BTreeSet::new();
@@ -117,7 +117,12 @@ impl Feed {
             floor,
             pulled: false,
         };
-        let Some(content) = self.store.contents(&[id], Tier::Disk)?.pop().flatten() else { return Ok(explanation) };
+        let Some(content) = self.store.contents(&[id], Tier::Disk)?.pop().flatten() else {
+            if self.store.deleted(&[id], Tier::Disk)? == [true] {
+                explanation.reason = "deleted";
+            }
+            return Ok(explanation);
+        };
         let entry = content.entry();
         explanation.entry = Some(entry);
         let shown = self.authors(user, Tier::Disk)?.binary_search(&entry.author).is_ok();
@@ -136,7 +141,7 @@ impl Feed {
                 || !activity.has_inbox()
                 || Some(entry.cursor) <= floor
                 || self.store.unpushed(entry.author, Tier::Disk)?.leaves_gaps(floor, activity.is_active()));
-        let page = self.timeline(user, &PageRequest { span: place, limit: 1 }, Tier::Disk)?;
+        let page = self.peeked_timeline(user, &PageRequest { span: place, limit: 1 }, Tier::Disk)?;
         explanation.listed = page.items.first() == Some(&entry);
         explanation.reason = match (explanation.listed, content.broadcast, shown) {
             (true, ..) => "listed",

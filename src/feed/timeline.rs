@@ -48,9 +48,32 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
+        self.timeline_of(user, request, tier, || self.see(user, tier))
+    }
+
+    /// The same page without the user being seen, for those who look after the server.
+    pub(super) fn peeked_timeline(
+        &self,
+        user: UserId,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        self.timeline_of(user, request, tier, || self.store.activity(user, tier))
+    }
+
+    fn timeline_of(
+        &self,
+        user: UserId,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+        activity: impl Fn() -> Result<Activity>,
+    ) -> Result<Page<Entry, ContentId>> {
         for _ in 0..ATTEMPTS {
             let epoch = self.backlog.epoch(user);
-            let reader = self.reader(user, tier)?;
+            // Before anything else: from here on, fan-outs that choose their recipients choose a
+            // reader who is seen.
+            let activity = activity()?;
+            let reader = self.reader(user, activity, tier)?;
             if !reader.activity.has_inbox() {
                 break;
             }
@@ -88,8 +111,7 @@ impl Feed {
         })
     }
 
-    fn reader(&self, user: UserId, tier: Tier) -> Result<Reader> {
-        let activity = self.see(user, tier)?;
+    fn reader(&self, user: UserId, activity: Activity, tier: Tier) -> Result<Reader> {
         let authors = self.authors(user, tier)?;
         let unsettled = self.backlog.unsettled(user);
         Ok(Reader { user, authors, unsettled, activity })

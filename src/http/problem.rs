@@ -148,7 +148,9 @@ impl From<Error> for Problem {
             Error::NotFound { code, detail } => Self::new(StatusCode::NOT_FOUND, code, detail),
             Error::Conflict { code, detail } => Self::new(StatusCode::CONFLICT, code, detail),
             Error::Unavailable { code, detail } => Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail),
-            Error::NotCached | Error::Corrupt(_) | Error::Storage(_) | Error::Setup(_) => Self::internal(error),
+            Error::NotCached | Error::Corrupt(_) | Error::Storage(_) | Error::Panicked(_) | Error::Setup(_) => {
+                Self::internal(error)
+            }
         }
     }
 }

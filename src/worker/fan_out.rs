@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, TryRecvError};
 
 use super::Context;
+use super::retry::guarded;
 use crate::clock::now;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Entry, Job, Progress, Reach, UserId};
 use crate::store::{Delivery, Then};
 
@@ -34,6 +35,8 @@ struct State {
     complete: bool,
     /// A chunk was not written: nothing after it may be recorded as done.
     failed: bool,
+    /// Why, if it was not because the workers stop.
+    error: Option<Error>,
     /// The chunks under way, each by the follower after which it starts.
     running: BTreeSet<Option<UserId>>,
 }
@@ -50,6 +53,13 @@ impl FanOut {
 }
 
 impl State {
+    /// No chunk is to be taken any more, and the job not to be ended.
+    fn fail(&mut self, error: Option<Error>) {
+        self.closed = true;
+        self.failed = true;
+        self.error = self.error.take().or(error);
+    }
+
     /// What to record with the chunk that started there.
     fn plan(&self, start: Option<UserId>, reach: Reach) -> Then {
         let first_other = self.running.iter().find(|other| **other != start).copied();
@@ -77,8 +87,14 @@ impl Context {
                 Progress { reach, done_to: None }
             }
         };
-        let state =
-            State { taken_to: done_to, closed: false, complete: false, failed: false, running: BTreeSet::new() };
+        let state = State {
+            taken_to: done_to,
+            closed: false,
+            complete: false,
+            failed: false,
+            error: None,
+            running: BTreeSet::new(),
+        };
         Ok(FanOut { job: *job, entry, reach, state: Mutex::new(state) })
     }
 
@@ -94,33 +110,45 @@ impl Context {
     }
 
     /// Writes chunks until there are none to take. Whoever ends the last one closes the job.
-    pub(super) fn fan_out(&self, fan_out: &Arc<FanOut>, stopped: &Receiver<()>) -> Result<()> {
+    pub(super) fn fan_out(&self, fan_out: &Arc<FanOut>, stopped: &Receiver<()>) {
         if fan_out.reach == Reach::Nobody {
-            return self.close(&fan_out.job, self.store.drop_job(fan_out.job.id));
+            return self.close(&fan_out.job, guarded(|| self.store.drop_job(fan_out.job.id)));
         }
         loop {
             let mut state = fan_out.lock();
             if state.closed {
-                return Ok(());
+                return;
             }
             let stopping = stopped.try_recv() == Err(TryRecvError::Disconnected);
-            match self.take(fan_out, &mut state) {
+            match guarded(|| self.take(fan_out, &mut state)) {
                 Ok(chunk) if !stopping => {
                     drop(state);
-                    self.write(fan_out, chunk)?;
+                    if !self.write(fan_out, chunk) {
+                        return;
+                    }
                 }
                 taken => {
-                    state.closed = true;
-                    state.failed = true;
                     if let Ok(chunk) = &taken {
                         state.running.remove(&chunk.start);
                     }
-                    if state.running.is_empty() {
-                        self.backlog.lanes().again(fan_out.job.id.lane);
-                    }
-                    return taken.map(|_| ());
+                    state.fail(taken.err());
+                    return self.end_failed(fan_out, state);
                 }
             }
+        }
+    }
+
+    /// After a failure: whoever is the last at it gives the lane back.
+    fn end_failed(&self, fan_out: &FanOut, mut state: MutexGuard<'_, State>) {
+        if !state.running.is_empty() {
+            return;
+        }
+        let error = state.error.take();
+        drop(state);
+        match error {
+            Some(error) => self.failed(fan_out.job.id.lane, &error),
+            // Nothing failed: the workers stop.
+            None => self.backlog.lanes().again(fan_out.job.id.lane),
         }
     }
 
@@ -139,30 +167,36 @@ impl Context {
         Ok(Chunk { start, followers })
     }
 
-    fn write(&self, fan_out: &FanOut, chunk: Chunk) -> Result<()> {
-        let written = self.recipients(fan_out, chunk.followers).and_then(|recipients| {
+    /// Delivers a chunk; false if there is no use in taking another.
+    fn write(&self, fan_out: &FanOut, chunk: Chunk) -> bool {
+        let written = guarded(|| {
+            let recipients = self.recipients(fan_out, chunk.followers)?;
             let then = fan_out.lock().plan(chunk.start, fan_out.reach);
             let delivery = Delivery { job: fan_out.job.id, entry: fan_out.entry, recipients: &recipients, then };
             self.store.deliver(&delivery).map(|()| then)
         });
         let mut state = fan_out.lock();
         state.running.remove(&chunk.start);
-        if written.is_err() {
-            state.closed = true;
-            state.failed = true;
-        }
-        let (idle, failed) = (state.closed && state.running.is_empty(), state.failed);
-        drop(state);
-        match written {
-            Ok(Then::End) => self.backlog.finish(&fan_out.job),
-            Ok(_) if idle && !failed => {
-                // Two chunks each saw the other under way, so neither recorded the end.
-                return self.close(&fan_out.job, self.store.drop_job(fan_out.job.id));
+        let then = match written {
+            Ok(then) => then,
+            Err(error) => {
+                state.fail(Some(error));
+                Then::Nothing
             }
-            _ if idle => self.backlog.lanes().again(fan_out.job.id.lane),
-            _ => {}
+        };
+        if state.failed {
+            self.end_failed(fan_out, state);
+            return false;
         }
-        written.map(|_| ())
+        let idle = state.closed && state.running.is_empty();
+        drop(state);
+        if then == Then::End {
+            self.backlog.finish(&fan_out.job);
+        } else if idle {
+            // Two chunks each saw the other under way, so neither recorded the end.
+            self.close(&fan_out.job, guarded(|| self.store.drop_job(fan_out.job.id)));
+        }
+        true
     }
 
     fn recipients(&self, fan_out: &FanOut, followers: Vec<UserId>) -> Result<Vec<UserId>> {
@@ -189,7 +223,8 @@ mod tests {
     #[test]
     fn progress_never_passes_a_chunk_that_is_under_way() {
         let running = [user(0), user(10), user(20)].into_iter().collect();
-        let mut state = State { taken_to: user(30), closed: false, complete: false, failed: false, running };
+        let mut state =
+            State { taken_to: user(30), closed: false, complete: false, failed: false, error: None, running };
         assert_eq!(state.plan(user(10), Reach::All), Then::Nothing);
         assert_eq!(state.plan(user(0), Reach::All), progress(user(10)));
         state.running.remove(&user(10));

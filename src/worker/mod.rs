@@ -5,16 +5,17 @@
 
 mod evict;
 mod fan_out;
+mod retry;
 mod settle;
 mod trim;
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use self::fan_out::FanOut;
+use self::retry::guarded;
 use crate::backlog::Backlog;
 use crate::error::{Error, Result};
 use crate::model::{Job, Lane, Millis, UserId, Work};
@@ -61,9 +62,6 @@ pub struct Workers {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// First and longest pause after a failed job.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
-
 impl Workers {
     /// Starts the threads. `candidates` is where the store names inboxes that want a trim.
     pub fn start(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules, candidates: Candidates) -> Result<Self> {
@@ -75,6 +73,8 @@ impl Workers {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
             workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
         }
+        let retries = (Arc::clone(&context), stopped.clone());
+        workers.spawn("retry".to_owned(), move || retries.0.run_retries(&retries.1))?;
         let trim = (Arc::clone(&context), stopped.clone());
         workers.spawn("trim".to_owned(), move || trim.0.run_trim(&trim.1))?;
         workers.spawn("evict".to_owned(), move || context.run_evict(&stopped))?;
@@ -110,49 +110,38 @@ impl Drop for Workers {
 
 impl Context {
     fn run(&self, wanted: &Receiver<Arc<FanOut>>, stopped: &Receiver<()>) {
-        let mut pause = PAUSE.0;
         loop {
-            let outcome = select! {
+            let received = select! {
                 recv(stopped) -> _ => return,
                 recv(wanted) -> job => job.map(|job| self.fan_out(&job, stopped)),
                 recv(self.backlog.lanes().ready()) -> lane => lane.map(|lane| self.run_lane(lane, stopped)),
             };
-            match outcome {
-                Err(_) => return,
-                Ok(Ok(())) => pause = PAUSE.0,
-                Ok(Err(error)) => {
-                    // The job is still first in its lane, which has been given back.
-                    tracing::error!(%error, pause_ms = pause.as_millis() as u64, "a job failed and will be tried again");
-                    if !matches!(stopped.recv_timeout(pause), Err(crossbeam_channel::RecvTimeoutError::Timeout)) {
-                        return;
-                    }
-                    pause = (pause * 2).min(PAUSE.1);
-                }
+            if received.is_err() {
+                return;
             }
         }
     }
 
     /// Does the first job of a lane. In the end the lane goes on, or is given back after a failure.
-    fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) -> Result<()> {
-        let Some(job) = self.backlog.lanes().first(lane) else { return Ok(()) };
+    fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
+        let Some(job) = self.backlog.lanes().first(lane) else { return };
         let done = match job.work {
-            Work::FanOut { entry } => match self.begin_fan_out(&job, entry) {
+            Work::FanOut { entry } => match guarded(|| self.begin_fan_out(&job, entry)) {
                 Ok(fan_out) => return self.fan_out(&Arc::new(fan_out), stopped),
                 Err(error) => Err(error),
             },
-            Work::Settle { user, author } => self.settle(&job, user, author),
-            Work::Rebuild { user } => self.rebuild(&job, user),
+            Work::Settle { user, author } => guarded(|| self.settle(&job, user, author)),
+            Work::Rebuild { user } => guarded(|| self.rebuild(&job, user)),
         };
-        self.close(&job, done)
+        self.close(&job, done);
     }
 
     /// Takes a job that is gone from disk out of the backlog, or gives its lane back after a failure.
-    fn close(&self, job: &Job, done: Result<()>) -> Result<()> {
+    fn close(&self, job: &Job, done: Result<()>) {
         match done {
             Ok(()) => self.backlog.finish(job),
-            Err(_) => self.backlog.lanes().again(job.id.lane),
+            Err(error) => self.failed(job.id.lane, &error),
         }
-        done
     }
 
     fn trim_soon(&self, user: UserId) {

@@ -123,7 +123,7 @@ impl Case {
         let author = item.body.author;
         let (follows, own) = (self.model.follows(reader, author), include_own && author == reader);
         let reason = match (item.deleted, item.body.broadcast, follows || own) {
-            (true, ..) => "no_content",
+            (true, ..) => "deleted",
             (_, false, _) => "not_broadcast",
             (_, _, false) => "not_following",
             _ => "listed",

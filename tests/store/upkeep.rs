@@ -188,7 +188,7 @@ fn every_table_is_in_the_figures(store: &Store) {
     ];
     assert_eq!(names, want);
     for figures in stats {
-        assert!(figures.rows > 0, "{figures:?}");
+        assert!(figures.rows > 0 || figures.table == "outbox_archive", "{figures:?}");
     }
     assert_eq!(rows(store, "content"), 40);
 }

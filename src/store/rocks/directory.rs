@@ -9,10 +9,14 @@ use crate::error::{Error, Result};
 /// The format that this code reads and writes.
 const FORMAT: &str = "tideline format 1\n";
 
+/// The file that is there while the directory is made.
+const CREATING: &str = "CREATING";
+
 /// A data directory that this process holds.
 ///
 /// `FORMAT` names the format, `LOCK` is locked while a process has the directory, `db/` belongs to
 /// the engine. The lock is the operating system's and so goes with the process, however it ends.
+/// `CREATING` is there until the engine has made its files: only then may they be missing.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
@@ -41,6 +45,30 @@ impl Directory {
         let directory = Self { path: path.to_owned(), _lock: lock };
         directory.check_format().map_err(|e| failed("cannot use FORMAT", e))??;
         Ok(directory)
+    }
+
+    /// Whether the engine may make its files, because this directory never had any. Fails if they
+    /// were there and are not: a fresh database in their place would pass for an empty one.
+    pub(super) fn is_fresh(&self) -> Result<bool> {
+        let there = self.engine().join("CURRENT").exists();
+        if !there && !self.path.join(CREATING).exists() {
+            let dir = self.path.display();
+            return Err(Error::Setup(format!(
+                "data directory {dir}: db/CURRENT is missing: the data was there and is not; restore a backup, or \
+                 remove the whole directory to start with nothing"
+            )));
+        }
+        Ok(!there)
+    }
+
+    /// The engine has made its files.
+    pub(super) fn created(&self) -> Result<()> {
+        let failed = |e: io::Error| Error::Setup(format!("data directory {}: {CREATING}: {e}", self.path.display()));
+        match fs::remove_file(self.path.join(CREATING)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(failed(e)),
+            Ok(()) => File::open(&self.path).and_then(|dir| dir.sync_all()).map_err(failed),
+        }
     }
 
     /// Where the engine keeps its files.
@@ -76,6 +104,7 @@ impl Directory {
 
     /// Writes the file whole or not at all, and durably, before the engine makes anything.
     fn write_format(&self, file: &Path) -> io::Result<()> {
+        File::create(self.path.join(CREATING))?.sync_all()?;
         let fresh = self.path.join("FORMAT.new");
         let mut writer = File::create(&fresh)?;
         writer.write_all(FORMAT.as_bytes())?;
@@ -97,6 +126,25 @@ mod tests {
         assert!(error.contains("another process"), "{error}");
         drop(held);
         Directory::claim(dir.path()).expect("after the first is gone");
+    }
+
+    #[test]
+    fn a_database_that_was_there_is_not_made_anew() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let directory = Directory::claim(dir.path()).expect("claims");
+        assert!(directory.is_fresh().expect("new"));
+        // A start that ends before the engine has made its files is no loss.
+        drop(directory);
+        let directory = Directory::claim(dir.path()).expect("claims");
+        assert!(directory.is_fresh().expect("still new"));
+        fs::create_dir(directory.engine()).expect("mkdir");
+        fs::write(directory.engine().join("CURRENT"), "").expect("write");
+        directory.created().expect("created");
+        directory.created().expect("a second time");
+        assert!(!directory.is_fresh().expect("there"));
+        fs::remove_file(directory.engine().join("CURRENT")).expect("remove");
+        let error = directory.is_fresh().expect_err("was there").to_string();
+        assert!(error.contains("db/CURRENT is missing"), "{error}");
     }
 
     #[test]

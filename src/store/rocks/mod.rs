@@ -113,7 +113,7 @@ impl Rocks {
     pub fn open(options: &Options) -> Result<Self> {
         let directory = Directory::claim(&options.dir)?;
         let mut engine = rocksdb::Options::default();
-        engine.create_if_missing(true);
+        engine.create_if_missing(directory.is_fresh()?);
         engine.create_missing_column_families(true);
         engine.set_max_open_files(options.max_open_files);
         engine.set_db_write_buffer_size(options.write_buffer);
@@ -137,6 +137,7 @@ impl Rocks {
         };
         let families = tables::descriptors(&cache, inbox_filter, outbox_filter);
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families).map_err(storage)?;
+        directory.created()?;
         let mut store = Self {
             db,
             sync: options.sync,

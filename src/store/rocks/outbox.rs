@@ -45,7 +45,7 @@ impl Rocks {
         // The archive is opened after the outbox, so what was moved is in one of them at least.
         let mut hot = Walk::new(self, OUTBOX, tier)?;
         let mut archive = if self.has_archive() { Some(Walk::new(self, OUTBOX_ARCHIVE, tier)?) } else { None };
-        let mut first = BinaryHeap::with_capacity(limit + 1);
+        let mut first = BinaryHeap::new();
         for author in authors {
             let enough = Cell::new(false);
             let mut visit = |cursor: Cursor, _: &[u8]| {
