@@ -15,16 +15,30 @@ use layers::scan::{Mention, mentions};
 /// A top-level module and what of ours it may use. A longer path allows only what is below it.
 ///
 /// Unit tests are free of it: they put together what they need.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("model", &[]),
     ("clock", &["model"]),
     ("error", &["model"]),
+    ("cache", &["model"]),
     ("config", &["error"]),
-    ("store", &["model", "error"]),
+    ("store", &["cache", "model", "error"]),
     ("backlog", &["model", "error"]),
-    ("feed", &["backlog", "store", "clock", "model", "error"]),
+    ("feed", &["backlog", "store", "cache", "clock", "model", "error"]),
     ("worker", &["backlog", "store", "clock", "model", "error"]),
-    ("http", &["feed", "store::Tier", "store::TableStats", "clock", "model", "error", "config"]),
+    (
+        "http",
+        &[
+            "feed",
+            "store::Tier",
+            "store::TableStats",
+            "store::Usage",
+            "worker::Figures",
+            "clock",
+            "model",
+            "error",
+            "config",
+        ],
+    ),
     ("server", &["http", "worker", "feed", "backlog", "store", "clock", "config", "error", "model"]),
     ("cli", &["server", "worker", "feed", "backlog", "store", "clock", "config", "error", "model"]),
 ];

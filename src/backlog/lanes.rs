@@ -10,6 +10,8 @@ use crate::model::{Job, LANES, Lane};
 
 /// First and longest pause before a failed job is tried again.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+/// Jobs that an empty queue keeps memory for.
+const KEPT: usize = 16;
 
 #[derive(Debug, Default)]
 struct Queue {
@@ -102,12 +104,25 @@ impl Lanes {
         &self.retries
     }
 
+    /// Gives a lane back with its first job moved to the end, behind what the others may do first.
+    pub fn later(&self, lane: Lane) {
+        let mut queue = self.queue(lane);
+        if !queue.jobs.is_empty() {
+            queue.jobs.rotate_left(1);
+            queue.failures = 0;
+        }
+        drop(queue);
+        self.hint(lane);
+    }
+
     pub(super) fn done(&self, lane: Lane) {
         let mut queue = self.queue(lane);
         queue.failures = 0;
         queue.jobs.pop_front();
         if queue.jobs.is_empty() {
             queue.busy = false;
+            // A thousand queues, each of the size of the busiest hour it has seen, would be a lot.
+            queue.jobs.shrink_to(KEPT);
         } else {
             // To the end of the channel, so that no lane starves the others.
             self.hint(lane);

@@ -9,7 +9,9 @@ mod lanes;
 mod pending;
 mod room;
 mod unsettled;
+mod usage;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -18,6 +20,7 @@ use crate::model::{ContentId, Entry, Job, JobId, Order, Span, UserId, Work};
 pub use lanes::{Lanes, Retry};
 pub use room::Room;
 pub use unsettled::Unsettling;
+pub use usage::{Kinds, Usage};
 
 /// All jobs under way.
 #[derive(Debug)]
@@ -27,6 +30,11 @@ pub struct Backlog {
     unsettled: unsettled::Unsettled,
     epochs: epochs::Epochs,
     lanes: Lanes,
+    tally: usage::Tally,
+    /// Changes for whose jobs there was no room.
+    refused: AtomicU64,
+    /// Rebuilds left for later.
+    put_off: AtomicU64,
 }
 
 impl Backlog {
@@ -38,6 +46,9 @@ impl Backlog {
             unsettled: unsettled::Unsettled::default(),
             epochs: epochs::Epochs::default(),
             lanes: Lanes::new(),
+            tally: usage::Tally::default(),
+            refused: AtomicU64::new(0),
+            put_off: AtomicU64::new(0),
         }
     }
 
@@ -54,12 +65,19 @@ impl Backlog {
 
     /// Room for `n` more jobs, or `overloaded`.
     pub fn reserve(&self, n: usize) -> Result<Room<'_>> {
-        self.room.try_take(n).ok_or_else(overloaded)
+        self.room.try_take(n).ok_or_else(|| {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            overloaded()
+        })
     }
 
     /// Room for `n` more jobs that could as well be left for later: leaves half of the backlog free.
     pub fn reserve_low(&self, n: usize) -> Option<Room<'_>> {
-        self.room.try_take_low(n)
+        let room = self.room.try_take_low(n);
+        if room.is_none() {
+            self.put_off.fetch_add(1, Ordering::Relaxed);
+        }
+        room
     }
 
     /// Room for `n` more jobs, as soon as there is.
@@ -72,10 +90,22 @@ impl Backlog {
         self.room.force(n)
     }
 
+    /// Whether a rebuild may go on, which takes room for what it leaves whether or not there is any.
+    /// Not while the backlog is full, unless nothing but rebuilds could make room: so it is over its
+    /// capacity by what one rebuild a worker leaves, at most.
+    pub fn may_rebuild(&self) -> bool {
+        let may = !self.room.is_full() || self.tally.only_rebuilds();
+        if !may {
+            self.put_off.fetch_add(1, Ordering::Relaxed);
+        }
+        may
+    }
+
     /// Adds a job that is on disk. A fan-out's item is pending from here on. For a settle job see
     /// [`Backlog::unsettle`].
     pub fn add(&self, room: &mut Room<'_>, job: Job) {
         room.use_one();
+        self.tally.add(&job.work);
         if let Work::FanOut { entry } = job.work {
             self.pending.add(entry);
         }
@@ -107,6 +137,7 @@ impl Backlog {
             }
             Work::Rebuild { .. } => {}
         }
+        self.tally.end(&job.work);
         self.lanes.done(job.id.lane);
         self.room.give_back(1);
     }

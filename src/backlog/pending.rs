@@ -1,6 +1,7 @@
 //! Items whose fan-out is not done.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
@@ -9,33 +10,45 @@ use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
 ///
 /// Bounded by the backlog's capacity: each place belongs to a job.
 #[derive(Debug, Default)]
-pub(super) struct Pending(RwLock<HashMap<UserId, BTreeSet<Cursor>>>);
+pub(super) struct Pending {
+    by_author: RwLock<HashMap<UserId, BTreeSet<Cursor>>>,
+    /// How many places.
+    len: AtomicU64,
+}
 
 impl Pending {
     pub(super) fn add(&self, entry: Entry) {
-        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        map.entry(entry.author).or_default().insert(entry.cursor);
+        let mut map = self.by_author.write().unwrap_or_else(PoisonError::into_inner);
+        if map.entry(entry.author).or_default().insert(entry.cursor) {
+            self.len.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     pub(super) fn remove(&self, entry: Entry) {
-        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut map = self.by_author.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(places) = map.get_mut(&entry.author) {
-            places.remove(&entry.cursor);
+            if places.remove(&entry.cursor) {
+                self.len.fetch_sub(1, Ordering::Relaxed);
+            }
             if places.is_empty() {
                 map.remove(&entry.author);
             }
         }
     }
 
+    pub(super) fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
+    }
+
     pub(super) fn has(&self, entry: Entry) -> bool {
-        let map = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let map = self.by_author.read().unwrap_or_else(PoisonError::into_inner);
         map.get(&entry.author).is_some_and(|places| places.contains(&entry.cursor))
     }
 
     /// See [`Backlog::pending`](super::Backlog::pending). Costs the smaller of the number of authors
     /// asked for and the number of authors with something pending.
     pub(super) fn of(&self, authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize) -> Vec<Entry> {
-        let map = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let map = self.by_author.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::new();
         // A `BTreeSet` takes an empty range for a mistake.
         if map.is_empty() || span.is_empty() {

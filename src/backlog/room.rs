@@ -3,6 +3,8 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::model::Fill;
+
 /// Counts jobs against a capacity.
 #[derive(Debug)]
 pub(super) struct Counter {
@@ -75,6 +77,14 @@ impl Counter {
 
     pub(super) fn used(&self) -> usize {
         *self.lock()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.used() >= self.capacity
+    }
+
+    pub(super) fn fill(&self) -> Fill {
+        Fill::of(self.used(), self.capacity)
     }
 
     pub(super) fn wait_until_empty(&self, timeout: Duration) -> bool {

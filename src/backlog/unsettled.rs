@@ -18,6 +18,8 @@ struct Step {
 #[derive(Debug, Default)]
 pub(super) struct Unsettled {
     pairs: RwLock<HashMap<UserId, HashMap<UserId, Vec<Step>>>>,
+    /// How many pairs.
+    len: AtomicU64,
     tokens: AtomicU64,
     coalesced: AtomicU64,
 }
@@ -26,7 +28,11 @@ impl Unsettled {
     pub(super) fn begin(&self, user: UserId, author: UserId) -> u64 {
         let token = self.tokens.fetch_add(1, Ordering::Relaxed);
         let mut pairs = self.pairs.write().unwrap_or_else(PoisonError::into_inner);
-        pairs.entry(user).or_default().entry(author).or_default().push(Step { token, job: None });
+        let steps = pairs.entry(user).or_default().entry(author).or_default();
+        if steps.is_empty() {
+            self.len.fetch_add(1, Ordering::Relaxed);
+        }
+        steps.push(Step { token, job: None });
         token
     }
 
@@ -54,6 +60,7 @@ impl Unsettled {
                 steps.retain(|step| !which(step));
                 if steps.is_empty() {
                     authors.remove(&author);
+                    self.len.fetch_sub(1, Ordering::Relaxed);
                 }
             }
             if authors.is_empty() {
@@ -80,6 +87,10 @@ impl Unsettled {
         let mut authors: Vec<_> = pairs.get(&user).map(|authors| authors.keys().copied().collect()).unwrap_or_default();
         authors.sort_unstable();
         authors
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
     }
 
     pub(super) fn coalesced(&self) -> u64 {

@@ -4,10 +4,12 @@ use std::io::{self, Write};
 
 use clap::Args;
 use indicatif::HumanBytes;
+use serde::Serialize;
 
 use super::{needs_data, print};
 use crate::config::Config;
 use crate::error::Result;
+use crate::model::{Job, Work};
 use crate::store::rocks::{Options, Rocks};
 use crate::store::{Store, TableStats};
 
@@ -24,21 +26,44 @@ pub(super) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     let dir = &config.storage.data_dir;
     needs_data(dir)?;
     let store = Store::Rocks(Rocks::open(&Options::new(dir))?);
-    let (tables, jobs) = (store.stats()?, store.jobs()?.len());
-    print(|out| if args.json { json(out, &tables, jobs) } else { table(out, &tables, jobs) })
+    let (tables, jobs) = (store.stats()?, Jobs::of(&store.jobs()?));
+    print(|out| if args.json { json(out, &tables, &jobs) } else { table(out, &tables, &jobs) })
 }
 
-fn table(out: &mut dyn Write, tables: &[TableStats], jobs: usize) -> io::Result<()> {
+/// Jobs on disk, with the names that `/v1/admin/stats` and `/metrics` have for them.
+#[derive(Debug, Default, Serialize)]
+struct Jobs {
+    waiting: u64,
+    fan_out: u64,
+    settle: u64,
+    rebuild: u64,
+}
+
+impl Jobs {
+    fn of(jobs: &[Job]) -> Self {
+        let count = |is: fn(&Work) -> bool| jobs.iter().filter(|job| is(&job.work)).count() as u64;
+        Self {
+            waiting: jobs.len() as u64,
+            fan_out: count(|work| matches!(work, Work::FanOut { .. })),
+            settle: count(|work| matches!(work, Work::Settle { .. })),
+            rebuild: count(|work| matches!(work, Work::Rebuild { .. })),
+        }
+    }
+}
+
+fn table(out: &mut dyn Write, tables: &[TableStats], jobs: &Jobs) -> io::Result<()> {
     let width = tables.iter().map(|t| t.table.len()).max().unwrap_or(0).max("table".len());
     writeln!(out, "{:width$}  {:>14}  {:>12}", "table", "rows (about)", "bytes")?;
     for TableStats { table, rows, bytes } in tables {
         writeln!(out, "{table:width$}  {rows:>14}  {:>12}", HumanBytes(*bytes).to_string())?;
     }
-    writeln!(out, "jobs waiting: {jobs}")
+    let Jobs { waiting, fan_out, settle, rebuild } = jobs;
+    writeln!(out, "jobs waiting: {waiting} ({fan_out} fan_out, {settle} settle, {rebuild} rebuild)")
 }
 
-fn json(out: &mut dyn Write, tables: &[TableStats], jobs: usize) -> io::Result<()> {
-    let tables: Vec<_> =
-        tables.iter().map(|t| serde_json::json!({ "table": t.table, "rows": t.rows, "bytes": t.bytes })).collect();
-    writeln!(out, "{}", serde_json::json!({ "tables": tables, "jobs_waiting": jobs }))
+fn json(out: &mut dyn Write, tables: &[TableStats], jobs: &Jobs) -> io::Result<()> {
+    let figures = |t: &TableStats| (t.table.to_owned(), serde_json::json!({ "rows": t.rows, "bytes": t.bytes }));
+    let tables: serde_json::Map<_, _> = tables.iter().map(figures).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    writeln!(out, "{}", serde_json::json!({ "version": version, "jobs": jobs, "tables": tables }))
 }

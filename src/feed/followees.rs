@@ -2,16 +2,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
-
+use crate::cache::Cache;
 use crate::error::Result;
-use crate::model::UserId;
+use crate::model::{CacheUsage, UserId};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
-/// About what an entry costs beside its ids, bytes.
-const OVERHEAD: u64 = 128;
+/// About what a list costs: its ids, and what holds them.
+const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64;
+const USUAL_LIST: u64 = 208;
 const STRIPES: usize = 1024;
 
 /// A list of followees, ascending, shared with whoever reads it.
@@ -24,7 +23,7 @@ pub(super) type List = Arc<[UserId]>;
 /// decided under a stripe's lock, which nobody holds while reading or writing the store.
 #[derive(Debug)]
 pub(super) struct Followees {
-    lists: Cache<UserId, List, Weight>,
+    lists: Cache<UserId, List>,
     stripes: Box<[Mutex<Stripe>]>,
 }
 
@@ -34,19 +33,10 @@ struct Stripe {
     changes: u64,
 }
 
-#[derive(Debug, Clone)]
-struct Weight;
-
-impl Weighter<UserId, List> for Weight {
-    fn weight(&self, _: &UserId, list: &List) -> u64 {
-        OVERHEAD + 8 * list.len() as u64
-    }
-}
-
 impl Default for Followees {
     fn default() -> Self {
         Self {
-            lists: Cache::with_weighter((CAPACITY / (2 * OVERHEAD)) as usize, CAPACITY, Weight),
+            lists: Cache::new(CAPACITY, USUAL_LIST, LIST),
             stripes: (0..STRIPES).map(|_| Mutex::default()).collect(),
         }
     }
@@ -70,6 +60,11 @@ impl Followees {
             self.lists.insert(user, Arc::clone(&list));
         }
         Ok(list)
+    }
+
+    /// The cache in figures.
+    pub(super) fn usage(&self) -> CacheUsage {
+        self.lists.usage()
     }
 
     /// Announces a change of a user's list; it ends when the result is dropped.

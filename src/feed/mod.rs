@@ -15,7 +15,7 @@ mod timeline;
 use std::sync::Arc;
 
 use crate::backlog::Backlog;
-use crate::model::Millis;
+use crate::model::{CacheUsage, Millis};
 use crate::store::Store;
 
 pub use audit::{Explanation, Verification};
@@ -58,5 +58,10 @@ impl Feed {
     /// The jobs under way.
     pub fn backlog(&self) -> &Arc<Backlog> {
         &self.backlog
+    }
+
+    /// The cache of followees in figures.
+    pub fn cached_followees(&self) -> CacheUsage {
+        self.followees.usage()
     }
 }

@@ -10,6 +10,7 @@ mod json;
 mod page;
 mod position;
 mod relation;
+mod usage;
 mod user;
 
 pub use content::{Content, Edit, Publish, RawJson};
@@ -20,4 +21,5 @@ pub use json::{JsonObject, MediaList};
 pub use page::{Order, Page, PageRequest, Span};
 pub use position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
 pub use relation::{Relation, RelationKind, Side};
+pub use usage::{CacheUsage, Fill};
 pub use user::{Activity, Unpushed};

@@ -27,7 +27,10 @@ use crate::model::{
     Unpushed, UserCursor, UserId,
 };
 
-pub use types::{Batch, Change, Delivery, Idle, Listeners, Published, Related, Split, TableStats, Then, Tier, Touched};
+pub use types::{
+    Batch, Change, Delivery, FilterUsage, Idle, Listeners, Published, Related, Split, TableStats, Then, Tier, Touched,
+    Usage,
+};
 
 /// A store, one of the two kinds.
 #[derive(Debug)]
@@ -282,6 +285,11 @@ impl Store {
     /// Rows and bytes of each table, as far as the engine knows without counting.
     pub fn stats(&self) -> Result<Vec<TableStats>> {
         dispatch!(self, s => s.stats())
+    }
+
+    /// What memory and disk the store takes, with [`Store::stats`]. May look at the disk.
+    pub fn usage(&self) -> Result<Usage> {
+        dispatch!(self, s => s.usage())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Activity, Content, Entry, Job, JobId, Millis, Progress, Relation, UserId};
+use crate::model::{Activity, CacheUsage, Content, Entry, Fill, Job, JobId, Millis, Progress, Relation, UserId};
 
 /// How far a read may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +110,43 @@ pub struct TableStats {
     /// About how many rows.
     pub rows: u64,
     /// Bytes on disk and in write buffers.
+    pub bytes: u64,
+}
+
+/// A store in figures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Every table.
+    pub tables: Vec<TableStats>,
+    /// Memory for blocks read from disk, bytes.
+    pub block_cache: Fill,
+    /// Memory for rows not yet in table files, bytes. Above the limit it is written out; the engine
+    /// takes no more changes before it gets out of hand.
+    pub memtables: Fill,
+    /// The log on disk, bytes. Above the limit the oldest part is written out and dropped.
+    pub log: Fill,
+    /// Activities in memory.
+    pub activities: CacheUsage,
+    /// Rows of `unpushed` in memory.
+    pub unpushed: Fill,
+    /// Rows of `unpushed` that were written and did not fit.
+    pub unpushed_left_out: u64,
+    /// Filters that know which keys a table has.
+    pub filters: Vec<FilterUsage>,
+    /// Whether the engine takes no changes for now, because it cannot write out the earlier ones.
+    pub writes_stopped: bool,
+    /// What failed in the engine's own threads.
+    pub background_errors: u64,
+}
+
+/// A filter that knows for sure that a key is *not* there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FilterUsage {
+    /// What it knows the keys of.
+    pub name: &'static str,
+    /// Keys added, and for how many it has its size: above that it errs more often, on the safe side.
+    pub keys: Fill,
+    /// Its memory.
     pub bytes: u64,
 }
 

@@ -27,7 +27,10 @@ impl Context {
             match self.evict_idle(now().saturating_sub(evict_after), stopped) {
                 Ok(0) => {}
                 Ok(users) => tracing::info!(users, "inboxes of idle users were dropped"),
-                Err(error) => tracing::error!(%error, "idle users were not looked through; the next round does so"),
+                Err(error) => {
+                    self.tally.failure();
+                    tracing::error!(%error, "idle users were not looked through; the next round does so");
+                }
             }
         }
     }
@@ -40,7 +43,10 @@ impl Context {
             for user in idle.users {
                 // The top: what is published from now on lies above it, but for late content.
                 let floor = Cursor { at: now(), id: ContentId::MAX };
-                evicted += u64::from(self.store.evict(user, seen_before, floor)?);
+                if self.store.evict(user, seen_before, floor)? {
+                    self.tally.evict();
+                    evicted += 1;
+                }
             }
             if idle.next.is_none() || stopped.recv_timeout(Duration::ZERO) != Err(RecvTimeoutError::Timeout) {
                 return Ok(evicted);

@@ -173,7 +173,9 @@ impl Context {
             let recipients = self.recipients(fan_out, chunk.followers)?;
             let then = fan_out.lock().plan(chunk.start, fan_out.reach);
             let delivery = Delivery { job: fan_out.job.id, entry: fan_out.entry, recipients: &recipients, then };
-            self.store.deliver(&delivery).map(|()| then)
+            self.store.deliver(&delivery)?;
+            self.tally.chunk(recipients.len());
+            Ok(then)
         });
         let mut state = fan_out.lock();
         state.running.remove(&chunk.start);

@@ -8,6 +8,7 @@ mod fan_out;
 mod retry;
 mod settle;
 mod trim;
+mod usage;
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -22,6 +23,7 @@ use crate::model::{Job, Lane, Millis, UserId, Work};
 use crate::store::Store;
 
 pub use trim::{Candidate, Candidates, slack};
+pub use usage::{Figures, Usage};
 
 /// The settings that change what workers do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,7 @@ struct Context {
     /// Fan-outs with chunks to spare. A full channel only means that enough hands help already.
     help: Sender<Arc<FanOut>>,
     candidates: Candidates,
+    tally: Arc<usage::Tally>,
 }
 
 /// Running workers.
@@ -60,15 +63,21 @@ struct Context {
 pub struct Workers {
     stop: Option<Sender<()>>,
     threads: Vec<JoinHandle<()>>,
+    figures: Figures,
 }
+
+/// How long a worker waits that has met a rebuild for which there is no room.
+const PAUSE_FOR_ROOM: Duration = Duration::from_millis(1);
 
 impl Workers {
     /// Starts the threads. `candidates` is where the store names inboxes that want a trim.
     pub fn start(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules, candidates: Candidates) -> Result<Self> {
         let (stop, stopped) = bounded(0);
         let (help, wanted) = bounded(rules.workers);
-        let context = Arc::new(Context { store, backlog, rules, help, candidates });
-        let mut workers = Self { stop: Some(stop), threads: Vec::new() };
+        let figures = Figures { candidates: candidates.clone(), ..Figures::default() };
+        let tally = Arc::clone(&figures.tally);
+        let context = Arc::new(Context { store, backlog, rules, help, candidates, tally });
+        let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
         for number in 0..rules.workers {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
             workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
@@ -85,6 +94,11 @@ impl Workers {
         let thread = thread::Builder::new().name(name).spawn(body);
         self.threads.push(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
         Ok(())
+    }
+
+    /// The workers in figures.
+    pub fn figures(&self) -> &Figures {
+        &self.figures
     }
 
     /// Lets each worker end the sub-task it is at, and waits for that. What is left stays on disk.
@@ -131,6 +145,12 @@ impl Context {
                 Err(error) => Err(error),
             },
             Work::Settle { user, author } => guarded(|| self.settle(&job, user, author)),
+            Work::Rebuild { .. } if !self.backlog.may_rebuild() => {
+                self.backlog.lanes().later(lane);
+                // Those who make room may all be at work; no need to ask them without a pause.
+                let _ = stopped.recv_timeout(PAUSE_FOR_ROOM);
+                return;
+            }
             Work::Rebuild { user } => guarded(|| self.rebuild(&job, user)),
         };
         self.close(&job, done);

@@ -25,6 +25,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 impl Context {
     /// Gives back the lane of a failed job for another try.
     pub(super) fn failed(&self, lane: Lane, error: &Error) {
+        self.tally.failure();
         let pause = self.backlog.lanes().failed(lane);
         let pause_ms = pause.as_millis() as u64;
         tracing::error!(%error, lane = lane.number(), pause_ms, "a job failed and will be tried again");

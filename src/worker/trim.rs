@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::Context;
 use crate::error::Result;
-use crate::model::{Order, Span, UserId};
+use crate::model::{Fill, Order, Span, UserId};
 use crate::store::{Listeners, Tier};
 
 /// Inboxes and outboxes that may wait for a trim. One more is left out; the next compaction names it
@@ -57,6 +57,16 @@ impl Candidates {
         }
     }
 
+    /// How many wait.
+    pub(super) fn fill(&self) -> Fill {
+        Fill::of(self.receiver.len(), QUEUE)
+    }
+
+    /// How many found the queue full.
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
     /// What a store needs in order to name inboxes and outboxes here.
     pub fn listeners(&self) -> Listeners {
         let (inboxes, outboxes) = (self.clone(), self.clone());
@@ -80,6 +90,7 @@ impl Context {
                 Err(_) => return,
             };
             if let Err(error) = trimmed {
+                self.tally.failure();
                 tracing::error!(%error, ?candidate, "there was no trim; the next compaction asks for it again");
             }
         }
@@ -97,7 +108,11 @@ impl Context {
             if rows > limit + slack { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
         })?;
         match first_beyond {
-            Some(floor) if rows > limit + slack => self.store.raise_floor(user, floor),
+            Some(floor) if rows > limit + slack => {
+                self.store.raise_floor(user, floor)?;
+                self.tally.trim();
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -111,7 +126,13 @@ impl Context {
         let enough = limit + slack(limit) + 1;
         let newest = self.store.outboxes(&[author], Span::ALL, Order::NewestFirst, enough, Tier::Disk)?;
         if let Some(first_beyond) = newest.get(limit).filter(|_| newest.len() == enough) {
-            while self.store.archive_outbox(author, first_beyond.cursor, MOVED)? == MOVED {}
+            loop {
+                let moved = self.store.archive_outbox(author, first_beyond.cursor, MOVED)?;
+                self.tally.archive(moved);
+                if moved < MOVED {
+                    break;
+                }
+            }
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::model::{
     Activity, Content, ContentId, Cursor, JobId, Millis, Order, Position, Progress, Span, Unpushed, UserId, Work,
 };
 
-use super::types::TableStats;
+use super::types::{TableStats, Usage};
 
 /// A store without a disk. Every answer is in memory, so the tier of a read makes no difference.
 #[derive(Debug, Default)]
@@ -104,6 +104,11 @@ impl Memory {
             ("jobs", state.jobs.len()),
         ];
         Ok(rows.into_iter().map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())
+    }
+
+    /// See [`Store::usage`](super::Store::usage).
+    pub fn usage(&self) -> Result<Usage> {
+        Ok(Usage { tables: self.stats()?, ..Usage::default() })
     }
 }
 

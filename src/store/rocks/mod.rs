@@ -13,6 +13,7 @@ mod seen;
 mod tables;
 mod unpushed;
 mod upkeep;
+mod usage;
 mod users;
 mod values;
 mod walk;
@@ -22,7 +23,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use quick_cache::sync::Cache;
 use rocksdb::{DB, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
 use self::directory::Directory;
@@ -31,12 +31,19 @@ use self::locks::{SharedStripes, Stripes};
 use self::seen::Seen;
 use self::tables::Table;
 use self::unpushed::UnpushedRows;
+use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
 use crate::model::{Activity, JobId, UserId, Work};
 use crate::store::{Listeners, Tier};
 
-/// Users whose activity is kept in memory, at about 60 bytes each.
-const CACHED_ACTIVITIES: usize = 1 << 18;
+/// Memory for users' activities, bytes: a quarter of a million of them.
+const ACTIVITIES: u64 = 16 << 20;
+/// What one takes.
+const ACTIVITY: fn(&Activity) -> u64 = |_| ACTIVITY_BYTES;
+const ACTIVITY_BYTES: u64 = 64 - cache::OVERHEAD;
+
+/// The log is kept below this, bytes: the oldest table in it is written out. Bounds the replay at start.
+const LOG_LIMIT: u64 = 64 << 20;
 
 /// How to open a store.
 #[derive(Debug, Clone)]
@@ -97,6 +104,8 @@ pub struct Rocks {
     /// Rows of `activity`; read and written under `activity_locks`, so none is older than its row.
     activities: Cache<UserId, Activity>,
     floor_locks: Stripes,
+    /// See [`Options::write_buffer`].
+    write_buffer: usize,
     /// Released when everything above is gone: fields drop in order.
     _directory: Directory,
 }
@@ -119,8 +128,8 @@ impl Rocks {
         engine.set_db_write_buffer_size(options.write_buffer);
         engine.set_max_background_jobs(2);
         engine.set_bytes_per_sync(1 << 20);
-        // A quiet table pins the shared log; this flushes it. Also bounds the replay at start.
-        engine.set_max_total_wal_size(64 << 20);
+        // A quiet table pins the shared log; this flushes it.
+        engine.set_max_total_wal_size(LOG_LIMIT);
         engine.set_keep_log_file_num(4);
         engine.set_max_log_file_size(8 << 20);
         engine.set_stats_dump_period_sec(0);
@@ -151,7 +160,8 @@ impl Rocks {
             user_locks: Stripes::default(),
             pair_locks: Stripes::default(),
             activity_locks: Stripes::default(),
-            activities: Cache::new(CACHED_ACTIVITIES),
+            activities: Cache::new(ACTIVITIES, ACTIVITY_BYTES, ACTIVITY),
+            write_buffer: options.write_buffer,
             floor_locks: Stripes::default(),
             _directory: directory,
         };

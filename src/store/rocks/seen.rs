@@ -1,6 +1,6 @@
 //! A bounded memory of which keys a sparse table has.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fastbloom::AtomicBloomFilter;
 use rocksdb::{ReadOptions, properties};
@@ -8,6 +8,8 @@ use rocksdb::{ReadOptions, properties};
 use super::tables::Table;
 use super::{Rocks, keys, storage};
 use crate::error::Result;
+use crate::model::Fill;
+use crate::store::FilterUsage;
 
 /// Knows for sure that a key is *not* in a table, and else that it may be.
 ///
@@ -19,6 +21,8 @@ pub(super) struct Seen {
     filter: AtomicBloomFilter,
     /// While nothing was added there is nothing to look up.
     any: AtomicBool,
+    /// How many were added; one that was there already seldom counts again.
+    keys: AtomicU64,
 }
 
 /// The filter's least and greatest size in keys: 1 MiB and 64 MiB of memory.
@@ -36,7 +40,8 @@ impl Seen {
     /// With nothing in it yet, of a size for so many keys.
     pub(super) fn for_keys(keys: usize) -> Self {
         let bits = BITS_PER_KEY * keys.clamp(MIN_KEYS, MAX_KEYS);
-        Self { filter: AtomicBloomFilter::with_num_bits(bits).seed(&0).hashes(4), any: AtomicBool::new(false) }
+        let filter = AtomicBloomFilter::with_num_bits(bits).seed(&0).hashes(4);
+        Self { filter, any: AtomicBool::new(false), keys: AtomicU64::new(0) }
     }
 
     /// Of every key of a table.
@@ -55,8 +60,17 @@ impl Seen {
     }
 
     pub(super) fn add(&self, key: u64) {
-        self.filter.insert(&key);
+        if !self.filter.insert(&key) {
+            self.keys.fetch_add(1, Ordering::Relaxed);
+        }
         self.any.store(true, Ordering::Release);
+    }
+
+    /// The filter in figures, by what it has the keys of.
+    pub(super) fn usage(&self, name: &'static str) -> FilterUsage {
+        let bits = self.filter.num_bits();
+        let keys = Fill { used: self.keys.load(Ordering::Relaxed), limit: (bits / BITS_PER_KEY) as u64 };
+        FilterUsage { name, keys, bytes: (bits / 8) as u64 }
     }
 
     pub(super) fn may_have(&self, key: u64) -> bool {

@@ -1,7 +1,7 @@
 //! Authors' unpushed items, in memory beside their table.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use rocksdb::ReadOptions;
@@ -9,7 +9,7 @@ use rocksdb::ReadOptions;
 use super::tables::UNPUSHED;
 use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
-use crate::model::{Unpushed, UserId};
+use crate::model::{Fill, Unpushed, UserId};
 
 /// Most authors that are kept in memory, at about 100 bytes each. An author is one of them only
 /// after more than `push_threshold` users followed it.
@@ -19,8 +19,8 @@ const CAPACITY: usize = 1_000_000;
 #[derive(Default)]
 pub(super) struct UnpushedRows {
     rows: RwLock<HashMap<UserId, Unpushed>>,
-    /// Some rows did not fit: an author who is not here may yet have one.
-    overflowed: AtomicBool,
+    /// Rows that did not fit: while there are any, an author who is not here may yet have one.
+    left_out: AtomicU64,
 }
 
 /// A look at the rows that holds for many authors.
@@ -49,13 +49,19 @@ impl UnpushedRows {
         if rows.len() < CAPACITY || rows.contains_key(&author) {
             rows.insert(author, unpushed);
         } else {
-            self.overflowed.store(true, Ordering::Release);
+            self.left_out.fetch_add(1, Ordering::Release);
         }
+    }
+
+    /// How many rows are here, and how often one did not fit.
+    pub(super) fn usage(&self) -> (Fill, u64) {
+        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner).len();
+        (Fill::of(rows, CAPACITY), self.left_out.load(Ordering::Relaxed))
     }
 
     pub(super) fn look(&self) -> Look<'_> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
-        Look { rows, overflowed: self.overflowed.load(Ordering::Acquire) }
+        Look { rows, overflowed: self.left_out.load(Ordering::Acquire) > 0 }
     }
 }
 

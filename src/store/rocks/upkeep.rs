@@ -1,12 +1,11 @@
 //! Looking after the whole directory.
 
-use rocksdb::{FlushOptions, ReadOptions, properties};
+use rocksdb::{FlushOptions, ReadOptions};
 
 use super::tables::{self, FOLLOWERS, FOLLOWING, INBOX, Table};
 use super::{Rocks, keys, storage};
 use crate::error::{Error, Result};
 use crate::model::UserId;
-use crate::store::TableStats;
 
 impl Rocks {
     /// See [`Store::users_after`](crate::store::Store::users_after).
@@ -58,21 +57,5 @@ impl Rocks {
             self.db.compact_range_cf(self.family(table)?, None::<&[u8]>, None::<&[u8]>);
         }
         Ok(())
-    }
-
-    /// See [`Store::stats`](crate::store::Store::stats).
-    pub fn stats(&self) -> Result<Vec<TableStats>> {
-        let stats = |table: &Table| {
-            let family = self.family(table)?;
-            let figure = |name: &rocksdb::properties::PropName| {
-                Ok::<_, Error>(self.db.property_int_value_cf(family, name).map_err(storage)?.unwrap_or_default())
-            };
-            Ok(TableStats {
-                table,
-                rows: figure(properties::ESTIMATE_NUM_KEYS)?,
-                bytes: figure(properties::TOTAL_SST_FILES_SIZE)? + figure(properties::CUR_SIZE_ALL_MEM_TABLES)?,
-            })
-        };
-        tables::ALL.iter().map(stats).collect()
     }
 }

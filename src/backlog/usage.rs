@@ -1,0 +1,157 @@
+//! The backlog in figures.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Backlog;
+use crate::model::{Fill, Work};
+
+/// One number for each kind of job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kinds {
+    /// Fan-outs.
+    pub fan_out: u64,
+    /// Settles.
+    pub settle: u64,
+    /// Rebuilds.
+    pub rebuild: u64,
+}
+
+/// All figures of a backlog.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Places for jobs: those that jobs have, and those set aside for requests under way.
+    pub places: Fill,
+    /// Jobs under way or waiting.
+    pub waiting: Kinds,
+    /// Jobs that ended, those that were needless too.
+    pub done: Kinds,
+    /// Items whose fan-out is not done.
+    pub pending_items: u64,
+    /// Pairs whose inbox rows may not agree with the relation.
+    pub unsettled_pairs: u64,
+    /// Settles that a newer one of the same pair made needless.
+    pub coalesced: u64,
+    /// Changes for whose jobs there was no room.
+    pub refused: u64,
+    /// Rebuilds that were left for later because the backlog was half full, or full.
+    pub put_off: u64,
+}
+
+/// Counts jobs by kind.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    added: [AtomicU64; 3],
+    done: [AtomicU64; 3],
+}
+
+fn kind(work: &Work) -> usize {
+    match work {
+        Work::FanOut { .. } => 0,
+        Work::Settle { .. } => 1,
+        Work::Rebuild { .. } => 2,
+    }
+}
+
+impl Tally {
+    pub(super) fn add(&self, work: &Work) {
+        self.added[kind(work)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn end(&self, work: &Work) {
+        self.done[kind(work)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn done(&self) -> [u64; 3] {
+        self.done.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// Waiting and done. What ends meanwhile counts as waiting still.
+    fn read(&self) -> (Kinds, Kinds) {
+        let done = self.done();
+        let added = self.added.each_ref().map(|count| count.load(Ordering::Relaxed));
+        let kinds = |[fan_out, settle, rebuild]: [u64; 3]| Kinds { fan_out, settle, rebuild };
+        (kinds(std::array::from_fn(|i| added[i].saturating_sub(done[i]))), kinds(done))
+    }
+
+    /// Whether every job under way or waiting is a rebuild.
+    pub(super) fn only_rebuilds(&self) -> bool {
+        let waiting = self.read().0;
+        waiting.fan_out == 0 && waiting.settle == 0
+    }
+}
+
+impl Backlog {
+    /// The backlog in figures.
+    pub fn usage(&self) -> Usage {
+        let (waiting, done) = self.tally.read();
+        Usage {
+            places: self.room.fill(),
+            waiting,
+            done,
+            pending_items: self.pending.len(),
+            unsettled_pairs: self.unsettled.len(),
+            coalesced: self.unsettled.coalesced(),
+            refused: self.refused.load(Ordering::Relaxed),
+            put_off: self.put_off.load(Ordering::Relaxed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ContentId, Cursor, Entry, Job, JobId, UserId};
+
+    fn job(work: Work) -> Job {
+        Job { id: JobId { lane: work.lane(), seq: 1 }, work, progress: None }
+    }
+
+    #[test]
+    fn everything_under_way_is_counted_and_then_gone() {
+        let backlog = Backlog::new(4);
+        let author = UserId::MIN;
+        let fan_out = |at| Work::FanOut { entry: Entry { cursor: Cursor { at, id: ContentId::MIN }, author } };
+        let settle = Work::Settle { user: UserId::MAX, author };
+        let rebuild = Work::Rebuild { user: author };
+        let mut room = backlog.reserve(4).expect("room");
+        for work in [fan_out(1), fan_out(2), rebuild] {
+            backlog.add(&mut room, job(work));
+        }
+        backlog.unsettle(UserId::MAX, author).commit(&mut room, job(settle));
+        assert!(backlog.reserve(1).is_err());
+        let usage = backlog.usage();
+        let expected = Usage {
+            places: Fill { used: 4, limit: 4 },
+            waiting: Kinds { fan_out: 2, settle: 1, rebuild: 1 },
+            pending_items: 2,
+            unsettled_pairs: 1,
+            refused: 1,
+            ..Usage::default()
+        };
+        assert_eq!(usage, expected);
+        for work in [fan_out(1), fan_out(2), rebuild, settle] {
+            backlog.finish(&job(work));
+        }
+        let done = Kinds { fan_out: 2, settle: 1, rebuild: 1 };
+        let expected = Usage { places: Fill { used: 0, limit: 4 }, done, refused: 1, ..Usage::default() };
+        assert_eq!(backlog.usage(), expected);
+    }
+
+    #[test]
+    fn rebuilds_wait_for_a_full_backlog_but_not_for_one_another() {
+        let backlog = Backlog::new(2);
+        let rebuild = job(Work::Rebuild { user: UserId::MIN });
+        let settle = Work::Settle { user: UserId::MAX, author: UserId::MIN };
+        let mut room = backlog.reserve_forced(3);
+        backlog.add(&mut room, rebuild);
+        backlog.add(&mut room, rebuild);
+        assert!(backlog.may_rebuild(), "who else would make room?");
+        backlog.unsettle(UserId::MAX, UserId::MIN).commit(&mut room, job(settle));
+        assert!(!backlog.may_rebuild());
+        assert_eq!(backlog.usage().put_off, 1);
+        backlog.finish(&rebuild);
+        assert!(!backlog.may_rebuild(), "still full");
+        backlog.finish(&rebuild);
+        assert!(backlog.may_rebuild());
+    }
+}

@@ -1,0 +1,87 @@
+//! The workers in figures.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Candidates;
+use crate::model::Fill;
+
+/// What the workers have done, counted by them as they go.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    deliveries: AtomicU64,
+    chunks: AtomicU64,
+    trims: AtomicU64,
+    archived: AtomicU64,
+    evicted: AtomicU64,
+    failures: AtomicU64,
+}
+
+impl Tally {
+    pub(super) fn chunk(&self, recipients: usize) {
+        self.chunks.fetch_add(1, Ordering::Relaxed);
+        self.deliveries.fetch_add(recipients as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn trim(&self) {
+        self.trims.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn archive(&self, entries: usize) {
+        self.archived.fetch_add(entries as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn evict(&self) {
+        self.evicted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn failure(&self) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The figures of workers, to be looked at at any time, also after they stopped.
+#[derive(Debug, Clone, Default)]
+pub struct Figures {
+    pub(super) tally: Arc<Tally>,
+    pub(super) candidates: Candidates,
+}
+
+/// All figures of the workers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Entries written into inboxes by fan-outs.
+    pub deliveries: u64,
+    /// Sub-tasks of fan-outs that were written.
+    pub chunks: u64,
+    /// Inboxes whose floor a trim raised.
+    pub trims: u64,
+    /// Entries that trims moved from an outbox to its archive.
+    pub archived: u64,
+    /// Inboxes dropped because their users were away for long.
+    pub evicted: u64,
+    /// Failed attempts at a job, a trim or a look for idle users.
+    pub failures: u64,
+    /// Inboxes and outboxes that wait for a trim.
+    pub candidates: Fill,
+    /// Those that wanted a trim and found the queue full.
+    pub left_out: u64,
+}
+
+impl Figures {
+    /// The figures now.
+    pub fn usage(&self) -> Usage {
+        let Tally { deliveries, chunks, trims, archived, evicted, failures } = &*self.tally;
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Usage {
+            deliveries: count(deliveries),
+            chunks: count(chunks),
+            trims: count(trims),
+            archived: count(archived),
+            evicted: count(evicted),
+            failures: count(failures),
+            candidates: self.candidates.fill(),
+            left_out: self.candidates.left_out(),
+        }
+    }
+}
