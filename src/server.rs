@@ -1,5 +1,7 @@
 //! Putting the parts together, and taking them apart in order.
 
+mod files;
+
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,12 +19,15 @@ use crate::feed::{self, Feed};
 use crate::http::{self, Api};
 use crate::store::Store;
 use crate::store::rocks::{Options, Rocks};
-use crate::worker::{self, Candidates, Workers};
+use crate::worker::{self, Candidates, Figures, Workers};
 
 /// How long a kept-alive connection may stay quiet.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// How long a refused upload is read on, so that its sender gets to see the answer.
 const LINGER: Duration = Duration::from_secs(5);
+
+/// Threads for what waits for the disk. The more of them are in one flush of the log, the less each costs.
+const BLOCKING_THREADS: usize = 512;
 
 /// How often a stop looks whether the store is in use still.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -32,19 +37,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 pub struct App {
     feed: Arc<Feed>,
     workers: Workers,
+    /// For how many connections there are files left.
+    connections: usize,
 }
 
 /// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
 pub fn open(config: &Config) -> Result<App> {
-    let Config { storage, timeline, fanout, graph, .. } = config;
+    let Config { server, storage, timeline, fanout, graph, .. } = config;
     let active_for = timeline.active_for.as_millis();
     let candidates = Candidates::default();
+    let files::Shares { tables, connections } = files::share(storage.max_open_files, server.max_connections);
     let store = Arc::new(Store::Rocks(Rocks::open(&Options {
         dir: storage.data_dir.clone(),
         sync: storage.durability == Durability::Sync,
         block_cache: mebibytes(storage.block_cache_mb),
         write_buffer: mebibytes(storage.write_buffer_mb),
-        max_open_files: storage.max_open_files,
+        max_open_files: tables,
         notice_above: timeline.inbox_limit + worker::slack(timeline.inbox_limit),
         notice_outbox_above: match timeline.outbox_limit {
             0 => 0,
@@ -70,7 +78,7 @@ pub fn open(config: &Config) -> Result<App> {
         evict_after => active_for.min(evict_after),
     };
     let rules = feed::Rules { include_own: timeline.include_own, active_for, follow_limit: graph.follow_limit };
-    Ok(App { feed: Arc::new(Feed::new(store, backlog, rules)), workers })
+    Ok(App { feed: Arc::new(Feed::new(store, backlog, rules)), workers, connections })
 }
 
 fn mebibytes(n: usize) -> usize {
@@ -87,12 +95,17 @@ impl App {
         &self.feed
     }
 
+    /// What the workers have done.
+    pub fn figures(&self) -> &Figures {
+        self.workers.figures()
+    }
+
     /// Stops the workers, each at the end of the sub-task in its hands, then closes the store, once
     /// nobody else holds the [`Feed`]. Waits for up to `timeout`; what is not done by then is on
     /// disk, and done after the next start. Fails if what was written cannot be made durable.
     pub fn stop(self, timeout: Duration) -> Result<()> {
         let began = Instant::now();
-        let Self { feed, workers } = self;
+        let Self { feed, workers, .. } = self;
         let (done, stopped) = bounded(1);
         let stopping = std::thread::spawn(move || {
             workers.stop();
@@ -120,7 +133,7 @@ impl App {
 pub fn run(config: Config) -> Result<()> {
     refuse_open_address(&config)?;
     let app = open(&config)?;
-    let served = rt::System::new().block_on(serve(&config, app.feed()));
+    let served = rt::System::new().block_on(serve(&config, &app));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
     served.and(stopped)
@@ -139,23 +152,26 @@ fn refuse_open_address(config: &Config) -> Result<()> {
 }
 
 /// Serves HTTP until told to stop; what is then left of the shutdown timeout.
-async fn serve(config: &Config, feed: &Arc<Feed>) -> Result<Duration> {
+async fn serve(config: &Config, app: &App) -> Result<Duration> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
-    let api = Arc::new(Api::new(Arc::clone(feed), &config.server));
+    let connections = config.server.max_connections.min(app.connections);
+    let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), &config.server, connections));
     let mut terminate = signal(SignalKind::terminate()).map_err(|e| failed("cannot wait for SIGTERM", e))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| failed("cannot wait for SIGINT", e))?;
 
     let routes = Arc::clone(&api);
-    let mut server = HttpServer::new(move || HttpApp::new().configure(|config| http::configure(&routes, config)))
+    let threads = if config.server.workers > 0 { config.server.workers } else { cores() };
+    let server = HttpServer::new(move || HttpApp::new().configure(|config| http::configure(&routes, config)))
+        .workers(threads)
+        .max_connections(http::accepted(connections).div_ceil(threads))
+        .worker_max_blocking_threads(BLOCKING_THREADS.div_ceil(threads))
+        .on_connect(http::greet(&api))
         .keep_alive(KeepAlive::Timeout(KEEP_ALIVE))
         .client_request_timeout(config.server.request_timeout.get())
         .client_disconnect_timeout(LINGER)
         .shutdown_timeout(stop_within.as_secs().max(1))
         .disable_signals();
-    if config.server.workers > 0 {
-        server = server.workers(config.server.workers);
-    }
     let listen = config.server.listen;
     let server = server.bind(listen).map_err(|e| failed(&format!("cannot listen on {listen}"), e))?;
     let addresses = server.addrs();

@@ -11,6 +11,10 @@ use crate::error::{Error, Result};
 const PREFIX: &str = "TIDELINE";
 /// With less, shared by all tables, nearly every write would flush one.
 const MIN_WRITE_BUFFER_MB: usize = 8;
+/// With fewer, table files would be opened and closed all the time; -1 would be no limit.
+const MIN_OPEN_FILES: i32 = 64;
+/// A worker holds a whole sub-task in memory.
+const MAX_CHUNK: usize = 100_000;
 
 impl Config {
     /// Reads the file, if one is named, and the environment. An unknown key is refused by name.
@@ -34,6 +38,7 @@ impl Config {
     /// Refuses values that no server could run with, each by its name.
     pub fn validate(&self) -> Result<()> {
         let positive = [
+            ("server.max_connections", self.server.max_connections),
             ("server.body_limit", self.server.body_limit),
             ("storage.block_cache_mb", self.storage.block_cache_mb),
             ("timeline.inbox_limit", self.timeline.inbox_limit),
@@ -43,6 +48,14 @@ impl Config {
         ];
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(Error::Setup(format!("configuration: {name} must be at least 1")));
+        }
+        if self.storage.max_open_files < MIN_OPEN_FILES {
+            return Err(Error::Setup(format!(
+                "configuration: storage.max_open_files must be at least {MIN_OPEN_FILES}"
+            )));
+        }
+        if self.fanout.chunk > MAX_CHUNK {
+            return Err(Error::Setup(format!("configuration: fanout.chunk must be at most {MAX_CHUNK}")));
         }
         if self.storage.write_buffer_mb < MIN_WRITE_BUFFER_MB {
             return Err(Error::Setup(format!(
@@ -90,9 +103,12 @@ mod tests {
             ("[timeline]\ninbox_limt = 300\n", "inbox_limt"),
             ("[timelines]\ninbox_limit = 300\n", "timelines"),
             ("[fanout]\nchunk = 0\n", "fanout.chunk"),
+            ("[fanout]\nchunk = 100001\n", "fanout.chunk"),
+            ("[server]\nmax_connections = 0\n", "server.max_connections"),
             ("[storage]\nwrite_buffer_mb = 7\n", "storage.write_buffer_mb"),
             ("[fanout]\npush_threshold = 5\npull_threshold = 4\n", "fanout.pull_threshold"),
             ("[storage]\ndurability = \"maybe\"\n", "maybe"),
+            ("[storage]\nmax_open_files = -1\n", "storage.max_open_files"),
             ("[server]\nlisten = \"nowhere\"\n", "listen"),
             ("[timeline]\nactive_for = \"soon\"\n", "soon"),
         ] {

@@ -41,6 +41,8 @@ pub struct Server {
     pub listen: SocketAddr,
     /// HTTP worker threads; 0 for one a core.
     pub workers: usize,
+    /// Most connections at once. A request on one more is answered 503.
+    pub max_connections: usize,
     /// Largest body of one change, bytes. A batch may have 256 times as much in all.
     pub body_limit: usize,
     /// A request that takes longer is answered 503.
@@ -54,6 +56,7 @@ impl Default for Server {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             workers: 0,
+            max_connections: 4096,
             body_limit: 65_536,
             request_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),

@@ -20,21 +20,35 @@ struct Health {
     status: &'static str,
 }
 
-/// The server in figures.
+/// The server in figures, each under the name that it has in `/metrics` without the prefix.
 #[derive(Serialize)]
 struct Stats<'a> {
     version: &'static str,
     jobs: Jobs,
+    pending_items: u64,
+    unsettled_pairs: u64,
+    deliveries: u64,
+    log_bytes: u64,
     tables: Tables<'a>,
 }
 
 /// The work that changes left for the workers.
 #[derive(Serialize)]
 struct Jobs {
-    /// Under way or waiting.
-    waiting: usize,
+    /// Places taken: by jobs under way or waiting, and by requests that may leave some.
+    waiting: u64,
+    /// Places in all.
+    limit: u64,
+    /// Jobs by kind.
+    fan_out: u64,
+    settle: u64,
+    rebuild: u64,
     /// Made needless by a newer change of the same pair.
     coalesced: u64,
+    /// Changes turned away for want of room.
+    refused: u64,
+    /// Failed attempts, each made again.
+    failures: u64,
 }
 
 /// Figures by the name of the table.
@@ -69,7 +83,7 @@ pub(super) async fn verify(call: Call) -> Answer {
     let user = call.user()?;
     let [depth] = call.query(["depth"])?;
     let depth = query::value::<Number<1, MAX_DEPTH>>("depth", depth)?.map_or(DEFAULT_DEPTH, |number| number.0);
-    let found = call.block(move |feed| feed.verify(user, depth)).await?;
+    let found = call.audit(move |feed| feed.verify(user, depth)).await?;
     reply::ok(&VerificationBody {
         user_id: user,
         exact: found.missing.is_empty() && found.extra.is_empty(),
@@ -105,8 +119,25 @@ pub(super) async fn explain(call: Call) -> Answer {
 /// `GET /v1/admin/stats`
 pub(super) async fn stats(call: Call) -> Answer {
     call.no_query()?;
-    let tables = call.block(|feed| feed.store().stats()).await?;
-    let backlog = call.api.feed().backlog();
-    let jobs = Jobs { waiting: backlog.len(), coalesced: backlog.coalesced() };
-    reply::ok(&Stats { version: env!("CARGO_PKG_VERSION"), jobs, tables: Tables(&tables) })
+    let sample = call.api.sample().await.ok_or_else(Problem::overloaded)?;
+    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.workers.usage());
+    let jobs = Jobs {
+        waiting: backlog.places.used,
+        limit: backlog.places.limit,
+        fan_out: backlog.waiting.fan_out,
+        settle: backlog.waiting.settle,
+        rebuild: backlog.waiting.rebuild,
+        coalesced: backlog.coalesced,
+        refused: backlog.refused,
+        failures: workers.failures,
+    };
+    reply::ok(&Stats {
+        version: env!("CARGO_PKG_VERSION"),
+        jobs,
+        pending_items: backlog.pending_items,
+        unsettled_pairs: backlog.unsettled_pairs,
+        deliveries: workers.deliveries,
+        log_bytes: sample.store.log.used,
+        tables: Tables(&sample.store.tables),
+    })
 }

@@ -1,24 +1,21 @@
 //! What all requests share: the service, the limits, and the way to the disk.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use actix_web::web;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::limits::{Gate, Limits};
 use super::problem::Problem;
+use super::requests::Requests;
+use super::sample::Sampler;
 use crate::config;
 use crate::feed::Feed;
+use crate::worker::Figures;
 
-/// Most requests that wait for the disk at once.
-const MAX_BLOCKED: usize = 4096;
 /// A batch may have this many times the body limit of one change.
 const BATCH_FACTOR: usize = 256;
-/// Memory for request bodies, all open requests together, unless one batch alone may need more.
-const BODY_MEMORY: usize = 256 << 20;
-/// The unit in which that memory is shared out.
-const BODY_UNIT: usize = 1024;
 
 /// The HTTP side of the service, shared by all its threads.
 #[derive(Debug)]
@@ -30,23 +27,33 @@ pub struct Api {
     pub(super) batch_limit: usize,
     /// How long a request may take.
     pub(super) timeout: Duration,
-    blocked: Arc<Semaphore>,
-    bodies: Arc<Semaphore>,
+    /// What is bounded here.
+    pub(super) limits: Limits,
+    /// What came and how it ended.
+    pub(super) requests: Requests,
+    /// Requests that took longer than they may.
+    pub(super) timed_out: AtomicU64,
+    /// What the workers have done.
+    pub(super) workers: Figures,
+    /// The figures that take a look at the disk.
+    pub(super) sampler: Sampler,
     stopping: AtomicBool,
 }
 
 impl Api {
-    /// An API over a service.
-    pub fn new(feed: Arc<Feed>, config: &config::Server) -> Self {
+    /// An API over a service and its workers, for at most `connections` clients at once.
+    pub fn new(feed: Arc<Feed>, workers: Figures, config: &config::Server, connections: usize) -> Self {
         let batch_limit = config.body_limit.saturating_mul(BATCH_FACTOR);
-        let units = BODY_MEMORY.max(batch_limit).div_ceil(BODY_UNIT).min(Semaphore::MAX_PERMITS);
         Self {
             feed,
             body_limit: config.body_limit,
             batch_limit,
             timeout: config.request_timeout.get(),
-            blocked: Arc::new(Semaphore::new(MAX_BLOCKED)),
-            bodies: Arc::new(Semaphore::new(units)),
+            limits: Limits::new(batch_limit, connections),
+            requests: Requests::default(),
+            timed_out: AtomicU64::new(0),
+            workers,
+            sampler: Sampler::default(),
             stopping: AtomicBool::new(false),
         }
     }
@@ -67,7 +74,7 @@ impl Api {
     }
 
     /// Runs `work` on a thread that may block. A caller that goes away does not end the work, so
-    /// the work itself holds its place among [`MAX_BLOCKED`].
+    /// the work itself holds its place among those that wait for the disk.
     pub(super) async fn block<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
@@ -76,7 +83,20 @@ impl Api {
         T: Send + 'static,
         E: Into<Problem> + Send + 'static,
     {
-        let place = Arc::clone(&self.blocked).try_acquire_owned().map_err(|_| Problem::overloaded())?;
+        self.block_at(&self.limits.blocked, work).await
+    }
+
+    /// The same for work that has a limit of its own.
+    pub(super) async fn block_at<T, E>(
+        self: &Arc<Self>,
+        gate: &Gate,
+        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        let place = gate.take(1)?;
         let api = Arc::clone(self);
         let worked = web::block(move || {
             let answer = work(&api.feed);
@@ -87,12 +107,6 @@ impl Api {
             Ok(answer) => answer.map_err(Into::into),
             Err(_) => Err(Problem::internal("the work panicked")),
         }
-    }
-
-    /// Sets memory aside for a body of up to `bytes`, until the permit is dropped.
-    pub(super) fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
-        let units = u32::try_from(bytes.div_ceil(BODY_UNIT)).unwrap_or(u32::MAX);
-        Arc::clone(&self.bodies).try_acquire_many_owned(units).map_err(|_| Problem::overloaded())
     }
 }
 
@@ -112,7 +126,7 @@ mod tests {
         let store = Arc::new(Store::Memory(Memory::new()));
         let rules = Rules { include_own: false, active_for: 1000, follow_limit: 1000 };
         let feed = Feed::new(store, Arc::new(Backlog::new(10)), rules);
-        Arc::new(Api::new(Arc::new(feed), &config::Server::default()))
+        Arc::new(Api::new(Arc::new(feed), Figures::default(), &config::Server::default(), 10))
     }
 
     async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {
@@ -124,13 +138,12 @@ mod tests {
     async fn past_the_most_that_may_wait_a_request_is_turned_away() {
         let api = api();
         let publish = || TestRequest::post().uri("/v1/content").set_payload(r#"{"author_id":1}"#);
-        let all = u32::try_from(MAX_BLOCKED).expect("fits");
-        let places = Arc::clone(&api.blocked).try_acquire_many_owned(all).expect("all free");
+        let places = api.limits.blocked.take(usize::MAX).expect("all free");
         assert_eq!(status(&api, publish()).await, 503);
         assert_eq!(status(&api, TestRequest::get().uri("/v1/users/1/content")).await, 200, "needs no place");
         drop(places);
         assert_eq!(status(&api, publish()).await, 201);
-        assert_eq!(api.blocked.available_permits(), MAX_BLOCKED);
+        assert_eq!(api.limits.blocked.fill().used, 0);
     }
 
     #[actix_web::test]
@@ -140,9 +153,9 @@ mod tests {
         let work = api.block(move |_| wait.recv().map_err(|_| Error::Storage("gone".to_owned())));
         let waited = tokio::time::timeout(Duration::from_millis(20), work).await;
         assert!(waited.is_err(), "the caller has given up");
-        assert_eq!(api.blocked.available_permits(), MAX_BLOCKED - 1);
+        assert_eq!(api.limits.blocked.fill().used, 1);
         go.send(()).expect("the work waits");
-        while api.blocked.available_permits() < MAX_BLOCKED {
+        while api.limits.blocked.fill().used > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -152,16 +165,23 @@ mod tests {
         let api = api();
         let worked: Result<(), _> = api.block(|_| -> Result<(), Error> { panic!("on purpose") }).await;
         assert!(worked.is_err());
-        assert_eq!(api.blocked.available_permits(), MAX_BLOCKED);
+        assert_eq!(api.limits.blocked.fill().used, 0);
     }
 
     #[actix_web::test]
-    async fn bodies_share_their_memory() {
+    async fn a_body_takes_memory_as_it_comes_and_no_more_than_there_is() {
         let api = api();
-        let batches: Vec<_> = (0..16).map(|_| api.reserve(api.batch_limit).expect("fits")).collect();
-        assert!(api.reserve(1).is_err());
-        drop(batches);
-        assert!(api.reserve(1).is_ok());
+        let text = "x".repeat(40_000);
+        let publish =
+            || TestRequest::post().uri("/v1/content").set_payload(format!(r#"{{"author_id":1,"text":"{text}"}}"#));
+        let all = usize::try_from(api.limits.bodies.fill().limit).expect("fits");
+        let most = api.limits.bodies.take(all - 60_000).expect("fits");
+        assert_eq!(status(&api, publish()).await, 201);
+        let more = api.limits.bodies.take(30_000).expect("given back");
+        assert_eq!(status(&api, publish()).await, 503);
+        assert_eq!(api.limits.bodies.refused(), 1);
+        drop((most, more));
+        assert_eq!(api.limits.bodies.fill().used, 0);
     }
 
     #[actix_web::test]

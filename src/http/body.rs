@@ -1,22 +1,48 @@
 //! Request bodies: read up to a limit, and parsed strictly.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::marker::PhantomData;
+use std::pin::pin;
 
-use actix_web::web::Bytes;
+use actix_web::body::{BodyStream, MessageBody};
+use actix_web::web::Payload;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
-use tokio::sync::OwnedSemaphorePermit;
 
+use super::limits::{Gate, Places};
 use super::problem::Problem;
 
 /// A body as it came, with the memory set aside for it.
 #[derive(Debug)]
 pub(super) struct Body {
-    pub(super) bytes: Bytes,
-    pub(super) _memory: OwnedSemaphorePermit,
+    pub(super) bytes: Vec<u8>,
+    _memory: Places,
 }
 
 impl Body {
+    /// Reads a body of at most `limit` bytes. Memory is set aside as the bytes come, so that a client
+    /// that only says it will send much, or sends it slowly, takes none from the others.
+    pub(super) async fn read(payload: Payload, limit: usize, memory: &Gate) -> Result<Self, Problem> {
+        let mut body = Self { bytes: Vec::new(), _memory: memory.take(0)? };
+        let mut parts = pin!(BodyStream::new(payload));
+        while let Some(part) = poll_fn(|context| parts.as_mut().poll_next(context)).await {
+            let part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
+            let length = body.bytes.len() + part.len();
+            if length > limit {
+                return Err(Problem::body_too_large("this body", limit));
+            }
+            let present = body.bytes.capacity();
+            if length > present {
+                // Doubled, so that a body that comes in many parts is not copied as often.
+                let room = length.max((2 * present).min(limit));
+                body._memory.merge(memory.take(room - present)?);
+                body.bytes.reserve_exact(room - body.bytes.len());
+            }
+            body.bytes.extend_from_slice(&part);
+        }
+        Ok(body)
+    }
+
     /// The body as text.
     pub(super) fn text(&self) -> Result<&str, Problem> {
         std::str::from_utf8(&self.bytes).map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use actix_web::http::header::CONTENT_LENGTH;
@@ -30,8 +31,8 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn new(api: Arc<Api>, request: HttpRequest, payload: web::Payload) -> Self {
-        Self { request, api, payload: Some(payload), started: Instant::now() }
+    pub(super) fn new(api: Arc<Api>, request: HttpRequest, payload: web::Payload, started: Instant) -> Self {
+        Self { request, api, payload: Some(payload), started }
     }
 
     /// The user named in the path as `{uid}`.
@@ -67,19 +68,13 @@ impl Call {
     /// Reads the body, at most `limit` bytes of it.
     pub(super) async fn body(&mut self, limit: usize) -> Result<Body, Problem> {
         let length = self.request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        let length = length.unwrap_or(limit);
-        if length > limit {
+        if length.is_some_and(|length: usize| length > limit) {
             return Err(Problem::body_too_large("this body", limit));
         }
-        let memory = self.api.reserve(length)?;
         let Some(payload) = self.payload.take() else {
             return Err(Problem::internal("the body was read twice"));
         };
-        match self.in_time(payload.to_bytes_limited(limit)).await? {
-            Ok(Ok(bytes)) => Ok(Body { bytes, _memory: memory }),
-            Ok(Err(e)) => Err(Problem::invalid_body(format_args!("the body cannot be read: {e}"))),
-            Err(_) => Err(Problem::body_too_large("this body", limit)),
-        }
+        self.in_time(Body::read(payload, limit, &self.api.limits.bodies)).await?
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.
@@ -105,9 +100,20 @@ impl Call {
         self.in_time(self.api.block(work)).await?
     }
 
+    /// Runs `work` that may go through all of a timeline, on a thread that may block.
+    pub(super) async fn audit<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Feed) -> Result<T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.in_time(self.api.block_at(&self.api.limits.audits, work)).await?
+    }
+
     /// Waits for `work` no longer than the rest of the request's time.
     async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
         let left: Duration = self.api.timeout.saturating_sub(self.started.elapsed());
-        tokio::time::timeout(left, work).await.map_err(|_| Problem::timeout())
+        tokio::time::timeout(left, work).await.map_err(|_| {
+            self.api.timed_out.fetch_add(1, Ordering::Relaxed);
+            Problem::timeout()
+        })
     }
 }

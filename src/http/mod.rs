@@ -8,12 +8,18 @@ mod admin;
 mod api;
 mod body;
 mod call;
+mod connections;
 mod content;
+mod held;
+mod limits;
+mod metrics;
 mod problem;
 mod query;
 mod relations;
 mod reply;
+mod requests;
 mod routes;
+mod sample;
 mod show;
 mod timelines;
 
@@ -22,6 +28,7 @@ use std::sync::Arc;
 use actix_web::web::ServiceConfig;
 
 pub use api::Api;
+pub use connections::{accepted, greet};
 
 /// Adds all routes to an application.
 pub fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {

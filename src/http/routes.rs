@@ -1,18 +1,21 @@
 //! Which path and method leads to which handler.
 
-use std::future::Future;
+use std::future::{Future, Ready, ready};
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use actix_web::dev::HttpServiceFactory;
 use actix_web::guard::fn_guard;
-use actix_web::http::Method;
+use actix_web::http::{ConnectionType, Method};
 use actix_web::web::{self, Payload, ServiceConfig};
-use actix_web::{HttpRequest, Resource};
+use actix_web::{HttpRequest, HttpResponse, Resource};
 
 use super::api::Api;
 use super::call::{Answer, Call};
+use super::connections::Surplus;
 use super::problem::Problem;
-use super::{admin, content, relations, timelines};
+use super::{admin, content, held, metrics, relations, timelines};
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -29,24 +32,33 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/users/{uid}/followers").get(relations::followers).done())
         .service(at("/v1/users/{uid}/friends").get(relations::friends).done())
         .service(at("/v1/users/{uid}/relations").get(relations::relations).done())
-        .service(at("/healthz").get(admin::healthz).done())
-        .service(at("/readyz").get(admin::readyz).done())
+        .service(at("/healthz").always().get(admin::healthz).done())
+        .service(at("/readyz").always().get(admin::readyz).done())
+        .service(at("/metrics").always().get(metrics::metrics).done())
         .service(at("/v1/admin/stats").get(admin::stats).done())
         .service(at("/v1/admin/users/{uid}/timeline/verify").get(admin::verify).done())
         .service(at("/v1/admin/users/{uid}/timeline/explain").get(admin::explain).done())
-        .default_service(web::to(|request: HttpRequest| async move { Problem::route_not_found().respond(&request) }));
+        .default_service(web::to(refuse(api, Problem::route_not_found())));
 }
 
 /// A path with its handlers.
 struct At<'a> {
     api: &'a Arc<Api>,
+    path: &'static str,
     resource: Resource,
     allow: String,
+    /// Whether it answers on connections beyond the limit too.
+    always: bool,
 }
 
 impl<'a> At<'a> {
-    fn new(api: &'a Arc<Api>, path: &str) -> Self {
-        Self { api, resource: web::resource(path), allow: String::new() }
+    fn new(api: &'a Arc<Api>, path: &'static str) -> Self {
+        Self { api, path, resource: web::resource(path), allow: String::new(), always: false }
+    }
+
+    /// For whoever looks after the server: answers also when it is full.
+    fn always(self) -> Self {
+        Self { always: true, ..self }
     }
 
     /// GET, and HEAD: the encoder leaves the body of an answer to HEAD away.
@@ -82,9 +94,26 @@ impl<'a> At<'a> {
             self.allow.push_str(method.as_str());
         }
         let api = Arc::clone(self.api);
+        let route = api.requests.route(self.path, methods.first().map_or("", Method::as_str));
+        let always = self.always;
         let handle = move |request: HttpRequest, payload: Payload| {
-            let answer = handler(Call::new(Arc::clone(&api), request.clone(), payload));
-            async move { answer.await.unwrap_or_else(|problem| problem.respond(&request)) }
+            let (api, route) = (Arc::clone(&api), Arc::clone(&route));
+            let began = Instant::now();
+            let surplus = !always && request.conn_data::<Surplus>().is_some();
+            let answer = (!surplus).then(|| handler(Call::new(Arc::clone(&api), request.clone(), payload, began)));
+            async move {
+                let answer = match answer {
+                    Some(answer) if always => answer.await,
+                    Some(answer) => answer.await.and_then(|response| held::hold(response, &api.limits.answers)),
+                    None => Err(Problem::overloaded()),
+                };
+                let mut response = answer.unwrap_or_else(|problem| problem.respond(&request));
+                if surplus {
+                    response.head_mut().set_connection_type(ConnectionType::Close);
+                }
+                route.count(response.status(), began.elapsed());
+                response
+            }
         };
         let guard = fn_guard(|context| methods.contains(&context.head().method));
         self.resource = self.resource.route(web::route().guard(guard).to(handle));
@@ -92,10 +121,19 @@ impl<'a> At<'a> {
     }
 
     fn done(self) -> impl HttpServiceFactory + 'static {
-        let Self { resource, allow, .. } = self;
-        resource.default_service(web::to(move |request: HttpRequest| {
-            let response = Problem::method_not_allowed(&allow).respond(&request);
-            async move { response }
-        }))
+        let Self { api, resource, allow, .. } = self;
+        resource.default_service(web::to(refuse(api, Problem::method_not_allowed(&allow))))
+    }
+}
+
+/// Says the same to every request, and counts them all in one place: their paths and methods are
+/// whatever their senders like.
+fn refuse(api: &Arc<Api>, problem: Problem) -> impl Fn(HttpRequest) -> Ready<HttpResponse> + Clone + use<> {
+    let (route, problem) = (api.requests.route("other", "other"), Rc::new(problem));
+    move |request: HttpRequest| {
+        let began = Instant::now();
+        let response = problem.respond(&request);
+        route.count(response.status(), began.elapsed());
+        ready(response)
     }
 }

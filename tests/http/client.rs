@@ -70,15 +70,20 @@ impl Server {
 
     /// A call with a body; empty for none.
     pub(crate) fn call(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Reply {
+        self.attempt(method, path, body).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
+    }
+
+    /// The same for a server that may be gone.
+    pub(crate) fn attempt(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Result<Reply, ureq::Error> {
         let body = body.as_ref();
         let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let answer = match method {
             "GET" | "HEAD" | "DELETE" | "OPTIONS" => self.agent.run(request.body(()).unwrap()),
             _ => self.agent.run(request.body(body).unwrap()),
         };
-        let mut answer = answer.unwrap_or_else(|e| panic!("{method} {path}: {e}"));
-        let bytes = answer.body_mut().with_config().limit(64 << 20).read_to_vec().unwrap();
-        Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), bytes }
+        let mut answer = answer?;
+        let bytes = answer.body_mut().with_config().limit(64 << 20).read_to_vec()?;
+        Ok(Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), bytes })
     }
 
     /// GET, which must succeed.
@@ -101,6 +106,13 @@ impl Server {
     /// The content ids of a list.
     pub(crate) fn ids(&self, path: &str) -> Vec<u64> {
         ids(&self.get(path))
+    }
+
+    /// One figure of `/metrics`, by its name with its labels as they are written there.
+    pub(crate) fn figure(&self, name: &str) -> f64 {
+        let page = self.call("GET", "/metrics", "");
+        let line = page.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name}")).parse().unwrap()
     }
 
     /// Waits until the workers have nothing left to do.
@@ -130,10 +142,15 @@ impl Server {
         }
     }
 
-    /// Sends a signal and waits for the end; the data directory stays.
-    pub(crate) fn stop(mut self, signal: &str) -> (ExitStatus, TempDir) {
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+    }
+
+    /// Sends a signal and waits for the end; the data directory stays.
+    pub(crate) fn stop(mut self, signal: &str) -> (ExitStatus, TempDir) {
+        self.signal(signal);
         let status = wait(&mut self.child);
         (status, std::mem::replace(&mut self.data, TempDir::new().unwrap()))
     }

@@ -1,0 +1,45 @@
+//! Connections: counted, and closed when their client no longer takes what it asked for.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use actix_web::dev::Extensions;
+use actix_web::rt::net::TcpStream;
+
+use super::api::Api;
+
+/// A connection beyond the limit: its requests are turned away.
+pub(super) struct Surplus;
+
+/// How many connections the server should accept for a limit of `connections`. Those beyond the limit
+/// get a clear answer, and then are closed; beyond these, the next wait in the operating system's queue.
+pub fn accepted(connections: usize) -> usize {
+    connections.saturating_add((connections / 8).max(16))
+}
+
+/// What to do with each new connection. It counts until it is closed.
+pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync + 'static + use<> {
+    let api = Arc::clone(api);
+    move |connection, data| {
+        if let Some(stream) = connection.downcast_ref::<TcpStream>() {
+            limit_writes(&api, stream);
+        }
+        match api.limits.connections.take(1) {
+            Ok(place) => drop(data.insert(place)),
+            Err(_) => drop(data.insert(Surplus)),
+        }
+    }
+}
+
+/// Lets the operating system drop a client that takes nothing for as long as a request may last. The
+/// HTTP server itself would wait for it for ever.
+#[cfg(target_os = "linux")]
+fn limit_writes(api: &Api, stream: &TcpStream) {
+    if let Err(error) = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(api.timeout)) {
+        tracing::debug!(%error, "a connection has no timeout for writes");
+    }
+}
+
+/// Other systems have no such timeout; their keep-alive probes end a connection whose client is gone.
+#[cfg(not(target_os = "linux"))]
+fn limit_writes(_: &Api, _: &TcpStream) {}

@@ -1,0 +1,369 @@
+//! `GET /metrics`: the server in figures, in the text format of Prometheus.
+//!
+//! Every figure lives where what it counts does; here it only gets its name. Reading them takes no
+//! lock for longer than a look, and waits for no disk; see [`Sample`].
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use actix_web::HttpResponseBuilder;
+use actix_web::http::StatusCode;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType::{self, Counter, Gauge, Histogram};
+use prometheus_client::registry::Registry;
+
+use super::api::Api;
+use super::call::{Answer, Call};
+use super::problem::Problem;
+use super::requests::CLASSES;
+use super::sample::Sample;
+use crate::model::Fill;
+
+/// The text format as every version of Prometheus reads it.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// `GET /metrics`
+pub(super) async fn metrics(call: Call) -> Answer {
+    call.no_query()?;
+    let sample = call.api.sample().await;
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(Scrape { api: Arc::clone(&call.api), sample }));
+    let mut page = String::with_capacity(64 << 10);
+    text::encode_registry(&mut page, &registry).map_err(Problem::internal)?;
+    Ok(HttpResponseBuilder::new(StatusCode::OK).content_type(TEXT).body(page))
+}
+
+/// One answer to Prometheus.
+#[derive(Debug)]
+struct Scrape {
+    api: Arc<Api>,
+    sample: Option<Sample>,
+}
+
+impl Collector for Scrape {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut page = Page(encoder);
+        page.each(Gauge, "tideline_build_info", "The version that runs.", "version", [(env!("CARGO_PKG_VERSION"), 1)])?;
+        self.jobs(&mut page)?;
+        self.workers(&mut page)?;
+        self.limits(&mut page)?;
+        self.requests(&mut page)?;
+        self.caches(&mut page)?;
+        match &self.sample {
+            Some(sample) => store(&mut page, sample),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Scrape {
+    fn jobs(&self, page: &mut Page<'_>) -> fmt::Result {
+        let usage = self.api.feed().backlog().usage();
+        let (waiting, done) = (usage.waiting, usage.done);
+        let kinds = |of: [u64; 3]| ["fan_out", "settle", "rebuild"].into_iter().zip(of);
+        page.each(
+            Gauge,
+            "tideline_jobs",
+            "Jobs under way or waiting.",
+            "kind",
+            kinds([waiting.fan_out, waiting.settle, waiting.rebuild]),
+        )?;
+        page.fill(
+            ["tideline_job_places", "tideline_job_places_limit"],
+            ["Places for jobs that are taken, also by requests under way.", "Places for jobs."],
+            usage.places,
+        )?;
+        page.each(
+            Counter,
+            "tideline_jobs_done_total",
+            "Jobs that ended.",
+            "kind",
+            kinds([done.fan_out, done.settle, done.rebuild]),
+        )?;
+        page.one(
+            Counter,
+            "tideline_jobs_coalesced_total",
+            "Settles that a newer one of the same pair made needless.",
+            usage.coalesced,
+        )?;
+        page.one(
+            Counter,
+            "tideline_rebuilds_put_off_total",
+            "Times a rebuild was left for later for want of room.",
+            usage.put_off,
+        )?;
+        page.one(Gauge, "tideline_pending_items", "Items whose fan-out is not done.", usage.pending_items)?;
+        page.one(
+            Gauge,
+            "tideline_unsettled_pairs",
+            "Pairs of user and author whose inbox rows may not agree with the relation yet.",
+            usage.unsettled_pairs,
+        )
+    }
+
+    fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
+        let usage = self.api.workers.usage();
+        page.one(Counter, "tideline_deliveries_total", "Entries that fan-outs wrote into inboxes.", usage.deliveries)?;
+        page.one(Counter, "tideline_fan_out_chunks_total", "Sub-tasks of fan-outs that were written.", usage.chunks)?;
+        page.one(Counter, "tideline_trims_total", "Inboxes whose floor a trim raised.", usage.trims)?;
+        page.one(
+            Counter,
+            "tideline_outbox_rows_archived_total",
+            "Entries that trims moved from an outbox to its archive.",
+            usage.archived,
+        )?;
+        page.one(
+            Counter,
+            "tideline_inboxes_evicted_total",
+            "Inboxes dropped because their users were away for long.",
+            usage.evicted,
+        )?;
+        page.one(
+            Counter,
+            "tideline_job_failures_total",
+            "Failed attempts at a job, a trim or a look for idle users; each is made again.",
+            usage.failures,
+        )?;
+        page.fill(
+            ["tideline_trim_candidates", "tideline_trim_candidates_limit"],
+            ["Inboxes and outboxes that wait for a trim.", "Those that may wait."],
+            usage.candidates,
+        )?;
+        page.one(
+            Counter,
+            "tideline_trim_candidates_left_out_total",
+            "Those that found the queue for trims full; the next compaction names them again.",
+            usage.left_out,
+        )
+    }
+
+    /// What requests take, and how many found it all taken.
+    fn limits(&self, page: &mut Page<'_>) -> fmt::Result {
+        let limits = &self.api.limits;
+        page.fill(
+            ["tideline_http_connections", "tideline_http_connections_limit"],
+            ["Open connections.", "Connections whose requests are taken."],
+            limits.connections.fill(),
+        )?;
+        page.fill(
+            ["tideline_http_blocked_requests", "tideline_http_blocked_requests_limit"],
+            ["Requests that wait for the disk, or are at it.", "Requests that may wait for the disk."],
+            limits.blocked.fill(),
+        )?;
+        page.fill(
+            ["tideline_http_audits", "tideline_http_audits_limit"],
+            ["Comparisons of timelines under way.", "Comparisons of timelines at once."],
+            limits.audits.fill(),
+        )?;
+        page.fill(
+            ["tideline_http_body_memory_bytes", "tideline_http_body_memory_limit_bytes"],
+            ["Memory of request bodies.", "Memory for request bodies."],
+            limits.bodies.fill(),
+        )?;
+        page.fill(
+            ["tideline_http_answer_memory_bytes", "tideline_http_answer_memory_limit_bytes"],
+            ["Memory of large answers that are not sent yet.", "Memory for large answers."],
+            limits.answers.fill(),
+        )?;
+        let jobs = [("jobs", self.api.feed().backlog().usage().refused)];
+        let others = limits.all().map(|(name, gate)| (name, gate.refused()));
+        page.each(
+            Counter,
+            "tideline_overloaded_total",
+            "Requests, and for connections these, that were turned away because something was full.",
+            "full",
+            jobs.into_iter().chain(others),
+        )
+    }
+
+    fn requests(&self, page: &mut Page<'_>) -> fmt::Result {
+        let routes = self.api.requests.all();
+        let name = "tideline_http_requests_total";
+        let mut family = page.0.encode_descriptor(name, "Answered requests.", None, Counter)?;
+        for route in &routes {
+            for (class, count) in CLASSES.iter().zip(route.usage().classes) {
+                let labels = [("route", route.path), ("method", route.method), ("status", class)];
+                family.encode_family(&labels)?.encode_gauge(&count)?;
+            }
+        }
+        let name = "tideline_http_request_duration_seconds";
+        let help = "Time from the request's head to its answer being ready to send.";
+        let mut family = page.0.encode_descriptor(name, help, None, Histogram)?;
+        for route in &routes {
+            let usage = route.usage();
+            let labels = [("route", route.path), ("method", route.method)];
+            let mut family = family.encode_family(&labels)?;
+            family.encode_histogram::<NoLabelSet>(usage.seconds, usage.count, &usage.buckets, None)?;
+        }
+        page.one(
+            Counter,
+            "tideline_http_requests_timed_out_total",
+            "Requests that took longer than server.request_timeout.",
+            self.api.timed_out.load(Ordering::Relaxed),
+        )
+    }
+
+    fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
+        let mut caches = vec![("followees", self.api.feed().cached_followees())];
+        caches.extend(self.sample.iter().map(|sample| ("activities", sample.store.activities)));
+        let blocks = self.sample.iter().map(|sample| ("blocks", sample.store.block_cache));
+        let bytes = || caches.iter().map(|(name, cache)| (*name, cache.bytes)).chain(blocks.clone());
+        page.each(
+            Gauge,
+            "tideline_cache_bytes",
+            "Memory of caches.",
+            "cache",
+            bytes().map(|(name, fill)| (name, fill.used)),
+        )?;
+        page.each(
+            Gauge,
+            "tideline_cache_limit_bytes",
+            "Memory for caches.",
+            "cache",
+            bytes().map(|(name, fill)| (name, fill.limit)),
+        )?;
+        let own = |figure: fn(&crate::model::CacheUsage) -> u64| {
+            caches.iter().map(move |(name, cache)| (*name, figure(cache)))
+        };
+        page.each(Gauge, "tideline_cache_entries", "Entries of caches.", "cache", own(|cache| cache.entries))?;
+        page.each(
+            Counter,
+            "tideline_cache_misses_total",
+            "Times something was not in a cache.",
+            "cache",
+            own(|cache| cache.misses),
+        )?;
+        page.each(
+            Counter,
+            "tideline_cache_evictions_total",
+            "Entries that made room for others.",
+            "cache",
+            own(|cache| cache.evictions),
+        )
+    }
+}
+
+/// The store and the process, as they were when the sample was taken.
+fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
+    let usage = &*sample.store;
+    let tables = || usage.tables.iter();
+    page.each(
+        Gauge,
+        "tideline_table_rows",
+        "About how many rows a table has.",
+        "table",
+        tables().map(|table| (table.table, table.rows)),
+    )?;
+    page.each(
+        Gauge,
+        "tideline_table_bytes",
+        "Bytes of a table on disk and in write buffers.",
+        "table",
+        tables().map(|table| (table.table, table.bytes)),
+    )?;
+    page.fill(
+        ["tideline_memtable_bytes", "tideline_memtable_limit_bytes"],
+        ["Memory of rows not yet in table files.", "From here on they are written to table files."],
+        usage.memtables,
+    )?;
+    page.fill(
+        ["tideline_log_bytes", "tideline_log_limit_bytes"],
+        ["Bytes of the write-ahead log.", "From here on its oldest part is written to table files."],
+        usage.log,
+    )?;
+    page.fill(
+        ["tideline_unpushed_rows", "tideline_unpushed_rows_limit"],
+        ["Authors in memory who have items that were not pushed to all.", "Such authors that fit."],
+        usage.unpushed,
+    )?;
+    page.one(
+        Counter,
+        "tideline_unpushed_rows_left_out_total",
+        "Times such an author did not fit; from the first on, reads of unknown authors go to the table.",
+        usage.unpushed_left_out,
+    )?;
+    let filters = || usage.filters.iter();
+    page.each(
+        Gauge,
+        "tideline_filter_keys",
+        "Keys that a filter knows.",
+        "filter",
+        filters().map(|filter| (filter.name, filter.keys.used)),
+    )?;
+    page.each(
+        Gauge,
+        "tideline_filter_keys_limit",
+        "Keys that it has its size for; with more it errs more often, on the safe side.",
+        "filter",
+        filters().map(|filter| (filter.name, filter.keys.limit)),
+    )?;
+    page.each(
+        Gauge,
+        "tideline_filter_bytes",
+        "Memory of a filter.",
+        "filter",
+        filters().map(|filter| (filter.name, filter.bytes)),
+    )?;
+    page.one(
+        Gauge,
+        "tideline_storage_writes_stopped",
+        "1 while the storage engine takes no changes.",
+        u64::from(usage.writes_stopped),
+    )?;
+    page.one(
+        Counter,
+        "tideline_storage_background_errors_total",
+        "Failures of the storage engine's own threads.",
+        usage.background_errors,
+    )?;
+    let age = sample.at.elapsed().as_secs_f64();
+    let mut family = page.0.encode_descriptor(
+        "tideline_storage_sample_age_seconds",
+        "How old the figures of store and process are: more than a second when the disk does not answer.",
+        None,
+        Gauge,
+    )?;
+    family.encode_gauge(&age)?;
+    for (name, help, value) in [
+        ("process_resident_memory_bytes", "Resident memory size in bytes.", sample.process.resident_bytes),
+        ("process_open_fds", "Number of open file descriptors.", sample.process.open_files),
+        ("process_max_fds", "Maximum number of open file descriptors.", sample.process.max_files),
+    ] {
+        if let Some(value) = value {
+            page.one(Gauge, name, help, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes families. Names are written as they are: the library knows counters only without their
+/// `_total`, which the older text format wants in all lines.
+struct Page<'a>(DescriptorEncoder<'a>);
+
+impl Page<'_> {
+    fn one(&mut self, kind: MetricType, name: &str, help: &str, value: u64) -> fmt::Result {
+        self.0.encode_descriptor(name, help, None, kind)?.encode_gauge(&value)
+    }
+
+    fn fill(&mut self, names: [&str; 2], helps: [&str; 2], fill: Fill) -> fmt::Result {
+        self.one(Gauge, names[0], helps[0], fill.used)?;
+        self.one(Gauge, names[1], helps[1], fill.limit)
+    }
+
+    fn each<'v>(
+        &mut self,
+        kind: MetricType,
+        name: &str,
+        help: &str,
+        label: &str,
+        values: impl IntoIterator<Item = (&'v str, u64)>,
+    ) -> fmt::Result {
+        let mut family = self.0.encode_descriptor(name, help, None, kind)?;
+        for (name, value) in values {
+            family.encode_family(&[(label, name)])?.encode_gauge(&value)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! The figures that may touch the disk: those of the store, and of the process.
+
+use std::fs;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use actix_web::web;
+use tokio::sync::Semaphore;
+
+use super::api::Api;
+use crate::store::Usage;
+
+/// How long a request waits for fresh figures. After that it gets the last ones.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Figures of one instant.
+#[derive(Debug, Clone)]
+pub(super) struct Sample {
+    /// When they were taken.
+    pub(super) at: Instant,
+    pub(super) store: Arc<Usage>,
+    pub(super) process: Process,
+}
+
+/// The process as the operating system sees it; nothing where it does not tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Process {
+    /// Memory in use, bytes.
+    pub(super) resident_bytes: Option<u64>,
+    /// Open files and connections.
+    pub(super) open_files: Option<u64>,
+    /// The most of them.
+    pub(super) max_files: Option<u64>,
+}
+
+/// Takes samples, one at a time.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    turn: Arc<Semaphore>,
+    last: Mutex<Option<Sample>>,
+}
+
+impl Default for Sampler {
+    fn default() -> Self {
+        Self { turn: Arc::new(Semaphore::new(1)), last: Mutex::new(None) }
+    }
+}
+
+impl Api {
+    /// Figures of now; the last ones there are, while others are being taken or where that takes long.
+    /// It does not count among the requests that wait for the disk: it is asked most when they are many.
+    pub(super) async fn sample(self: &Arc<Self>) -> Option<Sample> {
+        if let Ok(turn) = Arc::clone(&self.sampler.turn).try_acquire_owned() {
+            let api = Arc::clone(self);
+            let taken = web::block(move || {
+                match api.feed().store().usage() {
+                    Ok(store) => {
+                        let sample = Sample { at: Instant::now(), store: Arc::new(store), process: Process::now() };
+                        *api.sampler.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(sample);
+                    }
+                    Err(error) => tracing::warn!(%error, "the store does not tell its figures"),
+                }
+                drop(turn);
+            });
+            // Whether in time or not, what is shown is the last sample.
+            let _ = tokio::time::timeout(PATIENCE, taken).await;
+        }
+        self.sampler.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Process {
+    fn now() -> Self {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        Self {
+            resident_bytes: number_after(&status, "VmRSS:").map(|kib| kib * 1024),
+            open_files: fs::read_dir("/proc/self/fd").ok().map(|files| files.count() as u64),
+            max_files: number_after(&limits, "Max open files"),
+        }
+    }
+}
+
+/// The number that stands after a word at the beginning of a line.
+fn number_after(text: &str, word: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(word))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_is_read_as_linux_writes_it() {
+        let status = "Name:\ttideline\nVmRSS:\t   12345 kB\nRssAnon:\t 1 kB\n";
+        assert_eq!(number_after(status, "VmRSS:"), Some(12_345));
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max open files            1024                 4096                 files     \n";
+        assert_eq!(number_after(limits, "Max open files"), Some(1024));
+        assert_eq!(number_after("Max open files            unlimited", "Max open files"), None);
+    }
+}

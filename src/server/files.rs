@@ -1,0 +1,80 @@
+//! Files and connections share what the operating system lets one process open.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// What else is open: the log, the lock, the listener, the threads' own.
+const OTHERS: u64 = 128;
+/// The least that tables get; with fewer they are opened and closed all the time.
+const FEWEST: u64 = 64;
+
+/// Who gets how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shares {
+    /// For the storage engine's tables.
+    pub(super) tables: i32,
+    /// For clients.
+    pub(super) connections: usize,
+}
+
+/// Raises the limit of open files as far as needed and allowed, and shares out what there is. Without
+/// this the engine would fail on a write, or the server on an accept, when the limit is met.
+pub(super) fn share(tables: i32, connections: usize) -> Shares {
+    let wanted = Shares { tables, connections };
+    let needed = wanted.sum();
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let Some(current) = current.filter(|current| *current < needed) else { return wanted };
+    let raised = maximum.map_or(needed, |most| most.min(needed)).max(current);
+    let limit = Rlimit { current: Some(raised), maximum };
+    let allowed = if setrlimit(Resource::Nofile, limit).is_ok() { raised } else { current };
+    let shares = wanted.within(allowed);
+    if shares != wanted {
+        tracing::warn!(
+            allowed,
+            needed,
+            tables = shares.tables,
+            connections = shares.connections,
+            "the limit of open files (ulimit -n) is low: fewer table files are kept open, fewer connections taken"
+        );
+    }
+    shares
+}
+
+impl Shares {
+    fn sum(self) -> u64 {
+        let accepted = crate::http::accepted(self.connections) as u64;
+        OTHERS.saturating_add(u64::try_from(self.tables).unwrap_or(FEWEST)).saturating_add(accepted)
+    }
+
+    /// The same in proportion, of no more than `allowed` in all.
+    fn within(self, allowed: u64) -> Self {
+        let needed = self.sum();
+        if needed <= allowed {
+            return self;
+        }
+        let part = |of: u64| {
+            let share =
+                u128::from(of) * u128::from(allowed.saturating_sub(OTHERS)) / u128::from(needed - OTHERS).max(1);
+            u64::try_from(share).unwrap_or(u64::MAX)
+        };
+        let tables = u64::try_from(self.tables).unwrap_or(FEWEST);
+        Self {
+            tables: i32::try_from(part(tables).max(FEWEST.min(tables))).unwrap_or(i32::MAX),
+            connections: usize::try_from(part(self.connections as u64)).unwrap_or(usize::MAX).max(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is_is_shared_in_proportion() {
+        let wanted = Shares { tables: 4096, connections: 4096 };
+        assert_eq!(wanted.sum(), 128 + 4096 + 4096 + 512);
+        assert_eq!(wanted.within(10_000), wanted);
+        let shares = wanted.within(1024);
+        assert!(shares.sum() <= 1024 && shares.tables > 400 && shares.connections > 400, "{shares:?}");
+        assert_eq!(wanted.within(100), Shares { tables: 64, connections: 1 });
+    }
+}

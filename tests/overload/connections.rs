@@ -1,0 +1,116 @@
+//! More connections than there may be, and clients that do not go on.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+
+use crate::client::{PATIENCE, Server};
+use crate::wait_for;
+
+const OPEN: &str = "tideline_http_connections";
+
+/// What a server says to one request on a connection that it closes afterwards.
+fn ask(stream: &mut TcpStream, path: &str) -> String {
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
+    let server = Server::with(&[("TIDELINE__SERVER__MAX_CONNECTIONS", "3")]);
+    let connect = || TcpStream::connect(server.address).unwrap();
+    // The connection that asks for the figures stays open too.
+    server.get("/healthz");
+    let idle: Vec<_> = (0..2).map(|_| connect()).collect();
+    wait_for(&server, OPEN, |open| open >= 3.0);
+    let answer = ask(&mut connect(), "/v1/users/1/timeline");
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
+    assert!(answer.contains("\"code\":\"overloaded\""), "{answer}");
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        let answer = ask(&mut connect(), path);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{path}: {answer}");
+        assert!(
+            path != "/metrics" || answer.contains("\ntideline_overloaded_total{full=\"connections\"} "),
+            "{answer}"
+        );
+    }
+    // Without asking for it, too, the connection ends: another may be closed by then.
+    let mut surplus = connect();
+    surplus.set_read_timeout(Some(PATIENCE)).unwrap();
+    surplus.write_all(b"GET /v1/users/1/timeline HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    surplus.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
+    drop(idle);
+    let began = Instant::now();
+    while !ask(&mut connect(), "/v1/users/1/timeline").starts_with("HTTP/1.1 200 ") {
+        assert!(began.elapsed() < PATIENCE, "places are not given back");
+    }
+}
+
+#[test]
+fn who_sends_nothing_more_keeps_nothing() {
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s")]);
+    let part = |head: &str| {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    // As many announced batches as would take all memory for bodies if a word were enough.
+    let bodies = "POST /v1/content/batch HTTP/1.1\r\nhost: x\r\ncontent-length: 16777216\r\n\r\n{\"items\":[";
+    let streams: Vec<_> = (0..40).map(|_| part(bodies)).chain((0..10).map(|_| part("GET /v1/us"))).collect();
+    wait_for(&server, OPEN, |open| open >= 50.0);
+    assert!(server.figure("tideline_http_body_memory_bytes") < 1e6);
+    server.publish(1, 1, 1);
+    wait_for(&server, "tideline_http_requests_timed_out_total", |timed_out| timed_out >= 40.0);
+    wait_for(&server, "tideline_http_body_memory_bytes", |bytes| bytes < 1.0);
+    for mut stream in streams {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut answer = String::new();
+        // The rest of a body that was refused is read on for a while; the answer is there before.
+        let mut chunk = [0; 64];
+        let read = stream.read(&mut chunk).unwrap();
+        answer.push_str(std::str::from_utf8(&chunk[..read]).unwrap());
+        assert!(answer.starts_with("HTTP/1.1 503 ") || answer.starts_with("HTTP/1.1 408 "), "{answer:?}");
+    }
+    wait_for(&server, OPEN, |open| open < 5.0);
+}
+
+/// A connection whose client takes little before it reads.
+fn narrow(address: SocketAddr) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    socket.connect(&address.into()).unwrap();
+    socket.into()
+}
+
+#[test]
+fn who_takes_nothing_is_dropped_and_its_answers_with_it() {
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "2s")]);
+    let text = "x".repeat(60_000);
+    let items: Vec<_> = (1..=100).map(|id| format!(r#"{{"content_id":{id},"author_id":1,"text":"{text}"}}"#)).collect();
+    server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
+    let streams: Vec<_> = (0..6)
+        .map(|_| {
+            let mut stream = narrow(server.address);
+            stream
+                .write_all("GET /v1/users/1/content?limit=100 HTTP/1.1\r\nhost: x\r\n\r\n".repeat(3).as_bytes())
+                .unwrap();
+            stream
+        })
+        .collect();
+    let memory = "tideline_http_answer_memory_bytes";
+    wait_for(&server, memory, |bytes| bytes > 6e6);
+    let began = Instant::now();
+    wait_for(&server, memory, |bytes| bytes < 1.0);
+    wait_for(&server, OPEN, |open| open < 5.0);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    drop(streams);
+    let page = server.get("/v1/users/1/content?limit=100");
+    assert_eq!(page["items"].as_array().unwrap().len(), 100);
+}
