@@ -48,7 +48,11 @@ fn publish(server: &Server, id: u64) -> Reply {
 }
 
 fn attempt(server: &Server, id: u64) -> Result<Reply, ureq::Error> {
-    let body = format!(r#"{{"content_id":{id},"author_id":{},"published_at":{id}}}"#, 1 + id % AUTHORS);
+    attempt_by(server, id, 1 + id % AUTHORS)
+}
+
+fn attempt_by(server: &Server, id: u64, author: u64) -> Result<Reply, ureq::Error> {
+    let body = format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{id}}}"#);
     server.attempt("POST", "/v1/content", body)
 }
 
@@ -170,5 +174,62 @@ fn a_stop_under_load_keeps_its_time_and_all_that_was_acknowledged() {
     server.settle();
     for user in 1001..=1000 + FOLLOWERS {
         assert!(timeline(&server, user).iter().rev().eq(&seen), "user {user}");
+    }
+}
+
+/// Many who were away come back at once, and each leaves more jobs than the queue has places.
+#[test]
+fn a_crowd_that_returns_does_not_flood_the_queue() {
+    const AUTHORS: u64 = 30;
+    const RETURNING: u64 = 40;
+    const QUEUE: u64 = 20;
+    const WORKERS: u64 = 2;
+    let server = Server::with(&[
+        ("TIDELINE__FANOUT__QUEUE", &QUEUE.to_string()),
+        ("TIDELINE__FANOUT__WORKERS", &WORKERS.to_string()),
+        // Pushed to active followers only, so whoever was away lacks something of each author.
+        ("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"),
+        ("TIDELINE__STORAGE__DURABILITY", "os"),
+    ]);
+    let follow: Vec<_> = (1..=AUTHORS).map(|author| author.to_string()).collect();
+    let follow = format!(r#"{{"follow":[{}]}}"#, follow.join(","));
+    for user in 1001..=1000 + RETURNING {
+        let path = format!("/v1/users/{user}/following/batch");
+        // Alone, a batch may be larger than the queue.
+        while !taken(&server.call("POST", &path, &follow), 200) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    server.settle();
+    for id in 1..=AUTHORS {
+        while !taken(&attempt_by(&server, id, id).unwrap(), 201) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    server.settle();
+    let rebuilds = r#"tideline_jobs_done_total{kind="rebuild"}"#;
+    let began = Instant::now();
+    let mut most = 0;
+    while server.figure(rebuilds) < RETURNING as f64 {
+        std::thread::scope(|scope| {
+            for part in 0..4 {
+                let server = &server;
+                scope.spawn(move || {
+                    for user in (1001..=1000 + RETURNING).filter(|user| user % 4 == part) {
+                        assert_eq!(timeline(server, user).len() as u64, AUTHORS, "user {user}");
+                    }
+                });
+            }
+            for _ in 0..20 {
+                most = most.max(server.figure("tideline_job_places") as u64);
+            }
+        });
+        assert!(began.elapsed() < crate::client::PATIENCE, "not all came back");
+    }
+    assert!(most <= QUEUE + WORKERS * AUTHORS, "{most} jobs at once");
+    assert!(server.figure("tideline_rebuilds_put_off_total") > 0.0);
+    server.settle();
+    for user in 1001..=1000 + RETURNING {
+        assert_eq!(server.get(&format!("/v1/admin/users/{user}/timeline/verify"))["exact"], true);
     }
 }
