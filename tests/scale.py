@@ -7,6 +7,7 @@ Exits non-zero on any difference. Needs Python 3.10 or newer and nothing else.
 import argparse
 import os
 import random
+import re
 import sys
 import time
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--random-ops", type=int, default=0, metavar="N", help="make N changes through the API and compare again")
     parser.add_argument("--restart", action="store_true", help="restart after a stop and after a kill -9; compare again")
     parser.add_argument("--restart-limit", type=float, default=2.0, metavar="SECONDS", help="longest start that is allowed")
+    parser.add_argument("--compact", action="store_true", help="run `tideline compact` at the end, serve once more and compare again")
     parser.add_argument("--check", action="store_true", help="run `tideline check` at the end")
     parser.add_argument("--tmp", help="where to put the temporary data directory")
     parser.add_argument("--keep", action="store_true", help="keep it")
@@ -104,10 +106,33 @@ class Run:
             print(f"stop: {self.tideline.stop():.2f} s")
         finally:
             self.tideline.kill()
+        if self.given.compact:
+            self.compact()
         if self.given.check:
             with step("check") as said:
                 said.append(self.tideline.check())
         return self.failures == 0
+
+    def compact(self) -> None:
+        """Trims and drops all that there is to, and reads whole timelines once more."""
+        with step("compact") as said:
+            code = self.tideline.command("compact").wait()
+            said.append(f"{self.tideline.disk_mb():.0f} MiB on disk")
+        told = self.tideline.output("compact")
+        print("".join(f"  | {line}\n" for line in told.splitlines()), end="")
+        found = re.search(r"(\d+) at most \(limit (\d+) and a slack of (\d+)\)", told)
+        if code != 0 or not found:
+            raise SystemExit("the compaction failed")
+        most, limit, slack = map(int, found.groups())
+        if most > limit + slack:
+            print(f"WRONG an inbox has {most} entries after a compaction", flush=True)
+            self.failures += 1
+        self.start("start after the compaction")
+        try:
+            self.compare("compared after the compaction", self.sample())
+            print(f"stop: {self.tideline.stop():.2f} s")
+        finally:
+            self.tideline.kill()
 
     def files(self) -> list[str]:
         return ["--follows", self.given.follows, "--content", self.given.content]

@@ -1,6 +1,7 @@
 //! The commands of the `tideline` program.
 
 mod check;
+mod compact;
 mod demo;
 mod import;
 mod logging;
@@ -54,6 +55,8 @@ enum Command {
     Stats(stats::StatsArgs),
     /// Compare every inbox and the follow graph with what they should be
     Check,
+    /// Rewrite all tables: trim inboxes, drop what is deleted or below a floor, and say what is left
+    Compact,
     /// Write a made-up follow graph and posts, for import
     Demo(demo::DemoArgs),
 }
@@ -101,6 +104,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Import(args) => import::run(config, &args)?,
         Command::Stats(args) => stats::run(&config, &args)?,
         Command::Check => return check::run(&config),
+        Command::Compact => compact::run(&config)?,
         Command::Config | Command::Demo(_) => {}
     }
     Ok(ExitCode::SUCCESS)

@@ -40,21 +40,30 @@ pub struct Candidates {
     sender: Sender<Candidate>,
     receiver: Receiver<Candidate>,
     left_out: Arc<AtomicU64>,
+    /// Named, and not yet looked at.
+    waiting: Arc<AtomicU64>,
 }
 
 impl Default for Candidates {
     fn default() -> Self {
         let (sender, receiver) = bounded(QUEUE);
-        Self { sender, receiver, left_out: Arc::default() }
+        Self { sender, receiver, left_out: Arc::default(), waiting: Arc::default() }
     }
 }
 
 impl Candidates {
     /// Names an inbox or outbox. Never waits.
     pub fn name(&self, candidate: Candidate) {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
         if self.sender.try_send(candidate).is_err() {
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
             self.left_out.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// How many were named and not looked at so far; also the one that is just looked at.
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting.load(Ordering::SeqCst)
     }
 
     /// How many wait.
@@ -93,6 +102,7 @@ impl Context {
                 self.tally.failure();
                 tracing::error!(%error, ?candidate, "there was no trim; the next compaction asks for it again");
             }
+            self.candidates.waiting.fetch_sub(1, Ordering::SeqCst);
         }
     }
 

@@ -69,6 +69,11 @@ pub struct Usage {
 }
 
 impl Figures {
+    /// Trims that are still to come; also the one that is under way.
+    pub fn trims_waiting(&self) -> u64 {
+        self.candidates.waiting()
+    }
+
     /// The figures now.
     pub fn usage(&self) -> Usage {
         let Tally { deliveries, chunks, trims, archived, evicted, failures } = &*self.tally;

@@ -1,0 +1,102 @@
+//! `tideline compact`: rewrites all tables, trims what is too long, and says what is left.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use indicatif::HumanBytes;
+
+use super::progress::{Progress, Unit};
+use super::{drain, needs_data, print};
+use crate::config::Config;
+use crate::error::Result;
+use crate::model::{Order, Span};
+use crate::server::{self, App};
+use crate::store::{Store, TableStats, Tier};
+use crate::worker::slack;
+
+/// Users read at a time.
+const USERS: usize = 1000;
+/// How often it looks whether the trims are done.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Compacts until a compaction notices nothing more to trim.
+pub(super) fn run(config: &Config) -> Result<()> {
+    needs_data(&config.storage.data_dir)?;
+    let app = server::open(config)?;
+    drain(app.feed());
+    let compacted = compact(&app);
+    let inboxes = compacted.and_then(|()| Inboxes::count(app.feed().store()));
+    let tables = app.feed().store().stats();
+    app.stop(config.server.shutdown_timeout.get())?;
+    report(&inboxes?, &tables?, config.timeline.inbox_limit)
+}
+
+fn compact(app: &App) -> Result<()> {
+    let progress = Progress::new("compactions", None, Unit::Count("compactions"));
+    let trims = || {
+        let usage = app.figures().usage();
+        usage.trims + usage.archived
+    };
+    let mut before = trims();
+    for round in 1_u64.. {
+        app.feed().store().compact()?;
+        while app.figures().trims_waiting() > 0 {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        let trimmed = trims() - before;
+        progress.at(round, format_args!("{trimmed} trims"));
+        if trimmed == 0 {
+            break;
+        }
+        before += trimmed;
+    }
+    Ok(())
+}
+
+/// All inboxes, above their floors.
+#[derive(Debug, Default)]
+struct Inboxes {
+    users: u64,
+    rows: u64,
+    longest: u64,
+}
+
+impl Inboxes {
+    fn count(store: &Store) -> Result<Self> {
+        let (mut inboxes, mut after) = (Self::default(), None);
+        loop {
+            let users = store.users_after(after, USERS)?;
+            let Some(last) = users.last() else { return Ok(inboxes) };
+            after = Some(*last);
+            for user in users {
+                let mut rows = 0;
+                store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| {
+                    rows += 1;
+                    ControlFlow::Continue(())
+                })?;
+                inboxes.users += u64::from(rows > 0);
+                inboxes.rows += rows;
+                inboxes.longest = inboxes.longest.max(rows);
+            }
+        }
+    }
+}
+
+fn report(inboxes: &Inboxes, tables: &[TableStats], limit: usize) -> Result<()> {
+    let inbox = tables.iter().find(|table| table.table == "inbox");
+    let (rows, bytes) = inbox.map_or((0, 0), |inbox| (inbox.rows, inbox.bytes));
+    let all: u64 = tables.iter().map(|table| table.bytes).sum();
+    print(|out| {
+        writeln!(out, "all tables: {}", HumanBytes(all))?;
+        writeln!(
+            out,
+            "inboxes: {} users, {} entries, {} at most (limit {limit} and a slack of {})",
+            inboxes.users,
+            inboxes.rows,
+            inboxes.longest,
+            slack(limit)
+        )?;
+        let per_entry = bytes as f64 / inboxes.rows.max(1) as f64;
+        writeln!(out, "table inbox: {rows} rows, {bytes} bytes, {per_entry:.1} bytes an entry")
+    })
+}
