@@ -30,32 +30,34 @@ impl Feed {
     ///
     /// `content_exists` if an id belongs to another item, `overloaded` if the queue of jobs is full.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
-        let made: Vec<_> = drafts.iter().map(|draft| draft.content_id.is_none()).collect();
         let mut items: Vec<_> = drafts.into_iter().map(|draft| self.complete(draft)).collect();
         let mut ids = HashSet::new();
-        if let Some(twice) = items.iter().find(|item| !ids.insert(item.content.id)) {
+        if let Some(twice) = items.iter().filter(|item| !item.id_made).find(|item| !ids.insert(item.content.id)) {
             return Err(Error::invalid(
                 "invalid_body",
                 format!("content {} comes twice in the batch", twice.content.id),
             ));
         }
+        for item in items.iter_mut().filter(|item| item.id_made) {
+            while !ids.insert(item.content.id) {
+                item.content.id = self.ids.next();
+            }
+        }
         for _ in 0..ID_ATTEMPTS {
             let mut room = self.backlog.reserve(items.iter().filter(|item| item.content.broadcast).count())?;
-            let published = self.store.publish(&items, Batch::AllOrNone)?;
+            let published =
+                self.store.publish(&items, Batch::AllOrNone, &mut |job| self.backlog.add(&mut room, job))?;
             if !published.contains(&Published::Taken) {
                 let result = |(item, published): (Publish, Published)| match published {
-                    Published::New(job) => {
-                        job.into_iter().for_each(|job| self.backlog.add(&mut room, job));
-                        (item.content, true)
-                    }
+                    Published::New(_) => (item.content, true),
                     Published::Same(content) => (content, false),
                     Published::Taken => (item.content, false),
                 };
                 return Ok(items.into_iter().zip(published).map(result).collect());
             }
-            for ((item, made), published) in items.iter_mut().zip(&made).zip(published) {
+            for (item, published) in items.iter_mut().zip(published) {
                 match published {
-                    Published::Taken if *made => item.content.id = self.ids.next(),
+                    Published::Taken if item.id_made => item.content.id = self.ids.next(),
                     Published::Taken => {
                         let detail = format!("content {} exists with another body, or is deleted", item.content.id);
                         return Err(Error::conflict("content_exists", detail));
@@ -77,12 +79,9 @@ impl Feed {
             let distinct = rest.iter().take_while(|item| ids.insert(item.content.id)).count();
             let (part, later) = rest.split_at(distinct);
             let mut room = self.backlog.reserve_waiting(part.len());
-            for published in self.store.publish(part, Batch::Each)? {
+            for published in self.store.publish(part, Batch::Each, &mut |job| self.backlog.add(&mut room, job))? {
                 results.push(match published {
-                    Published::New(job) => {
-                        job.into_iter().for_each(|job| self.backlog.add(&mut room, job));
-                        Imported::New
-                    }
+                    Published::New(_) => Imported::New,
                     Published::Same(_) => Imported::Same,
                     Published::Taken => Imported::Taken,
                 });
@@ -94,6 +93,7 @@ impl Feed {
 
     /// Fills in what the host left to the server.
     fn complete(&self, draft: Draft) -> Publish {
+        let id_made = draft.content_id.is_none();
         let mut content = Content {
             id: draft.content_id.unwrap_or_else(|| self.ids.next()),
             author: draft.author_id,
@@ -109,7 +109,7 @@ impl Feed {
             fingerprint: 0,
         };
         content.fingerprint = fingerprint(&content);
-        Publish { content, time_given: draft.published_at.is_some() }
+        Publish { content, time_given: draft.published_at.is_some(), id_made }
     }
 
     /// Edits an item; `content_not_found` if it is not there.

@@ -54,6 +54,8 @@ pub struct Publish {
     pub content: Content,
     /// Whether the caller named the time. A repeat that does not is the same publish as one that got the clock's.
     pub time_given: bool,
+    /// Whether the id was made for this publish, so that an item which has it already is another.
+    pub id_made: bool,
 }
 
 /// A change of content: `None` leaves a field, `Some(None)` clears it.

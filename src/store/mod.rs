@@ -54,12 +54,15 @@ macro_rules! dispatch {
 impl Store {
     /// Publishes items. For each new one: its content, its outbox row and its fan-out job in one
     /// change (the last two only if it is broadcast). An item whose id exists is `Same` when it
-    /// was published with the same fingerprint (and time, if given) and is not deleted, else
-    /// `Taken`. With [`Batch::AllOrNone`] nothing is written if any is `Taken`.
+    /// was published with the same fingerprint (and time, if given) and is not deleted, and the id was
+    /// not made just now; else `Taken`. With [`Batch::AllOrNone`] nothing is written if any is `Taken`.
     /// All new items of a call are one atomic change. Two publishes of one id never both win.
     /// Ids within one call must differ. Acknowledges.
-    pub fn publish(&self, items: &[Publish], batch: Batch) -> Result<Vec<Published>> {
-        dispatch!(self, s => s.publish(items, batch))
+    ///
+    /// `queue` gets the new jobs once they are on disk, before another call can answer `Same` for one
+    /// of the items: who does so may rely on it that the item's job is known.
+    pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
+        dispatch!(self, s => s.publish(items, batch, queue))
     }
 
     /// Changes an item and returns its new state; `None` if it is not there or deleted.

@@ -146,7 +146,7 @@ fn nothing_asked_is_nothing_answered(store: &Store) {
 
 fn many_are_looked_up_at_once(store: &Store) {
     let items: Vec<_> = (1..=500).map(|id| super::support::timed(post(id, 1, id))).collect();
-    let results = store.publish(&items, tideline::store::Batch::AllOrNone).expect("publishes");
+    let results = store.publish(&items, tideline::store::Batch::AllOrNone, &mut |_| ()).expect("publishes");
     assert!(results.iter().all(|result| matches!(result, Published::New(_))));
     for id in (5..=500).step_by(5) {
         store.delete(item(id), 1000).expect("deletes");

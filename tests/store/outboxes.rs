@@ -15,7 +15,7 @@ fn read(store: &Store, authors: &[UserId], order: Order, limit: usize) -> Vec<En
 fn publish_entries(store: &Store, entries: &[Entry]) {
     let to_item = |entry: &Entry| timed(post(entry.cursor.id.get(), entry.author.get(), entry.cursor.at));
     let items: Vec<_> = entries.iter().map(to_item).collect();
-    store.publish(&items, Batch::AllOrNone).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
 }
 
 fn several_are_merged_in_either_order(store: &Store) {

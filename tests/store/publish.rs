@@ -8,11 +8,11 @@ use super::support::{
 };
 
 fn publish_each(store: &Store, items: &[Publish]) -> Vec<Published> {
-    store.publish(items, Batch::Each).expect("publishes")
+    store.publish(items, Batch::Each, &mut |_| ()).expect("publishes")
 }
 
 fn publish_all(store: &Store, items: &[Publish]) -> Vec<Published> {
-    store.publish(items, Batch::AllOrNone).expect("publishes")
+    store.publish(items, Batch::AllOrNone, &mut |_| ()).expect("publishes")
 }
 
 fn a_new_item_has_content_outbox_row_and_job(store: &Store) {
@@ -66,7 +66,7 @@ fn a_large_text_comes_back(store: &Store) {
 fn a_repeat_is_the_same_and_writes_nothing(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     for batch in [Batch::AllOrNone, Batch::Each] {
-        let again = store.publish(&[timed(post(10, 1, 100))], batch).expect("publishes");
+        let again = store.publish(&[timed(post(10, 1, 100))], batch, &mut |_| ()).expect("publishes");
         assert_eq!(again, [Published::Same(post(10, 1, 100))]);
     }
     assert_eq!(jobs(store), [job]);
@@ -92,7 +92,7 @@ fn another_fingerprint_is_taken_and_changes_nothing(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     let other = Content { fingerprint: 99, text: None, ..post(10, 2, 50) };
     for batch in [Batch::AllOrNone, Batch::Each] {
-        assert_eq!(store.publish(&[timed(other.clone())], batch).expect("publishes"), [Published::Taken]);
+        assert_eq!(store.publish(&[timed(other.clone())], batch, &mut |_| ()).expect("publishes"), [Published::Taken]);
     }
     assert_eq!(content(store, 10), Some(post(10, 1, 100)));
     assert_eq!(outbox(store, 1), [post(10, 1, 100).entry()]);
@@ -110,9 +110,9 @@ fn a_named_time_must_be_that_of_the_first(store: &Store) {
 
 fn a_time_from_the_clock_does_not_matter_to_a_repeat(store: &Store) {
     publish_post(store, 10, 1, 100);
-    let again = Publish { content: post(10, 1, 555), time_given: false };
+    let again = Publish { content: post(10, 1, 555), time_given: false, id_made: false };
     assert_eq!(publish_all(store, &[again]), [Published::Same(post(10, 1, 100))]);
-    let other = Publish { content: Content { fingerprint: 99, ..post(10, 1, 100) }, time_given: false };
+    let other = Publish { content: Content { fingerprint: 99, ..post(10, 1, 100) }, time_given: false, id_made: false };
     assert_eq!(publish_all(store, &[other]), [Published::Taken]);
 }
 
@@ -121,7 +121,7 @@ fn a_deleted_id_is_taken_even_for_the_same(store: &Store) {
     assert!(store.delete(item(10), 200).expect("deletes"));
     let before = jobs(store);
     for batch in [Batch::AllOrNone, Batch::Each] {
-        let again = store.publish(&[timed(post(10, 1, 100))], batch).expect("publishes");
+        let again = store.publish(&[timed(post(10, 1, 100))], batch, &mut |_| ()).expect("publishes");
         assert_eq!(again, [Published::Taken]);
     }
     assert_eq!(content(store, 10), None);
@@ -237,7 +237,31 @@ fn the_same_time_is_no_clash(store: &Store) {
     assert_eq!(ids(&outbox(store, 2)), [4]);
 }
 
+fn a_made_id_that_is_there_is_taken_whatever_the_body(store: &Store) {
+    publish_post(store, 10, 1, 100);
+    let made = Publish { id_made: true, ..timed(post(10, 1, 100)) };
+    assert_eq!(publish_each(store, &[made]), [Published::Taken]);
+}
+
+fn who_learns_of_an_item_knows_its_job(store: &Store) {
+    let queued = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut queue = |_| {
+                    std::thread::sleep(std::time::Duration::from_millis(50));
+                    queued.store(true, std::sync::atomic::Ordering::SeqCst);
+                };
+                store.publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, &mut queue).expect("publishes");
+                assert!(queued.load(std::sync::atomic::Ordering::SeqCst), "answered before the job was known");
+            });
+        }
+    });
+}
+
 on_both! {
+    a_made_id_that_is_there_is_taken_whatever_the_body,
+    who_learns_of_an_item_knows_its_job,
     a_new_item_has_content_outbox_row_and_job,
     what_is_not_broadcast_has_neither_outbox_row_nor_job,
     every_field_comes_back_as_it_was,

@@ -34,7 +34,7 @@ fn one_publish_of_an_id_wins(store: &Store) {
     for id in 1..=ROUNDS {
         let results = at_once(|number| {
             let body = Content { fingerprint: number, ..post(id, 1 + number, 100 + number) };
-            store.publish(&[timed(body)], Batch::AllOrNone).expect("publishes").remove(0)
+            store.publish(&[timed(body)], Batch::AllOrNone, &mut |_| ()).expect("publishes").remove(0)
         });
         let won: Vec<_> = (0..THREADS).filter(|n| matches!(results[*n as usize], Published::New(_))).collect();
         assert_eq!(won.len(), 1, "{results:?}");
@@ -50,7 +50,9 @@ fn one_publish_of_an_id_wins(store: &Store) {
 
 fn the_same_publish_twice_at_once_is_new_once(store: &Store) {
     for id in 1..=ROUNDS {
-        let results = at_once(|_| store.publish(&[timed(post(id, 1, 100))], Batch::Each).expect("publishes").remove(0));
+        let results = at_once(|_| {
+            store.publish(&[timed(post(id, 1, 100))], Batch::Each, &mut |_| ()).expect("publishes").remove(0)
+        });
         assert_eq!(results.iter().filter(|result| matches!(result, Published::New(_))).count(), 1);
         assert_eq!(results.iter().filter(|result| matches!(result, Published::Same(_))).count(), 3);
     }
@@ -70,7 +72,7 @@ fn overlapping_batches_are_whole_or_not_at_all(store: &Store) {
             if number % 2 == 1 {
                 items.reverse();
             }
-            let results = store.publish(&items, Batch::AllOrNone).expect("publishes");
+            let results = store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
             !results.contains(&Published::Taken)
         });
         let mut owned = 0;
@@ -267,7 +269,7 @@ fn floor_and_rows_are_of_one_instant(store: &Store) {
 
 fn a_settle_is_seen_whole_or_not_at_all(store: &Store) {
     let items: Vec<_> = (1..=100).map(|id| timed(post(id, 1, id))).collect();
-    store.publish(&items, Batch::AllOrNone).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {

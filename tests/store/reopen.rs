@@ -121,7 +121,8 @@ fn publishing_knows_what_was_there_before() {
     publish_post(&store, 2, 1, 20);
     store.delete(item(2), 30).expect("deletes");
     let store = reopened(dir.path(), store);
-    let results = store.publish(&[timed(post(1, 1, 10)), timed(post(2, 1, 20))], Batch::Each).expect("publishes");
+    let results =
+        store.publish(&[timed(post(1, 1, 10)), timed(post(2, 1, 20))], Batch::Each, &mut |_| ()).expect("publishes");
     assert_eq!(results, [Published::Same(post(1, 1, 10)), Published::Taken]);
     assert!(!store.delete(item(2), 40).expect("deletes"));
     assert!(store.deleted(&[item(2)], Tier::Disk).expect("reads")[0]);

@@ -75,12 +75,12 @@ pub(crate) fn post(id: u64, author: u64, at: u64) -> Content {
 
 /// A publish of which the caller named the time.
 pub(crate) fn timed(content: Content) -> Publish {
-    Publish { content, time_given: true }
+    Publish { content, time_given: true, id_made: false }
 }
 
 /// Publishes one item that must be new, and returns its job.
 pub(crate) fn publish(store: &Store, content: Content) -> Option<Job> {
-    match store.publish(&[timed(content)], Batch::AllOrNone).expect("publishes").as_slice() {
+    match store.publish(&[timed(content)], Batch::AllOrNone, &mut |_| ()).expect("publishes").as_slice() {
         [Published::New(job)] => *job,
         other => panic!("not new: {other:?}"),
     }

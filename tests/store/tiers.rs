@@ -7,13 +7,13 @@ use tideline::error::{Error, Result};
 use tideline::model::{Reach, Side, Span, Work};
 use tideline::store::{Batch, Store, Tier};
 
-use super::support::{BOTH_ORDERS, follow_settled, item, place, post, span, timed, user, users};
+use super::support::{BOTH_ORDERS, follow_settled, item, open, place, post, span, timed, user, users};
 
 /// Posts, follows, deletions, activity: something for every read to find.
 fn fill(store: &Store) {
     for author in 1..=3 {
         let items: Vec<_> = (0..300).map(|n| timed(post(author * 1000 + n, author, n))).collect();
-        store.publish(&items, Batch::AllOrNone).expect("publishes");
+        store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
     }
     for who in 4..=9 {
         for target in 1..=3 {
@@ -50,7 +50,7 @@ fn every_read_is_right_or_not_cached(store: &Store) {
             1 => store.compact().expect("compacts"),
             2 => {
                 store.delete(item(2010), 9).expect("deletes");
-                store.publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone).expect("publishes");
+                store.publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone, &mut |_| ()).expect("publishes");
             }
             _ => {}
         }
@@ -91,6 +91,32 @@ fn check_all(store: &Store) {
         check("activity", |tier| store.activity(user(who), tier));
         check("unpushed", |tier| store.unpushed(user(who), tier));
     }
+}
+
+/// Ids far apart, so that most fall between the blocks of a table file.
+fn scattered(n: u64) -> u64 {
+    n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 1 | 1
+}
+
+#[test]
+fn what_a_cold_file_may_have_is_not_taken_for_empty() {
+    let dir = tempfile::tempdir().expect("a directory");
+    // Each opening leaves a file of its own.
+    for part in 0..3_u64 {
+        let items: Vec<_> = (0..8000).map(|n| timed(post(scattered(part * 8000 + n), 1, n))).collect();
+        open(dir.path()).publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    }
+    let store = open(dir.path());
+    let mut cold = 0;
+    for first in (0..26_000).step_by(50) {
+        let ids: Vec<_> = (first..first + 50).map(|n| item(scattered(n))).collect();
+        match store.contents(&ids, Tier::Memory) {
+            Ok(found) => assert_eq!(found.iter().flatten().count(), if first < 24_000 { 50 } else { 0 }),
+            Err(Error::NotCached) => cold += 1,
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert!(cold > 0, "everything was in memory: the test shows nothing");
 }
 
 on_both! {

@@ -88,7 +88,7 @@ fn users_are_paged_by_id_each_once(store: &Store) {
 fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
     for author in 1..=4 {
         let items: Vec<_> = (0..10).map(|n| timed(post(author * 100 + n, author, n * 7 % 5))).collect();
-        store.publish(&items, tideline::store::Batch::AllOrNone).expect("publishes");
+        store.publish(&items, tideline::store::Batch::AllOrNone, &mut |_| ()).expect("publishes");
     }
     for who in 1..=5 {
         for target in (1..=4).filter(|target| *target != who) {
@@ -139,7 +139,7 @@ fn what_goes_on_after_compaction_is_right(store: &Store) {
 
 fn compaction_drops_what_lies_below_a_floor(store: &Store) {
     let items: Vec<_> = (1..=1000).map(|id| timed(post(id, 1, id))).collect();
-    store.publish(&items, tideline::store::Batch::AllOrNone).expect("publishes");
+    store.publish(&items, tideline::store::Batch::AllOrNone, &mut |_| ()).expect("publishes");
     for job in store.jobs().expect("reads") {
         deliver(store, job, &users([2]), Then::End);
     }

@@ -142,7 +142,7 @@ impl World {
 
     fn publish(&mut self, items: &[(ContentId, Item)], batch: Batch) -> Checked {
         let items: Vec<_> = items.iter().map(|(id, item)| to_publish(*id, item)).collect();
-        let (model, disk) = self.both(|store| store.publish(&items, batch));
+        let (model, disk) = self.both(|store| store.publish(&items, batch, &mut |_| ()));
         let (Ok(model), Ok(disk)) = (&model, &disk) else {
             prop_assert_eq!(model, disk);
             return Ok(());
@@ -275,7 +275,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         broadcast: item.broadcast,
         fingerprint: item.fingerprint,
     };
-    Publish { content, time_given: item.time_given }
+    Publish { content, time_given: item.time_given, id_made: false }
 }
 
 fn fanning_out(job: &Job) -> Option<Entry> {

@@ -2,12 +2,12 @@
 
 use super::{Memory, State, walk};
 use crate::error::Result;
-use crate::model::{Content, ContentId, Cursor, Edit, Entry, Millis, Order, Publish, Span, UserId, Work};
+use crate::model::{Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, Span, UserId, Work};
 use crate::store::types::{Batch, Published, Tier};
 
 impl Memory {
     /// See [`Store::publish`](crate::store::Store::publish).
-    pub fn publish(&self, items: &[Publish], batch: Batch) -> Result<Vec<Published>> {
+    pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
         let mut state = self.state();
         let known: Vec<_> = items.iter().map(|item| state.published_before(item)).collect();
         let refused = batch == Batch::AllOrNone && known.contains(&Some(Published::Taken));
@@ -16,7 +16,13 @@ impl Memory {
             None if refused => Published::New(None),
             None => state.publish(&item.content),
         };
-        Ok(items.iter().zip(known).map(publish).collect())
+        let published: Vec<_> = items.iter().zip(known).map(publish).collect();
+        for result in &published {
+            if let Published::New(Some(job)) = result {
+                queue(*job);
+            }
+        }
+        Ok(published)
     }
 
     /// See [`Store::edit`](crate::store::Store::edit).
@@ -90,7 +96,8 @@ impl State {
     /// What a publish finds under its id; `None` if the id is free.
     fn published_before(&self, item: &Publish) -> Option<Published> {
         let there = self.content.get(&item.content.id)?;
-        let same = !self.deleted.contains_key(&there.id)
+        let same = !item.id_made
+            && !self.deleted.contains_key(&there.id)
             && there.fingerprint == item.content.fingerprint
             && (!item.time_given || there.published_at == item.content.published_at);
         Some(if same { Published::Same(there.clone()) } else { Published::Taken })

@@ -11,7 +11,7 @@ use crate::store::{Batch, Published, Tier};
 
 impl Rocks {
     /// See [`Store::publish`](crate::store::Store::publish).
-    pub fn publish(&self, items: &[Publish], batch: Batch) -> Result<Vec<Published>> {
+    pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
         let _outboxes = self.outbox_locks.shared(items.iter().map(|item| item.content.author.get()));
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
@@ -27,6 +27,8 @@ impl Rocks {
         let refused = batch == Batch::AllOrNone && results.contains(&Published::Taken);
         if !refused && !change.is_empty() {
             self.acknowledge(change)?;
+            // Under the locks still, for which a repeat of one of the items waits.
+            queue_new(&results, queue);
         }
         Ok(results)
     }
@@ -111,9 +113,18 @@ impl Rocks {
     }
 }
 
+fn queue_new(results: &[Published], queue: &mut dyn FnMut(Job)) {
+    for result in results {
+        if let Published::New(Some(job)) = result {
+            queue(*job);
+        }
+    }
+}
+
 /// Whether a publish repeats the one that made the stored item.
 fn is_same(item: &Publish, present: &Stored) -> bool {
-    present.deleted_at.is_none()
+    !item.id_made
+        && present.deleted_at.is_none()
         && present.content.fingerprint == item.content.fingerprint
         && (!item.time_given || present.content.published_at == item.content.published_at)
 }
