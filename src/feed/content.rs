@@ -94,6 +94,7 @@ impl Feed {
 
     /// Fills in what the host left to the server.
     fn complete(&self, draft: Draft) -> Publish {
+        let (id_given, time_given) = (draft.content_id.is_some(), draft.published_at.is_some());
         let mut content = Content {
             id: draft.content_id.unwrap_or_else(|| self.ids.next()),
             author: draft.author_id,
@@ -109,7 +110,7 @@ impl Feed {
             fingerprint: 0,
         };
         content.fingerprint = fingerprint(&content);
-        Publish { content, time_given: draft.published_at.is_some() }
+        Publish { content, time_given, id_given }
     }
 
     /// Edits an item; `content_not_found` if it is not there.

@@ -54,6 +54,9 @@ pub struct Publish {
     pub content: Content,
     /// Whether the caller named the time. A repeat that does not is the same publish as one that got the clock's.
     pub time_given: bool,
+    /// Whether the caller named the id. An item whose id was made is never a repeat: should the id be there already,
+    /// it is another item's.
+    pub id_given: bool,
 }
 
 /// A change of content: `None` leaves a field, `Some(None)` clears it.

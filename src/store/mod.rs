@@ -53,7 +53,7 @@ macro_rules! dispatch {
 /// Content.
 impl Store {
     /// Publishes items. For each new one: its content, its outbox row and its fan-out job in one
-    /// change (the last two only if it is broadcast). An item whose id exists is `Same` when it
+    /// change (the last two only if it is broadcast). An item whose id was given and exists is `Same` when it
     /// was published with the same fingerprint (and time, if given) and is not deleted, else
     /// `Taken`. With [`Batch::AllOrNone`] nothing is written if any is `Taken`.
     /// All new items of a call are one atomic change. Two publishes of one id never both win.

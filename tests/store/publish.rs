@@ -110,9 +110,15 @@ fn a_named_time_must_be_that_of_the_first(store: &Store) {
 
 fn a_time_from_the_clock_does_not_matter_to_a_repeat(store: &Store) {
     publish_post(store, 10, 1, 100);
-    let again = Publish { content: post(10, 1, 555), time_given: false };
+    let again = Publish { content: post(10, 1, 555), time_given: false, id_given: true };
     assert_eq!(publish_all(store, &[again]), [Published::Same(post(10, 1, 100))]);
-    let other = Publish { content: Content { fingerprint: 99, ..post(10, 1, 100) }, time_given: false };
+    let other = Publish { content: Content { fingerprint: 99, ..post(10, 1, 100) }, time_given: false, id_given: true };
+    assert_eq!(publish_all(store, &[other]), [Published::Taken]);
+}
+
+fn an_id_made_by_the_server_is_never_a_repeat(store: &Store) {
+    publish_post(store, 10, 1, 100);
+    let other = Publish { content: post(10, 1, 100), time_given: false, id_given: false };
     assert_eq!(publish_all(store, &[other]), [Published::Taken]);
 }
 
@@ -248,6 +254,7 @@ on_both! {
     another_fingerprint_is_taken_and_changes_nothing,
     a_named_time_must_be_that_of_the_first,
     a_time_from_the_clock_does_not_matter_to_a_repeat,
+    an_id_made_by_the_server_is_never_a_repeat,
     a_deleted_id_is_taken_even_for_the_same,
     all_or_none_writes_nothing_if_one_is_taken,
     all_or_none_goes_through_where_some_are_the_same,

@@ -90,7 +90,8 @@ impl State {
     /// What a publish finds under its id; `None` if the id is free.
     fn published_before(&self, item: &Publish) -> Option<Published> {
         let there = self.content.get(&item.content.id)?;
-        let same = !self.deleted.contains_key(&there.id)
+        let same = item.id_given
+            && !self.deleted.contains_key(&there.id)
             && there.fingerprint == item.content.fingerprint
             && (!item.time_given || there.published_at == item.content.published_at);
         Some(if same { Published::Same(there.clone()) } else { Published::Taken })

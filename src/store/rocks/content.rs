@@ -113,7 +113,8 @@ impl Rocks {
 
 /// Whether a publish repeats the one that made the stored item.
 fn is_same(item: &Publish, present: &Stored) -> bool {
-    present.deleted_at.is_none()
+    item.id_given
+        && present.deleted_at.is_none()
         && present.content.fingerprint == item.content.fingerprint
         && (!item.time_given || present.content.published_at == item.content.published_at)
 }
