@@ -39,6 +39,7 @@ const CALLS: &[(&str, &str, Query, &str, &str)] = &[
     ("GET", "/v1/admin/users/{uid}/timeline/explain", Query::ContentId, "", "GET, HEAD"),
     ("GET", "/healthz", Query::Nothing, "", "GET, HEAD"),
     ("GET", "/readyz", Query::Nothing, "", "GET, HEAD"),
+    ("GET", "/metrics", Query::Nothing, "", "GET, HEAD"),
 ];
 
 /// Texts that are no ids.

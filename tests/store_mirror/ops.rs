@@ -26,6 +26,7 @@ pub(crate) struct Item {
     pub(crate) author: UserId,
     pub(crate) at: Millis,
     pub(crate) time_given: bool,
+    pub(crate) id_given: bool,
     pub(crate) fingerprint: u64,
     pub(crate) broadcast: bool,
 }
@@ -120,8 +121,15 @@ fn limit() -> impl Strategy<Value = usize> {
 }
 
 fn published() -> impl Strategy<Value = Item> {
-    (user(), time(), any::<bool>(), 0..2_u64, prop::bool::weighted(0.8)).prop_map(
-        |(author, at, time_given, fingerprint, broadcast)| Item { author, at, time_given, fingerprint, broadcast },
+    (user(), time(), any::<bool>(), prop::bool::weighted(0.8), 0..2_u64, prop::bool::weighted(0.8)).prop_map(
+        |(author, at, time_given, id_given, fingerprint, broadcast)| Item {
+            author,
+            at,
+            time_given,
+            id_given,
+            fingerprint,
+            broadcast,
+        },
     )
 }
 

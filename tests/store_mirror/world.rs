@@ -275,7 +275,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         broadcast: item.broadcast,
         fingerprint: item.fingerprint,
     };
-    Publish { content, time_given: item.time_given, id_made: false }
+    Publish { content, time_given: item.time_given, id_made: !item.id_given }
 }
 
 fn fanning_out(job: &Job) -> Option<Entry> {
