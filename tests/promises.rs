@@ -29,6 +29,8 @@ macro_rules! ensure_eq {
 }
 
 mod promises {
+    pub(crate) mod actor;
+    pub(crate) mod bounds;
     pub(crate) mod case;
     pub(crate) mod change;
     pub(crate) mod crash;
@@ -42,7 +44,9 @@ mod promises {
     pub(crate) mod shape;
     pub(crate) mod swap;
     pub(crate) mod system;
+    pub(crate) mod tell;
     pub(crate) mod threads;
+    pub(crate) mod told;
     pub(crate) mod upkeep;
 }
 
@@ -61,7 +65,7 @@ fn every_page_is_the_function_on_rocks() {
 
 #[test]
 fn reads_at_the_same_time_see_what_was_acknowledged() {
-    promises::threads::run_rounds();
+    promises::threads::run_lives();
 }
 
 #[test]

@@ -5,6 +5,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 use super::model::Model;
 use super::ops::{Op, Sequence, sequences};
 use super::seed::{cases, seed};
+use super::settled::check_settled;
 use super::shape::Kind;
 use super::system::System;
 
@@ -93,7 +94,7 @@ impl Case {
 
     fn drain(&mut self, stay_on: bool) -> Result<(), String> {
         self.system.drain()?;
-        self.check_settled()?;
+        check_settled(&self.system, self)?;
         if !stay_on {
             self.system.stop();
         }
