@@ -31,7 +31,9 @@ def settings(rng: random.Random) -> dict[str, str]:
     push = rng.choice((0, 3, 8, 20, 26, 30, 100))
     return {
         "timeline.inbox_limit": str(rng.choice((1, 5, 20, 60, 1000))),
+        "timeline.outbox_limit": str(rng.choice((0, 1, 10))),
         "timeline.active_for": rng.choice(("1ms", "50ms", "700ms", "30d")),
+        "timeline.evict_after": rng.choice(("0s", "1ms", "400ms", "90d")),
         "fanout.push_threshold": str(push),
         "fanout.pull_threshold": str(push + rng.choice((0, 3, 10, 100))),
         "fanout.chunk": str(rng.choice((1, 2, 3, 1000))),
