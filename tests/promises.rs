@@ -3,7 +3,10 @@
 //!
 //! The sequences are the same in each run, the threads are not. `TIDELINE_TEST_SEED` chooses other
 //! sequences (a number, or `random`), `TIDELINE_TEST_CASES` how many there are on RocksDB (the rest
-//! scales with it). A failure prints its seed and the shortest sequence found that still fails.
+//! scales with it), `TIDELINE_TEST_OPS` how many operations to try on each store instead (`make prove`).
+//! `TIDELINE_TEST_MINUTES` lets the threads go on for so long (`make soak`), `TIDELINE_TEST_THREADS`
+//! says how many there are. A failure prints its seed and the shortest sequence found that still fails,
+//! or the few calls around a wrong read.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -38,6 +41,7 @@ mod promises {
     pub(crate) mod model;
     pub(crate) mod names;
     pub(crate) mod ops;
+    pub(crate) mod prove;
     pub(crate) mod read;
     pub(crate) mod seed;
     pub(crate) mod settled;
@@ -50,7 +54,7 @@ mod promises {
     pub(crate) mod upkeep;
 }
 
-use promises::case::run_sequences;
+use promises::prove::run_sequences;
 use promises::shape::Kind;
 
 #[test]

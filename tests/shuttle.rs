@@ -31,8 +31,8 @@ mod sync {
     pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, atomic};
 }
 
-// What they name as `crate::error` and `crate::model`.
-use tideline::{error, model};
+// What they name as `crate::cache`, `crate::error` and `crate::model`.
+use tideline::{cache, error, model};
 
 #[path = "../src/backlog/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]

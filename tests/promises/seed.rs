@@ -28,6 +28,12 @@ pub(crate) fn scaled(n: u32) -> u32 {
     (n * cases()).div_ceil(CASES)
 }
 
+/// How many random operations to try on each store, if that was said.
+pub(crate) fn operations() -> Option<usize> {
+    let text = std::env::var("TIDELINE_TEST_OPS").ok()?;
+    Some(text.parse().expect("TIDELINE_TEST_OPS is a number"))
+}
+
 /// How long the threads are to go on, if that was said.
 pub(crate) fn minutes() -> Option<Duration> {
     let text = std::env::var("TIDELINE_TEST_MINUTES").ok()?;

@@ -13,7 +13,7 @@ use crate::store::Tier;
 use crate::world::{Act, Settings, World, Wrong};
 
 /// Schedules of a scenario, of each of the two kinds.
-const SCHEDULES: u32 = 400;
+const SCHEDULES: (u32, u32) = (500, 2000);
 /// Switches in a schedule of the second kind.
 const DEPTH: usize = 3;
 /// Bytes of stack for a thread.
@@ -84,18 +84,14 @@ impl Scenario {
 
 /// Any thread next at any point.
 fn random(failure_persistence: FailurePersistence, play: impl Fn() + Send + Sync + 'static) {
-    let scheduler = RandomScheduler::new_from_seed(seed(), schedules());
+    let scheduler = RandomScheduler::new_from_seed(seed(), scaled(SCHEDULES.0) as usize);
     Runner::new(scheduler, config(failure_persistence)).run(play);
 }
 
 /// Each thread runs on until it waits, but for a few switches: finds what needs a long pause.
 fn careful(failure_persistence: FailurePersistence, play: impl Fn() + Send + Sync + 'static) {
-    let scheduler = PctScheduler::new_from_seed(seed(), DEPTH, schedules());
+    let scheduler = PctScheduler::new_from_seed(seed(), DEPTH, scaled(SCHEDULES.1) as usize);
     Runner::new(scheduler, config(failure_persistence)).run(play);
-}
-
-fn schedules() -> usize {
-    scaled(SCHEDULES) as usize
 }
 
 fn config(failure_persistence: FailurePersistence) -> Config {

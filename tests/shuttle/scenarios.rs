@@ -8,9 +8,9 @@ use crate::world::{Settings, Wrong};
 
 const LONG: u64 = 1 << 40;
 /// Everybody gets every push.
-const PUSH: Settings = Settings { push_threshold: 100, active_for: LONG, inbox_limit: 100 };
+const PUSH: Settings = Settings { push_threshold: 100, active_for: LONG, inbox_limit: 100, workers: 2 };
 /// Only active followers do, and they lapse after a few looks at the clock.
-const PARTIAL: Settings = Settings { push_threshold: 0, active_for: 6, inbox_limit: 100 };
+const PARTIAL: Settings = Settings { push_threshold: 0, active_for: 6, inbox_limit: 100, workers: 2 };
 
 /// Items come while their readers read.
 const PUBLISH: Scenario = Scenario {
@@ -135,6 +135,18 @@ const RETURN: Scenario = Scenario {
     instants: &[],
 };
 
+/// A reader comes back who was skipped.
+const RETURNED: Scenario = Scenario {
+    settings: Settings { active_for: LONG, workers: 1, ..PARTIAL },
+    before: |a| {
+        a.relate(1, &[11], &[]);
+        a.world.drain();
+        a.publish(11, 1, 4);
+    },
+    acts: &[|a| a.read(1, 10), |a| a.read(1, 10)],
+    instants: &[],
+};
+
 /// Inboxes are dropped while their users read and are pushed to.
 const EVICT: Scenario = Scenario {
     settings: PUSH,
@@ -166,7 +178,7 @@ const EVICTED: Scenario = Scenario {
         a.publish(11, 1, 1);
         a.publish(11, 2, 5);
     },
-    acts: &[|a| a.publish(11, 3, 6), |a| (0..2).for_each(|_| a.read(1, 10))],
+    acts: &[|a| a.publish(11, 3, 6), |a| a.read(1, 10), |a| a.read(1, 10)],
     instants: &[],
 };
 
@@ -196,7 +208,8 @@ pub(crate) fn all() -> Vec<Trial> {
         ("unfollow", UNFOLLOW, &[Wrong::LanePerJob]),
         ("swap", SWAP, &[Wrong::UnsettleAfterWrite, Wrong::FinishBeforeSettle]),
         ("lapse", LAPSE, &[]),
-        ("return", RETURN, &[Wrong::ReturningSkipped, Wrong::ActiveBeforeUnsettled]),
+        ("return", RETURN, &[Wrong::ReturningSkipped]),
+        ("returned", RETURNED, &[Wrong::ActiveBeforeUnsettled]),
         ("evict", EVICT, &[]),
         ("evicted", EVICTED, &[Wrong::ActiveBeforeUnsettled]),
         ("load", LOAD, &[]),

@@ -77,15 +77,18 @@ impl Store {
         lacking(authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Vec<UserId>;
     }
 
-    pub(crate) fn publish(&self, items: &[Publish], batch: Batch) -> Result<Vec<Published>> {
+    pub(crate) fn publish(
+        &self,
+        items: &[Publish],
+        batch: Batch,
+        queue: &mut dyn FnMut(Job),
+    ) -> Result<Vec<Published>> {
         self.turn();
-        let mut published = self.inner.publish(items, batch)?;
+        // The store in memory holds its own lock while it queues: nobody may get a turn then.
+        let mut jobs = Vec::new();
+        let published = self.inner.publish(items, batch, &mut |job| jobs.push(job))?;
+        jobs.into_iter().for_each(|job| queue(self.in_lane(job)));
         self.turn();
-        for one in &mut published {
-            if let Published::New(Some(job)) = one {
-                *job = self.in_lane(*job);
-            }
-        }
         Ok(published)
     }
 

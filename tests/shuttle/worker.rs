@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::backlog::Backlog;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Job, Lane, Millis, UserId, Work};
 use crate::store::{Delivery, Store, Then, Tier};
 use crate::world::Wrong;
@@ -15,6 +15,24 @@ use crate::world::Wrong;
 mod fan_out;
 #[path = "../../src/worker/settle.rs"]
 mod settle;
+
+/// What the sources name as `super::retry`.
+mod retry {
+    use crate::error::Result;
+
+    /// A panic is one of the test.
+    pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+        work()
+    }
+}
+
+/// What the sources name as their `tally`.
+#[derive(Debug)]
+struct Tally;
+
+impl Tally {
+    fn chunk(&self, _: usize) {}
+}
 
 use fan_out::FanOut;
 
@@ -35,6 +53,7 @@ pub(crate) struct Context {
     rules: Rules,
     help: Sender<Arc<FanOut>>,
     wanted: Receiver<Arc<FanOut>>,
+    tally: Tally,
     wrong: Wrong,
 }
 
@@ -45,7 +64,7 @@ fn slack(limit: usize) -> usize {
 impl Context {
     pub(crate) fn new(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules, wrong: Wrong) -> Self {
         let (help, wanted) = bounded(2);
-        Self { store, backlog, rules, help, wanted, wrong }
+        Self { store, backlog, rules, help, wanted, tally: Tally, wrong }
     }
 
     /// Does jobs until none is left and `is_over`.
@@ -53,9 +72,9 @@ impl Context {
         let (_running, stopped) = bounded(0);
         loop {
             if let Ok(fan_out) = self.wanted.try_recv() {
-                self.fan_out(&fan_out, &stopped).expect("a fan-out");
+                self.fan_out(&fan_out, &stopped);
             } else if let Ok(lane) = self.backlog.lanes().ready().try_recv() {
-                self.run_lane(lane, &stopped).expect("a job");
+                self.run_lane(lane, &stopped);
             } else if is_over() && self.backlog.is_empty() {
                 return;
             } else {
@@ -64,17 +83,19 @@ impl Context {
         }
     }
 
-    fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) -> Result<()> {
-        let Some(job) = self.backlog.lanes().first(lane) else { return Ok(()) };
+    fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
+        let Some(job) = self.backlog.lanes().first(lane) else { return };
         let done = match (job.work, self.wrong) {
             (Work::FanOut { entry }, Wrong::FinishBeforeDeliver) => {
                 self.backlog.finish(&job);
-                let recipients = self.store.followers_after(entry.author, None, usize::MAX)?;
-                return self.store.deliver(&Delivery { job: job.id, entry, recipients: &recipients, then: Then::End });
+                let recipients = self.store.followers_after(entry.author, None, usize::MAX).expect("followers");
+                let delivery = Delivery { job: job.id, entry, recipients: &recipients, then: Then::End };
+                return self.store.deliver(&delivery).expect("a delivery");
             }
             (Work::Settle { user, author }, Wrong::FinishBeforeSettle) => {
                 self.backlog.finish(&job);
-                return self.store.settle(job.id, user, author, self.rules.inbox_limit).map(|_| ());
+                self.store.settle(job.id, user, author, self.rules.inbox_limit).expect("a settle");
+                return;
             }
             (Work::Rebuild { user }, Wrong::ActiveBeforeUnsettled) => self.rebuild_wrongly(&job, user),
             (Work::FanOut { entry }, _) => match self.begin_fan_out(&job, entry) {
@@ -84,7 +105,7 @@ impl Context {
             (Work::Settle { user, author }, _) => self.settle(&job, user, author),
             (Work::Rebuild { user }, _) => self.rebuild(&job, user),
         };
-        self.close(&job, done)
+        self.close(&job, done);
     }
 
     fn rebuild_wrongly(&self, job: &Job, user: UserId) -> Result<()> {
@@ -97,12 +118,13 @@ impl Context {
         Ok(())
     }
 
-    fn close(&self, job: &Job, done: Result<()>) -> Result<()> {
-        match done {
-            Ok(()) => self.backlog.finish(job),
-            Err(_) => self.backlog.lanes().again(job.id.lane),
-        }
-        done
+    fn close(&self, job: &Job, done: Result<()>) {
+        done.expect("a job");
+        self.backlog.finish(job);
+    }
+
+    fn failed(&self, lane: Lane, error: &Error) {
+        panic!("a job of {lane:?} failed: {error}");
     }
 
     fn trim_soon(&self, _: UserId) {}

@@ -31,6 +31,7 @@ pub(crate) struct Settings {
     pub(crate) push_threshold: u64,
     pub(crate) active_for: Millis,
     pub(crate) inbox_limit: usize,
+    pub(crate) workers: usize,
 }
 
 pub(crate) struct World {
@@ -46,7 +47,6 @@ pub(crate) struct World {
 /// What a thread of a scenario does.
 pub(crate) type Act = fn(&mut Actor<'_>);
 
-const WORKERS: usize = 2;
 const FOLLOW_LIMIT: usize = 100;
 
 impl World {
@@ -72,9 +72,9 @@ impl World {
     pub(crate) fn play(settings: Settings, wrong: Wrong, before: Act, acts: &[Act]) -> (Arc<Self>, History) {
         let world = Arc::new(Self::new(settings, wrong));
         let mut all = Actor::act(&world, before);
-        world.context.run(|| true);
+        world.drain();
         world.running.store(acts.len(), Ordering::SeqCst);
-        let workers: Vec<_> = (0..WORKERS)
+        let workers: Vec<_> = (0..settings.workers)
             .map(|_| {
                 let world = Arc::clone(&world);
                 shuttle::thread::spawn(move || world.context.run(|| world.running.load(Ordering::SeqCst) == 0))
@@ -99,8 +99,13 @@ impl World {
             worker.join().expect("no panic");
         }
         merge(&mut all, Actor::act(&world, |actor| actor.scroll_all()));
-        world.context.run(|| true);
+        world.drain();
         (world, all)
+    }
+
+    /// Does all jobs that there are.
+    pub(crate) fn drain(&self) {
+        self.context.run(|| true);
     }
 
     /// All who read in a scenario.
