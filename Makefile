@@ -13,13 +13,19 @@ TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 TIDELINE := $(TARGET_DIR)/release/tideline
 DEMO := data/demo
 LISTEN ?= 127.0.0.1:8080
+OPS ?= 1000000
+MINUTES ?= 1000000
+THREADS ?= 8
+SEED ?= 20260101
+# Where flushing to the device costs nothing; what is proven there is not durability.
+RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
 
 .PHONY: help
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
-setup: ## install what the build needs (a C++ compiler, make, libclang); other targets do it themselves
+setup: ## install what build and tests need (a C++ compiler, make, libclang, Python); other targets do it themselves
 	@.ci/setup
 	@.ci/announce
 
@@ -51,6 +57,7 @@ $(DEMO)/ready: | build
 test: setup ## run all tests
 	cargo test --release --locked --doc
 	cargo test --release --locked --lib --bins --tests
+	python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
 
 .PHONY: check
 check: setup ## format, lints, documentation, tests, licences and advisories
@@ -77,6 +84,21 @@ scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a 
 .PHONY: chaos
 chaos: build ## kill the server at random instants under load and compare all that it acknowledged: ARGS=
 	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: prove
+prove: setup ## try OPS= random operations on each store against the plain function (default: 1000000); SEED= for others
+	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
+	  cargo test --release --locked --test promises every_page -- --nocapture --test-threads 1
+
+.PHONY: soak
+soak: build ## check threads and kill servers, both at once, for MINUTES= (default: until interrupted); THREADS= SEED=
+	cargo test --release --locked --test promises --no-run
+	@trap 'kill 0' INT TERM; \
+	  python3 tests/chaos.py --binary $(TIDELINE) --minutes $(MINUTES) --seed $(SEED) & chaos=$$!; \
+	  TIDELINE_TEST_MINUTES=$(MINUTES) TIDELINE_TEST_THREADS=$(THREADS) TIDELINE_TEST_SEED=$(SEED) \
+	    cargo test --release --locked --test promises reads_at_the_same_time -- --nocapture; threads=$$?; \
+	  wait $$chaos; chaos=$$?; echo "threads: exit code $$threads, kills: exit code $$chaos"; \
+	  [ $$threads -eq 0 ] && [ $$chaos -eq 0 ]
 
 .PHONY: docker
 docker: ## build the container image

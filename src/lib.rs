@@ -14,4 +14,5 @@ pub mod http;
 pub mod model;
 pub mod server;
 pub mod store;
+mod sync;
 pub mod worker;

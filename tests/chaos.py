@@ -2,8 +2,9 @@
 """Kills the real server with -9 at random instants under load, and compares all that it acknowledged.
 
 Several writers publish, edit, delete, follow and unfollow; readers scroll at the same time. After every
-kill the server starts again and, from the first request on, every timeline must be what the acknowledged
-changes make it. Needs Python 3.10 or newer and nothing else.
+kill the server starts again on the same data, mostly with other settings, and from the first request on
+every list must be what the acknowledged changes make it. What was under way at the kill may have been
+carried out or not, but never in part. Needs Python 3.10 or newer and nothing else.
 """
 
 import argparse
@@ -15,21 +16,33 @@ import time
 from pathlib import Path
 
 from support.client import Client, Unexpected
+from support.everything import compare_all
 from support.model import Model
 from support.server import Tideline, Workspace
-from support.workers import check_user
 from support.writer import Reader, Shared, Writer
 
-# So small that inboxes are trimmed, authors cross both thresholds, readers fall dormant, and the
-# store flushes and compacts all the time.
-SETTINGS = {
-    "timeline.inbox_limit": "20",
-    "timeline.active_for": "700ms",
-    "fanout.push_threshold": "8",
-    "fanout.pull_threshold": "30",
-    "fanout.chunk": "3",
-    "storage.write_buffer_mb": "8",
-}
+# How often a line says how far it has come, seconds.
+TELL_EVERY = 20
+
+
+def settings(rng: random.Random) -> dict[str, str]:
+    """So small that inboxes are trimmed, authors cross both thresholds, readers fall dormant, and the store
+    flushes and compacts all the time; and another way after every start."""
+    push = rng.choice((0, 3, 8, 20, 26, 30, 100))
+    return {
+        "timeline.inbox_limit": str(rng.choice((1, 5, 20, 60, 1000))),
+        "timeline.outbox_limit": str(rng.choice((0, 1, 10))),
+        "timeline.active_for": rng.choice(("1ms", "50ms", "700ms", "30d")),
+        "timeline.evict_after": rng.choice(("0s", "1ms", "400ms", "90d")),
+        "fanout.push_threshold": str(push),
+        "fanout.pull_threshold": str(push + rng.choice((0, 3, 10, 100))),
+        "fanout.chunk": str(rng.choice((1, 2, 3, 1000))),
+        "fanout.workers": str(rng.choice((1, 2, 4))),
+        "fanout.queue": str(rng.choice((60, 100000, 100000, 100000))),
+        "storage.durability": rng.choice(("sync", "os")),
+        "storage.write_buffer_mb": "8",
+        "storage.block_cache_mb": "8",
+    }
 
 
 def options() -> argparse.Namespace:
@@ -38,10 +51,11 @@ def options() -> argparse.Namespace:
     parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in fanout.chunk=5")
     parser.add_argument("--rounds", type=int, default=25)
-    parser.add_argument("--seconds", type=float, default=3.0, help="longest round")
+    parser.add_argument("--minutes", type=float, default=None, help="go on for so long, however many rounds that makes")
+    parser.add_argument("--seconds", type=float, default=1.2, help="longest load before a kill")
     parser.add_argument("--writers", type=int, default=6)
     parser.add_argument("--readers", type=int, default=2)
-    parser.add_argument("--users", type=int, default=120)
+    parser.add_argument("--users", type=int, default=60)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--tmp", help="where to put the temporary data directory")
     parser.add_argument("--keep", action="store_true", help="keep it")
@@ -54,44 +68,72 @@ class Chaos:
     def __init__(self, given: argparse.Namespace, directory: Path, seed: int):
         self.given = given
         self.rng = random.Random(seed)
-        self.tideline = Tideline(given.binary, directory, SETTINGS | dict(text.split("=", 1) for text in given.set))
+        self.fixed = dict(text.split("=", 1) for text in given.set)
+        self.tideline = Tideline(given.binary, directory, settings(self.rng) | self.fixed)
         self.model = Model(follow_limit=1000)
         self.shared = Shared(self.model)
         everybody = range(1, given.users + 1)
         # Viewers follow many and publish nothing; nobody changes whom they follow.
-        self.viewers = range(given.users + 1, given.users + 9)
+        self.viewers = range(given.users + 1, given.users + 7)
         self.users = [*everybody, *self.viewers]
         self.writers = [
             Writer(self.shared, number, everybody[number :: given.writers], everybody, random.Random(self.rng.random()))
             for number in range(given.writers)
         ]
         self.readers = [Reader(self.shared, self.viewers, random.Random(self.rng.random())) for _ in range(given.readers)]
+        self.began = self.told = time.monotonic()
+        self.slowest = 0.0
+        self.items = 0
 
     def run(self) -> bool:
         """All rounds; true if nothing was wrong."""
-        slowest = self.tideline.start()
+        self.start()
         try:
             self.begin()
-            for number in range(1, self.given.rounds + 1):
+            number = 0
+            while self.goes_on(number):
+                number += 1
                 how = self.round()
-                slowest = max(slowest, self.tideline.start())
-                client = Client(self.tideline.address)
-                for writer in self.writers:
-                    writer.resolve(client)
-                items = self.compare(client)
-                print(
-                    f"round {number}: {how}; {sum(writer.acknowledged for writer in self.writers):,} changes acknowledged so far, "
-                    f"{sum(reader.scrolls for reader in self.readers):,} scrolls, {items:,} items compared, "
-                    f"{len(self.shared.wrong)} wrong",
-                    flush=True,
-                )
+                if self.rng.random() < 0.1:
+                    self.tideline.check()
+                self.restart()
+                self.compare()
                 if self.shared.wrong:
+                    print(f"in round {number}: {how}; settings then {self.tideline.settings}", flush=True)
                     return False
+                if time.monotonic() - self.told > TELL_EVERY:
+                    self.told = time.monotonic()
+                    self.tell(f"round {number}: {how}")
             self.tideline.stop()
         finally:
             self.tideline.kill()
-        print(f"slowest start: {slowest:.2f} s\ncheck: {self.tideline.check()}")
+        self.tell(f"{number} rounds")
+        print(f"slowest start: {self.slowest:.2f} s\ncheck: {self.tideline.check()}")
         return True
+
+    def goes_on(self, rounds: int) -> bool:
+        if self.given.minutes is not None:
+            return time.monotonic() - self.began < 60 * self.given.minutes
+        return rounds < self.given.rounds
+
+    def tell(self, what: str) -> None:
+        print(
+            f"{what}; {sum(writer.acknowledged for writer in self.writers):,} changes acknowledged so far, "
+            f"{sum(reader.scrolls for reader in [*self.readers, *self.writers]):,} scrolls under load, {self.items:,} items compared, "
+            f"{len(self.shared.wrong)} wrong, {time.monotonic() - self.began:.0f} s",
+            flush=True,
+        )
+
+    def start(self) -> None:
+        self.slowest = max(self.slowest, self.tideline.start())
+
+    def restart(self) -> None:
+        """Mostly with other settings, and now and then killed again before it is up."""
+        if self.rng.random() < 0.8:
+            self.tideline.configure(settings(self.rng) | self.fixed)
+        while self.rng.random() < 0.15:
+            self.tideline.start_and_kill(self.rng.uniform(0.0, 0.2))
+        self.start()
 
     def begin(self) -> None:
         """The viewers' follows."""
@@ -110,9 +152,9 @@ class Chaos:
         threads = [threading.Thread(target=each.run, args=(self.tideline.address, stop)) for each in [*self.writers, *self.readers]]
         for thread in threads:
             thread.start()
-        seconds = self.rng.uniform(0.05, self.given.seconds)
+        seconds = self.rng.uniform(0.02, self.given.seconds)
         time.sleep(seconds)
-        orderly = self.rng.random() < 0.2
+        orderly = self.rng.random() < 0.1
         if orderly:
             how = f"SIGTERM after {seconds:.2f} s, gone in {self.tideline.stop():.2f} s"
         else:
@@ -123,23 +165,14 @@ class Chaos:
             thread.join()
         return how
 
-    def compare(self, client: Client) -> int:
-        """Every user's lists against the model, and some texts; how many items there were."""
-        total = 0
-        for user in self.rng.sample(self.users, len(self.users)):
-            further = self.rng if self.rng.random() < 0.1 else None
-            count, wrong = check_user(client, self.model, user, self.rng.choice((20, 100)), further)
-            total += count
-            if wrong:
-                self.shared.fail(wrong)
-        live = sorted(self.model.items)
-        for _ in range(10 if live else 0):
-            ids = self.rng.sample(live, min(100, len(live)))
-            found = client.get("/v1/content?ids=" + ",".join(map(str, ids)))["items"]
-            for body, content_id in zip(found, ids, strict=True):
-                if (body["content_id"], body["text"]) != (str(content_id), self.shared.texts[content_id]):
-                    self.shared.fail(f"content {content_id}: text {self.shared.texts[content_id]!r} expected, got {body}")
-        return total
+    def compare(self) -> None:
+        """From the first request on: what became of what was under way, then every list of every user."""
+        client = Client(self.tideline.address)
+        for writer in self.writers:
+            writer.resolve(client)
+        users = self.rng.sample(self.users, len(self.users))
+        self.items += compare_all(client, self.shared, users, self.rng)
+        client.close()
 
 
 def main() -> None:

@@ -15,16 +15,17 @@ use layers::scan::{Mention, mentions};
 /// A top-level module and what of ours it may use. A longer path allows only what is below it.
 ///
 /// Unit tests are free of it: they put together what they need.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("model", &[]),
     ("clock", &["model"]),
+    ("sync", &[]),
     ("error", &["model"]),
     ("cache", &["model"]),
     ("config", &["error"]),
     ("store", &["cache", "model", "error"]),
-    ("backlog", &["model", "error"]),
-    ("feed", &["backlog", "store", "cache", "clock", "model", "error"]),
-    ("worker", &["backlog", "store", "clock", "model", "error"]),
+    ("backlog", &["sync", "model", "error"]),
+    ("feed", &["backlog", "store", "cache", "sync", "clock", "model", "error"]),
+    ("worker", &["backlog", "store", "sync", "clock", "model", "error"]),
     (
         "http",
         &[

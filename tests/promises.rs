@@ -3,7 +3,10 @@
 //!
 //! The sequences are the same in each run, the threads are not. `TIDELINE_TEST_SEED` chooses other
 //! sequences (a number, or `random`), `TIDELINE_TEST_CASES` how many there are on RocksDB (the rest
-//! scales with it). A failure prints its seed and the shortest sequence found that still fails.
+//! scales with it), `TIDELINE_TEST_OPS` how many operations to try on each store instead (`make prove`).
+//! `TIDELINE_TEST_MINUTES` lets the threads go on for so long (`make soak`), `TIDELINE_TEST_THREADS`
+//! says how many there are. A failure prints its seed and the shortest sequence found that still fails,
+//! or the few calls around a wrong read.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -29,6 +32,8 @@ macro_rules! ensure_eq {
 }
 
 mod promises {
+    pub(crate) mod actor;
+    pub(crate) mod bounds;
     pub(crate) mod case;
     pub(crate) mod change;
     pub(crate) mod crash;
@@ -36,17 +41,20 @@ mod promises {
     pub(crate) mod model;
     pub(crate) mod names;
     pub(crate) mod ops;
+    pub(crate) mod prove;
     pub(crate) mod read;
     pub(crate) mod seed;
     pub(crate) mod settled;
     pub(crate) mod shape;
     pub(crate) mod swap;
     pub(crate) mod system;
+    pub(crate) mod tell;
     pub(crate) mod threads;
+    pub(crate) mod told;
     pub(crate) mod upkeep;
 }
 
-use promises::case::run_sequences;
+use promises::prove::run_sequences;
 use promises::shape::Kind;
 
 #[test]
@@ -61,7 +69,7 @@ fn every_page_is_the_function_on_rocks() {
 
 #[test]
 fn reads_at_the_same_time_see_what_was_acknowledged() {
-    promises::threads::run_rounds();
+    promises::threads::run_lives();
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Numbers by which a reader sees that it may have mixed two instants.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::model::UserId;
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 const STRIPES: usize = 4096;
 

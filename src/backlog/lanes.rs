@@ -1,12 +1,12 @@
 //! The queues of jobs, and the channels that tell workers which of them to look at.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::model::{Job, LANES, Lane};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// First and longest pause before a failed job is tried again.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));

@@ -11,11 +11,11 @@ mod room;
 mod unsettled;
 mod usage;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::model::{ContentId, Entry, Job, JobId, Order, Span, UserId, Work};
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use lanes::{Lanes, Retry};
 pub use room::Room;

@@ -1,10 +1,10 @@
 //! Items whose fan-out is not done.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{PoisonError, RwLock};
 
 /// By author, the places of pending items.
 ///

@@ -1,9 +1,9 @@
 //! The bound on how many jobs may wait.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::model::Fill;
+use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Counts jobs against a capacity.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Pairs of user and author whose inbox rows may not agree with the relation.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use super::{Backlog, Room};
 use crate::model::{Job, JobId, UserId};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{PoisonError, RwLock};
 
 /// One change of a pair: begun, and with a job once it is on disk.
 #[derive(Debug)]

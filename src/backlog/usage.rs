@@ -1,9 +1,8 @@
 //! The backlog in figures.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::Backlog;
 use crate::model::{Fill, Work};
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// One number for each kind of job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

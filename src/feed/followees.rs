@@ -1,10 +1,11 @@
 //! Whom a user follows, cached.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use crate::cache::Cache;
 use crate::error::Result;
 use crate::model::{CacheUsage, UserId};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;

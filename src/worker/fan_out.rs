@@ -5,7 +5,7 @@
 //! repeats at most the chunks that were under way, and repeating one changes nothing.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, TryRecvError};
 
@@ -15,6 +15,7 @@ use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::model::{Entry, Job, Progress, Reach, UserId};
 use crate::store::{Delivery, Then};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A fan-out under way, shared by the workers that help with it.
 #[derive(Debug)]

@@ -1,12 +1,18 @@
-//! One sequence, step by step against the model.
+//! Sequences, each step by step against the model.
+
+use std::cell::Cell;
 
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 use super::model::Model;
+use super::names::USERS;
 use super::ops::{Op, Sequence, sequences};
-use super::seed::{cases, seed};
+use super::settled::check_settled;
 use super::shape::Kind;
 use super::system::System;
+
+/// How often a sequence is tried once one has failed: threads may hide a failure.
+const TRIES: u32 = 4;
 
 /// A service and what it should answer.
 pub(crate) struct Case {
@@ -14,26 +20,48 @@ pub(crate) struct Case {
     pub(crate) model: Model,
 }
 
-/// Runs random sequences, `times` as many as on RocksDB.
-pub(crate) fn run_sequences(kind: Kind, times: u32) {
-    let seed = seed();
-    let config = Config {
-        cases: cases() * times,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        max_shrink_iters: 20_000,
-        max_shrink_time: 120_000,
-        ..Config::default()
-    };
-    let outcome =
-        TestRunner::new(config).run(&sequences(), |sequence| Case::run(kind, &sequence).map_err(TestCaseError::fail));
-    match outcome {
-        Ok(()) => {}
-        Err(TestError::Fail(why, Sequence { shape, ops })) => {
-            let steps: Vec<_> = ops.iter().enumerate().map(|(number, op)| format!("  {number}: {op:?}\n")).collect();
-            panic!("{why}\n{shape:?}\n{}TIDELINE_TEST_SEED={seed} makes the same sequences again", steps.concat());
+/// A run of sequences that follow from one seed.
+pub(crate) struct Batch {
+    pub(crate) kind: Kind,
+    pub(crate) seed: u64,
+    /// How many sequences.
+    pub(crate) cases: u32,
+    /// Most steps of one.
+    pub(crate) steps: usize,
+}
+
+impl Batch {
+    /// Runs them; of a failure, the shortest sequence found that still fails. `count` is told the
+    /// steps of each sequence that held.
+    pub(crate) fn run(&self, count: impl Fn(usize)) -> Result<(), String> {
+        let config = Config {
+            cases: self.cases,
+            rng_seed: RngSeed::Fixed(self.seed),
+            failure_persistence: None,
+            max_shrink_iters: 20_000,
+            max_shrink_time: 120_000,
+            ..Config::default()
+        };
+        let tries = Cell::new(1);
+        let outcome = TestRunner::new(config).run(&sequences(self.steps), |sequence| {
+            for _ in 0..tries.get() {
+                if let Err(failure) = Case::run(self.kind, &sequence) {
+                    // While a failure is made smaller, chance is not to take it for a success.
+                    tries.set(TRIES);
+                    return Err(TestCaseError::fail(failure));
+                }
+            }
+            count(sequence.ops.len());
+            Ok(())
+        });
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(TestError::Fail(why, Sequence { shape, ops, .. })) => {
+                let steps: Vec<_> = ops.iter().enumerate().map(|(n, op)| format!("  {n}: {op:?}\n")).collect();
+                Err(format!("{why}\non {:?} with {shape:?}\n{}", self.kind, steps.concat()))
+            }
+            Err(TestError::Abort(why)) => Err(why.to_string()),
         }
-        Err(TestError::Abort(why)) => panic!("{why}"),
     }
 }
 
@@ -42,6 +70,10 @@ impl Case {
         let mut case = Self { system: System::new(kind, sequence.shape), model: Model::default() };
         for (number, op) in sequence.ops.iter().enumerate() {
             case.apply(op).map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
+            if sequence.watched {
+                let (reader, limit) = (USERS[number % USERS.len()], 1 + number % 5);
+                case.scroll(reader, limit).map_err(|failure| format!("after step {number}, {op:?}: {failure}"))?;
+            }
         }
         case.end().map_err(|failure| format!("after the last step: {failure}"))
     }
@@ -93,7 +125,7 @@ impl Case {
 
     fn drain(&mut self, stay_on: bool) -> Result<(), String> {
         self.system.drain()?;
-        self.check_settled()?;
+        check_settled(&self.system, self)?;
         if !stay_on {
             self.system.stop();
         }

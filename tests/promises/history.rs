@@ -1,13 +1,13 @@
-//! What several threads did and saw, and whether the one fits the other.
+//! What several threads did and saw.
 //!
 //! Every call is written down with the ticks of a shared clock at which it began and ended. A change
 //! that ended before a read began *must* show in it; one that began after it ended *must not*; in
-//! between both are right.
+//! between both are right. `bounds` compares, `tell` shows what was wrong.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tideline::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, UserId};
+use tideline::model::{ContentId, Entry, Page, PageRequest, Side, UserId};
 
 /// Counts calls that begin and end.
 #[derive(Debug, Default)]
@@ -27,45 +27,66 @@ impl Clock {
 }
 
 /// When a call was under way.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) began: u64,
     pub(crate) ended: u64,
 }
 
 impl Window {
-    fn is_before(&self, other: &Self) -> bool {
+    pub(crate) fn is_before(&self, other: &Self) -> bool {
         self.ended < other.began
     }
 }
 
 /// An item's life.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Life {
     pub(crate) entry: Entry,
     pub(crate) published: Window,
+    /// The number that its text had before the first of the edits here. Each edit adds one.
+    pub(crate) version: usize,
+    pub(crate) edits: Vec<Window>,
     pub(crate) deleted: Option<Window>,
 }
 
 impl Life {
-    fn must_live(&self, read: &Window) -> bool {
+    pub(crate) fn new(entry: Entry, published: Window) -> Self {
+        Self { entry, published, version: 0, edits: Vec::new(), deleted: None }
+    }
+
+    pub(crate) fn must_live(&self, read: &Window) -> bool {
         self.published.is_before(read) && self.deleted.is_none_or(|deleted| read.is_before(&deleted))
     }
 
-    fn may_live(&self, read: &Window) -> bool {
+    pub(crate) fn may_live(&self, read: &Window) -> bool {
         !read.is_before(&self.published) && self.deleted.is_none_or(|deleted| !deleted.is_before(read))
+    }
+
+    /// Whether a read may see the text with this number.
+    pub(crate) fn may_say(&self, version: usize, read: &Window) -> bool {
+        let Some(edits) = version.checked_sub(self.version) else { return false };
+        let begun = edits == 0 || self.edits.get(edits - 1).is_some_and(|edit| !read.is_before(edit));
+        begun && self.edits.get(edits).is_none_or(|next| !next.is_before(read))
     }
 }
 
 /// What was read.
 #[derive(Debug, Clone)]
 pub(crate) enum Seen {
-    Page(PageRequest<ContentId>, Page<Entry, ContentId>),
-    /// From the top to the end by `next`.
+    /// A page of the home timeline.
+    Timeline(PageRequest<ContentId>, Page<Entry, ContentId>),
+    /// The home timeline from the top to the end by `next`.
     Scroll(Vec<Entry>),
+    /// A page of the own page.
+    Outbox(PageRequest<ContentId>, Page<Entry, ContentId>),
+    /// Items that were asked for in full, and the numbers of the texts of those that came.
+    Texts(Vec<ContentId>, Vec<(ContentId, usize)>),
+    /// All whom the user follows, or who follow the user.
+    Members(Side, Vec<UserId>),
 }
 
-/// One read.
+/// One read, by or of a user.
 #[derive(Debug, Clone)]
 pub(crate) struct Read {
     pub(crate) user: UserId,
@@ -73,19 +94,15 @@ pub(crate) struct Read {
     pub(crate) seen: Seen,
 }
 
+/// Of each pair of user and author, what was asked for, in order. One thread changes one pair.
+pub(crate) type Pairs = HashMap<(UserId, UserId), Vec<(Window, bool)>>;
+
 /// What one thread did, or all of them together.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct History {
     pub(crate) lives: Vec<Life>,
-    /// Of each pair of user and author, what was asked for, in order. One thread changes one pair.
-    pub(crate) pairs: HashMap<(UserId, UserId), Vec<(Window, bool)>>,
+    pub(crate) pairs: Pairs,
     pub(crate) reads: Vec<Read>,
-}
-
-/// What may and what must be in an answer.
-struct Bounds<'a> {
-    must: Vec<Cursor>,
-    may: HashMap<Cursor, &'a Life>,
 }
 
 impl History {
@@ -99,98 +116,36 @@ impl History {
         self.reads.extend(other.reads);
     }
 
+    /// Forgets all but what stands at the end: nothing that was deleted or unfollowed may show again.
+    pub(crate) fn forget(&mut self) {
+        self.reads.clear();
+        self.lives.retain(|life| life.deleted.is_none());
+        for life in &mut self.lives {
+            life.version += life.edits.len();
+            life.edits.clear();
+        }
+        self.pairs.retain(|_, changes| {
+            changes.drain(..changes.len().saturating_sub(1));
+            changes.first().is_some_and(|(_, follow)| *follow)
+        });
+    }
+
+    /// How many changes there are.
+    pub(crate) fn changes(&self) -> usize {
+        let of_life = |life: &Life| 1 + life.edits.len() + usize::from(life.deleted.is_some());
+        self.lives.iter().map(of_life).sum::<usize>() + self.pairs.values().map(Vec::len).sum::<usize>()
+    }
+
     /// Whether a user must, and whether a user may, be taken to follow an author during a read.
-    fn follows(&self, user: UserId, author: UserId, read: &Window) -> (bool, bool) {
+    pub(crate) fn follows(&self, user: UserId, author: UserId, read: &Window) -> (bool, bool) {
         let Some(changes) = self.pairs.get(&(user, author)) else { return (false, false) };
         let before = changes.iter().rev().find(|(window, _)| window.is_before(read)).is_some_and(|(_, follow)| *follow);
         let meanwhile = || changes.iter().filter(|(window, _)| !window.is_before(read) && !read.is_before(window));
         (before && meanwhile().all(|(_, follow)| *follow), before || meanwhile().any(|(_, follow)| *follow))
     }
 
-    fn bounds(&self, read: &Read, include_own: bool) -> Bounds<'_> {
-        let mut authors = HashMap::new();
-        let mut bounds = Bounds { must: Vec::new(), may: HashMap::new() };
-        for life in &self.lives {
-            let author = life.entry.author;
-            let (must, may) = *authors.entry(author).or_insert_with(|| match include_own && author == read.user {
-                true => (true, true),
-                false => self.follows(read.user, author, &read.window),
-            });
-            if must && life.must_live(&read.window) {
-                bounds.must.push(life.entry.cursor);
-            }
-            if may && life.may_live(&read.window) {
-                bounds.may.insert(life.entry.cursor, life);
-            }
-        }
-        bounds
-    }
-
-    /// Compares every read with what was done around it.
-    pub(crate) fn check(&self, include_own: bool) -> Result<(), String> {
-        for read in &self.reads {
-            let bounds = self.bounds(read, include_own);
-            let result = match &read.seen {
-                Seen::Page(request, page) => bounds.check_page(request, page),
-                Seen::Scroll(entries) => bounds.check_items(entries).and_then(|()| bounds.no_hole(entries, |_| true)),
-            };
-            result.map_err(|failure| self.describe(read, &failure))?;
-        }
-        Ok(())
-    }
-
-    fn describe(&self, read: &Read, failure: &str) -> String {
-        let pairs: Vec<_> = self.pairs.iter().filter(|((user, _), _)| *user == read.user).collect();
-        let near = |window: &Window| window.ended + 200 > read.window.began && window.began < read.window.ended + 200;
-        let changes: Vec<_> = pairs
-            .iter()
-            .flat_map(|(pair, changes)| changes.iter().filter(|(w, _)| near(w)).map(move |change| (pair.1, change)))
-            .collect();
-        format!("{failure}\n{read:?}\nchanges of follows around it: {changes:?}")
-    }
-}
-
-impl Bounds<'_> {
-    /// Newest first, nothing twice, nothing that may not be there.
-    fn check_items(&self, items: &[Entry]) -> Result<(), String> {
-        ensure!(items.is_sorted_by(|a, b| a.cursor > b.cursor), "not in order, or something comes twice");
-        for item in items {
-            ensure!(self.may.get(&item.cursor).is_some_and(|life| life.entry == *item), "{item:?} must not be there");
-        }
-        Ok(())
-    }
-
-    /// All that must be there, as far as it is in range.
-    fn no_hole(&self, items: &[Entry], in_range: impl Fn(Cursor) -> bool) -> Result<(), String> {
-        for cursor in self.must.iter().filter(|cursor| in_range(**cursor)) {
-            let there = items.binary_search_by(|item| cursor.cmp(&item.cursor)).is_ok();
-            ensure!(there, "{cursor} is missing");
-        }
-        Ok(())
-    }
-
-    fn check_page(&self, request: &PageRequest<ContentId>, page: &Page<Entry, ContentId>) -> Result<(), String> {
-        let (span, items) = (request.span, &page.items);
-        let (first, last) = (items.first().map(|item| item.cursor), items.last().map(|item| item.cursor));
-        self.check_items(items)?;
-        ensure!(items.iter().all(|item| span.contains(item.cursor)), "something is out of range");
-        ensure!(items.len() <= request.limit, "more than the limit");
-        ensure_eq!(page.prev, first.or(span.after), "prev");
-        ensure!(page.next.is_none() || page.next == last, "next is not the last item");
-        let upwards = request.order() == Order::OldestFirst;
-        let full = items.len() == request.limit;
-        let shown = |cursor| match (upwards, full) {
-            (true, true) => first.is_none_or(|first| cursor <= first),
-            (false, true) => last.is_none_or(|last| cursor >= last),
-            _ => true,
-        };
-        self.no_hole(items, |cursor| span.contains(cursor) && shown(cursor))?;
-        // What `next` leads to: downwards the rest of the span, upwards all that is older.
-        let beyond = |cursor: &Cursor| last.is_some_and(|last| *cursor < last) && (upwards || span.contains(*cursor));
-        match page.next {
-            None => ensure!(!self.must.iter().any(beyond), "an early end"),
-            Some(_) => ensure!(self.may.keys().any(beyond) && (full || upwards), "next leads to nothing"),
-        }
-        Ok(())
+    /// Whether a user follows an author when all calls have ended.
+    pub(crate) fn follows_now(&self, user: UserId, author: UserId) -> bool {
+        self.pairs.get(&(user, author)).and_then(|changes| changes.last()).is_some_and(|(_, follow)| *follow)
     }
 }

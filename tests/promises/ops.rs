@@ -89,11 +89,13 @@ pub(crate) enum Op {
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     pub(crate) shape: Shape,
+    /// Whether a whole timeline is compared after every step. Not always: whoever reads is not dormant.
+    pub(crate) watched: bool,
     pub(crate) ops: Vec<Op>,
 }
 
-pub(crate) fn sequences() -> impl Strategy<Value = Sequence> {
-    (shapes(), vec(op(), 1..90)).prop_map(|(shape, ops)| Sequence { shape, ops })
+pub(crate) fn sequences(steps: usize) -> impl Strategy<Value = Sequence> {
+    (shapes(), any::<bool>(), vec(op(), 1..steps)).prop_map(|(shape, watched, ops)| Sequence { shape, watched, ops })
 }
 
 fn user() -> impl Strategy<Value = u64> + Clone {

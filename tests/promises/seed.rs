@@ -1,11 +1,13 @@
 //! How many cases there are, and from which seed.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Any number will do.
 const SEED: u64 = 20_260_101;
 /// Sequences on RocksDB.
 const CASES: u32 = 120;
+/// Threads that write and read.
+const THREADS: u64 = 8;
 
 /// The seed of this run.
 pub(crate) fn seed() -> u64 {
@@ -26,7 +28,26 @@ pub(crate) fn scaled(n: u32) -> u32 {
     (n * cases()).div_ceil(CASES)
 }
 
+/// How many random operations to try on each store, if that was said.
+pub(crate) fn operations() -> Option<usize> {
+    let text = std::env::var("TIDELINE_TEST_OPS").ok()?;
+    Some(text.parse().expect("TIDELINE_TEST_OPS is a number"))
+}
+
+/// How long the threads are to go on, if that was said.
+pub(crate) fn minutes() -> Option<Duration> {
+    let text = std::env::var("TIDELINE_TEST_MINUTES").ok()?;
+    Some(Duration::from_secs_f64(60.0 * text.parse::<f64>().expect("TIDELINE_TEST_MINUTES is a number")))
+}
+
+/// How many threads write and read at the same time.
+pub(crate) fn threads() -> u64 {
+    std::env::var("TIDELINE_TEST_THREADS")
+        .map_or(THREADS, |text| text.parse().expect("TIDELINE_TEST_THREADS is a number"))
+}
+
 /// A small generator for the threads, so that their choices follow from the seed.
+#[derive(Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {

@@ -1,43 +1,65 @@
 //! What inboxes must be once no job is left. No answer depends on it, only their speed; but what
 //! is wrong here is a wrong answer a few steps later.
 
-use tideline::model::{Activity, Cursor, UserId};
+use tideline::model::{Activity, Cursor, Entry, UserId};
 use tideline::store::Tier;
 
 use super::case::Case;
 use super::names::everybody;
+use super::system::System;
 use super::upkeep::inbox;
 
-impl Case {
-    /// Compares all inboxes with the model. No job may be left.
-    pub(crate) fn check_settled(&self) -> Result<(), String> {
-        everybody().try_for_each(|reader| self.check_inbox(reader))
+/// What the inboxes are compared with.
+pub(crate) trait Right {
+    /// Whether a user follows an author.
+    fn follows(&self, user: UserId, author: UserId) -> bool;
+    /// Whether this is an item, or was one.
+    fn is_content(&self, entry: Entry) -> bool;
+    /// The timeline of a user, without its own items.
+    fn timeline(&self, user: UserId) -> Vec<Entry>;
+}
+
+impl Right for Case {
+    fn follows(&self, user: UserId, author: UserId) -> bool {
+        self.model.follows(user, author)
     }
 
-    fn check_inbox(&self, reader: UserId) -> Result<(), String> {
-        let store = self.system.store();
-        let failed = |e| format!("a read fails: {e}");
-        let (rows, floor) = inbox(store, reader)?;
-        ensure_eq!(self.system.backlog().unsettled(reader), Vec::<UserId>::new(), "unsettled pairs of {reader}");
-        for (cursor, author) in &rows {
-            ensure!(self.model.follows(reader, *author), "inbox of {reader} has {cursor} of {author}, not followed");
-            let known =
-                self.model.item(cursor.id).is_some_and(|item| (item.cursor(), item.body.author) == (*cursor, *author));
-            ensure!(known, "inbox of {reader} has {cursor} of {author}, which is no content");
-        }
-        let activity = store.activity(reader, Tier::Disk).map_err(failed)?;
-        ensure!(!matches!(activity, Activity::Returning { .. }), "{reader} is returning for ever");
-        for entry in self.model.timeline(reader, false) {
-            let unpushed = store.unpushed(entry.author, Tier::Disk).map_err(failed)?;
-            let newest_unpushed = match activity {
-                Activity::Active { .. } => unpushed.to_nobody,
-                Activity::Evicted => Some(Cursor::NEWEST),
-                _ => unpushed.to_nobody.max(unpushed.to_active),
-            };
-            let may_lack = Some(entry.cursor) <= floor || Some(entry.cursor) <= newest_unpushed;
-            let has = rows.contains(&(entry.cursor, entry.author));
-            ensure!(has || may_lack, "inbox of {reader} lacks {} of {}", entry.cursor, entry.author);
-        }
-        Ok(())
+    fn is_content(&self, entry: Entry) -> bool {
+        self.model.item(entry.cursor.id).is_some_and(|item| item.entry() == entry)
     }
+
+    fn timeline(&self, user: UserId) -> Vec<Entry> {
+        self.model.timeline(user, false)
+    }
+}
+
+/// Compares all inboxes with what they should be. No job may be left.
+pub(crate) fn check_settled(system: &System, right: &impl Right) -> Result<(), String> {
+    everybody().try_for_each(|reader| check_inbox(system, right, reader))
+}
+
+fn check_inbox(system: &System, right: &impl Right, reader: UserId) -> Result<(), String> {
+    let store = system.store();
+    let failed = |e| format!("a read fails: {e}");
+    let (rows, floor) = inbox(store, reader)?;
+    ensure_eq!(system.backlog().unsettled(reader), Vec::<UserId>::new(), "unsettled pairs of {reader}");
+    for (cursor, author) in &rows {
+        ensure!(right.follows(reader, *author), "inbox of {reader} has {cursor} of {author}, not followed");
+        let entry = Entry { cursor: *cursor, author: *author };
+        ensure!(right.is_content(entry), "inbox of {reader} has {cursor} of {author}, which is no content");
+    }
+    let activity = store.activity(reader, Tier::Disk).map_err(failed)?;
+    ensure!(!matches!(activity, Activity::Returning { .. }), "{reader} is returning for ever");
+    for entry in right.timeline(reader) {
+        let unpushed = store.unpushed(entry.author, Tier::Disk).map_err(failed)?;
+        let newest_unpushed = match activity {
+            Activity::Active { .. } => unpushed.to_nobody,
+            Activity::Evicted => Some(Cursor::NEWEST),
+            _ => unpushed.to_nobody.max(unpushed.to_active),
+        };
+        let may_lack = Some(entry.cursor) <= floor || Some(entry.cursor) <= newest_unpushed;
+        let has = rows.contains(&(entry.cursor, entry.author));
+        ensure!(has || may_lack, "inbox of {reader} lacks {} of {}", entry.cursor, entry.author);
+    }
+    Ok(())
 }

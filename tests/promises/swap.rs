@@ -27,11 +27,16 @@ pub(crate) fn run_rounds() {
     for number in 0..scaled(ROUNDS) {
         let seed = seed() + u64::from(number);
         let kind = if number % 4 == 3 { Kind::Memory } else { Kind::Rocks };
-        let shape = Shape::random(&mut Random::new(seed));
-        if let Err(failure) = run_round(kind, shape, seed) {
-            panic!("round {number} on {kind:?}, {shape:?}, seed {seed}: {failure}");
+        if let Err(failure) = run_one(kind, seed) {
+            panic!("round {number} on {kind:?}: {failure}\nTIDELINE_TEST_SEED={seed} makes the same choices again");
         }
     }
+}
+
+/// One round with settings of its own.
+pub(crate) fn run_one(kind: Kind, seed: u64) -> Result<(), String> {
+    let shape = Shape::random(&mut Random::new(seed));
+    run_round(kind, shape, seed).map_err(|failure| format!("{failure}\n{shape:?}"))
 }
 
 fn run_round(kind: Kind, shape: Shape, seed: u64) -> Result<(), String> {

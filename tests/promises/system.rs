@@ -49,6 +49,11 @@ impl System {
         self.feed.backlog()
     }
 
+    /// Where inboxes are named that want a trim.
+    pub(crate) fn candidates(&self) -> &Candidates {
+        &self.candidates
+    }
+
     pub(crate) fn start(&mut self) {
         if self.workers.is_none() {
             let (store, backlog) = (Arc::clone(self.store()), Arc::clone(self.backlog()));
@@ -76,7 +81,7 @@ impl System {
         Ok(())
     }
 
-    /// Stops in order and opens again what is there.
+    /// Stops in order and opens again what is there, with the settings that `shape` has now.
     pub(crate) fn reopen(&mut self) {
         self.stop();
         self.restart(|_, _| None);

@@ -27,9 +27,14 @@ class Tideline:
         self.directory = directory
         self.data = directory / "data"
         self.log = directory / "server.log"
-        self.environment = environment(settings)
+        self.configure(settings)
         self.process: subprocess.Popen | None = None
         self.address = ("", 0)
+
+    def configure(self, settings: dict[str, str]) -> None:
+        """Settings from the next start on."""
+        self.settings = settings
+        self.environment = environment(settings)
 
     def command(self, name: str, *options: object) -> subprocess.Popen:
         """Starts a command on the data directory; its output goes to a log beside it."""
@@ -43,14 +48,24 @@ class Tideline:
         """All that the last run of a command has written so far."""
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
-    def start(self, patience: float = 120.0) -> float:
-        """Serves on a free port; returns the seconds from exec to the line that says it is ready."""
-        begin = time.monotonic()
+    def serve(self) -> subprocess.Popen:
+        """Starts the server on a free port, and does not wait for it."""
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
+            return subprocess.Popen(
                 [self.binary, "serve", "--data-dir", self.data, "--listen", "127.0.0.1:0"],
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
             )
+
+    def start_and_kill(self, seconds: float) -> None:
+        """Kills a server so long after its start, up or not."""
+        with self.serve() as process:
+            time.sleep(seconds)
+            process.kill()
+
+    def start(self, patience: float = 120.0) -> float:
+        """Serves on a free port; returns the seconds from exec to the line that says it is ready."""
+        begin = time.monotonic()
+        self.process = self.serve()
         watchdog = threading.Timer(patience, self.process.kill)
         watchdog.start()
         assert self.process.stdout is not None

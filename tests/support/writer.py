@@ -4,9 +4,9 @@ import http.client
 import random
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .client import Client, Item, Unexpected, item_of
+from .client import Answer, Client, Item, Unexpected, item_of
 from .model import Model
 
 Lost = (OSError, http.client.HTTPException)
@@ -16,14 +16,14 @@ ENOUGH = 120
 
 
 class Change(NamedTuple):
-    """One request that changes something."""
+    """One request that changes something, and what it means for the model."""
 
     method: str
     path: str
     body: object
     statuses: tuple[int, ...]
-    apply: Callable[[], None]  # to the model, once it is known to have happened
-    happened: Callable[[Client], bool]  # asked after a crash, when no answer had come
+    apply: Callable[[Answer], object]  # with its answer
+    resolve: Callable[[Client], None]  # after a crash, when no answer had come: carried out or not, never in part
 
 
 class Shared:
@@ -31,10 +31,34 @@ class Shared:
 
     def __init__(self, model: Model):
         self.model = model
-        self.begun: dict[int, Item] = {}  # every publish that was ever sent
+        self.begun: dict[int, int] = {}  # every publish that was ever sent with an id: its author
         self.deleting: set[int] = set()  # every delete that was ever sent
+        self.deleted: list[int] = []  # the last ones of which that was acknowledged
         self.texts: dict[int, str] = {}
         self.wrong: list[str] = []
+
+    def scroll(self, client: Client, user: int, limit: int) -> None:
+        """From the top to the end by `next` while others write, by somebody whose follows nobody changes
+        meanwhile: nothing twice, nothing left out that was there all the time, nothing of somebody else."""
+        followees = self.model.followees.get(user, set())
+        there = {item for author in followees for item in self.model.posts.get(author, [])[:]}
+        gone = self.deleted[:]
+        seen: list[Item] = []
+        before = None
+        while True:
+            page = client.page(f"/v1/users/{user}/timeline", limit=limit, before=before)
+            seen += page.items
+            if page.next is None:
+                break
+            before = page.next
+        if any(older >= newer for newer, older in zip(seen, seen[1:])):
+            raise Unexpected(f"timeline of {user}: repeated or out of order while others write")
+        unknown = [item for item in seen if self.begun.get(item[1], item[2]) != item[2] or item[2] not in followees]
+        lost = [item for item in there - set(seen) if item[1] not in self.deleting]
+        back = set(gone) & {item[1] for item in seen}
+        if unknown or lost or back:
+            what = f"{lost[:5]} left out, {unknown[:5]} not to be there, {list(back)[:5]} deleted before"
+            raise Unexpected(f"timeline of {user} while others write: {what}")
 
     def fail(self, text: str) -> None:
         """Notes something that must not be."""
@@ -54,7 +78,9 @@ class Writer:
         self.next_id = 1_000_000 * (number + 1)
         self.live: list[int] = []
         self.acknowledged = 0
+        self.scrolls = 0
         self.pending: Change | None = None
+        self.just_changed: int | None = None  # whom this writer owns
 
     def run(self, address: tuple[str, int], stop: threading.Event) -> None:
         """Makes changes until told to stop or until the server is gone."""
@@ -67,9 +93,13 @@ class Writer:
                 answer = client.call(change.method, change.path, change.body)
                 if answer.status not in change.statuses:
                     raise Unexpected(f"{change.method} {change.path} {change.body}: {answer.status} {answer.body}")
-                change.apply()
+                change.apply(answer)
                 self.acknowledged += 1
                 self.pending = None
+                if self.just_changed is not None and self.rng.random() < 0.2:
+                    self.scrolls += 1
+                    self.shared.scroll(client, self.just_changed, self.rng.choice((3, 20, 100)))
+                self.just_changed = None
         except Unexpected as error:
             self.shared.fail(str(error))
         except Lost:
@@ -81,55 +111,93 @@ class Writer:
         if len(self.live) > ENOUGH and self.rng.random() < 0.7:
             return self.delete
         return self.rng.choice(
-            (self.publish, self.publish, self.publish_some, self.follow, self.follow_some, self.delete, self.patch)
+            (
+                self.publish, self.publish, self.publish_some, self.publish_unnamed,
+                self.follow, self.follow, self.follow_some, self.delete, self.patch,
+            )
         )
 
     def resolve(self, client: Client) -> None:
         """Finds out, after a restart, whether the change that got no answer was carried out."""
         change, self.pending = self.pending, None
-        if change is not None and change.happened(client):
-            change.apply()
+        self.just_changed = None
+        if change is not None:
+            change.resolve(client)
 
-    def draft(self) -> tuple[dict[str, object], Item]:
+    def draft(self) -> dict[str, object]:
+        """With an id of this writer; mostly with one of few times, so that many are equal, else now."""
         self.next_id += 1
-        # Few different times, so that many are equal.
-        item = (self.rng.randint(1, 400), self.next_id, self.rng.choice(self.owned))
-        self.shared.begun[item[1]] = item
-        self.shared.texts[item[1]] = f"text of {item[1]}"
-        body = {"content_id": item[1], "author_id": item[2], "published_at": item[0], "text": f"text of {item[1]}"}
-        return body, item
+        author = self.rng.choice(self.owned)
+        self.shared.begun[self.next_id] = author
+        body = {"content_id": self.next_id, "author_id": author, "text": f"text of {self.next_id}"}
+        if self.rng.random() < 0.7:
+            body["published_at"] = self.rng.randint(1, 400)
+        return body
 
-    def published(self, *items: Item) -> None:
-        for item in items:
+    def published(self, *contents: dict[str, Any]) -> None:
+        """Takes over what was published, as the server shows it."""
+        for content in contents:
+            item = item_of(content)
+            self.shared.texts[item[1]] = content["text"]
             self.model.publish(item)
             self.live.append(item[1])
 
     def publish(self) -> Change:
-        body, item = self.draft()
+        body = self.draft()
 
-        def happened(client: Client) -> bool:
-            if self.rng.random() < 0.5:
-                return client.call("GET", f"/v1/content/{item[1]}").status == 200
-            # What a careful host does: send it again. It exists afterwards either way.
-            answer = client.call("POST", "/v1/content", body)
-            if answer.status not in (200, 201) or item_of(answer.body) != item:
-                raise Unexpected(f"publishing {body} again: {answer.status} {answer.body}")
+        def same(answer: Answer) -> bool:
+            if answer.status not in (200, 201):
+                return False
+            at = body.get("published_at", answer.body["published_at"])
+            right = (at, body["content_id"], body["author_id"]) == item_of(answer.body) and answer.body["text"] == body["text"]
+            if not right:
+                raise Unexpected(f"published {body}, got {answer.body}")
+            self.published(answer.body)
             return True
 
-        return Change("POST", "/v1/content", body, (201,), lambda: self.published(item), happened)
+        def resolve(client: Client) -> None:
+            if self.rng.random() < 0.5:
+                same(client.call("GET", f"/v1/content/{body['content_id']}"))
+            # What a careful host does: send it again. It exists afterwards either way.
+            elif not same(client.call("POST", "/v1/content", body)):
+                raise Unexpected(f"publishing {body} again")
+
+        return Change("POST", "/v1/content", body, (201,), same, resolve)
+
+    def publish_unnamed(self) -> Change:
+        """With an id that the server makes. Whether it was carried out shows on the author's own page."""
+        author, text = self.rng.choice(self.owned), f"unnamed {self.rng.random()}"
+
+        def apply(answer: Answer) -> None:
+            if (answer.body["author_id"], answer.body["text"]) != (str(author), text):
+                raise Unexpected(f"published {text!r} by {author}, got {answer.body}")
+            self.published(answer.body)
+
+        def resolve(client: Client) -> None:
+            items = client.get(f"/v1/users/{author}/content?limit=10")["items"]
+            self.published(*(item for item in items if item["text"] == text))
+
+        return Change("POST", "/v1/content", {"author_id": author, "text": text}, (201,), apply, resolve)
 
     def publish_some(self) -> Change:
         drafts = [self.draft() for _ in range(self.rng.randint(2, 12))]
-        items = [item for _, item in drafts]
 
-        def happened(client: Client) -> bool:
-            found = client.get("/v1/content?ids=" + ",".join(str(item[1]) for item in items))["items"]
-            if found and len(found) != len(items):
-                raise Unexpected(f"a batch of {len(items)} posts was done in part: {len(found)}")
-            return bool(found)
+        def take(found: list[dict[str, Any]]) -> None:
+            if [(int(item["content_id"]), int(item["author_id"]), item["text"]) for item in found] != [
+                (draft["content_id"], draft["author_id"], draft["text"]) for draft in drafts
+            ]:
+                raise Unexpected(f"a batch of {len(drafts)} posts was done in part, or wrongly: {found}")
+            self.published(*found)
 
-        body = {"items": [body for body, _ in drafts]}
-        return Change("POST", "/v1/content/batch", body, (200, 201), lambda: self.published(*items), happened)
+        def resolve(client: Client) -> None:
+            found = client.get("/v1/content?ids=" + ",".join(str(draft["content_id"]) for draft in drafts))["items"]
+            if found:
+                take(found)
+
+        def apply(answer: Answer) -> None:
+            take(answer.body["items"])
+
+        return Change("POST", "/v1/content/batch", {"items": drafts}, (200, 201), apply, resolve)
 
     def delete(self) -> Change | None:
         if not self.live:
@@ -138,16 +206,17 @@ class Writer:
         self.shared.deleting.add(content_id)
         path = f"/v1/content/{content_id}"
 
-        def apply() -> None:
+        def apply(_: Answer | None = None) -> None:
             self.model.delete(content_id)
+            self.shared.deleted = [*self.shared.deleted[-50:], content_id]
 
-        def happened(client: Client) -> bool:
-            gone = client.call("GET", path).status == 404
-            if not gone:
+        def resolve(client: Client) -> None:
+            if client.call("GET", path).status == 404:
+                apply()
+            else:
                 self.live.append(content_id)
-            return gone
 
-        return Change("DELETE", path, None, (204,), apply, happened)
+        return Change("DELETE", path, None, (204,), apply, resolve)
 
     def patch(self) -> Change | None:
         if not self.live:
@@ -155,13 +224,14 @@ class Writer:
         content_id = self.rng.choice(self.live)
         path, text = f"/v1/content/{content_id}", f"edit {self.rng.random()} of {content_id}"
 
-        def apply() -> None:
+        def apply(_: Answer | None = None) -> None:
             self.shared.texts[content_id] = text
 
-        def happened(client: Client) -> bool:
-            return client.get(path)["text"] == text
+        def resolve(client: Client) -> None:
+            if client.get(path)["text"] == text:
+                apply()
 
-        return Change("PATCH", path, {"text": text}, (200,), apply, happened)
+        return Change("PATCH", path, {"text": text}, (200,), apply, resolve)
 
     def follow(self) -> Change:
         """A follow, or an unfollow of somebody who is followed."""
@@ -169,8 +239,8 @@ class Writer:
         target = self.rng.choice([other for other in self.everybody if other != user])
         wanted = target not in self.model.followees.get(user, ())
         path = f"/v1/users/{user}/following/{target}"
-        apply, happened = self.relate(user, [target] if wanted else [], [] if wanted else [target])
-        return Change("PUT" if wanted else "DELETE", path, None, (200,), apply, happened)
+        apply, resolve = self.relate(user, [target] if wanted else [], [] if wanted else [target])
+        return Change("PUT" if wanted else "DELETE", path, None, (200,), apply, resolve)
 
     def follow_some(self) -> Change:
         user = self.rng.choice(self.owned)
@@ -178,32 +248,34 @@ class Writer:
         followees = self.model.followees.get(user, set())
         follow = [target for target in targets if target not in followees]
         unfollow = [target for target in targets if target in followees]
-        apply, happened = self.relate(user, follow, unfollow)
-        return Change("POST", f"/v1/users/{user}/following/batch", {"follow": follow, "unfollow": unfollow}, (200,), apply, happened)
+        apply, resolve = self.relate(user, follow, unfollow)
+        path = f"/v1/users/{user}/following/batch"
+        return Change("POST", path, {"follow": follow, "unfollow": unfollow}, (200,), apply, resolve)
 
-    def relate(self, user: int, follow: list[int], unfollow: list[int]) -> tuple[Callable[[], None], Callable[[Client], bool]]:
-        def apply() -> None:
+    def relate(self, user: int, follow: list[int], unfollow: list[int]) -> tuple[Callable[..., None], Callable[[Client], None]]:
+        self.just_changed = user
+
+        def apply(_: Answer | None = None) -> None:
             for target in follow:
                 self.model.follow(user, target)
             for target in unfollow:
                 self.model.unfollow(user, target)
 
-        def happened(client: Client) -> bool:
+        def resolve(client: Client) -> None:
             targets = ",".join(map(str, follow + unfollow))
             relations = client.get(f"/v1/users/{user}/relations?targets={targets}")["items"]
             follows = [relation["relation"] in ("following", "mutual") for relation in relations]
             done = [True] * len(follow) + [False] * len(unfollow)
             if follows == done:
-                return True
-            if follows == [not each for each in done]:
-                return False
-            raise Unexpected(f"follow {follow} and unfollow {unfollow} of {user} was done in part: {relations}")
+                apply()
+            elif follows != [not each for each in done]:
+                raise Unexpected(f"follow {follow} and unfollow {unfollow} of {user} was done in part: {relations}")
 
-        return apply, happened
+        return apply, resolve
 
 
 class Reader:
-    """Scrolls while others write: nothing twice, nothing left out that was there all the time."""
+    """Scrolls while others write."""
 
     def __init__(self, shared: Shared, viewers: Sequence[int], rng: random.Random):
         self.shared = shared
@@ -216,29 +288,11 @@ class Reader:
         client = Client(address)
         try:
             while not stop.is_set():
-                self.scroll(client, self.rng.choice(self.viewers))
+                self.shared.scroll(client, self.rng.choice(self.viewers), self.rng.choice((3, 10, 37)))
+                self.scrolls += 1
         except Unexpected as error:
             self.shared.fail(str(error))
         except Lost:
             pass
         finally:
             client.close()
-
-    def scroll(self, client: Client, viewer: int) -> None:
-        posts = self.shared.model.posts
-        there = {item for author in self.shared.model.followees[viewer] for item in posts.get(author, [])[:]}
-        seen: list[Item] = []
-        before, limit = None, self.rng.choice((3, 10, 37))
-        while True:
-            page = client.page(f"/v1/users/{viewer}/timeline", limit=limit, before=before)
-            seen += page.items
-            if page.next is None:
-                break
-            before = page.next
-        self.scrolls += 1
-        if any(older >= newer for newer, older in zip(seen, seen[1:])):
-            raise Unexpected(f"timeline of {viewer}: repeated or out of order while others write")
-        unknown = [item for item in seen if self.shared.begun.get(item[1]) != item]
-        lost = [item for item in there - set(seen) if item[1] not in self.shared.deleting]
-        if unknown or lost:
-            raise Unexpected(f"timeline of {viewer} while others write: {lost[:5]} left out, {unknown[:5]} never published")

@@ -1,0 +1,293 @@
+//! What the threads do: post, relate, read, and look after the store.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use tideline::feed::Feed;
+use tideline::model::{ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId};
+use tideline::store::Tier;
+use tideline::worker::{Candidate, Candidates};
+
+use super::history::{Clock, History, Life, Read, Seen, Window};
+use super::names::{AUTHORS, USERS, place, user};
+use super::seed::Random;
+use super::upkeep::{archive, evict, trim};
+
+/// Items that one thread publishes in a round, and has at most when it begins another.
+const MOST_NEW: usize = 250;
+const MOST_LIVE: usize = 120;
+/// Named times lie below this; others are the server's clock.
+const TIMES: u64 = 60;
+/// Reads that one thread makes in a round, about: more would leave the writers no time.
+const MOST_READS: usize = 2000;
+const LIMITS: [usize; 5] = [1, 2, 5, 20, 100];
+
+/// What a thread is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Role {
+    /// Publishes, edits and deletes items of its own.
+    Poster,
+    /// Changes whom its share of the users follows.
+    Grapher,
+    Reader,
+    /// Trims and compacts.
+    Keeper,
+}
+
+/// Which thread of how many with that role.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    pub(crate) role: Role,
+    pub(crate) number: u64,
+    pub(crate) of: u64,
+}
+
+/// What outlives a round of one thread.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) share: Share,
+    pub(crate) random: Random,
+    pub(crate) history: History,
+    /// Items published so far.
+    pub(crate) made: u64,
+}
+
+/// What all threads of a round have.
+#[derive(Clone, Copy)]
+pub(crate) struct Round<'a> {
+    pub(crate) feed: &'a Feed,
+    pub(crate) candidates: &'a Candidates,
+    pub(crate) clock: &'a Clock,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) inbox_limit: usize,
+}
+
+impl Part {
+    pub(crate) fn new(share: Share, random: Random) -> Self {
+        Self { share, random, history: History::default(), made: 0 }
+    }
+
+    /// Goes on until told to stop.
+    pub(crate) fn run(&mut self, round: Round<'_>) -> Result<(), String> {
+        let mut actor = Actor { round, part: self };
+        let first_new = actor.part.made;
+        while !round.stop.load(Ordering::Relaxed) {
+            match actor.part.share.role {
+                Role::Poster => actor.post(first_new)?,
+                Role::Grapher => actor.relate()?,
+                Role::Reader => actor.read_something()?,
+                Role::Keeper => actor.keep()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads all timelines to their ends.
+    pub(crate) fn scroll_all(&mut self, round: Round<'_>) -> Result<(), String> {
+        USERS.iter().try_for_each(|raw| Actor { round, part: self }.scroll(user(*raw)))
+    }
+}
+
+struct Actor<'a> {
+    round: Round<'a>,
+    part: &'a mut Part,
+}
+
+impl Actor<'_> {
+    fn anybody(&mut self) -> UserId {
+        user(self.part.random.pick(&USERS))
+    }
+
+    fn somewhere(&mut self) -> Cursor {
+        if self.part.random.once_in(8) {
+            return self.part.random.pick(&[Cursor::OLDEST, Cursor::NEWEST, place(MAX_MILLIS, 1)]);
+        }
+        place(self.part.random.below(TIMES), 1 + self.part.random.below(1000))
+    }
+
+    fn span(&mut self) -> Span<ContentId> {
+        let bound = |actor: &mut Self| actor.part.random.once_in(2).then(|| actor.somewhere());
+        Span { before: bound(self), after: bound(self) }
+    }
+
+    /// One change, and half the time a read at once as somebody.
+    fn post(&mut self, first_new: u64) -> Result<(), String> {
+        let new = (self.part.made - first_new) as usize;
+        let lives = &self.part.history.lives;
+        let live: Vec<_> = (0..lives.len()).filter(|n| lives[*n].deleted.is_none()).collect();
+        let room = new < MOST_NEW && live.len() < MOST_LIVE;
+        let any = live.get(self.part.random.below(live.len().max(1) as u64) as usize).copied();
+        match (self.part.random.below(8), any) {
+            (0..5, _) if room => self.publish()?,
+            (5, Some(any)) => self.edit(any)?,
+            (_, Some(any)) => self.delete(any)?,
+            (_, None) => thread::sleep(Duration::from_micros(200)),
+        }
+        if self.part.random.once_in(2) {
+            let reader = self.anybody();
+            self.read_timeline(reader, Span::ALL)?;
+        }
+        Ok(())
+    }
+
+    fn draft(&mut self) -> Draft {
+        let id = 1 + self.part.share.number + self.part.share.of * self.part.made;
+        self.part.made += 1;
+        let author = self.part.random.pick(&USERS[..AUTHORS]);
+        let time = match self.part.random.below(3) {
+            0 => String::new(),
+            _ => format!(",\"published_at\":{}", self.part.random.below(TIMES)),
+        };
+        serde_json::from_str(&format!("{{\"content_id\":{id},\"author_id\":{author},\"text\":\"0\"{time}}}"))
+            .expect("a draft")
+    }
+
+    fn publish(&mut self) -> Result<(), String> {
+        let drafts: Vec<_> = (0..self.part.random.pick(&[1, 1, 1, 3])).map(|_| self.draft()).collect();
+        let (window, published) = self.round.clock.during(|| self.round.feed.publish(drafts));
+        for (content, new) in published.map_err(|e| format!("publish fails: {e}"))? {
+            ensure!(new, "{content:?} was there before");
+            self.part.history.lives.push(Life::new(content.entry(), window));
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, which: usize) -> Result<(), String> {
+        let life = &mut self.part.history.lives[which];
+        let text = (life.version + life.edits.len() + 1).to_string();
+        let edit = EditDraft { text: Some(Some(text.clone())), media: None, extra: None };
+        let (window, edited) = self.round.clock.during(|| self.round.feed.edit(life.entry.cursor.id, edit));
+        life.edits.push(window);
+        let edited = edited.map_err(|e| format!("edit fails: {e}"))?;
+        ensure_eq!(edited.text, Some(text), "text of {} as edited", edited.id);
+        Ok(())
+    }
+
+    fn delete(&mut self, which: usize) -> Result<(), String> {
+        let life = &mut self.part.history.lives[which];
+        let (window, result) = self.round.clock.during(|| self.round.feed.delete(life.entry.cursor.id));
+        life.deleted = Some(window);
+        result.map_err(|e| format!("delete fails: {e}"))
+    }
+
+    /// Follows and unfollows for one of this thread's users, and half the time reads at once.
+    fn relate(&mut self) -> Result<(), String> {
+        let Share { number, of, .. } = self.part.share;
+        let mine: Vec<_> = USERS.into_iter().skip(number as usize).step_by(of as usize).collect();
+        let random = &mut self.part.random;
+        let me = random.pick(&mine);
+        let targets: Vec<_> = USERS[..AUTHORS].iter().copied().filter(|target| *target != me).collect();
+        let wanted: Vec<_> = match random.below(3) {
+            0 => targets.into_iter().map(|target| (target, random.below(3))).filter(|(_, n)| *n < 2).collect(),
+            _ => vec![(random.pick(&targets), random.below(2))],
+        };
+        let part = |wanted_as| wanted.iter().filter(move |(_, n)| *n == wanted_as).map(|(target, _)| user(*target));
+        let (follow, unfollow): (Vec<_>, Vec<_>) = (part(1).map(|t| (t, None)).collect(), part(0).collect());
+        let me = user(me);
+        let (window, result) = self.round.clock.during(|| self.round.feed.relate(me, &follow, &unfollow));
+        result.map_err(|e| format!("relate fails: {e}"))?;
+        follow.iter().for_each(|(target, _)| self.part.history.relate(me, *target, window, true));
+        unfollow.iter().for_each(|target| self.part.history.relate(me, *target, window, false));
+        match self.part.random.below(8) {
+            0..4 => self.read_timeline(me, Span::ALL),
+            4 => self.read_members(me, Side::Following),
+            // So that some pairs settle between two changes.
+            5 => {
+                thread::sleep(Duration::from_micros(self.part.random.below(600)));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn read_something(&mut self) -> Result<(), String> {
+        if self.part.history.reads.len() >= MOST_READS {
+            thread::sleep(Duration::from_millis(1));
+            return Ok(());
+        }
+        let reader = self.anybody();
+        match self.part.random.below(12) {
+            0 => self.scroll(reader),
+            1..4 => self.read_timeline(reader, Span::ALL),
+            4 => self.read_outbox(reader),
+            5 => self.read_members(reader, Side::Following),
+            6 => self.read_members(reader, Side::Followers),
+            _ => {
+                let span = self.span();
+                self.read_timeline(reader, span)
+            }
+        }
+    }
+
+    fn note(&mut self, user: UserId, window: Window, seen: Seen) {
+        self.part.history.reads.push(Read { user, window, seen });
+    }
+
+    fn read_timeline(&mut self, reader: UserId, span: Span<ContentId>) -> Result<(), String> {
+        let request = PageRequest { span, limit: self.part.random.pick(&LIMITS) };
+        let feed = self.round.feed;
+        let (window, page) = self.round.clock.during(|| feed.timeline(reader, &request, Tier::Disk));
+        let page = page.map_err(|e| format!("a read fails: {e}"))?;
+        self.note(reader, window, Seen::Timeline(request, page.clone()));
+        if self.part.random.once_in(6) && !page.items.is_empty() {
+            let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
+            let (window, full) = self.round.clock.during(|| feed.hydrate(page, Tier::Disk));
+            let full = full.map_err(|e| format!("a read in full fails: {e}"))?;
+            let text = |text: Option<String>| text.and_then(|text| text.parse().ok()).ok_or("an item without its text");
+            let texts = full.items.into_iter().map(|content| Ok((content.id, text(content.text)?)));
+            let texts = texts.collect::<Result<_, &str>>()?;
+            self.note(reader, window, Seen::Texts(asked, texts));
+        }
+        Ok(())
+    }
+
+    fn read_outbox(&mut self, author: UserId) -> Result<(), String> {
+        let request = PageRequest { span: self.span(), limit: self.part.random.pick(&LIMITS) };
+        let (window, page) = self.round.clock.during(|| self.round.feed.outbox(author, &request, Tier::Disk));
+        let page = page.map_err(|e| format!("a read of an own page fails: {e}"))?;
+        self.note(author, window, Seen::Outbox(request, page));
+        Ok(())
+    }
+
+    fn read_members(&mut self, of: UserId, side: Side) -> Result<(), String> {
+        let request = PageRequest { span: Span::ALL, limit: 100 };
+        let (window, page) = self.round.clock.during(|| self.round.feed.members(of, side, &request, Tier::Disk));
+        let page = page.map_err(|e| format!("a list of users fails: {e}"))?;
+        self.note(of, window, Seen::Members(side, page.items.iter().map(|member| member.id).collect()));
+        Ok(())
+    }
+
+    /// From the top to the end by `next`: what was there all the time comes exactly once.
+    fn scroll(&mut self, reader: UserId) -> Result<(), String> {
+        let limit = self.part.random.pick(&LIMITS[1..]);
+        let (began, mut entries, mut span) = (self.round.clock.tick(), Vec::new(), Span::ALL);
+        loop {
+            let page = self.round.feed.timeline(reader, &PageRequest { span, limit }, Tier::Disk);
+            let page = page.map_err(|e| format!("a read fails: {e}"))?;
+            entries.extend(page.items);
+            span.before = page.next;
+            if span.before.is_none() {
+                break;
+            }
+        }
+        let window = Window { began, ended: self.round.clock.tick() };
+        self.note(reader, window, Seen::Scroll(entries));
+        Ok(())
+    }
+
+    /// Asks for trims, as compactions do; drops inboxes and compacts now and then.
+    fn keep(&mut self) -> Result<(), String> {
+        let reader = self.anybody();
+        match self.part.random.below(60) {
+            0 => self.round.feed.store().compact().map_err(|e| format!("compaction fails: {e}"))?,
+            1..8 => trim(self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
+            8..11 => evict(self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID))?,
+            11..16 => archive(self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID), 50)?,
+            16..30 => self.round.candidates.name(Candidate::Outbox(reader)),
+            _ => self.round.candidates.name(Candidate::Inbox(reader)),
+        }
+        thread::sleep(Duration::from_micros(self.part.random.below(3000)));
+        Ok(())
+    }
+}

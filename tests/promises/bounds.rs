@@ -1,0 +1,168 @@
+//! What may and what must be in an answer, going by what was done around it.
+
+use std::collections::HashMap;
+
+use tideline::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
+
+use super::history::{History, Life, Read, Seen};
+use super::names::everybody;
+
+/// What is wrong with an answer, and the item or user that shows it.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub(crate) what: String,
+    pub(crate) item: Option<Cursor>,
+    pub(crate) other: Option<UserId>,
+}
+
+impl From<String> for Wrong {
+    fn from(what: String) -> Self {
+        Self { what, item: None, other: None }
+    }
+}
+
+impl Wrong {
+    fn item(cursor: Cursor, what: &str) -> Self {
+        Self { what: format!("{cursor} {what}"), item: Some(cursor), other: None }
+    }
+
+    fn user(user: UserId, what: &str) -> Self {
+        Self { what: format!("{user} {what}"), item: None, other: Some(user) }
+    }
+}
+
+/// The content that one read may show, and what of it it must.
+struct Bounds<'a> {
+    must: Vec<Cursor>,
+    may: HashMap<Cursor, &'a Life>,
+}
+
+impl History {
+    /// Compares one read with what was done around it.
+    pub(crate) fn check(&self, read: &Read, include_own: bool) -> Result<(), Wrong> {
+        let follows = |author: UserId| match include_own && author == read.user {
+            true => (true, true),
+            false => self.follows(read.user, author, &read.window),
+        };
+        let own = |author: UserId| (author == read.user, author == read.user);
+        match &read.seen {
+            Seen::Timeline(request, page) => self.bounds(read, follows).check_page(request, page),
+            Seen::Outbox(request, page) => self.bounds(read, own).check_page(request, page),
+            Seen::Scroll(entries) => {
+                let bounds = self.bounds(read, follows);
+                bounds.check_items(entries)?;
+                bounds.no_hole(entries, |_| true)
+            }
+            Seen::Texts(asked, texts) => self.check_texts(read, asked, texts),
+            Seen::Members(side, members) => self.check_members(read, *side, members),
+        }
+    }
+
+    /// `shown` says of an author whether its content must, and whether it may, show.
+    fn bounds(&self, read: &Read, shown: impl Fn(UserId) -> (bool, bool)) -> Bounds<'_> {
+        let mut authors = HashMap::new();
+        let mut bounds = Bounds { must: Vec::new(), may: HashMap::new() };
+        for life in &self.lives {
+            let author = life.entry.author;
+            let (must, may) = *authors.entry(author).or_insert_with(|| shown(author));
+            if must && life.must_live(&read.window) {
+                bounds.must.push(life.entry.cursor);
+            }
+            if may && life.may_live(&read.window) {
+                bounds.may.insert(life.entry.cursor, life);
+            }
+        }
+        bounds
+    }
+
+    fn check_texts(&self, read: &Read, asked: &[ContentId], texts: &[(ContentId, usize)]) -> Result<(), Wrong> {
+        let came: HashMap<_, _> = texts.iter().copied().collect();
+        for life in self.lives.iter().filter(|life| asked.contains(&life.entry.cursor.id)) {
+            let cursor = life.entry.cursor;
+            match came.get(&cursor.id) {
+                Some(_) if !life.may_live(&read.window) => {
+                    return Err(Wrong::item(cursor, "must not be there in full"));
+                }
+                Some(version) if !life.may_say(*version, &read.window) => {
+                    return Err(Wrong::item(cursor, &format!("must not have text {version}")));
+                }
+                None if life.must_live(&read.window) => return Err(Wrong::item(cursor, "is missing in full")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_members(&self, read: &Read, side: Side, members: &[UserId]) -> Result<(), Wrong> {
+        for other in everybody().filter(|other| *other != read.user) {
+            let (must, may) = match side {
+                Side::Followers => self.follows(other, read.user, &read.window),
+                _ => self.follows(read.user, other, &read.window),
+            };
+            match members.contains(&other) {
+                true if !may => return Err(Wrong::user(other, "must not be in the list")),
+                false if must => return Err(Wrong::user(other, "is missing")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Bounds<'_> {
+    /// Newest first, nothing twice, nothing that may not be there.
+    fn check_items(&self, items: &[Entry]) -> Result<(), Wrong> {
+        if let Some(pair) = items.windows(2).find(|pair| pair[0].cursor <= pair[1].cursor) {
+            return Err(Wrong::item(pair[1].cursor, "is out of order, or comes twice"));
+        }
+        let may = |item: &Entry| self.may.get(&item.cursor).is_some_and(|life| life.entry == *item);
+        match items.iter().find(|item| !may(item)) {
+            Some(item) => Err(Wrong::item(item.cursor, "must not be there")),
+            None => Ok(()),
+        }
+    }
+
+    /// All that must be there, as far as it is in range.
+    fn no_hole(&self, items: &[Entry], in_range: impl Fn(Cursor) -> bool) -> Result<(), Wrong> {
+        let is_there = |cursor: &Cursor| items.binary_search_by(|item| cursor.cmp(&item.cursor)).is_ok();
+        match self.must.iter().find(|cursor| in_range(**cursor) && !is_there(cursor)) {
+            Some(cursor) => Err(Wrong::item(*cursor, "is missing")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_page(&self, request: &PageRequest<ContentId>, page: &Page<Entry, ContentId>) -> Result<(), Wrong> {
+        let (span, items) = (request.span, &page.items);
+        let (first, last) = (items.first().map(|item| item.cursor), items.last().map(|item| item.cursor));
+        self.check_items(items)?;
+        self.check_shape(request, page)?;
+        let upwards = request.order() == Order::OldestFirst;
+        let full = items.len() == request.limit;
+        let shown = |cursor| match (upwards, full) {
+            (true, true) => first.is_none_or(|first| cursor <= first),
+            (false, true) => last.is_none_or(|last| cursor >= last),
+            _ => true,
+        };
+        self.no_hole(items, |cursor| span.contains(cursor) && shown(cursor))?;
+        // What `next` leads to: downwards the rest of the span, upwards all that is older.
+        let beyond = |cursor: &Cursor| last.is_some_and(|last| *cursor < last) && (upwards || span.contains(*cursor));
+        match page.next {
+            None => match self.must.iter().find(|cursor| beyond(cursor)) {
+                Some(cursor) => Err(Wrong::item(*cursor, "is beyond an early end")),
+                None => Ok(()),
+            },
+            Some(_) if self.may.keys().any(beyond) && (full || upwards) => Ok(()),
+            Some(next) => Err(Wrong::item(next, "is `next` and leads to nothing")),
+        }
+    }
+
+    fn check_shape(&self, request: &PageRequest<ContentId>, page: &Page<Entry, ContentId>) -> Result<(), String> {
+        let (span, items) = (request.span, &page.items);
+        let (first, last) = (items.first().map(|item| item.cursor), items.last().map(|item| item.cursor));
+        ensure!(items.iter().all(|item| span.contains(item.cursor)), "something is out of range");
+        ensure!(items.len() <= request.limit, "more than the limit");
+        ensure_eq!(page.prev, first.or(span.after), "prev");
+        ensure!(page.next.is_none() || page.next == last, "next is not the last item");
+        Ok(())
+    }
+}

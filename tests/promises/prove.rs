@@ -1,0 +1,70 @@
+//! How many sequences there are: a fixed few, or as many as make up the operations asked for.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::case::Batch;
+use super::seed::{cases, operations, seed};
+use super::shape::Kind;
+
+/// Most steps of a sequence, where there are few and where there are many of them.
+const STEPS: (usize, usize) = (90, 400);
+/// Sequences of a seed where there are many.
+const BATCH: u32 = 10;
+const TELL_EVERY: Duration = Duration::from_secs(20);
+
+/// Runs random sequences, `times` as many as on RocksDB; or the operations asked for.
+pub(crate) fn run_sequences(kind: Kind, times: u32) {
+    let seed = seed();
+    match operations() {
+        None => {
+            let batch = Batch { kind, seed, cases: cases() * times, steps: STEPS.0 };
+            if let Err(failure) = batch.run(|_| {}) {
+                panic!("{failure}TIDELINE_TEST_SEED={seed} makes the same sequences again");
+            }
+        }
+        Some(operations) => run_operations(kind, seed, operations),
+    }
+}
+
+/// Twice as many threads as cores, since a step waits now and then.
+fn run_operations(kind: Kind, seed: u64, wanted: usize) {
+    let (began, told) = (Instant::now(), Mutex::new(Instant::now()));
+    let (done, sequences, next) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(seed));
+    let failed = Mutex::new(None);
+    let lock = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let tell = |now: &str| {
+        let (done, seconds) = (done.load(Ordering::SeqCst), began.elapsed().as_secs_f64());
+        let per_second = done as f64 / seconds;
+        let sequences = sequences.load(Ordering::SeqCst);
+        eprintln!(
+            "{kind:?}, {now}: {done} of {wanted} operations in {sequences} sequences, {seconds:.0} s, {per_second:.0} a second, no difference"
+        );
+    };
+    let count = |steps: usize| {
+        done.fetch_add(steps, Ordering::SeqCst);
+        sequences.fetch_add(1, Ordering::SeqCst);
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.elapsed() >= TELL_EVERY {
+            *told = Instant::now();
+            tell("so far");
+        }
+    };
+    let run = || {
+        while done.load(Ordering::SeqCst) < wanted && lock().is_none() {
+            let seed = next.fetch_add(1, Ordering::SeqCst);
+            let batch = Batch { kind, seed, cases: BATCH, steps: STEPS.1 };
+            if let Err(failure) = batch.run(count) {
+                lock().get_or_insert((seed, failure));
+            }
+        }
+    };
+    let threads = 2 * thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(run))));
+    if let Some((seed, failure)) = lock().take() {
+        panic!("{failure}TIDELINE_TEST_OPS=1 TIDELINE_TEST_SEED={seed} makes the same sequences again");
+    }
+    tell("done");
+}

@@ -1,0 +1,90 @@
+//! A wrong answer with the few calls that matter to it, in their order.
+
+use tideline::model::{Cursor, Entry, Side, UserId};
+
+use super::bounds::Wrong;
+use super::history::{History, Life, Read, Seen, Window};
+
+/// Items of a page to each side of the one in question.
+const AROUND: usize = 3;
+
+impl History {
+    /// What was wrong, and what was done to it and around it, one call a line.
+    pub(crate) fn tell(&self, read: &Read, wrong: &Wrong) -> String {
+        let life = self.lives.iter().find(|life| Some(life.entry.cursor) == wrong.item);
+        let mut lines = vec![(read.window, format!("{}   <- {}", answer(read, wrong.item), wrong.what))];
+        lines.extend(life.into_iter().flat_map(|life| life_of(life, &read.window)));
+        for (user, target) in self.pairs_of(read, wrong, life) {
+            lines.extend(self.pair_of(user, target, &read.window));
+        }
+        lines.sort_by_key(|(window, _)| window.began);
+        let lines: Vec<_> =
+            lines.into_iter().map(|(w, text)| format!("  {:>8}..{:<8} {text}", w.began, w.ended)).collect();
+        format!("{}\n  from .. to (ticks of calls)\n{}", wrong.what, lines.join("\n"))
+    }
+
+    fn pairs_of(&self, read: &Read, wrong: &Wrong, life: Option<&Life>) -> Vec<(UserId, UserId)> {
+        let other = life.map(|life| life.entry.author).or(wrong.other);
+        match (&read.seen, other) {
+            (Seen::Members(Side::Followers, _), Some(other)) => vec![(other, read.user)],
+            (_, Some(other)) => vec![(read.user, other)],
+            (_, None) => self.pairs.keys().filter(|(user, _)| *user == read.user).copied().collect(),
+        }
+    }
+
+    /// The last change before a read, those during it and the first after it.
+    fn pair_of(&self, user: UserId, target: UserId, read: &Window) -> Vec<(Window, String)> {
+        let changes = self.pairs.get(&(user, target)).map_or(&[][..], Vec::as_slice);
+        let last_before = changes.iter().rposition(|(window, _)| window.is_before(read)).unwrap_or(0);
+        let first_after = changes.iter().position(|(window, _)| read.is_before(window)).unwrap_or(changes.len());
+        let near = changes.iter().take(first_after + 1).skip(last_before);
+        near.map(|(window, follow)| {
+            (*window, format!("{user} {} {target}", if *follow { "follows" } else { "unfollows" }))
+        })
+        .collect()
+    }
+}
+
+fn life_of(life: &Life, read: &Window) -> Vec<(Window, String)> {
+    let Entry { cursor, author } = life.entry;
+    let mut lines = vec![(life.published, format!("{author} publishes {cursor}"))];
+    let edits = life.edits.iter().enumerate().filter(|(_, edit)| edit.began < read.ended);
+    lines.extend(edits.map(|(n, edit)| (*edit, format!("{cursor} gets text {}", life.version + n + 1))));
+    lines.extend(life.deleted.map(|deleted| (deleted, format!("{cursor} is deleted"))));
+    lines
+}
+
+/// What was read; of a long list the part around one item.
+fn answer(read: &Read, item: Option<Cursor>) -> String {
+    let user = read.user;
+    match &read.seen {
+        Seen::Timeline(request, page) => format!(
+            "{user} reads {:?} limit {}: {}, next {:?}",
+            request.span,
+            request.limit,
+            shown(&page.items, item),
+            page.next
+        ),
+        Seen::Outbox(request, page) => format!(
+            "own page of {user} {:?} limit {}: {}, next {:?}",
+            request.span,
+            request.limit,
+            shown(&page.items, item),
+            page.next
+        ),
+        Seen::Scroll(entries) => format!("{user} scrolls to the end: {}", shown(entries, item)),
+        Seen::Texts(_, texts) => {
+            let text = item.and_then(|item| texts.iter().find(|(id, _)| *id == item.id));
+            format!("{user} reads in full: {text:?}")
+        }
+        Seen::Members(side, members) => format!("{side:?} of {user}: {members:?}"),
+    }
+}
+
+fn shown(entries: &[Entry], item: Option<Cursor>) -> String {
+    let place = item.map_or(0, |item| entries.iter().position(|entry| entry.cursor <= item).unwrap_or(entries.len()));
+    let (from, to) = (place.saturating_sub(AROUND), (place + AROUND + 1).min(entries.len()));
+    let items: Vec<_> = entries[from..to].iter().map(|entry| format!("{} of {}", entry.cursor, entry.author)).collect();
+    let more = |there: bool| if there { "…, " } else { "" };
+    format!("[{}{}{}]", more(from > 0), items.join(", "), if to < entries.len() { ", …" } else { "" })
+}

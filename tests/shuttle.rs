@@ -1,0 +1,72 @@
+//! The hand-over between changes, workers and readers under a scheduler that tries many
+//! interleavings: the real backlog, feed, fan-out and settle, compiled here with shuttle's locks,
+//! over the store in memory. `TIDELINE_TEST_SEED` chooses other schedules, `TIDELINE_TEST_CASES` how
+//! many there are. A failure prints the wrong read, and the schedule for `shuttle::replay`.
+//!
+//! Each scenario is also run with something done in a wrong order, and has to find out.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+macro_rules! ensure {
+    ($condition:expr, $($text:tt)+) => {
+        if !$condition {
+            return Err(format!($($text)+));
+        }
+    };
+}
+
+macro_rules! ensure_eq {
+    ($is:expr, $should_be:expr, $($text:tt)+) => {
+        match (&$is, &$should_be) {
+            (is, should_be) if is != should_be => {
+                return Err(format!("{}:\n  is        {is:?}\n  should be {should_be:?}", format!($($text)+)));
+            }
+            _ => {}
+        }
+    };
+}
+
+/// What the sources below name as `crate::sync`.
+mod sync {
+    pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, atomic};
+}
+
+// What they name as `crate::cache`, `crate::error` and `crate::model`.
+use tideline::{cache, error, model};
+
+#[path = "../src/backlog/mod.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+mod backlog;
+#[path = "../src/feed/mod.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+mod feed;
+
+#[path = "shuttle/clock.rs"]
+mod clock;
+#[path = "shuttle/store.rs"]
+mod store;
+#[path = "shuttle/worker.rs"]
+mod worker;
+
+#[path = "promises"]
+#[allow(dead_code)]
+mod promises {
+    pub(crate) mod bounds;
+    pub(crate) mod history;
+    pub(crate) mod names;
+    pub(crate) mod seed;
+    pub(crate) mod tell;
+}
+#[path = "shuttle/actors.rs"]
+mod actors;
+#[path = "shuttle/run.rs"]
+mod run;
+#[path = "shuttle/scenarios.rs"]
+mod scenarios;
+#[path = "shuttle/world.rs"]
+mod world;
+
+fn main() {
+    let arguments = libtest_mimic::Arguments::from_args();
+    libtest_mimic::run(&arguments, scenarios::all()).exit();
+}

@@ -1,0 +1,102 @@
+//! Calls of the feed, written down as they are made.
+
+use tideline::model::{Cursor, Draft, Entry, MAX_MILLIS, PageRequest, Span, UserId};
+
+use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
+use crate::promises::names::user;
+use crate::store::{Change, Tier};
+use crate::world::{Act, World, Wrong};
+
+/// One thread of a scenario.
+pub(crate) struct Actor<'a> {
+    pub(crate) world: &'a World,
+    history: History,
+}
+
+impl<'a> Actor<'a> {
+    pub(crate) fn act(world: &'a World, act: Act) -> History {
+        let mut actor = Self { world, history: History::default() };
+        act(&mut actor);
+        actor.history
+    }
+
+    fn clock(&self) -> &'a Clock {
+        &self.world.ticks
+    }
+
+    /// Publishes one item with this id and time.
+    pub(crate) fn publish(&mut self, author: u64, id: u64, at: u64) {
+        let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{at}}}");
+        let draft: Draft = serde_json::from_str(&text).expect("a draft");
+        let (window, published) = self.clock().during(|| self.world.feed.publish(vec![draft]));
+        for (content, _) in published.expect("a publish") {
+            self.history.lives.push(Life::new(content.entry(), window));
+        }
+    }
+
+    /// Follows and unfollows in one change.
+    pub(crate) fn relate(&mut self, me: u64, follow: &[u64], unfollow: &[u64]) {
+        let follows: Vec<_> = follow.iter().map(|target| (user(*target), Some(5))).collect();
+        let unfollows: Vec<_> = unfollow.iter().map(|target| user(*target)).collect();
+        let me = user(me);
+        let (window, _) = self.clock().during(|| match self.world.wrong {
+            Wrong::UnsettleAfterWrite => self.relate_wrongly(me, &follows, &unfollows),
+            _ => drop(self.world.feed.relate(me, &follows, &unfollows).expect("a change")),
+        });
+        follow.iter().for_each(|target| self.history.relate(me, user(*target), window, true));
+        unfollow.iter().for_each(|target| self.history.relate(me, user(*target), window, false));
+    }
+
+    /// The pairs become unsettled only after the change is written.
+    fn relate_wrongly(&self, me: UserId, follow: &[(UserId, Option<u64>)], unfollow: &[UserId]) {
+        let world = self.world;
+        let follows = follow.iter().map(|(target, since)| Change { target: *target, follow: *since });
+        let unfollows = unfollow.iter().map(|target| Change { target: *target, follow: None });
+        let changes: Vec<_> = follows.chain(unfollows).collect();
+        let mut room = world.backlog.reserve(changes.len()).expect("room");
+        let related = world.store.relate(me, &changes, usize::MAX).expect("a change");
+        // Changes nothing more, but ends what is cached of the user's follows.
+        world.feed.relate(me, follow, unfollow).expect("a change");
+        for (change, related) in changes.iter().zip(related) {
+            if let Some(job) = related.job {
+                world.backlog.unsettle(me, change.target).commit(&mut room, job);
+            }
+        }
+    }
+
+    /// Drops the inbox, as if the user had been away for long.
+    pub(crate) fn evict(&mut self, whose: u64, floor: Cursor) {
+        self.world.store.evict(user(whose), MAX_MILLIS, floor).expect("an eviction");
+    }
+
+    /// The newest items.
+    pub(crate) fn read(&mut self, reader: u64, limit: usize) {
+        let request = PageRequest { span: Span::ALL, limit };
+        let (window, page) = self.clock().during(|| self.world.feed.timeline(user(reader), &request, Tier::Disk));
+        let seen = Seen::Timeline(request, page.expect("a page"));
+        self.history.reads.push(Read { user: user(reader), window, seen });
+    }
+
+    /// From the top to the end by `next`.
+    pub(crate) fn scroll(&mut self, reader: u64, limit: usize) -> Vec<Entry> {
+        let (began, mut entries, mut span) = (self.clock().tick(), Vec::new(), Span::ALL);
+        loop {
+            let page =
+                self.world.feed.timeline(user(reader), &PageRequest { span, limit }, Tier::Disk).expect("a page");
+            entries.extend(page.items);
+            span.before = page.next;
+            if span.before.is_none() {
+                break;
+            }
+        }
+        let window = Window { began, ended: self.clock().tick() };
+        self.history.reads.push(Read { user: user(reader), window, seen: Seen::Scroll(entries.clone()) });
+        entries
+    }
+
+    pub(crate) fn scroll_all(&mut self) {
+        for reader in World::readers() {
+            self.scroll(reader.get(), 100);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Workers: the real fan-out, settle and rebuild, taken from the lanes without waiting.
+
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::backlog::Backlog;
+use crate::error::{Error, Result};
+use crate::model::{Job, Lane, Millis, UserId, Work};
+use crate::store::{Delivery, Store, Then, Tier};
+use crate::world::Wrong;
+
+#[path = "../../src/worker/fan_out.rs"]
+#[allow(dead_code, unused_imports)]
+mod fan_out;
+#[path = "../../src/worker/settle.rs"]
+mod settle;
+
+/// What the sources name as `super::retry`.
+mod retry {
+    use crate::error::Result;
+
+    /// A panic is one of the test.
+    pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+        work()
+    }
+}
+
+/// What the sources name as their `tally`.
+#[derive(Debug)]
+struct Tally;
+
+impl Tally {
+    fn chunk(&self, _: usize) {}
+}
+
+use fan_out::FanOut;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    pub(crate) chunk: usize,
+    pub(crate) push_threshold: u64,
+    pub(crate) pull_threshold: u64,
+    pub(crate) active_for: Millis,
+    pub(crate) inbox_limit: usize,
+}
+
+/// What the sources name as `super::Context`.
+#[derive(Debug)]
+pub(crate) struct Context {
+    store: Arc<Store>,
+    backlog: Arc<Backlog>,
+    rules: Rules,
+    help: Sender<Arc<FanOut>>,
+    wanted: Receiver<Arc<FanOut>>,
+    tally: Tally,
+    wrong: Wrong,
+}
+
+fn slack(limit: usize) -> usize {
+    limit
+}
+
+impl Context {
+    pub(crate) fn new(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules, wrong: Wrong) -> Self {
+        let (help, wanted) = bounded(2);
+        Self { store, backlog, rules, help, wanted, tally: Tally, wrong }
+    }
+
+    /// Does jobs until none is left and `is_over`.
+    pub(crate) fn run(&self, is_over: impl Fn() -> bool) {
+        let (_running, stopped) = bounded(0);
+        loop {
+            if let Ok(fan_out) = self.wanted.try_recv() {
+                self.fan_out(&fan_out, &stopped);
+            } else if let Ok(lane) = self.backlog.lanes().ready().try_recv() {
+                self.run_lane(lane, &stopped);
+            } else if is_over() && self.backlog.is_empty() {
+                return;
+            } else {
+                shuttle::thread::yield_now();
+            }
+        }
+    }
+
+    fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
+        let Some(job) = self.backlog.lanes().first(lane) else { return };
+        let done = match (job.work, self.wrong) {
+            (Work::FanOut { entry }, Wrong::FinishBeforeDeliver) => {
+                self.backlog.finish(&job);
+                let recipients = self.store.followers_after(entry.author, None, usize::MAX).expect("followers");
+                let delivery = Delivery { job: job.id, entry, recipients: &recipients, then: Then::End };
+                return self.store.deliver(&delivery).expect("a delivery");
+            }
+            (Work::Settle { user, author }, Wrong::FinishBeforeSettle) => {
+                self.backlog.finish(&job);
+                self.store.settle(job.id, user, author, self.rules.inbox_limit).expect("a settle");
+                return;
+            }
+            (Work::Rebuild { user }, Wrong::ActiveBeforeUnsettled) => self.rebuild_wrongly(&job, user),
+            (Work::FanOut { entry }, _) => match self.begin_fan_out(&job, entry) {
+                Ok(fan_out) => return self.fan_out(&Arc::new(fan_out), stopped),
+                Err(error) => Err(error),
+            },
+            (Work::Settle { user, author }, _) => self.settle(&job, user, author),
+            (Work::Rebuild { user }, _) => self.rebuild(&job, user),
+        };
+        self.close(&job, done);
+    }
+
+    fn rebuild_wrongly(&self, job: &Job, user: UserId) -> Result<()> {
+        let authors = self.store.followees(user, Tier::Disk)?;
+        let jobs = self.store.rebuild(job.id, user, &authors)?;
+        let mut room = self.backlog.reserve_forced(authors.len());
+        for (author, job) in authors.iter().zip(jobs) {
+            self.backlog.unsettle(user, *author).commit(&mut room, job);
+        }
+        Ok(())
+    }
+
+    fn close(&self, job: &Job, done: Result<()>) {
+        done.expect("a job");
+        self.backlog.finish(job);
+    }
+
+    fn failed(&self, lane: Lane, error: &Error) {
+        panic!("a job of {lane:?} failed: {error}");
+    }
+
+    fn trim_soon(&self, _: UserId) {}
+}

@@ -1,0 +1,124 @@
+//! One service in one execution, and what its threads do to it.
+
+use std::sync::Arc;
+
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::backlog::Backlog;
+use crate::feed::{Feed, Rules};
+use crate::model::{Millis, UserId};
+use crate::promises::history::{Clock, History};
+use crate::store::Store;
+use crate::worker::{self, Context};
+use crate::{actors::Actor, clock};
+
+/// What is done in a wrong order, so that a test shows that it would find it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    Nothing,
+    InboxBeforePending,
+    FinishBeforeDeliver,
+    FinishBeforeSettle,
+    UnsettleAfterWrite,
+    ActiveBeforeUnsettled,
+    ReturningSkipped,
+    LanePerJob,
+}
+
+/// The settings of a scenario.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) push_threshold: u64,
+    pub(crate) active_for: Millis,
+    pub(crate) inbox_limit: usize,
+    pub(crate) workers: usize,
+}
+
+pub(crate) struct World {
+    pub(crate) store: Arc<Store>,
+    pub(crate) backlog: Arc<Backlog>,
+    pub(crate) feed: Feed,
+    pub(crate) ticks: Clock,
+    pub(crate) wrong: Wrong,
+    context: Context,
+    running: AtomicUsize,
+}
+
+/// What a thread of a scenario does.
+pub(crate) type Act = fn(&mut Actor<'_>);
+
+const FOLLOW_LIMIT: usize = 100;
+
+impl World {
+    fn new(settings: Settings, wrong: Wrong) -> Self {
+        clock::reset();
+        let store = Arc::new(Store::new(wrong));
+        let backlog = Arc::new(Backlog::new(1000));
+        let rules = Rules { include_own: false, active_for: settings.active_for, follow_limit: FOLLOW_LIMIT };
+        let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), rules);
+        let rules = worker::Rules {
+            chunk: 1,
+            push_threshold: settings.push_threshold,
+            pull_threshold: 100,
+            active_for: settings.active_for,
+            inbox_limit: settings.inbox_limit,
+        };
+        let context = Context::new(Arc::clone(&store), Arc::clone(&backlog), rules, wrong);
+        Self { store, backlog, feed, ticks: Clock::default(), wrong, context, running: AtomicUsize::new(0) }
+    }
+
+    /// Does `before` alone and to its end, then `acts` side by side, then reads everything; all that
+    /// was done and seen.
+    pub(crate) fn play(settings: Settings, wrong: Wrong, before: Act, acts: &[Act]) -> (Arc<Self>, History) {
+        let world = Arc::new(Self::new(settings, wrong));
+        let mut all = Actor::act(&world, before);
+        world.drain();
+        world.running.store(acts.len(), Ordering::SeqCst);
+        let workers: Vec<_> = (0..settings.workers)
+            .map(|_| {
+                let world = Arc::clone(&world);
+                shuttle::thread::spawn(move || world.context.run(|| world.running.load(Ordering::SeqCst) == 0))
+            })
+            .collect();
+        let actors: Vec<_> = acts
+            .iter()
+            .map(|act| {
+                let (world, act) = (Arc::clone(&world), *act);
+                shuttle::thread::spawn(move || {
+                    let history = Actor::act(&world, act);
+                    world.running.fetch_sub(1, Ordering::SeqCst);
+                    history
+                })
+            })
+            .collect();
+        for actor in actors {
+            merge(&mut all, actor.join().expect("no panic"));
+        }
+        merge(&mut all, Actor::act(&world, |actor| actor.scroll_all()));
+        for worker in workers {
+            worker.join().expect("no panic");
+        }
+        merge(&mut all, Actor::act(&world, |actor| actor.scroll_all()));
+        world.drain();
+        (world, all)
+    }
+
+    /// Does all jobs that there are.
+    pub(crate) fn drain(&self) {
+        self.context.run(|| true);
+    }
+
+    /// All who read in a scenario.
+    pub(crate) fn readers() -> [UserId; 2] {
+        [1, 2].map(|raw| UserId::new(raw).expect("an id"))
+    }
+}
+
+/// Adds what came later; a pair that was changed before and after keeps both.
+fn merge(all: &mut History, later: History) {
+    all.lives.extend(later.lives);
+    all.reads.extend(later.reads);
+    for (pair, changes) in later.pairs {
+        all.pairs.entry(pair).or_default().extend(changes);
+    }
+}
