@@ -55,6 +55,8 @@ $(DEMO)/ready: | build
 
 .PHONY: test
 test: setup ## run all tests
+	# First, and by itself: what is built after it has no failpoints.
+	cargo test --release --locked --features failpoints --test crash_points
 	cargo test --release --locked --doc
 	cargo test --release --locked --lib --bins --tests
 	python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
@@ -64,6 +66,7 @@ check: setup ## format, lints, documentation, tests, licences and advisories
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	cargo clippy --release --locked --all-targets -- -D warnings
+	cargo clippy --release --locked --features failpoints --bins --test crash_points -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
 	@$(MAKE) --no-print-directory test
 	@.ci/deny

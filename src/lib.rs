@@ -9,6 +9,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod error;
+pub mod failpoint;
 pub mod feed;
 pub mod http;
 pub mod model;

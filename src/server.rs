@@ -15,6 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::backlog::Backlog;
 use crate::config::{Config, Durability};
 use crate::error::{Error, Result};
+use crate::failpoint::{self, Place};
 use crate::feed::{self, Feed};
 use crate::http::{self, Api};
 use crate::store::Store;
@@ -50,6 +51,7 @@ pub fn open(config: &Config) -> Result<App> {
     let store = Arc::new(Store::Rocks(Rocks::open(&Options {
         dir: storage.data_dir.clone(),
         sync: storage.durability == Durability::Sync,
+        min_free: mebibytes(storage.min_free_mb) as u64,
         block_cache: mebibytes(storage.block_cache_mb),
         write_buffer: mebibytes(storage.write_buffer_mb),
         max_open_files: tables,
@@ -60,8 +62,10 @@ pub fn open(config: &Config) -> Result<App> {
         },
         listeners: candidates.listeners(),
     })?));
+    failpoint::pass(Place::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
     backlog.restore(store.jobs()?);
+    failpoint::pass(Place::StartRestored);
     let rules = worker::Rules {
         workers: if fanout.workers > 0 { fanout.workers } else { cores() },
         chunk: fanout.chunk,
@@ -116,7 +120,9 @@ impl App {
             tracing::warn!("a worker did not stop in time; its job goes on after the next start");
             return feed.store().sync();
         }
+        failpoint::pass(Place::StopWorkers);
         feed.store().sync()?;
+        failpoint::pass(Place::StopSynced);
         while Arc::strong_count(&feed) > 1 || Arc::strong_count(feed.store()) > 1 {
             if began.elapsed() >= timeout {
                 tracing::warn!("a request did not end in time; the next start replays the log");

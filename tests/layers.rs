@@ -15,17 +15,18 @@ use layers::scan::{Mention, mentions};
 /// A top-level module and what of ours it may use. A longer path allows only what is below it.
 ///
 /// Unit tests are free of it: they put together what they need.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("model", &[]),
     ("clock", &["model"]),
     ("sync", &[]),
+    ("failpoint", &[]),
     ("error", &["model"]),
     ("cache", &["model"]),
     ("config", &["error"]),
-    ("store", &["cache", "model", "error"]),
+    ("store", &["cache", "failpoint", "model", "error"]),
     ("backlog", &["sync", "model", "error"]),
-    ("feed", &["backlog", "store", "cache", "sync", "clock", "model", "error"]),
-    ("worker", &["backlog", "store", "sync", "clock", "model", "error"]),
+    ("feed", &["backlog", "store", "cache", "sync", "clock", "failpoint", "model", "error"]),
+    ("worker", &["backlog", "store", "sync", "clock", "failpoint", "model", "error"]),
     (
         "http",
         &[
@@ -40,8 +41,8 @@ const LAYERS: [(&str, &[&str]); 13] = [
             "config",
         ],
     ),
-    ("server", &["http", "worker", "feed", "backlog", "store", "clock", "config", "error", "model"]),
-    ("cli", &["server", "worker", "feed", "backlog", "store", "clock", "config", "error", "model"]),
+    ("server", &["http", "worker", "feed", "backlog", "store", "clock", "config", "failpoint", "error", "model"]),
+    ("cli", &["server", "worker", "feed", "backlog", "store", "clock", "config", "failpoint", "error", "model"]),
 ];
 
 /// A crate by the beginning of its name, and the only places that may name it.

@@ -31,8 +31,8 @@ mod sync {
     pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, atomic};
 }
 
-// What they name as `crate::cache`, `crate::error` and `crate::model`.
-use tideline::{cache, error, model};
+// What they name as `crate::cache`, `crate::error`, `crate::failpoint` and `crate::model`.
+use tideline::{cache, error, failpoint, model};
 
 #[path = "../src/backlog/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]

@@ -73,6 +73,8 @@ struct ServeArgs {
 
 /// Runs the program. Exit code 0 for success, 1 for failure, 2 for wrong usage.
 pub fn main() -> ExitCode {
+    #[cfg(feature = "failpoints")]
+    let _armed = crate::failpoint::Armed::default();
     match run(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {

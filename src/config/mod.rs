@@ -82,6 +82,8 @@ pub struct Storage {
     pub data_dir: PathBuf,
     /// When a change is acknowledged.
     pub durability: Durability,
+    /// Changes are refused while the file system has less free than this, MiB; 0 for never.
+    pub min_free_mb: usize,
     /// Memory for blocks read from disk, MiB.
     pub block_cache_mb: usize,
     /// Memory for rows not yet written to table files, MiB, over all tables.
@@ -95,6 +97,7 @@ impl Default for Storage {
         Self {
             data_dir: PathBuf::from("data"),
             durability: Durability::Sync,
+            min_free_mb: 512,
             block_cache_mb: 512,
             write_buffer_mb: 256,
             max_open_files: 4096,

@@ -3,6 +3,7 @@
 use super::Feed;
 use crate::clock::now;
 use crate::error::{Error, Result};
+use crate::failpoint::{self, Place};
 use crate::model::{Activity, Millis, UserId};
 use crate::store::Tier;
 
@@ -24,9 +25,14 @@ impl Feed {
         }
         // Without room for a rebuild the reader stays as it is: exact, only slower.
         let Some(mut room) = self.backlog.reserve_low(1) else { return Ok(present) };
-        let touched = self.store.touch(user, now)?;
+        let touched = match self.store.touch(user, now) {
+            // The same goes for a storage that takes no writes at present.
+            Err(Error::Unavailable { .. }) => return Ok(present),
+            touched => touched?,
+        };
         if let Some(job) = touched.job {
             self.backlog.add(&mut room, job);
+            failpoint::pass(Place::TouchQueued);
         }
         Ok(touched.activity)
     }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::Feed;
 use crate::clock::now;
 use crate::error::{Error, Result};
+use crate::failpoint::{self, Place};
 use crate::model::{
     Content, ContentId, Cursor, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Order, Page, PageRequest,
     Publish, Span, UserId,
@@ -53,7 +54,9 @@ impl Feed {
                     Published::Same(content) => (content, false),
                     Published::Taken => (item.content, false),
                 };
-                return Ok(items.into_iter().zip(published).map(result).collect());
+                let results = items.into_iter().zip(published).map(result).collect();
+                failpoint::pass(Place::PublishQueued);
+                return Ok(results);
             }
             for (item, published) in items.iter_mut().zip(published) {
                 match published {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::Feed;
 use crate::clock::now;
 use crate::error::{Error, Result};
+use crate::failpoint::{self, Place};
 use crate::model::{Millis, Order, Page, PageRequest, Relation, Side, Span, UserCursor, UserId};
 use crate::store::{Change, Tier};
 
@@ -102,6 +103,7 @@ impl Feed {
                 pair.commit(&mut room, job);
             }
         }
+        failpoint::pass(Place::RelateQueued);
         Ok(related.into_iter().map(|related| (related.relation, related.job.is_some())).collect())
     }
 

@@ -194,7 +194,7 @@ impl Context {
         let idle = state.closed && state.running.is_empty();
         drop(state);
         if then == Then::End {
-            self.backlog.finish(&fan_out.job);
+            self.close(&fan_out.job, Ok(()));
         } else if idle {
             // Two chunks each saw the other under way, so neither recorded the end.
             self.close(&fan_out.job, guarded(|| self.store.drop_job(fan_out.job.id)));

@@ -20,6 +20,7 @@ use self::fan_out::FanOut;
 use self::retry::guarded;
 use crate::backlog::Backlog;
 use crate::error::{Error, Result};
+use crate::failpoint::{self, Place};
 use crate::model::{Job, Lane, Millis, UserId, Work};
 use crate::store::Store;
 
@@ -140,6 +141,7 @@ impl Context {
     /// Does the first job of a lane. In the end the lane goes on, or is given back after a failure.
     fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
         let Some(job) = self.backlog.lanes().first(lane) else { return };
+        failpoint::pass(Place::JobTaken);
         let done = match job.work {
             Work::FanOut { entry } => match guarded(|| self.begin_fan_out(&job, entry)) {
                 Ok(fan_out) => return self.fan_out(&Arc::new(fan_out), stopped),
@@ -160,9 +162,16 @@ impl Context {
     /// Takes a job that is gone from disk out of the backlog, or gives its lane back after a failure.
     fn close(&self, job: &Job, done: Result<()>) {
         match done {
-            Ok(()) => self.backlog.finish(job),
+            Ok(()) => self.finish(job),
             Err(error) => self.failed(job.id.lane, &error),
         }
+    }
+
+    /// Takes a job out of the backlog that is gone from disk.
+    fn finish(&self, job: &Job) {
+        failpoint::pass(Place::JobDone);
+        self.backlog.finish(job);
+        failpoint::pass(Place::JobFinished);
     }
 
     fn trim_soon(&self, user: UserId) {

@@ -28,7 +28,11 @@ impl Context {
         self.tally.failure();
         let pause = self.backlog.lanes().failed(lane);
         let pause_ms = pause.as_millis() as u64;
-        tracing::error!(%error, lane = lane.number(), pause_ms, "a job failed and will be tried again");
+        match error {
+            // The store tells when it begins to refuse writes, and when it takes them again.
+            Error::Unavailable { .. } => tracing::debug!(%error, pause_ms, "a job waits for the storage"),
+            _ => tracing::error!(%error, lane = lane.number(), pause_ms, "a job failed and will be tried again"),
+        }
     }
 
     /// Holds the lanes of failed jobs until it is time for another try.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Fill, Order, Span, UserId};
 use crate::store::{Listeners, Tier};
 
@@ -98,9 +98,13 @@ impl Context {
                 Ok(Candidate::Outbox(author)) => self.trim_outbox(author),
                 Err(_) => return,
             };
-            if let Err(error) = trimmed {
-                self.tally.failure();
-                tracing::error!(%error, ?candidate, "there was no trim; the next compaction asks for it again");
+            match trimmed {
+                Ok(()) => {}
+                Err(error @ Error::Unavailable { .. }) => tracing::debug!(%error, ?candidate, "there was no trim"),
+                Err(error) => {
+                    self.tally.failure();
+                    tracing::error!(%error, ?candidate, "there was no trim; the next compaction asks for it again");
+                }
             }
             self.candidates.waiting.fetch_sub(1, Ordering::SeqCst);
         }

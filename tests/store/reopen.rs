@@ -233,3 +233,24 @@ fn an_oversized_inbox_is_named_when_it_is_compacted() {
     assert_eq!(named, users([2]));
     assert_eq!(inbox(&store, 2).len(), 30, "noticing drops nothing");
 }
+
+#[test]
+fn what_memory_does_not_have_is_never_taken_for_an_empty_row() {
+    // Items of more than a block each, so that a look for one that is not there goes on to a block
+    // that is not in memory as often as the table's filter errs.
+    let dir = fresh();
+    let store = open(dir.path());
+    for id in 1..=400 {
+        let long = Content { text: Some(id.to_string().repeat(2000)), ..post(id * 1000, 1, id) };
+        publish(&store, long);
+    }
+    store.compact().expect("compacts");
+    let store = reopened(dir.path(), store);
+    for id in (1000..400_000).step_by(37) {
+        match store.contents(&[item(id)], Tier::Memory) {
+            Ok(found) => assert_eq!(found[0].is_some(), id % 1000 == 0, "{id}"),
+            Err(Error::NotCached) => {}
+            Err(other) => panic!("{id}: {other}"),
+        }
+    }
+}

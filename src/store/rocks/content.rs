@@ -6,6 +6,7 @@ use super::tables::{CONTENT, DELETED, JOBS};
 use super::values::{self, Stored};
 use super::{Rocks, keys};
 use crate::error::Result;
+use crate::failpoint::Write;
 use crate::model::{Content, ContentId, Edit, Job, Millis, Publish, Work};
 use crate::store::{Batch, Published, Tier};
 
@@ -26,7 +27,7 @@ impl Rocks {
         }
         let refused = batch == Batch::AllOrNone && results.contains(&Published::Taken);
         if !refused && !change.is_empty() {
-            self.acknowledge(change)?;
+            self.acknowledge(Write::Publish, change)?;
             // Under the locks still, for which a repeat of one of the items waits.
             queue_new(&results, queue);
         }
@@ -69,7 +70,7 @@ impl Rocks {
         content.edited_at = Some(now);
         let mut change = WriteBatch::default();
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        self.acknowledge(change)?;
+        self.acknowledge(Write::Edit, change)?;
         Ok(Some(stored.content))
     }
 
@@ -83,7 +84,7 @@ impl Rocks {
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
         change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(now));
         self.delete_outbox_row(&mut change, stored.content.entry())?;
-        self.acknowledge(change)?;
+        self.acknowledge(Write::Delete, change)?;
         self.deleted.add(id.get());
         Ok(true)
     }

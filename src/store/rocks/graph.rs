@@ -9,6 +9,7 @@ use super::tables::{COUNTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_B
 use super::walk::Walk;
 use super::{Rocks, reading, storage, values};
 use crate::error::{Error, Result};
+use crate::failpoint::Write;
 use crate::model::{Millis, Order, Position, Relation, Side, Span, UserCursor, UserId, Work};
 use crate::store::{Change, Related, Tier};
 
@@ -51,7 +52,7 @@ impl Rocks {
         if growth != 0 {
             batch.merge_cf(self.family(COUNTS)?, keys::count(user, Counter::Following), values::count(growth));
         }
-        self.acknowledge(batch)?;
+        self.acknowledge(Write::Relate, batch)?;
         Ok(related)
     }
 

@@ -9,6 +9,7 @@ use super::tables::{FOLLOWING, INBOX, JOBS};
 use super::walk::Walk;
 use super::{Rocks, keys, values};
 use crate::error::{Error, Result};
+use crate::failpoint::Write;
 use crate::model::{ContentId, Cursor, Entry, JobId, Order, Span, UserId, Work};
 use crate::store::{Delivery, Then, Tier};
 
@@ -35,7 +36,7 @@ impl Rocks {
         let _lock = self.floor_locks.one(user.get());
         let mut batch = WriteBatch::default();
         self.put_floor(&mut batch, user, floor)?;
-        self.follow_up(batch)
+        self.follow_up(Write::RaiseFloor, batch)
     }
 
     /// Adds a higher floor to a change. The caller holds the user's floor lock until it is written.
@@ -63,7 +64,7 @@ impl Rocks {
             }
             Then::End => batch.delete_cf(jobs, keys::job(delivery.job)),
         }
-        self.follow_up(batch)
+        self.follow_up(Write::Deliver, batch)
     }
 
     /// See [`Store::settle`](crate::store::Store::settle).
@@ -99,7 +100,7 @@ impl Rocks {
         if let Some(floor) = new_floor {
             self.put_floor(&mut batch, user, floor)?;
         }
-        self.follow_up(batch)?;
+        self.follow_up(Write::Settle, batch)?;
         Ok(changed)
     }
 
@@ -119,7 +120,7 @@ impl Rocks {
     pub fn put_inbox_row(&self, user: UserId, entry: Entry) -> Result<()> {
         let mut batch = WriteBatch::default();
         batch.put_cf(self.family(INBOX)?, keys::entry(user, entry.cursor), values::author(entry.author));
-        self.acknowledge(batch)
+        self.commit(batch, true)
     }
 
     /// Takes a row out of an inbox past all rules, for tests of what looks for such rows.
@@ -127,7 +128,7 @@ impl Rocks {
     pub fn delete_inbox_row(&self, user: UserId, cursor: Cursor) -> Result<()> {
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(INBOX)?, keys::entry(user, cursor));
-        self.acknowledge(batch)
+        self.commit(batch, true)
     }
 }
 

@@ -5,6 +5,7 @@ use rocksdb::{ReadOptions, WriteBatch};
 use super::tables::{JOBS, UNPUSHED};
 use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
+use crate::failpoint::Write;
 use crate::model::{Entry, Job, JobId, Progress, Reach, Work};
 use crate::store::Tier;
 
@@ -25,7 +26,7 @@ impl Rocks {
             let key = keys::id(entry.author.get());
             batch.put_cf(self.family(UNPUSHED)?, key, values::unpushed(unpushed));
         }
-        self.follow_up(batch)?;
+        self.follow_up(Write::BeginFanOut, batch)?;
         if reach != Reach::All {
             self.unpushed.set(entry.author, unpushed);
         }
@@ -36,7 +37,7 @@ impl Rocks {
     pub fn drop_job(&self, job: JobId) -> Result<()> {
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(JOBS)?, keys::job(job));
-        self.follow_up(batch)
+        self.follow_up(Write::DropJob, batch)
     }
 
     /// See [`Store::jobs`](crate::store::Store::jobs).

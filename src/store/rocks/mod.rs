@@ -4,6 +4,7 @@ mod content;
 mod directory;
 mod filter;
 mod graph;
+mod health;
 mod inbox;
 mod jobs;
 mod keys;
@@ -19,20 +20,22 @@ mod values;
 mod walk;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rocksdb::{DB, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+use rocksdb::{DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
 use self::directory::Directory;
 use self::filter::FloorFilterFactory;
+use self::health::Health;
 use self::locks::{SharedStripes, Stripes};
 use self::seen::Seen;
 use self::tables::Table;
 use self::unpushed::UnpushedRows;
 use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
+use crate::failpoint::{self, Place, Write};
 use crate::model::{Activity, JobId, UserId, Work};
 use crate::store::{Listeners, Tier};
 
@@ -52,6 +55,8 @@ pub struct Options {
     pub dir: PathBuf,
     /// Whether an acknowledged change is flushed to the device first.
     pub sync: bool,
+    /// Changes are refused while the file system has less free than this, bytes; 0 for never.
+    pub min_free: u64,
     /// Memory for blocks read from disk, bytes.
     pub block_cache: usize,
     /// Memory for rows not yet in table files, bytes, all tables together.
@@ -72,6 +77,7 @@ impl Options {
         Self {
             dir: dir.into(),
             sync: true,
+            min_free: 0,
             block_cache: 64 << 20,
             write_buffer: 64 << 20,
             max_open_files: 1024,
@@ -86,6 +92,7 @@ impl Options {
 pub struct Rocks {
     db: DB,
     sync: bool,
+    health: Health,
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
     deleted: Seen,
@@ -121,6 +128,7 @@ impl Rocks {
     /// it or its format is unknown.
     pub fn open(options: &Options) -> Result<Self> {
         let directory = Directory::claim(&options.dir)?;
+        failpoint::pass(Place::StartClaimed);
         let mut engine = rocksdb::Options::default();
         engine.create_if_missing(directory.is_fresh()?);
         engine.create_missing_column_families(true);
@@ -130,6 +138,10 @@ impl Rocks {
         engine.set_bytes_per_sync(1 << 20);
         // A quiet table pins the shared log; this flushes it.
         engine.set_max_total_wal_size(LOG_LIMIT);
+        // What was not flushed to the device may come out of a power cut torn or in any order: replay
+        // up to the first gap. What was flushed must be there, and whole, or the start fails.
+        engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
+        engine.set_track_and_verify_wals_in_manifest(true);
         engine.set_keep_log_file_num(4);
         engine.set_max_log_file_size(8 << 20);
         engine.set_stats_dump_period_sec(0);
@@ -145,11 +157,13 @@ impl Rocks {
             notice: Arc::clone(&listeners.oversized_outbox),
         };
         let families = tables::descriptors(&cache, inbox_filter, outbox_filter);
-        let db = DB::open_cf_descriptors(&engine, directory.engine(), families).map_err(storage)?;
+        let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
+            .map_err(|error| cannot_open(&options.dir, &error))?;
         directory.created()?;
         let mut store = Self {
             db,
             sync: options.sync,
+            health: Health::new(&options.dir, options.min_free),
             next_seq: AtomicU64::new(1),
             deleted: Seen::default(),
             evicted: Seen::default(),
@@ -179,19 +193,37 @@ impl Rocks {
     }
 
     /// Writes a change that is acknowledged to a caller.
-    fn acknowledge(&self, batch: WriteBatch) -> Result<()> {
-        self.write(batch, self.sync)
+    fn acknowledge(&self, what: Write, batch: WriteBatch) -> Result<()> {
+        self.write(what, batch, self.sync)
     }
 
     /// Writes a change that is durable no later than the next acknowledged one.
-    fn follow_up(&self, batch: WriteBatch) -> Result<()> {
-        self.write(batch, false)
+    fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
+        self.write(what, batch, false)
     }
 
-    fn write(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+    fn write(&self, what: Write, batch: WriteBatch, sync: bool) -> Result<()> {
+        failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
+        self.commit(batch, sync)?;
+        failpoint::end(what);
+        Ok(())
+    }
+
+    fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+        let admitted = self.health.admit()?;
         let mut options = WriteOptions::default();
         options.set_sync(sync);
-        self.db.write_opt(batch, &options).map_err(storage)
+        match self.db.write_opt(batch, &options) {
+            Ok(()) => {
+                self.health.wrote(&admitted);
+                Ok(())
+            }
+            // What is wrong with the change, or with what is on disk, does not go away with time.
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidArgument | ErrorKind::Corruption) => {
+                Err(storage(error))
+            }
+            Err(error) => Err(self.health.refused(&error.into_string())),
+        }
     }
 
     fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<rocksdb::DBPinnableSlice<'_>>> {
@@ -226,6 +258,7 @@ impl Drop for Rocks {
         if let Err(error) = self.flush() {
             tracing::warn!(%error, "the write buffers were not flushed; the next start replays the log");
         }
+        failpoint::pass(Place::StopFlushed);
         self.db.cancel_all_background_work(true);
     }
 }
@@ -238,11 +271,16 @@ fn reading(tier: Tier) -> ReadOptions {
     options
 }
 
+/// Why an engine does not open its files; what can be done about it stands in the README.
+fn cannot_open(dir: &Path, error: &rocksdb::Error) -> Error {
+    Error::Setup(format!("data directory {}: the storage engine cannot open db/: {error}", dir.display()))
+}
+
 /// An engine's error by its meaning.
 fn storage(error: rocksdb::Error) -> Error {
     match error.kind() {
-        rocksdb::ErrorKind::Incomplete => Error::NotCached,
-        rocksdb::ErrorKind::Corruption => Error::Corrupt(error.into_string()),
+        ErrorKind::Incomplete => Error::NotCached,
+        ErrorKind::Corruption => Error::Corrupt(error.into_string()),
         _ => Error::Storage(error.into_string()),
     }
 }

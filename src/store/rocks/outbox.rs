@@ -17,6 +17,7 @@ use super::tables::{OUTBOX, OUTBOX_ARCHIVE, Table};
 use super::walk::Walk;
 use super::{Rocks, keys, values};
 use crate::error::Result;
+use crate::failpoint::Write;
 use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
 use crate::store::Tier;
 
@@ -128,7 +129,7 @@ impl Rocks {
             change.put_cf(archive, keys::entry(author, *cursor), []);
         }
         change.put_cf(hot, keys::head(author.get()), values::cursor(*floor));
-        self.follow_up(change)?;
+        self.follow_up(Write::Archive, change)?;
         Ok(moved.len())
     }
 

@@ -9,6 +9,7 @@ use super::seen::Seen;
 use super::tables::{ACTIVITY, JOBS, UNPUSHED};
 use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
+use crate::failpoint::Write;
 use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
 use crate::store::{Idle, Split, Tier, Touched};
 
@@ -31,10 +32,10 @@ impl Rocks {
     }
 
     /// Writes a change with the row in it; the caller holds the user's activity lock.
-    fn write_activity(&self, mut batch: WriteBatch, user: UserId, activity: Activity) -> Result<()> {
+    fn write_activity(&self, what: Write, mut batch: WriteBatch, user: UserId, activity: Activity) -> Result<()> {
         batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
         self.activities.remove(&user);
-        self.follow_up(batch)?;
+        self.follow_up(what, batch)?;
         self.activities.insert(user, activity);
         Ok(())
     }
@@ -47,7 +48,7 @@ impl Rocks {
         let _lock = self.activity_locks.one(user.get());
         match self.locked_activity(user, Tier::Disk)? {
             Activity::Dormant { seen: None } => {
-                self.write_activity(WriteBatch::default(), user, Activity::Dormant { seen: Some(now) })
+                self.write_activity(Write::Meet, WriteBatch::default(), user, Activity::Dormant { seen: Some(now) })
             }
             _ => Ok(()),
         }
@@ -65,7 +66,7 @@ impl Rocks {
                 (present.returned(now, job.id), Some(job))
             }
         };
-        self.write_activity(batch, user, activity)?;
+        self.write_activity(Write::Touch, batch, user, activity)?;
         Ok(Touched { activity, job })
     }
 
@@ -82,7 +83,7 @@ impl Rocks {
                 let _lock = self.activity_locks.one(user.get());
                 activity = self.locked_activity(*user, Tier::Disk)?;
                 if let Some(lapsed) = activity.lapsed(seen_since) {
-                    self.write_activity(WriteBatch::default(), *user, lapsed)?;
+                    self.write_activity(Write::Lapse, WriteBatch::default(), *user, lapsed)?;
                     split.lapsed.push(*user);
                     continue;
                 }
@@ -173,7 +174,7 @@ impl Rocks {
         let _floor_lock = self.floor_locks.one(user.get());
         let mut batch = WriteBatch::default();
         self.put_floor(&mut batch, user, floor)?;
-        self.write_activity(batch, user, Activity::Evicted)?;
+        self.write_activity(Write::Evict, batch, user, Activity::Evicted)?;
         Ok(true)
     }
 
@@ -183,12 +184,12 @@ impl Rocks {
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(JOBS)?, keys::job(job));
         let Some(rebuilt) = self.locked_activity(user, Tier::Disk)?.rebuilt(job) else {
-            self.follow_up(batch)?;
+            self.follow_up(Write::DropJob, batch)?;
             return Ok(Vec::new());
         };
         let settle = |author: &UserId| self.put_job(&mut batch, Work::Settle { user, author: *author });
         let jobs = authors.iter().map(settle).collect::<Result<_>>()?;
-        self.write_activity(batch, user, rebuilt)?;
+        self.write_activity(Write::Rebuild, batch, user, rebuilt)?;
         Ok(jobs)
     }
 

@@ -1,0 +1,190 @@
+//! Places between two durable steps, where a test stops the process or makes a write fail.
+//!
+//! Only a build with the feature `failpoints` has them; in any other the functions here are empty
+//! and cost nothing. What a place does is said in the environment, in the words of the `fail` crate:
+//! `FAILPOINTS='deliver.after=3*off->return(abort)'`. `docs/failpoints.md` lists places and actions.
+
+macro_rules! named {
+    ($(#[$about:meta])* pub enum $Name:ident { $($(#[$doc:meta])+ $Variant:ident = $text:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $Name {
+            $($(#[$doc])+ $Variant,)+
+        }
+
+        impl $Name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$Variant),+];
+
+            /// As it is written in the environment and in `docs/failpoints.md`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Variant => $text,)+
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// A change that the store writes: one durable step. Each has a place before it, `publish.before`,
+    /// and one after it, `publish.after`.
+    pub enum Write {
+        /// Items with their outbox rows and jobs.
+        Publish = "publish",
+        /// An item's new state.
+        Edit = "edit",
+        /// An item's deletion.
+        Delete = "delete",
+        /// Follows and unfollows with their jobs.
+        Relate = "relate",
+        /// A user seen, with a rebuild job if it was dormant.
+        Touch = "touch",
+        /// A user become dormant.
+        Lapse = "lapse",
+        /// A user met for the first time, from whom on its eviction is counted.
+        Meet = "meet",
+        /// An inbox dropped: the floor at the top, the user evicted.
+        Evict = "evict",
+        /// Outbox entries moved to the archive, with the outbox's floor.
+        Archive = "archive",
+        /// Who gets an item.
+        BeginFanOut = "begin_fan_out",
+        /// A chunk of a fan-out with its progress.
+        Deliver = "deliver",
+        /// A settled pair with the end of its job.
+        Settle = "settle",
+        /// An active user with the settle jobs of its pairs.
+        Rebuild = "rebuild",
+        /// A higher floor.
+        RaiseFloor = "raise_floor",
+        /// The end of a job that has nothing left to do.
+        DropJob = "drop_job",
+    }
+}
+
+named! {
+    /// A place between durable steps that is not beside a write of the store.
+    pub enum Place {
+        /// The data directory is claimed and has its format; the engine is not open.
+        StartClaimed = "start.claimed",
+        /// The engine has replayed its log; no job has been read.
+        StartOpened = "start.opened",
+        /// The backlog has the jobs that an earlier run left; no worker runs.
+        StartRestored = "start.restored",
+        /// The jobs of a publish are queued; it has not been answered.
+        PublishQueued = "publish.queued",
+        /// The jobs of follows and unfollows are queued; they have not been answered.
+        RelateQueued = "relate.queued",
+        /// The rebuild job of a returning reader is queued; the read has not begun.
+        TouchQueued = "touch.queued",
+        /// A worker has taken a job from its lane.
+        JobTaken = "job.taken",
+        /// A job is gone from disk; the backlog still has it.
+        JobDone = "job.done",
+        /// The backlog has let go of a job; its lane goes on.
+        JobFinished = "job.finished",
+        /// The workers have stopped; the log has not been flushed.
+        StopWorkers = "stop.workers",
+        /// The log is flushed; the write buffers are not.
+        StopSynced = "stop.synced",
+        /// The write buffers are flushed; the engine is not closed.
+        StopFlushed = "stop.flushed",
+    }
+}
+
+/// The names of all places.
+pub fn names() -> Vec<String> {
+    let writes = Write::ALL.iter().flat_map(|write| [before(*write), after(*write)]);
+    writes.chain(Place::ALL.iter().map(|place| place.name().to_owned())).collect()
+}
+
+fn before(write: Write) -> String {
+    format!("{}.before", write.name())
+}
+
+fn after(write: Write) -> String {
+    format!("{}.after", write.name())
+}
+
+/// Passes a place. Returns, unless the process is to end here.
+#[inline]
+pub fn pass(place: Place) {
+    #[cfg(feature = "failpoints")]
+    armed::pass(place.name());
+    #[cfg(not(feature = "failpoints"))]
+    let _ = place;
+}
+
+/// Passes the place before a write. Fails, as the engine would, if the write is to fail.
+#[inline]
+pub fn begin(write: Write) -> Result<(), &'static str> {
+    #[cfg(feature = "failpoints")]
+    return armed::fails(&before(write));
+    #[cfg(not(feature = "failpoints"))]
+    {
+        let _ = write;
+        Ok(())
+    }
+}
+
+/// Passes the place after a write.
+#[inline]
+pub fn end(write: Write) {
+    #[cfg(feature = "failpoints")]
+    armed::pass(&after(write));
+    #[cfg(not(feature = "failpoints"))]
+    let _ = write;
+}
+
+#[cfg(feature = "failpoints")]
+pub use armed::Armed;
+
+#[cfg(feature = "failpoints")]
+mod armed {
+    use fail::{FailScenario, fail_point};
+
+    /// The places do what the environment says for as long as this lives.
+    pub struct Armed(#[allow(dead_code, reason = "ends the scenario when dropped")] FailScenario<'static>);
+
+    impl Default for Armed {
+        /// Reads `FAILPOINTS`.
+        fn default() -> Self {
+            Self(FailScenario::setup())
+        }
+    }
+
+    /// `return(abort)` ends the process at once, as `kill -9` does: nothing is flushed or closed.
+    fn obey(action: Option<&str>) {
+        if action == Some("abort") {
+            std::process::abort();
+        }
+    }
+
+    pub(super) fn pass(name: &str) {
+        fail_point!(name, |action| obey(action.as_deref()));
+    }
+
+    pub(super) fn fails(name: &str) -> Result<(), &'static str> {
+        fail_point!(name, |action| {
+            obey(action.as_deref());
+            Err("a failpoint said so")
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names = names();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert_eq!(all, 2 * Write::ALL.len() + Place::ALL.len());
+    }
+}

@@ -1,0 +1,155 @@
+//! Whether the storage takes writes: the answer to a full device.
+//!
+//! The engine gets over a full device by itself, but its way there is rough: a change may stand torn at
+//! the end of its log, and it looks for room only every five seconds. So changes are refused before
+//! the engine sees them while little is free; what is left is for its write buffers and compactions.
+//! Where the device refuses all the same, the engine's own recovery is the second line.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+
+/// How long a look at the free room counts. The engine's log has room set aside for longer than that.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Once refused, changes are taken again when this part more than the least is free.
+const MARGIN_PART: u64 = 8;
+
+/// The storage's readiness to take writes, shared by all threads.
+pub(super) struct Health {
+    /// The data directory; `None` if its file system is not to be looked at.
+    dir: Option<File>,
+    /// Least free bytes.
+    min_free: u64,
+    started: Instant,
+    /// When to look again, in milliseconds since the start.
+    next_look: AtomicU64,
+    /// What the last look saw.
+    scarce: AtomicBool,
+    free: AtomicU64,
+    /// Writes fail at present; the lock has since when and how many.
+    failing: AtomicBool,
+    failure: Mutex<Option<Failure>>,
+}
+
+struct Failure {
+    since: Instant,
+    refused: u64,
+}
+
+/// A write that the engine may be given.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    /// Whether others had failed before it.
+    tries: bool,
+}
+
+impl Health {
+    /// Of a data directory. Changes are refused while less than `min_free` bytes are free; 0 for never.
+    pub(super) fn new(dir: &Path, min_free: u64) -> Self {
+        Self {
+            // Only looked at: a directory that cannot be opened would fail in plainer places.
+            dir: File::open(dir).ok().filter(|_| min_free > 0),
+            min_free,
+            started: Instant::now(),
+            next_look: AtomicU64::new(0),
+            scarce: AtomicBool::new(false),
+            free: AtomicU64::new(u64::MAX),
+            failing: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// Admits a write to the engine, or returns the error for it.
+    pub(super) fn admit(&self) -> Result<Admitted, Error> {
+        if !self.is_scarce() {
+            return Ok(Admitted { tries: self.failing.load(Ordering::Acquire) });
+        }
+        let mebibytes = |bytes: u64| bytes >> 20;
+        let free = mebibytes(self.free.load(Ordering::Relaxed));
+        let least = mebibytes(self.min_free);
+        Err(self.refused(&format!("{free} MiB are free, less than the {least} of storage.min_free_mb")))
+    }
+
+    /// Looks at the file system, or at what was seen there just before.
+    fn is_scarce(&self) -> bool {
+        let Some(dir) = &self.dir else { return false };
+        let now = self.started.elapsed().as_millis() as u64;
+        let due = self.next_look.load(Ordering::Relaxed);
+        let next = now + LOOK_EVERY.as_millis() as u64;
+        let turn =
+            now >= due && self.next_look.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if turn && let Ok(system) = rustix::fs::fstatvfs(dir) {
+            let free = system.f_bavail.saturating_mul(system.f_frsize);
+            let margin = if self.scarce.load(Ordering::Relaxed) { self.min_free / MARGIN_PART } else { 0 };
+            self.free.store(free, Ordering::Relaxed);
+            self.scarce.store(free < self.min_free + margin, Ordering::Relaxed);
+        }
+        self.scarce.load(Ordering::Relaxed)
+    }
+
+    /// A write has succeeded. Says so if it is the first that was tried after others had failed; one
+    /// that was under way when they failed says nothing about what is now.
+    pub(super) fn wrote(&self, admitted: &Admitted) {
+        if !admitted.tries {
+            return;
+        }
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = failure.take();
+        self.failing.store(false, Ordering::Release);
+        drop(failure);
+        if let Some(Failure { since, refused }) = ended {
+            let seconds = since.elapsed().as_secs();
+            tracing::info!(seconds, refused, "the storage takes writes again");
+        }
+    }
+
+    /// A write was refused: the error to return. Says so in the log if it is the first one.
+    pub(super) fn refused(&self, cause: &str) -> Error {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let present = failure.get_or_insert_with(|| {
+            tracing::error!(cause, "the storage takes no writes; reads go on, changes are answered 503");
+            Failure { since: Instant::now(), refused: 0 }
+        });
+        present.refused += 1;
+        self.failing.store(true, Ordering::Release);
+        drop(failure);
+        Error::unavailable("storage_unavailable", "the storage takes no changes at present; nothing is lost, try again")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_taken_only_while_enough_is_free() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        assert!(Health::new(dir.path(), 0).admit().is_ok());
+        assert!(Health::new(dir.path(), 1).admit().is_ok());
+        let health = Health::new(dir.path(), u64::MAX / 2);
+        let error = health.admit().expect_err("no device is that large");
+        assert!(matches!(error, Error::Unavailable { code: "storage_unavailable", .. }), "{error}");
+        assert!(health.failing.load(Ordering::Acquire));
+        health.wrote(&Admitted { tries: false });
+        assert!(health.failing.load(Ordering::Acquire));
+        health.wrote(&Admitted { tries: true });
+        assert!(!health.failing.load(Ordering::Acquire));
+    }
+
+    #[test]
+    fn once_refused_changes_need_a_margin() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let system = rustix::fs::fstatvfs(File::open(dir.path()).expect("opens")).expect("looks");
+        let free = system.f_bavail * system.f_frsize;
+        // Other processes may take or leave some while this runs, but not a twentieth.
+        let health = Health::new(dir.path(), free / 20 * 19);
+        assert!(health.admit().is_ok());
+        health.scarce.store(true, Ordering::Relaxed);
+        health.next_look.store(0, Ordering::Relaxed);
+        assert!(health.admit().is_err());
+    }
+}

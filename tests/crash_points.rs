@@ -1,0 +1,260 @@
+//! The process ends, or a write fails, at every place where it may: `docs/failpoints.md`.
+//!
+//! For each place the built program works through a small load of HTTP calls until it is ended
+//! there. Then it starts again, and every page of every user must be what the acknowledged changes
+//! make it: at once, and after all jobs. A place that the load never comes to fails its test.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+mod process;
+
+use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use process::history::{History, Outcome, compare};
+use process::model::{Change, Item};
+use process::server::{Home, Server};
+use serde_json::Value;
+use tempfile::TempDir;
+use tideline::failpoint::{Place, Write, names};
+
+/// SIGABRT.
+const ABORTED: i32 = 6;
+/// Rounds of the load, each of which comes to every place.
+const ROUNDS: u64 = 3;
+/// A bit longer than `timeline.active_for` below.
+const UNTIL_DORMANT: Duration = Duration::from_millis(350);
+
+/// So small that chunks, partial pushes, lapses, rebuilds and trims all happen.
+const SETTINGS: [(&str, &str); 9] = [
+    ("TIDELINE__TIMELINE__INBOX_LIMIT", "20"),
+    ("TIDELINE__TIMELINE__ACTIVE_FOR", "300ms"),
+    ("TIDELINE__TIMELINE__EVICT_AFTER", "700ms"),
+    ("TIDELINE__TIMELINE__OUTBOX_LIMIT", "30"),
+    ("TIDELINE__FANOUT__PUSH_THRESHOLD", "3"),
+    ("TIDELINE__FANOUT__PULL_THRESHOLD", "6"),
+    ("TIDELINE__FANOUT__CHUNK", "2"),
+    ("TIDELINE__FANOUT__WORKERS", "2"),
+    ("TIDELINE__SERVER__WORKERS", "1"),
+];
+
+/// Authors by whom their items reach: all followers, the active ones, nobody. The last two have
+/// long outboxes.
+const ALL: u64 = 1;
+const ACTIVE: u64 = 2;
+const NOBODY: u64 = 3;
+const LONG: [u64; 2] = [4, 5];
+/// The first of those who follow and unfollow the authors with long outboxes, whose entries are too many
+/// for one inbox: another one each round, because by the next it is evicted.
+const VIEWER: u64 = 31;
+/// Read their timelines, and fall dormant in between.
+const READERS: std::ops::RangeInclusive<u64> = 21..=25;
+
+/// A server under load.
+struct Load<'a> {
+    server: &'a Server,
+    history: &'a mut History,
+    next: u64,
+}
+
+impl Load<'_> {
+    fn item(&mut self, author: u64) -> Item {
+        self.next += 1;
+        let id = self.next;
+        // Every third comes late.
+        let at = if id.is_multiple_of(3) { id * 37 % 1000 } else { 1000 + id };
+        Item { id, author, at, text: format!("text of {id}") }
+    }
+
+    /// The calls of one round; `None` as soon as the server is gone.
+    fn round(&mut self, round: u64) -> Option<()> {
+        if round == 0 {
+            for (author, followers) in [(ALL, 3), (ACTIVE, 5), (NOBODY, 8)] {
+                for user in (21..).take(followers) {
+                    self.relate(user, &[author], &[])?;
+                }
+            }
+        }
+        let viewer = VIEWER + round;
+        self.read()?;
+        for author in [ALL, ACTIVE, NOBODY] {
+            self.publish(author, 1)?;
+        }
+        for author in LONG {
+            self.publish(author, 25)?;
+        }
+        self.relate(viewer, &LONG, &[])?;
+        self.drain()?;
+        let edited = self.next;
+        self.change(Change::Edit { id: edited, text: format!("edited in round {round}") })?;
+        self.change(Change::Delete(edited - 1))?;
+        for _ in 0..3 {
+            self.relate(viewer, &[], &[LONG[0]])?;
+            self.relate(viewer, &[LONG[0]], &[])?;
+        }
+        self.relate(viewer, &[ALL], &LONG)?;
+        self.relate(viewer, &[], &[ALL])?;
+        self.read()?;
+        self.drain()?;
+        std::thread::sleep(UNTIL_DORMANT);
+        // Finds that its readers are dormant.
+        self.publish(ACTIVE, 1)?;
+        self.drain()
+    }
+
+    fn change(&mut self, change: Change) -> Option<()> {
+        (self.history.insist(self.server, &change) == Outcome::Made).then_some(())
+    }
+
+    fn publish(&mut self, author: u64, items: usize) -> Option<()> {
+        let items = (0..items).map(|_| self.item(author)).collect();
+        self.change(Change::Publish(items))
+    }
+
+    fn relate(&mut self, user: u64, follow: &[u64], unfollow: &[u64]) -> Option<()> {
+        self.change(Change::Relate { user, follow: follow.to_vec(), unfollow: unfollow.to_vec() })
+    }
+
+    fn read(&self) -> Option<()> {
+        for reader in READERS {
+            let path = format!("/v1/users/{reader}/timeline?limit=5");
+            let answer = self.server.call("GET", &path, &Value::Null)?;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        }
+        Some(())
+    }
+
+    fn drain(&self) -> Option<()> {
+        self.server.drain().then_some(())
+    }
+}
+
+/// Works until the server is gone or all rounds are through; whether it still runs.
+fn work(server: &Server, history: &mut History, rounds: u64) -> bool {
+    let next = history.model.items.keys().max().copied().unwrap_or_default();
+    let mut load = Load { server, history, next };
+    (0..rounds).try_for_each(|round| load.round(round)).is_some()
+}
+
+fn home(dir: &TempDir) -> Home {
+    Home::new(dir.path().join("data"), dir.path().join("log"), &SETTINGS)
+}
+
+/// Everything must be there: at once, after all jobs, and for `tideline check`.
+fn all_is_well(home: &Home, history: &mut History, when: &str) {
+    let server = home.start();
+    history.resolve(&server);
+    compare(&server, &history.model, &format!("{when}, at once"));
+    assert!(server.drain());
+    compare(&server, &history.model, &format!("{when}, all jobs done"));
+    assert_eq!(server.stop().code(), Some(0));
+    home.check();
+}
+
+/// Ends the process where the place is passed for the `n`th time.
+fn abort_at(name: &str, n: usize) {
+    let when = format!("{name}, passing {n}");
+    let points = format!("{name}={}*off->return(abort)", n - 1);
+    let dir = tempfile::tempdir().expect("temp dir");
+    let (home, mut history) = (home(&dir), History::default());
+    if name.starts_with("start.") {
+        // So that there is something to take over.
+        let server = home.start();
+        assert!(work(&server, &mut history, 1));
+        server.kill();
+    }
+    let status = match home.try_start(if is_compaction(name) { "" } else { &points }) {
+        Err(status) => status,
+        Ok(server) if is_compaction(name) => {
+            assert!(work(&server, &mut history, ROUNDS));
+            server.kill();
+            home.run("compact", &points)
+        }
+        Ok(server) if work(&server, &mut history, ROUNDS) => server.stop(),
+        Ok(mut server) => server.wait(),
+    };
+    assert_eq!(status.signal(), Some(ABORTED), "{when}: not reached; the server ended with {status}");
+    all_is_well(&home, &mut history, &when);
+}
+
+/// Whether a place is passed only after a compaction has noticed something.
+fn is_compaction(name: &str) -> bool {
+    name.starts_with(Write::Archive.name())
+}
+
+/// Lets writes fail.
+fn fail_at(points: &str) {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let (home, mut history) = (home(&dir), History::default());
+    let server = home.try_start(points).expect("starts");
+    assert!(work(&server, &mut history, ROUNDS), "{points}");
+    compare(&server, &history.model, points);
+    assert_eq!(server.stop().code(), Some(0), "{points}");
+    if is_compaction(points) {
+        assert_eq!(home.run("compact", &points.replace("1*off->", "")).code(), Some(0), "{points}");
+    }
+    // Nothing else is worth a line, however many calls and jobs there are that fail.
+    let refused = home.logged("the storage takes no writes");
+    assert!(refused > 0, "{points}: not reached");
+    assert_eq!(home.logged("ERROR"), refused, "{points}");
+    let again = home.logged("the storage takes writes again");
+    assert!(again == refused || again + 1 == refused, "{points}: {again} of {refused}");
+    all_is_well(&home, &mut history, points);
+}
+
+/// Runs a test for each of several cases, two at a time: they mostly wait.
+fn for_each<T: Sync>(cases: &[T], test: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    test(case);
+                }
+            });
+        }
+    });
+}
+
+/// How often each place is tried: more with `TIDELINE_PASSINGS`, at later and later passings.
+fn passings() -> usize {
+    std::env::var("TIDELINE_PASSINGS").map_or(1, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn nothing_is_lost_wherever_the_process_ends() {
+    let places = names();
+    let rare = |name: &str| name.starts_with("start.") || name.starts_with("stop.") || is_compaction(name);
+    let tries = |(number, name): (usize, &String)| {
+        // The first passings are not all alike: which one it is differs from place to place.
+        let first = if rare(name) { 1 } else { 1 + number % ROUNDS as usize };
+        let tries = if rare(name) { 1 } else { passings() };
+        (0..tries).map(|more| (name.clone(), first + more)).collect::<Vec<_>>()
+    };
+    let cases: Vec<_> = places.iter().enumerate().flat_map(tries).collect();
+    for_each(&cases, |(name, n)| abort_at(name, *n));
+}
+
+#[test]
+fn a_write_that_fails_is_answered_503_or_tried_again() {
+    let cases: Vec<_> =
+        Write::ALL.iter().map(|write| format!("{}.before=1*off->1*return(error)->off", write.name())).collect();
+    for_each(&cases, |points| fail_at(points));
+}
+
+#[test]
+fn many_writes_that_fail_change_no_answer() {
+    let points: Vec<_> = Write::ALL.iter().map(|write| format!("{}.before=15%return(error)", write.name())).collect();
+    fail_at(&points.join(";"));
+}
+
+#[test]
+fn the_table_names_every_place() {
+    let text = include_str!("../docs/failpoints.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let told: BTreeSet<_> = rows.map(str::to_owned).collect();
+    assert_eq!(told, names().into_iter().collect());
+    assert!(Place::ALL.len() + 2 * Write::ALL.len() == told.len());
+}

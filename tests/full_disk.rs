@@ -1,0 +1,265 @@
+//! A full device: changes are refused clearly, reads go on, and all is well again once there is room.
+//!
+//! The device is a small file system in memory, in a mount namespace of its own. Where the system
+//! does not let an ordinary process have one, these tests say so and do nothing.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+mod process;
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, RwLock};
+use std::time::{Duration, Instant};
+
+use process::history::{Outcome, compare, outcome, send};
+use process::model::{Change, Item, Model};
+use process::server::{Home, PATIENCE, Server};
+use tempfile::TempDir;
+
+const WRITERS: u64 = 3;
+/// Bytes a text, so that the engine soon needs more room.
+const TEXT: usize = 20_000;
+
+/// A file system of some megabytes.
+struct Disk {
+    holder: Child,
+    path: PathBuf,
+    _dir: TempDir,
+}
+
+impl Disk {
+    /// `None`, and a word about it, where this is not allowed.
+    fn new(megabytes: u32) -> Option<Self> {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let script = format!("mount -t tmpfs -o size={megabytes}m tmpfs \"$0\" && echo mounted && exec cat");
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]).arg(dir.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut holder = match command.spawn() {
+            Ok(holder) => holder,
+            Err(error) => {
+                eprintln!("SKIPPED: no file system of its own for this test: unshare: {error}");
+                return None;
+            }
+        };
+        let mut line = String::new();
+        BufReader::new(holder.stdout.as_mut().expect("piped")).read_line(&mut line).expect("reads");
+        // The mount is seen only from inside the namespace, or through the process that holds it.
+        let path = PathBuf::from(format!("/proc/{}/root{}", holder.id(), dir.path().display()));
+        let disk = Self { holder, path, _dir: dir };
+        if line != "mounted\n" || !disk.path.exists() {
+            eprintln!("SKIPPED: no file system of its own for this test: mounting one is not allowed");
+            return None;
+        }
+        Some(disk)
+    }
+
+    /// Takes all the room there is.
+    fn fill(&self) {
+        let mut file = File::create(self.path.join("ballast")).expect("creates");
+        let mut part = vec![1; 1 << 20];
+        while !part.is_empty() {
+            while file.write_all(&part).is_ok() {}
+            part.truncate(part.len() / 2);
+        }
+    }
+
+    fn free(&self) {
+        fs::remove_file(self.path.join("ballast")).expect("removes");
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // The file system goes with the last process that sees it.
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
+}
+
+/// What the writers share.
+#[derive(Default)]
+struct Load {
+    model: Mutex<Model>,
+    /// Held for reading during a change, for writing while answers are compared.
+    pause: RwLock<()>,
+    made: AtomicU64,
+    refused: AtomicU64,
+    ended: AtomicBool,
+}
+
+impl Load {
+    /// Publishes, edits, deletes, follows and unfollows until told to end.
+    fn write(&self, server: &Server, writer: u64) {
+        let mut mine = Vec::new();
+        for step in 0_u64.. {
+            if self.ended.load(Ordering::Relaxed) {
+                return;
+            }
+            let id = 1 + writer + WRITERS * step;
+            let text = format!("{id} {}", "x".repeat(TEXT));
+            let change = match step % 8 {
+                3 if !mine.is_empty() => Change::Edit { id: mine[0], text },
+                5 if mine.len() > 1 => Change::Delete(mine.remove(0)),
+                6 => Change::Relate { user: 100 + writer, follow: vec![1 + step / 8 % 5], unfollow: vec![] },
+                7 => Change::Relate { user: 100 + writer, follow: vec![], unfollow: vec![1 + step / 16 % 5] },
+                _ => Change::Publish(vec![Item { id, author: 1 + writer, at: 1000 + step / 2, text }]),
+            };
+            let _running = self.pause.read().unwrap();
+            match outcome(&change, send(server, &change)) {
+                Outcome::Made => {
+                    self.model.lock().unwrap().apply(&change);
+                    // An unfollow of somebody not followed writes nothing, so it does not count.
+                    if let Change::Publish(items) = &change {
+                        mine.push(items[0].id);
+                        self.made.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+                Outcome::Refused => {
+                    if let Change::Delete(id) = change {
+                        mine.push(id);
+                    }
+                    self.refused.fetch_add(1, Ordering::Relaxed);
+                }
+                Outcome::Lost => panic!("no answer to {change:?}"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Compares all answers while no change is under way.
+    fn compare(&self, server: &Server, when: &str) {
+        let _stopped = self.pause.write().unwrap();
+        compare(server, &self.model.lock().unwrap(), when);
+    }
+}
+
+/// Waits until a count has risen by some.
+#[track_caller]
+fn wait_for(count: &AtomicU64, more: u64, what: &str) -> Duration {
+    let (began, from) = (Instant::now(), count.load(Ordering::Relaxed));
+    while count.load(Ordering::Relaxed) < from + more {
+        assert!(began.elapsed() < PATIENCE, "{what}: none");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    began.elapsed()
+}
+
+/// Fills the device under load, twice: once it gets room again while the server runs, once after
+/// the server was killed.
+fn fill_and_free(disk: &Disk, min_free_mb: &str) {
+    let logs = tempfile::tempdir().expect("temp dir");
+    let settings = [
+        ("TIDELINE__STORAGE__MIN_FREE_MB", min_free_mb),
+        ("TIDELINE__STORAGE__WRITE_BUFFER_MB", "8"),
+        ("TIDELINE__TIMELINE__INBOX_LIMIT", "20"),
+        ("TIDELINE__TIMELINE__ACTIVE_FOR", "300ms"),
+        ("TIDELINE__FANOUT__PUSH_THRESHOLD", "1"),
+        ("TIDELINE__FANOUT__PULL_THRESHOLD", "3"),
+        ("TIDELINE__FANOUT__CHUNK", "2"),
+    ];
+    let home = Home::new(disk.path.join("data"), logs.path().join("log"), &settings);
+    let load = Load::default();
+    let server = home.start();
+    let (refuses, again) = ("the storage takes no writes", "the storage takes writes again");
+    std::thread::scope(|threads| {
+        for writer in 0..WRITERS {
+            let (load, server) = (&load, &server);
+            threads.spawn(move || load.write(server, writer));
+        }
+        let _end = EndOnDrop(&load);
+        wait_for(&load.made, 100, "changes made");
+        assert_eq!(load.refused.load(Ordering::Relaxed), 0, "refused with room enough");
+
+        disk.fill();
+        wait_for(&load.refused, 100, "changes refused on a full device");
+        load.compare(&server, "on a full device");
+        assert_eq!((home.logged(refuses), home.logged(again)), (1, 0), "{}", home.log());
+        std::thread::sleep(Duration::from_secs(1));
+        load.compare(&server, "after a while on a full device");
+
+        disk.free();
+        let took = wait_for(&load.made, 1, "changes made with room again");
+        eprintln!("min_free_mb {min_free_mb}: changes were taken again after {took:?}");
+        wait_for(&load.made, 100, "changes made with room again");
+        load.compare(&server, "with room again");
+        assert_eq!((home.logged(refuses), home.logged(again)), (1, 1), "{}", home.log());
+    });
+    assert!(server.drain());
+    let model = load.model.into_inner().unwrap();
+    compare(&server, &model, "all jobs done");
+    kill_while_full(disk, &home, server, model);
+}
+
+/// Ends the writers also when something fails beside them.
+struct EndOnDrop<'a>(&'a Load);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+fn kill_while_full(disk: &Disk, home: &Home, server: Server, model: Model) {
+    let load = Load { model: Mutex::new(model), ..Load::default() };
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let _end = EndOnDrop(&load);
+            disk.fill();
+            wait_for(&load.refused, 50, "changes refused on a full device");
+        });
+        // Other ids than before.
+        load.write_from(&server, 1_000_000);
+    });
+    server.kill();
+    let status = home.try_start("");
+    disk.free();
+    if let Err(status) = status {
+        assert_eq!(status.code(), Some(1));
+        assert!(home.logged("No space left on device") > 0, "{}", home.log());
+    }
+    drop(status);
+    let server = home.start();
+    let model = load.model.into_inner().unwrap();
+    compare(&server, &model, "after a restart");
+    assert!(server.drain());
+    compare(&server, &model, "after a restart, all jobs done");
+    assert_eq!(server.stop().code(), Some(0));
+    home.check();
+}
+
+impl Load {
+    /// Publishes new items until told to end.
+    fn write_from(&self, server: &Server, first: u64) {
+        for id in first.. {
+            if self.ended.load(Ordering::Relaxed) {
+                return;
+            }
+            let item = Item { id, author: 1 + id % 3, at: id, text: "y".repeat(TEXT) };
+            let change = Change::Publish(vec![item]);
+            match outcome(&change, send(server, &change)) {
+                Outcome::Made => self.model.lock().unwrap().apply(&change),
+                Outcome::Refused => drop(self.refused.fetch_add(1, Ordering::Relaxed)),
+                Outcome::Lost => panic!("no answer"),
+            }
+        }
+    }
+}
+
+#[test]
+fn changes_are_refused_before_the_device_is_full() {
+    if let Some(disk) = Disk::new(160) {
+        fill_and_free(&disk, "24");
+    }
+}
+
+#[test]
+fn the_engine_recovers_from_a_full_device() {
+    if let Some(disk) = Disk::new(160) {
+        fill_and_free(&disk, "0");
+    }
+}

@@ -1,0 +1,190 @@
+//! Making changes through the API, knowing which of them were acknowledged, and comparing every
+//! answer with the model.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::model::{Change, Item, Model};
+use super::server::{Answer, PATIENCE, Server};
+
+/// Items a page: small, so that every list has several.
+const PAGE: usize = 7;
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Acknowledged.
+    Made,
+    /// Answered 503: the storage takes no changes.
+    Refused,
+    /// No answer: it may have been made or not.
+    Lost,
+}
+
+/// The acknowledged changes of one client, and at most one of which it has no answer.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    pub(crate) model: Model,
+    pub(crate) doubt: Option<Change>,
+}
+
+impl History {
+    /// Makes a change once.
+    #[track_caller]
+    pub(crate) fn make(&mut self, server: &Server, change: Change) -> Outcome {
+        assert_eq!(self.doubt, None, "to be resolved first");
+        match outcome(&change, send(server, &change)) {
+            Outcome::Made => self.model.apply(&change),
+            Outcome::Refused => {}
+            Outcome::Lost => {
+                self.doubt = Some(change);
+                return Outcome::Lost;
+            }
+        }
+        Outcome::Made
+    }
+
+    /// Makes a change, again and again while the storage refuses it.
+    #[track_caller]
+    pub(crate) fn insist(&mut self, server: &Server, change: &Change) -> Outcome {
+        let began = Instant::now();
+        loop {
+            match outcome(change, send(server, change)) {
+                Outcome::Refused => {
+                    assert!(!is_made(server, &self.model, change), "answered 503 and made: {change:?}");
+                    assert!(began.elapsed() < PATIENCE, "refused for ever: {change:?}");
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Outcome::Made => {
+                    self.model.apply(change);
+                    return Outcome::Made;
+                }
+                Outcome::Lost => {
+                    self.doubt = Some(change.clone());
+                    return Outcome::Lost;
+                }
+            }
+        }
+    }
+
+    /// Finds out whether the change without an answer was made.
+    pub(crate) fn resolve(&mut self, server: &Server) {
+        if let Some(change) = self.doubt.take()
+            && is_made(server, &self.model, &change)
+        {
+            self.model.apply(&change);
+        }
+    }
+}
+
+/// Sends a change.
+pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
+    match change {
+        Change::Publish(items) => match items.as_slice() {
+            [item] => server.call("POST", "/v1/content", &body(item)),
+            items => {
+                let items: Vec<_> = items.iter().map(body).collect();
+                server.call("POST", "/v1/content/batch", &json!({"items": items}))
+            }
+        },
+        Change::Edit { id, text } => server.call("PATCH", &format!("/v1/content/{id}"), &json!({"text": text})),
+        Change::Delete(id) => server.call("DELETE", &format!("/v1/content/{id}"), &Value::Null),
+        Change::Relate { user, follow, unfollow } => match (follow.as_slice(), unfollow.as_slice()) {
+            ([target], []) => server.call("PUT", &format!("/v1/users/{user}/following/{target}"), &json!({})),
+            ([], [target]) => server.call("DELETE", &format!("/v1/users/{user}/following/{target}"), &Value::Null),
+            _ => {
+                let path = format!("/v1/users/{user}/following/batch");
+                server.call("POST", &path, &json!({"follow": follow, "unfollow": unfollow}))
+            }
+        },
+    }
+}
+
+fn body(item: &Item) -> Value {
+    json!({"content_id": item.id, "author_id": item.author, "published_at": item.at, "text": item.text})
+}
+
+/// What an answer to a change says. A refusal must be a clear one.
+#[track_caller]
+pub(crate) fn outcome(change: &Change, answer: Option<Answer>) -> Outcome {
+    match answer {
+        None => Outcome::Lost,
+        Some(answer) if (200..300).contains(&answer.status) => Outcome::Made,
+        Some(Answer { status: 503, retry_after, body }) => {
+            assert_eq!(body["code"], "storage_unavailable", "{body}");
+            assert!(retry_after.is_some(), "no Retry-After");
+            Outcome::Refused
+        }
+        Some(answer) => panic!("{change:?}: {answer:?}"),
+    }
+}
+
+/// Whether a change that comes after `model` was made: whole or not at all.
+#[track_caller]
+pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
+    match change {
+        Change::Publish(items) => {
+            let found = items.iter().filter(|item| text(server, item.id).is_some()).count();
+            assert!(found == 0 || found == items.len(), "{found} of {} items of a batch", items.len());
+            found > 0
+        }
+        Change::Edit { id, text: new } => {
+            let found = text(server, *id).unwrap_or_else(|| panic!("content {id} is gone"));
+            assert!(found == *new || found == model.items[id].text, "content {id}: {found}");
+            found == *new
+        }
+        Change::Delete(id) => text(server, *id).is_none(),
+        Change::Relate { user, .. } => {
+            let mut after = model.clone();
+            after.apply(change);
+            let found = following(server, *user);
+            assert!(found == after.following(*user) || found == model.following(*user), "user {user}: {found:?}");
+            found == after.following(*user)
+        }
+    }
+}
+
+/// The text of an item, if it is there.
+fn text(server: &Server, id: u64) -> Option<String> {
+    let answer = server.call("GET", &format!("/v1/content/{id}"), &Value::Null).expect("an answer");
+    (answer.status == 200).then(|| answer.body["text"].as_str().expect("text").to_owned())
+}
+
+/// Whom a user follows.
+pub(crate) fn following(server: &Server, user: u64) -> BTreeSet<u64> {
+    scroll(server, &format!("/v1/users/{user}/following?"), "user_id").into_iter().collect()
+}
+
+/// A whole list, page by page.
+pub(crate) fn scroll(server: &Server, path: &str, name: &str) -> Vec<u64> {
+    let (mut found, mut before) = (Vec::new(), String::new());
+    loop {
+        let page = server.get(&format!("{path}limit={PAGE}{before}"));
+        let items = page["items"].as_array().expect("items").iter();
+        found.extend(items.map(|item| item[name].as_str().expect("id").parse::<u64>().expect("number")));
+        let Some(next) = page["next"].as_str() else { return found };
+        before = format!("&before={next}");
+    }
+}
+
+/// Compares every page of every user, and every text, with the model.
+#[track_caller]
+pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
+    for user in model.users() {
+        let timeline = scroll(server, &format!("/v1/users/{user}/timeline?view=ids&"), "content_id");
+        assert_eq!(timeline, model.timeline(user), "{when}: timeline of user {user}");
+        let own = scroll(server, &format!("/v1/users/{user}/content?view=ids&"), "content_id");
+        assert_eq!(own, model.own_page(user), "{when}: page of user {user}");
+        assert_eq!(following(server, user), model.following(user), "{when}: followees of user {user}");
+    }
+    let ids: Vec<_> = model.items.keys().copied().collect();
+    for part in ids.chunks(100) {
+        let asked: Vec<_> = part.iter().map(u64::to_string).collect();
+        let found = server.get(&format!("/v1/content?ids={}", asked.join(",")));
+        let texts: Vec<_> = found["items"].as_array().expect("items").iter().map(|item| &item["text"]).collect();
+        let expected: Vec<_> = part.iter().map(|id| &model.items[id].text).collect();
+        assert_eq!(texts, expected, "{when}: texts");
+    }
+}

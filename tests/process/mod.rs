@@ -1,0 +1,7 @@
+//! The real server as a process that ends in all sorts of ways, and the plain model of what it must
+//! answer after each.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+pub(crate) mod history;
+pub(crate) mod model;
+pub(crate) mod server;

@@ -1,0 +1,75 @@
+//! What was changed, and the answers that follow from it. Nothing here is fast or clever.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A published item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub(crate) id: u64,
+    pub(crate) author: u64,
+    pub(crate) at: u64,
+    pub(crate) text: String,
+}
+
+/// One call that changes something, made whole or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// One or several new items.
+    Publish(Vec<Item>),
+    /// A new text.
+    Edit { id: u64, text: String },
+    /// The end of an item.
+    Delete(u64),
+    /// Whom a user follows from now on, and whom no more.
+    Relate { user: u64, follow: Vec<u64>, unfollow: Vec<u64> },
+}
+
+/// The state after some changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Model {
+    pub(crate) items: BTreeMap<u64, Item>,
+    /// User and target.
+    pub(crate) follows: BTreeSet<(u64, u64)>,
+}
+
+impl Model {
+    pub(crate) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Publish(items) => self.items.extend(items.iter().map(|item| (item.id, item.clone()))),
+            Change::Edit { id, text } => self.items.get_mut(id).expect("live").text.clone_from(text),
+            Change::Delete(id) => drop(self.items.remove(id).expect("live")),
+            Change::Relate { user, follow, unfollow } => {
+                self.follows.extend(follow.iter().map(|target| (*user, *target)));
+                self.follows.retain(|(follower, target)| follower != user || !unfollow.contains(target));
+            }
+        }
+    }
+
+    /// The ids of a home timeline, newest first.
+    pub(crate) fn timeline(&self, user: u64) -> Vec<u64> {
+        self.listed(|author| self.follows.contains(&(user, author)))
+    }
+
+    /// The ids of a user's own page, newest first.
+    pub(crate) fn own_page(&self, user: u64) -> Vec<u64> {
+        self.listed(|author| author == user)
+    }
+
+    /// Whom a user follows, ascending.
+    pub(crate) fn following(&self, user: u64) -> BTreeSet<u64> {
+        self.follows.iter().filter(|(follower, _)| *follower == user).map(|(_, target)| *target).collect()
+    }
+
+    /// All who follow, are followed or publish.
+    pub(crate) fn users(&self) -> BTreeSet<u64> {
+        let related = self.follows.iter().flat_map(|(user, target)| [*user, *target]);
+        related.chain(self.items.values().map(|item| item.author)).collect()
+    }
+
+    fn listed(&self, shown: impl Fn(u64) -> bool) -> Vec<u64> {
+        let mut items: Vec<_> =
+            self.items.values().filter(|item| shown(item.author)).map(|item| (item.at, item.id)).collect();
+        items.sort_unstable_by(|a, b| b.cmp(a));
+        items.into_iter().map(|(_, id)| id).collect()
+    }
+}

@@ -1,0 +1,201 @@
+//! Starting, calling and ending the built program.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use ureq::Agent;
+use ureq::http::Request;
+
+/// For the slowest machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A data directory with the settings it is served with.
+pub(crate) struct Home {
+    pub(crate) data: PathBuf,
+    /// Where stderr goes.
+    log: PathBuf,
+    settings: Vec<(&'static str, String)>,
+}
+
+impl Home {
+    /// The data directory `data`; the log goes to `log`.
+    pub(crate) fn new(data: impl Into<PathBuf>, log: impl Into<PathBuf>, settings: &[(&'static str, &str)]) -> Self {
+        let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        Self { data: data.into(), log: log.into(), settings }
+    }
+
+    /// The same settings and log for another directory.
+    pub(crate) fn with_data(&self, data: impl Into<PathBuf>) -> Self {
+        Self { data: data.into(), log: self.log.clone(), settings: self.settings.clone() }
+    }
+
+    fn command(&self, args: &[&str], points: &str) -> Command {
+        let log = || Stdio::from(OpenOptions::new().create(true).append(true).open(&self.log).expect("log"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
+        command.args(args).arg("--data-dir").arg(&self.data).env_clear();
+        command.envs(self.settings.iter().map(|(name, value)| (*name, value)));
+        if !points.is_empty() {
+            command.env("FAILPOINTS", points);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log());
+        command
+    }
+
+    /// Starts the server, which must come up.
+    #[track_caller]
+    pub(crate) fn start(&self) -> Server {
+        self.try_start("").unwrap_or_else(|status| panic!("the server ended with {status}: {}", self.log()))
+    }
+
+    /// Starts the server with failpoints; how it ended, if it did not come up.
+    pub(crate) fn try_start(&self, points: &str) -> Result<Server, ExitStatus> {
+        let mut child = self.command(&["serve", "--listen", "127.0.0.1:0"], points).spawn().expect("starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("reads");
+        let Some(address) = line.trim_end().strip_prefix("listening on http://") else {
+            return Err(child.wait().expect("ends"));
+        };
+        let address = address.parse().expect("an address");
+        let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build().into();
+        Ok(Server { child, agent, address })
+    }
+
+    /// Runs a command with failpoints to its end.
+    pub(crate) fn run(&self, command: &str, points: &str) -> ExitStatus {
+        self.command(&[command], points).stdout(Stdio::null()).status().expect("runs")
+    }
+
+    /// `tideline check`, which must find nothing.
+    #[track_caller]
+    pub(crate) fn check(&self) {
+        let output = self.command(&["check"], "").output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "check: {}\n{said}\n{}", output.status, self.log());
+        assert!(said.ends_with(" 0 disagreements\n"), "{said}");
+    }
+
+    /// What all runs wrote to stderr so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Forgets the log.
+    pub(crate) fn clear_log(&self) {
+        File::create(&self.log).expect("log");
+    }
+
+    /// How many lines of the log have these words.
+    pub(crate) fn logged(&self, words: &str) -> usize {
+        self.log().lines().filter(|line| line.contains(words)).count()
+    }
+}
+
+impl Drop for Home {
+    /// A test that fails shows the end of the log.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = self.log();
+            let lines: Vec<_> = log.lines().collect();
+            println!("the log ends:\n{}", lines[lines.len().saturating_sub(20)..].join("\n"));
+        }
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Option<String>,
+    pub(crate) body: Value,
+}
+
+/// A server that is killed when dropped.
+pub(crate) struct Server {
+    child: Child,
+    agent: Agent,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// A call; `None` if the connection is lost.
+    pub(crate) fn call(&self, method: &str, path: &str, body: &Value) -> Option<Answer> {
+        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let answer = match method {
+            "GET" | "DELETE" => self.agent.run(request.body(()).expect("request")),
+            _ => self.agent.run(request.body(body.to_string()).expect("request")),
+        };
+        let mut answer = answer.ok()?;
+        let bytes = answer.body_mut().with_config().limit(64 << 20).read_to_vec().ok()?;
+        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).expect("JSON") };
+        let retry_after = answer.headers().get("retry-after").map(|value| value.to_str().expect("text").to_owned());
+        Some(Answer { status: answer.status().as_u16(), retry_after, body })
+    }
+
+    /// GET that must succeed.
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Value {
+        let answer = self.call("GET", path, &Value::Null).unwrap_or_else(|| panic!("GET {path}: no answer"));
+        assert_eq!(answer.status, 200, "GET {path}: {}", answer.body);
+        answer.body
+    }
+
+    /// Waits until no job is left; false if the server ends before.
+    pub(crate) fn drain(&self) -> bool {
+        let began = Instant::now();
+        loop {
+            let Some(stats) = self.call("GET", "/v1/admin/stats", &Value::Null) else { return false };
+            if stats.body["jobs"]["waiting"] == 0 {
+                return true;
+            }
+            assert!(began.elapsed() < PATIENCE, "the jobs do not end: {}", stats.body);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// kill -9.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("kills");
+        self.child.wait().expect("ends");
+    }
+
+    /// SIGTERM, and how the server ends then.
+    pub(crate) fn stop(mut self) -> ExitStatus {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").arg(&pid).status().expect("kill runs").success());
+        self.wait()
+    }
+
+    /// How a server ends that is about to.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("waits") {
+                return status;
+            }
+            assert!(began.elapsed() < PATIENCE, "the server does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The log files of the engine, oldest first, that have something in them.
+pub(crate) fn engine_logs(data: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(data.join("db")).expect("listed").map(|entry| entry.expect("listed").path());
+    let mut logs: Vec<_> = files.filter(|path| path.extension().is_some_and(|kind| kind == "log")).collect();
+    logs.retain(|path| path.metadata().expect("there").len() > 0);
+    logs.sort();
+    logs
+}
