@@ -1,0 +1,178 @@
+//! A log that is torn, damaged or gone after `kill -9`: the server starts with a state that was there
+//! at some instant, or refuses with a clear message; never with anything else.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod process;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use process::history::{Outcome, compare, following, outcome, scroll, send};
+use process::model::{Change, Item, Model};
+use process::server::{Home, Server, engine_logs};
+use tempfile::TempDir;
+
+/// Bytes a text, so that the engine takes up a new log now and then.
+const TEXT: usize = 30_000;
+const CHANGES: u64 = 700;
+const AUTHORS: u64 = 4;
+const USERS: std::ops::RangeInclusive<u64> = 11..=14;
+
+/// What a server wrote until it was killed, and the changes that it acknowledged, in order.
+struct Killed {
+    dir: TempDir,
+    home: Home,
+    changes: Vec<Change>,
+}
+
+fn killed() -> Killed {
+    let settings = [
+        ("TIDELINE__STORAGE__WRITE_BUFFER_MB", "16"),
+        ("TIDELINE__TIMELINE__INBOX_LIMIT", "20"),
+        ("TIDELINE__FANOUT__PUSH_THRESHOLD", "2"),
+        ("TIDELINE__FANOUT__PULL_THRESHOLD", "3"),
+    ];
+    let dir = tempfile::tempdir().expect("temp dir");
+    let home = Home::new(dir.path().join("data"), dir.path().join("log"), &settings);
+    let server = home.start();
+    let mut changes = Vec::new();
+    for step in 1..=CHANGES {
+        let text = format!("{step} {}", "x".repeat(TEXT * usize::from(step % 3 == 0)));
+        let change = match step % 10 {
+            1 => Change::Relate { user: 11 + step % 40 / 10, follow: vec![1 + step / 40 % AUTHORS], unfollow: vec![] },
+            4 if step > 20 => Change::Delete(step - 11),
+            7 if step > 400 => {
+                Change::Relate { user: 11 + step % 40 / 10, follow: vec![], unfollow: vec![1 + step / 40 % AUTHORS] }
+            }
+            _ => Change::Publish(vec![Item { id: step, author: 1 + step % AUTHORS, at: 1000 + step, text }]),
+        };
+        assert_eq!(outcome(&change, send(&server, &change)), Outcome::Made, "{change:?}");
+        changes.push(change);
+    }
+    server.kill();
+    Killed { dir, home, changes }
+}
+
+impl Killed {
+    /// A copy of what was left, to be damaged.
+    fn copy(&self, name: &str) -> (Home, PathBuf) {
+        let data = self.dir.path().join(name);
+        fs::create_dir_all(data.join("db")).expect("makes");
+        for part in ["", "db"] {
+            for entry in fs::read_dir(self.home.data.join(part)).expect("listed") {
+                let path = entry.expect("listed").path();
+                if path.is_file() {
+                    fs::copy(&path, data.join(part).join(path.file_name().expect("name"))).expect("copies");
+                }
+            }
+        }
+        (self.home.with_data(&data), data)
+    }
+
+    /// The server must start with the state after some of the changes; returns after how many.
+    fn starts(&self, home: &Home, what: &str) -> usize {
+        let server = home.start();
+        let present = observed(&server);
+        let (mut model, mut made) = (Model::default(), None);
+        for (number, change) in self.changes.iter().enumerate() {
+            if ids(&model) == present {
+                made = Some((number, model.clone()));
+            }
+            model.apply(change);
+        }
+        if ids(&model) == present {
+            made = Some((self.changes.len(), model));
+        }
+        let Some((made, model)) = made else { panic!("{what}: a state that never was: {present:?}") };
+        compare(&server, &model, what);
+        assert!(server.drain());
+        compare(&server, &model, what);
+        assert_eq!(server.stop().code(), Some(0), "{what}");
+        home.check();
+        made
+    }
+
+    /// The server must refuse to start, naming the directory and `word`.
+    fn is_refused(&self, home: &Home, word: &str) {
+        home.clear_log();
+        let status = home.try_start("").err().unwrap_or_else(|| panic!("it started; expected {word:?}"));
+        assert_eq!(status.code(), Some(1));
+        let said = home.log();
+        let line = said.lines().last().expect("a line");
+        assert!(line.starts_with("tideline: data directory ") && line.contains(word), "{said}");
+        assert!(line.contains(&home.data.display().to_string()), "{said}");
+    }
+}
+
+/// A state as it can be seen in lists: own pages by author, followees by user.
+type Seen = Vec<Vec<u64>>;
+
+fn observed(server: &Server) -> Seen {
+    let page = |author| scroll(server, &format!("/v1/users/{author}/content?view=ids&"), "content_id");
+    (1..=AUTHORS).map(page).chain(USERS.map(|user| following(server, user).into_iter().collect())).collect()
+}
+
+fn ids(model: &Model) -> Seen {
+    let followees = |user| model.following(user).into_iter().collect();
+    (1..=AUTHORS).map(|author| model.own_page(author)).chain(USERS.map(followees)).collect()
+}
+
+fn cut(log: &Path, bytes: u64) {
+    OpenOptions::new().write(true).open(log).expect("opens").set_len(bytes).expect("cuts");
+}
+
+fn length(log: &Path) -> u64 {
+    log.metadata().expect("there").len()
+}
+
+#[test]
+fn a_damaged_log_gives_a_state_that_was_there_or_a_refusal() {
+    let killed = killed();
+    let all = killed.changes.len();
+    let logs = engine_logs(&killed.home.data);
+    assert!(logs.len() > 1, "only one log: {logs:?}");
+    let newest = |data: &Path| engine_logs(data).pop().expect("a log");
+    // The last before it that tables have not flushed yet: each flush of one table begins a log.
+    let older = |data: &Path| {
+        let logs = engine_logs(data);
+        let mut earlier = logs[..logs.len() - 1].iter();
+        earlier.rfind(|log| length(log) > TEXT as u64).expect("an older log").clone()
+    };
+    let whole = length(logs.last().expect("a log"));
+
+    let (home, _) = killed.copy("untouched");
+    assert_eq!(killed.starts(&home, "untouched"), all);
+
+    // Torn anywhere: what is before is there. Odd steps, so that headers and blocks are cut too.
+    let mut least = all;
+    for (number, part) in [0, 1, 12, 13, 37, 50, 77, 99].into_iter().enumerate() {
+        let (home, data) = killed.copy(&format!("torn-{number}"));
+        let length = whole * part / 100 + 7 * (part % 3);
+        cut(&newest(&data), length.min(whole - 1));
+        least = least.min(killed.starts(&home, &format!("the newest log cut to {length} bytes")));
+    }
+    assert!(least < all, "nothing was cut off");
+
+    for (name, tail) in [("zeros", vec![0; 5000]), ("noise", (0..5000_u32).map(|n| ((n * n) >> 3) as u8).collect())] {
+        let (home, data) = killed.copy(name);
+        OpenOptions::new().append(true).open(newest(&data)).expect("opens").write_all(&tail).expect("writes");
+        assert_eq!(killed.starts(&home, &format!("{name} after the newest log")), all);
+    }
+
+    let (home, data) = killed.copy("newest-gone");
+    fs::remove_file(newest(&data)).expect("removes");
+    killed.starts(&home, "the newest log gone");
+
+    // An older log was flushed to the device when the next was begun: that must be there.
+    let (home, data) = killed.copy("older-gone");
+    let name = older(&data).file_stem().expect("name").to_str().expect("text").trim_start_matches('0').to_owned();
+    fs::remove_file(older(&data)).expect("removes");
+    killed.is_refused(&home, &format!("Missing WAL with log number: {name}"));
+
+    let (home, data) = killed.copy("older-torn");
+    let log = older(&data);
+    cut(&log, length(&log) / 2);
+    killed.is_refused(&home, &format!("Size mismatch: WAL (log number: {name})"));
+}
