@@ -72,6 +72,11 @@ fn wrong_settings_are_refused_by_name() {
     }
     place_with("TIDELINE__TIMELINE__INBOX_LIMIT", "many").run(&["config"]).failed("inbox_limit");
     place_with("TIDELINE__LOG__LEVEL", "inof").run(&["stats"]).failed("log.level");
+    place_with("TIDELINE__LOG__LEVEL", "loud").run(&["config"]).failed("log.level");
+    place_with("TIDELINE__STORAGE__DATA_DIR", "").run(&["config"]).failed("storage.data_dir");
+    Place::new().run(&["config", "--data-dir", ""]).failed("storage.data_dir");
+    let ran = place_with("TIDELINE__STORAGE__DATA_DIR", "007").run(&["config"]).ok();
+    assert!(ran.out.contains("data_dir = \"007\""), "{}", ran.out);
 }
 
 fn place_with(name: &'static str, value: &str) -> Place {

@@ -89,7 +89,9 @@ fn run(cli: Cli) -> Result<ExitCode> {
     let mut config = Config::load(cli.global.config.as_deref())?;
     if let Some(dir) = cli.global.data_dir {
         config.storage.data_dir = dir;
+        config.validate()?;
     }
+    logging::check(&config.log)?;
     if let Command::Config = cli.command {
         let text = config.to_toml()?;
         return print(|out| out.write_all(text.as_bytes())).map(|()| ExitCode::SUCCESS);
