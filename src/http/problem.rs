@@ -87,6 +87,16 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "timeout", "the request took too long")
     }
 
+    /// The body did not come within the time that the settings give a request. Nothing was changed.
+    pub(super) fn body_timeout() -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body of the request took too long to arrive")
+    }
+
+    /// A body that is announced as what this server does not read.
+    pub(super) fn unsupported_media_type(detail: impl Display) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
+    }
+
     /// As many requests as the settings allow wait for the disk already.
     pub(super) fn overloaded() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", "too many requests at once")

@@ -69,7 +69,7 @@ fn malformed_requests_get_a_4xx() {
         (
             "gzip",
             request(b"POST /v1/content", b"content-encoding: gzip\r\ncontent-length: 4\r\n", b"\x1f\x8b\x08\x00"),
-            400,
+            415,
         ),
     ];
     for (what, bytes, status) in cases {
@@ -97,9 +97,9 @@ fn an_endless_upload_is_refused_before_its_end() {
 fn a_slow_body_times_out() {
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "500ms")]);
     let answer = server.raw(&request(b"POST /v1/content", b"content-length: 100\r\n", b"{"));
-    assert_eq!(statuses(&answer), [503]);
+    assert_eq!(statuses(&answer), [408]);
     let text = String::from_utf8_lossy(&answer);
-    assert!(text.contains("\"code\":\"timeout\"") && text.contains("retry-after: 1"), "{text}");
+    assert!(text.contains("\"code\":\"body_timeout\"") && text.contains("application/problem+json"), "{text}");
     // A head that never ends.
     let answer = server.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n");
     assert_eq!(statuses(&answer), [408]);
@@ -135,4 +135,25 @@ fn clients_that_go_away_harm_nobody() {
     server.publish(5, 1, 5);
     assert_eq!(server.ids("/v1/users/1/content"), [5]);
     assert!(server.ids("/v1/users/66/content").is_empty());
+}
+
+#[test]
+fn announced_batches_lock_nobody_out() {
+    let server = Server::start();
+    let head = b"POST /v1/content/batch HTTP/1.1\r\nhost: x\r\ncontent-length: 16777216\r\n\r\n";
+    let idle: Vec<TcpStream> = (0..100)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            stream.write_all(head).unwrap();
+            stream
+        })
+        .collect();
+    // Its answer comes after those heads were read.
+    server.get("/healthz");
+    server.publish(5, 1, 5);
+    server.follow(2, 1, 1);
+    let batch = format!(r#"{{"items":[{{"author_id":1,"content_id":6}}]{}}}"#, " ".repeat(200_000));
+    server.call("POST", "/v1/content/batch", batch).expect(201);
+    assert_eq!(server.ids("/v1/users/2/timeline?limit=1"), [6]);
+    drop(idle);
 }
