@@ -73,6 +73,12 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "route_not_found", "there is nothing at this path")
     }
 
+    /// A path that is no text, whatever it might lead to.
+    pub(super) fn invalid_path() -> Self {
+        let detail = "the path has a % without two hexadecimal digits, or is not UTF-8";
+        Self::new(StatusCode::BAD_REQUEST, "invalid_path", detail)
+    }
+
     /// The path is there, for other methods.
     pub(super) fn method_not_allowed(allow: &str) -> Self {
         let detail = format_args!("this path takes {allow}");

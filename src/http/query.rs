@@ -33,15 +33,23 @@ pub(super) fn parse<'a, const N: usize>(
     Ok(values)
 }
 
+/// Whether text has whole escapes only, and is UTF-8 without them.
+pub(super) fn is_text(escaped: &str) -> bool {
+    is_whole(escaped) && percent_decode_str(escaped).decode_utf8().is_ok()
+}
+
+fn is_whole(text: &str) -> bool {
+    text.split('%').skip(1).all(|rest| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    })
+}
+
 fn decode(text: &str) -> Result<Cow<'_, str>, Problem> {
     if !text.contains(['%', '+']) {
         return Ok(Cow::Borrowed(text));
     }
-    let whole = text.split('%').skip(1).all(|rest| {
-        let digits = rest.as_bytes().get(..2);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    });
-    if !whole {
+    if !is_whole(text) {
         return Err(Problem::invalid_parameter("the query has a % without two hexadecimal digits"));
     }
     let spaced = text.replace('+', " ");

@@ -75,11 +75,21 @@ impl Server {
 
     /// The same for a server that may be gone.
     pub(crate) fn attempt(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Result<Reply, ureq::Error> {
-        self.call_as(method, path, body, &[("content-type", "application/json")])
+        self.send(method, path, body, &[("content-type", "application/json")])
     }
 
-    /// The same with headers of one's own.
+    /// A call with headers of its own.
     pub(crate) fn call_as(&self, method: &str, path: &str, body: impl AsRef<[u8]>, headers: &[(&str, &str)]) -> Reply {
+        self.send(method, path, body, headers).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
+    }
+
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: impl AsRef<[u8]>,
+        headers: &[(&str, &str)],
+    ) -> Result<Reply, ureq::Error> {
         let body = body.as_ref();
         let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         for (name, value) in headers {

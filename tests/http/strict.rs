@@ -101,7 +101,8 @@ fn snapshot(server: &Server) -> Value {
     server.settle();
     seen["contents"] = server.get("/v1/content?ids=1,10,11,12,13,66,77");
     let tables = server.get("/v1/admin/stats")["tables"].take();
-    seen["rows"] = tables.as_object().unwrap().iter().map(|(name, t)| (name.clone(), t["rows"].clone())).collect();
+    seen["rows"] =
+        tables.as_object().unwrap().iter().map(|(name, t)| (name.clone(), t["rows_estimate"].clone())).collect();
     seen
 }
 
@@ -368,7 +369,6 @@ fn unknown_paths_are_problems_too() {
         "/v1/users//timeline",
         "/v1/users/1/timeline/",
         "/v1/content/1/2",
-        "/%ff",
         "/..",
         "//",
     ] {
