@@ -48,7 +48,9 @@ demo: $(DEMO)/ready ## make a small community, import it and serve it; LISTEN= c
 	  'Ctrl-C stops it; README.md goes on from here.' ''
 	@$(TIDELINE) serve --data-dir $(DEMO)/db --listen $(LISTEN)
 
+# Made from nothing: posts made at another time would contradict those of a run that was cut short.
 $(DEMO)/ready: | build
+	rm -rf $(DEMO)
 	$(TIDELINE) demo --out $(DEMO)
 	$(TIDELINE) import --data-dir $(DEMO)/db --follows $(DEMO)/follows.csv --content $(DEMO)/content.csv
 	@touch $@
@@ -76,7 +78,8 @@ fmt: ## format the code
 	cargo fmt --all
 
 .PHONY: bench
-bench: setup ## run the benchmarks
+bench: setup ## run the benchmarks; installs wrk, which the one over HTTP needs
+	@.ci/setup wrk
 	cargo bench --locked
 
 .PHONY: scale

@@ -4,13 +4,15 @@ mod files;
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_web::http::KeepAlive;
 use actix_web::{App as HttpApp, HttpServer, rt};
 use crossbeam_channel::bounded;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 
 use crate::backlog::Backlog;
 use crate::config::{Config, Durability};
@@ -138,11 +140,63 @@ impl App {
 /// Says on stdout, in one line, where it listens.
 pub fn run(config: Config) -> Result<()> {
     refuse_open_address(&config)?;
-    let app = open(&config)?;
-    let served = rt::System::new().block_on(serve(&config, &app));
+    let system = rt::System::new();
+    let mut stop = system.block_on(async { StopSignals::catch() })?;
+    let Some(app) = system.block_on(open_unless_told(&config, &mut stop))? else { return Ok(()) };
+    let served = system.block_on(serve(&config, &app, &mut stop));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
     served.and(stopped)
+}
+
+/// SIGTERM and SIGINT: from the time they are caught they end nothing by themselves.
+struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    fn catch() -> Result<Self> {
+        let catch = |kind, name| signal(kind).map_err(|e| Error::Setup(format!("cannot wait for {name}: {e}")));
+        let terminate = catch(SignalKind::terminate(), "SIGTERM")?;
+        Ok(Self { terminate, interrupt: catch(SignalKind::interrupt(), "SIGINT")? })
+    }
+
+    /// Waits for either of them.
+    async fn told(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Opens on a thread of its own, since that may take long: the engine reads what it had logged. Told to
+/// stop meanwhile, it closes again; nothing, then. The engine cannot be hurried, so past the timeout the
+/// process ends without it, as a crash would end it.
+async fn open_unless_told(config: &Config, stop: &mut StopSignals) -> Result<Option<App>> {
+    let (done, opened) = oneshot::channel();
+    let owned = config.clone();
+    let opening = std::thread::Builder::new().name("open".to_owned()).spawn(move || {
+        // Nobody waits any more if it took too long.
+        let _ = done.send(open(&owned));
+    });
+    opening.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+    let ended = |_| Error::Setup("opening the data directory failed; the log has the cause".to_owned());
+    let mut opened = pin!(opened);
+    tokio::select! {
+        biased;
+        app = &mut opened => return app.map_err(ended)?.map(Some),
+        () = stop.told() => {}
+    }
+    tracing::info!("told to stop before the data directory is open");
+    let timeout = config.server.shutdown_timeout.get();
+    let began = Instant::now();
+    match rt::time::timeout(timeout, opened).await {
+        Ok(app) => app.map_err(ended)??.stop(timeout.saturating_sub(began.elapsed()))?,
+        Err(_) => tracing::warn!("the data directory did not open in time; the next start goes on with it"),
+    }
+    Ok(None)
 }
 
 /// Without keys, whoever reaches the server may do anything: only this machine should.
@@ -158,13 +212,11 @@ fn refuse_open_address(config: &Config) -> Result<()> {
 }
 
 /// Serves HTTP until told to stop; what is then left of the shutdown timeout.
-async fn serve(config: &Config, app: &App) -> Result<Duration> {
+async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Duration> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
     let connections = config.server.max_connections.min(app.connections);
     let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), &config.server, connections));
-    let mut terminate = signal(SignalKind::terminate()).map_err(|e| failed("cannot wait for SIGTERM", e))?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| failed("cannot wait for SIGINT", e))?;
 
     let routes = Arc::clone(&api);
     let threads = if config.server.workers > 0 { config.server.workers } else { cores() };
@@ -188,8 +240,7 @@ async fn serve(config: &Config, app: &App) -> Result<Duration> {
 
     let early = tokio::select! {
         ended = &mut running => Some(ended),
-        _ = terminate.recv() => None,
-        _ = interrupt.recv() => None,
+        () = stop.told() => None,
     };
     if let Some(ended) = early {
         let why = ended.map_or_else(|e| e.to_string(), |end| format!("{end:?}"));

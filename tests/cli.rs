@@ -4,8 +4,9 @@
 
 mod command;
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use command::{Place, repository_file};
 use tideline::config::Config;
@@ -72,6 +73,10 @@ fn wrong_settings_are_refused_by_name() {
     }
     place_with("TIDELINE__TIMELINE__INBOX_LIMIT", "many").run(&["config"]).failed("inbox_limit");
     place_with("TIDELINE__LOG__LEVEL", "inof").run(&["stats"]).failed("log.level");
+    place_with("TIDELINE__LOG__LEVEL", "loud").run(&["config"]).failed("log.level");
+    place_with("TIDELINE__STORAGE__DATA_DIR", "").run(&["config"]).failed("storage.data_dir");
+    let ran = place_with("TIDELINE__STORAGE__DATA_DIR", "007").run(&["config"]).ok();
+    assert!(ran.out.contains("data_dir = \"007\""), "{}", ran.out);
 }
 
 fn place_with(name: &'static str, value: &str) -> Place {
@@ -81,7 +86,15 @@ fn place_with(name: &'static str, value: &str) -> Place {
 #[test]
 fn wrong_usage_is_exit_code_2() {
     let place = Place::new();
-    for args in [&[][..], &["import"], &["publish"], &["serve", "--listen", "nowhere"], &["demo"], &["config", "--x"]] {
+    for args in [
+        &[][..],
+        &["import"],
+        &["publish"],
+        &["serve", "--listen", "nowhere"],
+        &["demo"],
+        &["config", "--x"],
+        &["demo", "--out", "x", "--data-dir", "y"],
+    ] {
         let ran = place.run(args);
         assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
     }
@@ -106,7 +119,7 @@ fn stats_count_rows_without_changing_anything() {
     assert!(ran.out.ends_with("jobs waiting: 0 (0 fan_out, 0 settle, 0 rebuild)\n"), "{}", ran.out);
     let stats: serde_json::Value = serde_json::from_str(&place.run(&["stats", "--json"]).ok().out).expect("JSON");
     assert_eq!(stats["jobs"], serde_json::json!({"waiting": 0, "fan_out": 0, "settle": 0, "rebuild": 0}));
-    let rows = |name: &str| stats["tables"][name]["rows"].clone();
+    let rows = |name: &str| stats["tables"][name]["rows_estimate"].clone();
     assert_eq!((rows("inbox"), rows("content")), (3.into(), 1.into()));
 }
 
@@ -181,4 +194,53 @@ fn serving_stops_in_order_and_holds_its_directory() {
 fn other_addresses_than_loopback_need_insecure() {
     let place = Place::new();
     place.run(&["serve", "--listen", "0.0.0.0:0"]).failed("--insecure");
+}
+
+#[test]
+fn an_import_asked_to_stop_says_how_far_it_came() {
+    for signal in ["INT", "TERM"] {
+        let place = Place::new();
+        let mut child = place.command(&["import", "--follows", "-"]).stdin(Stdio::piped()).spawn().expect("starts");
+        let mut stdin = child.stdin.take().expect("piped");
+        // A whole batch is taken, and a part of the next is waited for.
+        let lines: String = (1..=1500).map(|n| format!("{n},{}\n", n + 1)).collect();
+        stdin.write_all(lines.as_bytes()).expect("writes");
+        let began = Instant::now();
+        while !place.data().join("db").exists() && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(1500));
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+        let ended = child.wait_with_output().expect("ends");
+        drop(stdin);
+        let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        assert_eq!(ended.status.code(), Some(1), "{out}{err}");
+        assert_eq!(out, "follows -: 1000 new, 0 already there, 0 refused\n", "{err}");
+        assert!(err.contains("tideline: interrupted; what was taken is kept"), "{err}");
+        place.file("f", lines);
+        let again = place.run(&["import", "--follows", "f"]).ok();
+        assert_eq!(again.out, "follows f: 500 new, 1000 already there, 0 refused\n");
+        place.run(&["check"]).ok();
+    }
+}
+
+#[test]
+fn asked_to_stop_while_it_opens_it_stops_in_order() {
+    for signal in ["TERM", "INT"] {
+        let place = Place::new();
+        let mut child = place.command(&["serve", "--listen", "127.0.0.1:0"]).spawn().expect("starts");
+        let began = Instant::now();
+        // The first thing of an opening that can be seen.
+        while !place.data().join("LOCK").exists() && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+        assert_eq!(child.wait().expect("ends").code(), Some(0), "{signal}");
+        let mut said = String::new();
+        child.stdout.as_mut().expect("piped").read_to_string(&mut said).expect("reads");
+        assert!(said.is_empty() || said.starts_with("listening on "), "{said}");
+        assert_eq!(Server::start(&place).signal("TERM"), Some(0), "it opens again");
+    }
 }

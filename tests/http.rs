@@ -20,6 +20,8 @@ mod relations;
 mod running;
 #[path = "http/strict.rs"]
 mod strict;
+#[path = "http/types.rs"]
+mod types;
 #[path = "http/visible.rs"]
 mod visible;
 #[path = "http/worked_case.rs"]

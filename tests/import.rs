@@ -267,6 +267,8 @@ fn what_cannot_be_read_is_refused_by_name() {
     place.run(&["import", "--follows", "-", "--content", "-"]).failed("tideline: the standard input can be read once");
     place.file("h", "\nuser_id,target\n1,2\n");
     place.run(&["import", "--follows", "h"]).failed("tideline: h:2: unknown column \"target\"");
+    place.file("j", "[{\"user_id\":1,\"target_id\":2}]\n");
+    place.run(&["import", "--follows", "j"]).failed("tideline: j: this is a JSON array");
     place.file("i", "content_id,author_id\n1,2\n");
     place.run(&["import", "--content", "i"]).failed("tideline: i:1: column published_at is missing");
 }

@@ -12,12 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::{ArgGroup, Args};
+use crossbeam_channel::select;
 
 use self::reader::Reader;
 use self::rows::Row;
 use self::source::Source;
+use super::interrupt::Interrupt;
 use super::progress::{Progress, Unit};
-use super::{drain, print};
+use super::{drain_until, print};
 use crate::config::{Config, Durability};
 use crate::error::{Error, Result};
 use crate::feed::{Feed, Follow, Imported};
@@ -68,9 +70,10 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     }
     let open = |paths: &[PathBuf]| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>();
     let (follows, content) = (open(&args.follows)?, open(&args.content)?);
+    let interrupt = Interrupt::catch()?;
     let app = server::open(&config)?;
     let longest = config.server.body_limit;
-    let mut import = Import { app: &app, longest, max_refused: args.max_refused, tallies: Vec::new() };
+    let mut import = Import { app: &app, interrupt, longest, max_refused: args.max_refused, tallies: Vec::new() };
     let taken = import.all(follows, content);
     let tallies = import.tallies;
     let stopped = app.stop(config.server.shutdown_timeout.get());
@@ -85,6 +88,7 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
 
 struct Import<'a> {
     app: &'a App,
+    interrupt: Interrupt,
     /// Most bytes of a record.
     longest: usize,
     max_refused: Option<u64>,
@@ -94,8 +98,8 @@ struct Import<'a> {
 impl Import<'_> {
     fn all(&mut self, follows: Vec<Source>, content: Vec<Source>) -> Result<()> {
         let taken = self.files(follows, content);
-        if taken.is_ok() {
-            drain(self.app.feed());
+        if taken.is_ok() && !drain_until(self.app.feed(), || self.interrupt.was_asked()) {
+            tracing::warn!("the jobs that are left go on after the next start");
         }
         taken.and(self.app.feed().store().sync())
     }
@@ -123,7 +127,12 @@ impl Import<'_> {
         self.tallies.push(Tally { table, name: source.name.clone(), ..Tally::default() });
         let Some(tally) = self.tallies.last_mut() else { return Ok(()) };
         let Reader { batches, thread } = reader::read(source, self.longest)?;
-        for batch in batches {
+        loop {
+            let batch = select! {
+                recv(batches) -> batch => batch,
+                recv(self.interrupt.asked()) -> _ => return Err(interrupted()),
+            };
+            let Ok(batch) = batch else { break };
             let (lines, rows): (Vec<u64>, Vec<T>) = batch.rows.into_iter().unzip();
             let outcomes = if rows.is_empty() { Vec::new() } else { take(rows)? };
             let mut refused = batch.refused;
@@ -166,6 +175,10 @@ impl Tally {
         let Self { table, name, new, same, refused } = self;
         writeln!(out, "{table} {name}: {new} new, {same} already there, {refused} refused")
     }
+}
+
+fn interrupted() -> Error {
+    Error::Setup("interrupted; what was taken is kept, and the import can be run again".to_owned())
 }
 
 fn import_follows(feed: &Feed, rows: &[Follow]) -> Result<Vec<Outcome>> {

@@ -22,6 +22,11 @@ pub(super) fn init(log: &Log) -> Result<()> {
     begun.map_err(|e| Error::Setup(format!("cannot begin to log: {e}")))
 }
 
+/// Whether logging can begin as the settings ask.
+pub(super) fn check(log: &Log) -> Result<()> {
+    filter(&log.level).map(|_| ())
+}
+
 /// Reads `log.level`. A part without `=` must be a level: the library would take a misspelt one for the name of a
 /// module, and log nothing.
 fn filter(level: &str) -> Result<EnvFilter> {

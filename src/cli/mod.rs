@@ -4,6 +4,7 @@ mod check;
 mod compact;
 mod demo;
 mod import;
+mod interrupt;
 mod logging;
 mod progress;
 mod stats;
@@ -27,36 +28,41 @@ use crate::server;
 #[derive(Debug, Parser)]
 #[command(name = "tideline", version, about, max_term_width = 100)]
 struct Cli {
-    #[command(flatten)]
-    global: Global,
     #[command(subcommand)]
     command: Command,
 }
 
+/// What a command takes that has to do with a data directory, besides its own arguments.
 #[derive(Debug, Args)]
-struct Global {
+struct With<T: Args> {
     /// Read settings from FILE; without it no file is read
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Keep everything in DIR; overrides storage.data_dir
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    own: T,
 }
+
+/// No arguments of its own.
+#[derive(Debug, Args)]
+struct Nothing {}
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the server
-    Serve(ServeArgs),
+    Serve(With<ServeArgs>),
     /// Take follows and content from files
-    Import(import::ImportArgs),
+    Import(With<import::ImportArgs>),
     /// Print the effective settings
-    Config,
+    Config(With<Nothing>),
     /// Print how much is stored
-    Stats(stats::StatsArgs),
+    Stats(With<stats::StatsArgs>),
     /// Compare every inbox and the follow graph with what they should be
-    Check,
+    Check(With<Nothing>),
     /// Rewrite all tables: trim inboxes, drop what is deleted or below a floor, and say what is left
-    Compact,
+    Compact(With<Nothing>),
     /// Write a made-up follow graph and posts, for import
     Demo(demo::DemoArgs),
 }
@@ -85,41 +91,69 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {
-    if let Command::Demo(args) = cli.command {
-        return demo::run(&args).map(|()| ExitCode::SUCCESS);
-    }
-    let mut config = Config::load(cli.global.config.as_deref())?;
-    if let Some(dir) = cli.global.data_dir {
-        config.storage.data_dir = dir;
-    }
-    if let Command::Config = cli.command {
-        let text = config.to_toml()?;
-        return print(|out| out.write_all(text.as_bytes())).map(|()| ExitCode::SUCCESS);
-    }
-    logging::init(&config.log)?;
     match cli.command {
-        Command::Serve(args) => {
+        Command::Demo(args) => demo::run(&args)?,
+        Command::Config(with) => {
+            let (config, Nothing {}) = with.settings()?;
+            let text = config.to_toml()?;
+            print(|out| out.write_all(text.as_bytes()))?;
+        }
+        Command::Serve(with) => {
+            let (mut config, args) = with.ready()?;
             config.server.listen = args.listen.unwrap_or(config.server.listen);
             config.auth.insecure |= args.insecure;
             server::run(config)?;
         }
-        Command::Import(args) => import::run(config, &args)?,
-        Command::Stats(args) => stats::run(&config, &args)?,
-        Command::Check => return check::run(&config),
-        Command::Compact => compact::run(&config)?,
-        Command::Config | Command::Demo(_) => {}
+        Command::Import(with) => {
+            let (config, args) = with.ready()?;
+            import::run(config, &args)?;
+        }
+        Command::Stats(with) => {
+            let (config, args) = with.ready()?;
+            stats::run(&config, &args)?;
+        }
+        Command::Check(with) => return check::run(&with.ready()?.0),
+        Command::Compact(with) => compact::run(&with.ready()?.0)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
+impl<T: Args> With<T> {
+    /// The settings in force, and the arguments of the command.
+    fn settings(self) -> Result<(Config, T)> {
+        let mut config = Config::load(self.config.as_deref())?;
+        if let Some(dir) = self.data_dir {
+            config.storage.data_dir = dir;
+            config.validate()?;
+        }
+        logging::check(&config.log)?;
+        Ok((config, self.own))
+    }
+
+    /// The same, and from now on there is a log.
+    fn ready(self) -> Result<(Config, T)> {
+        let (config, own) = self.settings()?;
+        logging::init(&config.log)?;
+        Ok((config, own))
+    }
+}
+
 /// Waits until no job is left, and shows how many are.
 fn drain(feed: &Feed) {
+    drain_until(feed, || false);
+}
+
+/// The same, but for a command that may be asked to stop; whether no job is left.
+fn drain_until(feed: &Feed, stop: impl Fn() -> bool) -> bool {
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     let total = feed.backlog().len() as u64;
     let progress = Progress::new("jobs", Some(total), Unit::Count("jobs"));
     loop {
         if feed.backlog().wait_until_empty(LOOK_EVERY) {
-            return;
+            return true;
+        }
+        if stop() {
+            return false;
         }
         let done = total.saturating_sub(feed.backlog().len() as u64);
         progress.at(done, format_args!("{}/s", progress.rate(done)));

@@ -62,7 +62,8 @@ fn table(out: &mut dyn Write, tables: &[TableStats], jobs: &Jobs) -> io::Result<
 }
 
 fn json(out: &mut dyn Write, tables: &[TableStats], jobs: &Jobs) -> io::Result<()> {
-    let figures = |t: &TableStats| (t.table.to_owned(), serde_json::json!({ "rows": t.rows, "bytes": t.bytes }));
+    let figures =
+        |t: &TableStats| (t.table.to_owned(), serde_json::json!({ "rows_estimate": t.rows, "bytes": t.bytes }));
     let tables: serde_json::Map<_, _> = tables.iter().map(figures).collect();
     let version = env!("CARGO_PKG_VERSION");
     writeln!(out, "{}", serde_json::json!({ "version": version, "jobs": jobs, "tables": tables }))

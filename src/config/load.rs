@@ -1,79 +1,101 @@
-//! Reading and checking the settings.
+//! Reading the settings: from the file and the environment, each value by the type of its setting.
 
+use std::ffi::OsString;
 use std::path::Path;
 
-use config::{Environment, File, FileFormat};
+use serde::Deserialize;
+use toml::{Table, Value};
 
 use super::Config;
 use crate::error::{Error, Result};
 
 /// Begins the name of every environment override.
-const PREFIX: &str = "TIDELINE";
-/// With less, shared by all tables, nearly every write would flush one.
-const MIN_WRITE_BUFFER_MB: usize = 8;
-/// With fewer, table files would be opened and closed all the time; -1 would be no limit.
-const MIN_OPEN_FILES: i32 = 64;
-/// A worker holds a whole sub-task in memory.
-const MAX_CHUNK: usize = 100_000;
+const PREFIX: &str = "TIDELINE__";
 
 impl Config {
-    /// Reads the file, if one is named, and the environment. An unknown key is refused by name.
+    /// Reads the file, if one is named, and the environment. An unknown key, a value of another type
+    /// and a value out of range are refused by name.
     pub fn load(file: Option<&Path>) -> Result<Self> {
-        let mut builder = config::Config::builder();
+        Self::from_sources(file, std::env::vars_os())
+    }
+
+    fn from_sources(file: Option<&Path>, environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Self> {
+        let mut settings = Settings::default();
         if let Some(path) = file {
-            let text = std::fs::read_to_string(path)
-                .map_err(|e| Error::Setup(format!("cannot read {}: {e}", path.display())))?;
-            builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
+            settings.add_file(path)?;
         }
-        let environment = Environment::with_prefix(PREFIX).prefix_separator("__").separator("__").try_parsing(true);
-        let config: Self = builder
-            .add_source(environment)
-            .build()
-            .and_then(config::Config::try_deserialize)
-            .map_err(|e| Error::Setup(format!("configuration: {e}")))?;
+        for (name, value) in environment {
+            settings.add_variable(&name, value)?;
+        }
+        let config = Self::deserialize(settings.0).map_err(|e| wrong(e.message()))?;
         config.validate()?;
         Ok(config)
     }
 
-    /// Refuses values that no server could run with, each by its name.
-    pub fn validate(&self) -> Result<()> {
-        let positive = [
-            ("server.max_connections", self.server.max_connections),
-            ("server.body_limit", self.server.body_limit),
-            ("storage.block_cache_mb", self.storage.block_cache_mb),
-            ("timeline.inbox_limit", self.timeline.inbox_limit),
-            ("fanout.chunk", self.fanout.chunk),
-            ("fanout.queue", self.fanout.queue),
-            ("graph.follow_limit", self.graph.follow_limit),
-        ];
-        if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
-            return Err(Error::Setup(format!("configuration: {name} must be at least 1")));
-        }
-        if self.storage.max_open_files < MIN_OPEN_FILES {
-            return Err(Error::Setup(format!(
-                "configuration: storage.max_open_files must be at least {MIN_OPEN_FILES}"
-            )));
-        }
-        if self.fanout.chunk > MAX_CHUNK {
-            return Err(Error::Setup(format!("configuration: fanout.chunk must be at most {MAX_CHUNK}")));
-        }
-        if self.storage.write_buffer_mb < MIN_WRITE_BUFFER_MB {
-            return Err(Error::Setup(format!(
-                "configuration: storage.write_buffer_mb must be at least {MIN_WRITE_BUFFER_MB}"
-            )));
-        }
-        if self.fanout.pull_threshold < self.fanout.push_threshold {
-            return Err(Error::Setup(
-                "configuration: fanout.pull_threshold must not be below fanout.push_threshold".to_owned(),
-            ));
+    /// The settings as a `config.toml` would have them.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(wrong)
+    }
+}
+
+/// The settings that are not left at their defaults.
+#[derive(Default)]
+struct Settings(Table);
+
+impl Settings {
+    fn add_file(&mut self, path: &Path) -> Result<()> {
+        let failed = |e: &dyn std::fmt::Display| Error::Setup(format!("cannot read {}: {e}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|e| failed(&e))?;
+        let sections: Table = text.parse().map_err(|e| failed(&e))?;
+        for (section, value) in sections {
+            match value {
+                Value::Table(values) => {
+                    let empty = Table::from_iter([(section.clone(), Value::Table(Table::new()))]);
+                    Config::deserialize(empty).map_err(|e| wrong(format_args!("{section}: {}", e.message())))?;
+                    values.into_iter().try_for_each(|(key, value)| self.add(&section, &key, value))?;
+                }
+                other => return Err(wrong(format_args!("{section}: expected a section, not {other}"))),
+            }
         }
         Ok(())
     }
 
-    /// The settings as a `config.toml` would have them.
-    pub fn to_toml(&self) -> Result<String> {
-        toml::to_string(self).map_err(|e| Error::Setup(format!("configuration: {e}")))
+    /// Takes a variable if it is one of ours. `TIDELINE__TIMELINE__INBOX_LIMIT` is `timeline.inbox_limit`.
+    fn add_variable(&mut self, name: &OsString, value: OsString) -> Result<()> {
+        let Some(name) = name.to_str() else { return Ok(()) };
+        let Some(path) = name.strip_prefix(PREFIX) else { return Ok(()) };
+        let text = value.into_string().map_err(|_| wrong(format_args!("{name}: not UTF-8")))?;
+        let path = path.to_ascii_lowercase();
+        let (section, key) = path.split_once("__").ok_or_else(|| wrong(format_args!("{name}: no such setting")))?;
+        // What the default is tells what the text should be.
+        let defaults = Table::try_from(Config::default()).map_err(wrong)?;
+        let value = match defaults.get(section).and_then(|section| section.get(key)) {
+            Some(Value::String(_)) | None => Value::String(text),
+            Some(other) => {
+                let kind = other.type_str();
+                let value: Option<Value> = text.parse().ok();
+                let value = value.filter(|value| value.type_str() == kind);
+                value.ok_or_else(|| wrong(format_args!("{section}.{key}: {text:?} from {name} is no {kind}")))?
+            }
+        };
+        self.add(section, key, value)
     }
+
+    /// Takes one value, if it is good on its own: so it can be refused by name.
+    fn add(&mut self, section: &str, key: &str, value: Value) -> Result<()> {
+        let values = Table::from_iter([(key.to_owned(), value.clone())]);
+        let alone = Table::from_iter([(section.to_owned(), Value::Table(values))]);
+        Config::deserialize(alone).map_err(|e| wrong(format_args!("{section}.{key}: {}", e.message())))?;
+        let values = self.0.entry(section).or_insert_with(|| Value::Table(Table::new()));
+        if let Value::Table(values) = values {
+            values.insert(key.to_owned(), value);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn wrong(what: impl std::fmt::Display) -> Error {
+    Error::Setup(format!("configuration: {what}"))
 }
 
 #[cfg(test)]
@@ -85,7 +107,11 @@ mod tests {
     fn load(text: &str) -> Result<Config> {
         let mut file = tempfile::NamedTempFile::new().expect("temp file");
         file.write_all(text.as_bytes()).expect("write");
-        Config::load(Some(file.path()))
+        Config::from_sources(Some(file.path()), std::iter::empty())
+    }
+
+    fn with(name: &str, value: &str) -> Result<Config> {
+        Config::from_sources(None, [(name.into(), value.into())].into_iter())
     }
 
     #[test]
@@ -100,20 +126,59 @@ mod tests {
     #[test]
     fn wrong_settings_are_refused_by_name() {
         for (text, name) in [
-            ("[timeline]\ninbox_limt = 300\n", "inbox_limt"),
+            ("inbox_limit = 5\n", "inbox_limit"),
+            ("timeline = 5\n", "timeline"),
+            ("[timeline]\ninbox_limt = 300\n", "timeline.inbox_limt"),
             ("[timelines]\ninbox_limit = 300\n", "timelines"),
-            ("[fanout]\nchunk = 0\n", "fanout.chunk"),
-            ("[fanout]\nchunk = 100001\n", "fanout.chunk"),
-            ("[server]\nmax_connections = 0\n", "server.max_connections"),
-            ("[storage]\nwrite_buffer_mb = 7\n", "storage.write_buffer_mb"),
-            ("[fanout]\npush_threshold = 5\npull_threshold = 4\n", "fanout.pull_threshold"),
-            ("[storage]\ndurability = \"maybe\"\n", "maybe"),
-            ("[storage]\nmax_open_files = -1\n", "storage.max_open_files"),
-            ("[server]\nlisten = \"nowhere\"\n", "listen"),
-            ("[timeline]\nactive_for = \"soon\"\n", "soon"),
+            ("[timelines]\n", "timelines"),
+            ("[timeline]\ninbox_limit = 300.7\n", "timeline.inbox_limit"),
+            ("[timeline]\ninbox_limit = true\n", "timeline.inbox_limit"),
+            ("[timeline]\ninbox_limit = \"300\"\n", "timeline.inbox_limit"),
+            ("[timeline]\ninbox_limit = -1\n", "timeline.inbox_limit"),
+            ("[fanout]\npush_threshold = 99999999999999999999\n", "line 2"),
+            ("[auth]\ninsecure = 5\n", "auth.insecure"),
+            ("[auth]\ninsecure = \"true\"\n", "auth.insecure"),
+            ("[storage]\ndata_dir = 7\n", "storage.data_dir"),
+            ("[storage]\nmax_open_files = 3000000000\n", "storage.max_open_files"),
+            ("[storage]\ndurability = \"maybe\"\n", "storage.durability"),
+            ("[server]\nlisten = \"nowhere\"\n", "server.listen"),
+            ("[timeline]\nactive_for = \"soon\"\n", "timeline.active_for"),
+            ("[timeline]\nactive_for = 5\n", "timeline.active_for"),
+            ("[log]\nlevel = 5\n", "log.level"),
+            ("[log]\nlevel = \"info\"\nlevel = \"warn\"\n", "line 3"),
         ] {
             let error = load(text).expect_err(text).to_string();
             assert!(error.contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn variables_are_read_by_the_type_of_their_setting() {
+        let dir = |value: &str| with("TIDELINE__STORAGE__DATA_DIR", value).map(|config| config.storage.data_dir);
+        for text in ["007", "true", "1e3", "[x]", "a b"] {
+            assert_eq!(dir(text).expect(text), Path::new(text));
+        }
+        assert_eq!(with("TIDELINE__TIMELINE__INBOX_LIMIT", "300").expect("a number").timeline.inbox_limit, 300);
+        assert!(with("TIDELINE__AUTH__INSECURE", "true").expect("a switch").auth.insecure);
+        assert_eq!(with("TIDELINE__LOG__LEVEL", "5").expect("any text").log.level, "5");
+        assert_eq!(with("TIDELINE_TIMELINE", "x").expect("not ours"), Config::default());
+        for (name, value, word) in [
+            ("TIDELINE__TIMELINE__INBOX_LIMIT", "300.7", "timeline.inbox_limit"),
+            ("TIDELINE__TIMELINE__INBOX_LIMIT", "", "timeline.inbox_limit"),
+            ("TIDELINE__TIMELINE__INBOX_LIMIT", "true", "timeline.inbox_limit"),
+            ("TIDELINE__TIMELINE__INBOX_LIMIT", "\"300\"", "timeline.inbox_limit"),
+            ("TIDELINE__TIMELINE__INBOX_LIMIT", "300\nx = 1", "timeline.inbox_limit"),
+            ("TIDELINE__FANOUT__PUSH_THRESHOLD", "99999999999999999999", "fanout.push_threshold"),
+            ("TIDELINE__AUTH__INSECURE", "1", "auth.insecure"),
+            ("TIDELINE__AUTH__INSECURE", "yes", "auth.insecure"),
+            ("TIDELINE__TIMELINE__ACTIVE_FOR", "5", "timeline.active_for"),
+            ("TIDELINE__TIMELINE__INBOX_LIMT", "5", "inbox_limt"),
+            ("TIDELINE__TIMELINES__X", "5", "timelines"),
+            ("TIDELINE__TIMELINE", "5", "TIDELINE__TIMELINE"),
+            ("TIDELINE__TIMELINE__INBOX_LIMIT__X", "5", "inbox_limit__x"),
+        ] {
+            let error = with(name, value).expect_err(name).to_string();
+            assert!(error.contains(word) && error.starts_with("configuration: "), "{error}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! variables such as `TIDELINE__TIMELINE__INBOX_LIMIT=300`, the command line.
 
 mod duration;
+mod limits;
 mod load;
 
 use std::net::SocketAddr;
@@ -45,7 +46,7 @@ pub struct Server {
     pub max_connections: usize,
     /// Largest body of one change, bytes. A batch may have 256 times as much in all.
     pub body_limit: usize,
-    /// A request that takes longer is answered 503.
+    /// A request that takes longer is answered 503; 408 if its body was still coming.
     pub request_timeout: Duration,
     /// How long a stop waits for open requests and running jobs.
     pub shutdown_timeout: Duration,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
 use crate::model::{
     Content, ContentId, Cursor, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Order, Page, PageRequest,
-    Publish, Span, UserId,
+    Publish, Span, UserId, canonical,
 };
 use crate::store::{Batch, Published, Tier};
 
@@ -115,13 +115,16 @@ impl Feed {
         Publish { content, time_given: draft.published_at.is_some(), id_made }
     }
 
-    /// Edits an item; `content_not_found` if it is not there.
+    /// Edits an item; `content_not_found` if it is not there. An edit of nothing leaves no mark.
     pub fn edit(&self, id: ContentId, edit: EditDraft) -> Result<Content> {
         let edit = Edit {
             text: edit.text,
             media: edit.media.map(|media| media.map_or_else(|| "[]".to_owned(), MediaList::into_string)),
             extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
         };
+        if edit == Edit::default() {
+            return self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id));
+        }
         self.store.edit(id, &edit, now())?.ok_or_else(|| Error::content_not_found(id))
     }
 
@@ -163,20 +166,18 @@ impl Feed {
 
 /// A hash of what was published, whatever spaces and key order the JSON had; not of id and time.
 fn fingerprint(content: &Content) -> u64 {
-    // `Value` keeps object keys sorted, so equal JSON gives equal text.
-    let canonical =
-        |json: &str| serde_json::from_str::<serde_json::Value>(json).map_or_else(|_| json.into(), |v| v.to_string());
-    let body = serde_json::json!([
+    let body = (
         content.author,
-        content.kind,
-        content.text,
+        &content.kind,
+        &content.text,
         canonical(&content.media),
-        content.topics,
+        &content.topics,
         content.ref_id,
         content.extra.as_deref().map(canonical),
         content.broadcast,
-    ]);
-    xxhash_rust::xxh3::xxh3_64(body.to_string().as_bytes())
+    );
+    // Strings, numbers and lists of them always make JSON.
+    xxhash_rust::xxh3::xxh3_64(&serde_json::to_vec(&body).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -205,6 +206,13 @@ mod tests {
         let first = fingerprint(&content(r#"{"a":1,"b":[2]}"#));
         assert_eq!(first, fingerprint(&content(r#"{ "b": [2], "a": 1 }"#)));
         assert_ne!(first, fingerprint(&content(r#"{"a":1,"b":[3]}"#)));
+        for (one, other) in [
+            (r#"{"a":12345678901234567890123}"#, r#"{"a":12345678901234567890124}"#),
+            (r#"{"a":0.1}"#, r#"{"a":0.10000000000000001}"#),
+            (r#"{"$serde_json::private::RawValue":"{\"a\":1,\"b\":[2]}"}"#, r#"{"a":1,"b":[2]}"#),
+        ] {
+            assert_ne!(fingerprint(&content(one)), fingerprint(&content(other)), "{one} {other}");
+        }
         assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
     }
 

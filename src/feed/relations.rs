@@ -107,9 +107,11 @@ impl Feed {
         Ok(related.into_iter().map(|related| (related.relation, related.job.is_some())).collect())
     }
 
-    /// The relations of a user to `targets`, in their order.
+    /// The relations of a user to `targets`, in their order, each once.
     pub fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
-        self.store.relations(user, targets, tier)
+        let mut seen = HashSet::new();
+        let distinct: Vec<_> = targets.iter().copied().filter(|target| seen.insert(*target)).collect();
+        self.store.relations(user, &distinct, tier)
     }
 
     /// A page of one side of the graph around a user.

@@ -56,13 +56,14 @@ struct Tables<'a>(&'a [TableStats]);
 
 #[derive(Serialize)]
 struct Figures {
-    rows: u64,
+    /// As the engine guesses it: rows that were replaced or removed may count until a compaction.
+    rows_estimate: u64,
     bytes: u64,
 }
 
 impl Serialize for Tables<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|t| (t.table, Figures { rows: t.rows, bytes: t.bytes })))
+        serializer.collect_map(self.0.iter().map(|t| (t.table, Figures { rows_estimate: t.rows, bytes: t.bytes })))
     }
 }
 

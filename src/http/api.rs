@@ -49,7 +49,7 @@ impl Api {
             body_limit: config.body_limit,
             batch_limit,
             timeout: config.request_timeout.get(),
-            limits: Limits::new(batch_limit, connections),
+            limits: Limits::new(config.body_limit, batch_limit, connections),
             requests: Requests::default(),
             timed_out: AtomicU64::new(0),
             workers,

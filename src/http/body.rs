@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use std::pin::pin;
 
 use actix_web::body::{BodyStream, MessageBody};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use actix_web::web::Payload;
+use actix_web::{HttpMessage, HttpRequest};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
 use super::limits::{Gate, Places};
@@ -55,6 +57,26 @@ impl Body {
         }
         object(self.text()?)
     }
+}
+
+/// Refuses a body that is said to be something else than plain JSON. One that says nothing is taken for
+/// JSON, and so is one with a type that common clients put there unasked: `curl -d` a form, `fetch` text.
+pub(super) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
+    let shown = |name| request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    if let Some(encoding) = shown(CONTENT_ENCODING).filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+        let detail = format_args!("content-encoding: this server takes plain bodies only, not \"{encoding}\"");
+        return Err(Problem::unsupported_media_type(detail));
+    }
+    let Some(named) = shown(CONTENT_TYPE) else { return Ok(()) };
+    let json = request.mime_type().ok().flatten().is_some_and(|mime| {
+        let is_json = mime.type_() == "application"
+            && (mime.subtype() == "json" || mime.suffix().is_some_and(|suffix| suffix == "json"));
+        let is_unasked = ["application/x-www-form-urlencoded", "text/plain"].contains(&mime.essence_str());
+        (is_json || is_unasked)
+            && mime.get_param("charset").is_none_or(|set| set.as_str().eq_ignore_ascii_case("utf-8"))
+    });
+    let detail = || format!("content-type: expected application/json, in UTF-8, not \"{named}\"");
+    if json { Ok(()) } else { Err(Problem::unsupported_media_type(detail())) }
 }
 
 /// Parses a JSON object. An array with the fields in their order, which serde would take for one too, is refused.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::api::Api;
-use super::body::Body;
+use super::body::{self, Body};
+use super::limits::Limits;
 use super::problem::Problem;
 use super::query;
 use crate::error::{Error, Result};
@@ -65,16 +66,23 @@ impl Call {
         self.query([]).map(|[]| ())
     }
 
-    /// Reads the body, at most `limit` bytes of it.
+    /// Reads the body, at most `limit` bytes of it. One that is announced as anything but plain JSON is refused.
     pub(super) async fn body(&mut self, limit: usize) -> Result<Body, Problem> {
-        let length = self.request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let headers = self.request.headers();
+        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: usize| length > limit) {
             return Err(Problem::body_too_large("this body", limit));
+        }
+        if length.map_or(headers.contains_key(TRANSFER_ENCODING), |length| length > 0) {
+            body::check_type(&self.request)?;
         }
         let Some(payload) = self.payload.take() else {
             return Err(Problem::internal("the body was read twice"));
         };
-        self.in_time(Body::read(payload, limit, &self.api.limits.bodies)).await?
+        // What cannot become larger than a single change is one of the small bodies, whatever the call.
+        let Limits { bodies, batches, .. } = &self.api.limits;
+        let memory = if length.unwrap_or(limit) <= self.api.body_limit { bodies } else { batches };
+        self.in_time_or(Problem::body_timeout, Body::read(payload, limit, memory)).await?
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.
@@ -110,10 +118,14 @@ impl Call {
 
     /// Waits for `work` no longer than the rest of the request's time.
     async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
+        self.in_time_or(Problem::timeout, work).await
+    }
+
+    async fn in_time_or<F: Future>(&self, late: fn() -> Problem, work: F) -> Result<F::Output, Problem> {
         let left: Duration = self.api.timeout.saturating_sub(self.started.elapsed());
         tokio::time::timeout(left, work).await.map_err(|_| {
             self.api.timed_out.fetch_add(1, Ordering::Relaxed);
-            Problem::timeout()
+            late()
         })
     }
 }

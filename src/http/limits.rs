@@ -13,8 +13,11 @@ use crate::model::Fill;
 const MAX_BLOCKED: usize = 4096;
 /// Most looks behind timelines at once: each may go through all of a timeline.
 const MAX_AUDITS: usize = 4;
-/// Memory for request bodies, all open requests together, unless one batch alone may need more.
-const BODY_MEMORY: usize = 256 << 20;
+/// Memory for bodies no larger than a single change may be, all open requests together.
+const BODY_MEMORY: usize = 64 << 20;
+/// Memory for larger ones, unless one batch alone may need more. Apart from the others, so that single
+/// changes go on however many batches are under way.
+const BATCH_MEMORY: usize = 192 << 20;
 /// Memory for answers that their clients have not taken yet, unless one answer alone needs more.
 const ANSWER_MEMORY: usize = 256 << 20;
 /// The unit in which memory is shared out, bytes.
@@ -27,8 +30,10 @@ pub(super) struct Limits {
     pub(super) blocked: Gate,
     /// Looks behind timelines.
     pub(super) audits: Gate,
-    /// Memory of request bodies.
+    /// Memory of small request bodies.
     pub(super) bodies: Gate,
+    /// Memory of those that only a batch may have.
+    pub(super) batches: Gate,
     /// Memory of large answers.
     pub(super) answers: Gate,
     /// Connections. Not asked before one is accepted: the server itself accepts no more than these.
@@ -36,23 +41,25 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// For batches of up to `batch_limit` bytes and this many connections.
-    pub(super) fn new(batch_limit: usize, connections: usize) -> Self {
+    /// For changes of up to `body_limit` bytes, batches of up to `batch_limit` and this many connections.
+    pub(super) fn new(body_limit: usize, batch_limit: usize, connections: usize) -> Self {
         Self {
             blocked: Gate::new(MAX_BLOCKED, 1),
             audits: Gate::new(MAX_AUDITS, 1),
-            bodies: Gate::new(BODY_MEMORY.max(batch_limit), UNIT),
+            bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
+            batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
             answers: Gate::new(ANSWER_MEMORY, UNIT),
             connections: Gate::new(connections, 1),
         }
     }
 
     /// Each with its name.
-    pub(super) fn all(&self) -> [(&'static str, &Gate); 5] {
+    pub(super) fn all(&self) -> [(&'static str, &Gate); 6] {
         [
             ("blocked", &self.blocked),
             ("audits", &self.audits),
             ("bodies", &self.bodies),
+            ("batches", &self.batches),
             ("answers", &self.answers),
             ("connections", &self.connections),
         ]
@@ -105,6 +112,16 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn batches_leave_single_changes_their_share() {
+        let limits = Limits::new(65_536, 16 << 20, 10);
+        let batches: Vec<_> = std::iter::from_fn(|| limits.batches.take(16 << 20).ok()).take(100).collect();
+        assert_eq!(batches.len(), 12, "bounded");
+        let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(65_536).ok()).take(2000).collect();
+        assert_eq!(changes.len(), 1024, "bounded too, and not by batches");
+        assert!(Limits::new(65_536, 256 << 20, 10).batches.take(256 << 20).is_ok(), "one batch always fits");
+    }
 
     #[test]
     fn who_comes_too_late_is_counted_and_takes_nothing() {

@@ -159,8 +159,13 @@ impl Scrape {
         )?;
         page.fill(
             ["tideline_http_body_memory_bytes", "tideline_http_body_memory_limit_bytes"],
-            ["Memory of request bodies.", "Memory for request bodies."],
+            ["Memory of the bodies of single changes.", "Memory for the bodies of single changes."],
             limits.bodies.fill(),
+        )?;
+        page.fill(
+            ["tideline_http_batch_memory_bytes", "tideline_http_batch_memory_limit_bytes"],
+            ["Memory of the bodies of large batches.", "Memory for the bodies of large batches."],
+            limits.batches.fill(),
         )?;
         page.fill(
             ["tideline_http_answer_memory_bytes", "tideline_http_answer_memory_limit_bytes"],

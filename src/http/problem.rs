@@ -73,6 +73,12 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "route_not_found", "there is nothing at this path")
     }
 
+    /// A path that is no text, whatever it might lead to.
+    pub(super) fn invalid_path() -> Self {
+        let detail = "the path has a % without two hexadecimal digits, or is not UTF-8";
+        Self::new(StatusCode::BAD_REQUEST, "invalid_path", detail)
+    }
+
     /// The path is there, for other methods.
     pub(super) fn method_not_allowed(allow: &str) -> Self {
         let detail = format_args!("this path takes {allow}");
@@ -85,6 +91,16 @@ impl Problem {
     /// The request took longer than the settings allow. A change may have been made all the same.
     pub(super) fn timeout() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "timeout", "the request took too long")
+    }
+
+    /// The body did not come within the time that the settings give a request. Nothing was changed.
+    pub(super) fn body_timeout() -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body of the request took too long to arrive")
+    }
+
+    /// A body that is announced as what this server does not read.
+    pub(super) fn unsupported_media_type(detail: impl Display) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
     }
 
     /// As many requests as the settings allow wait for the disk already.

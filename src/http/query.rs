@@ -7,7 +7,7 @@ use std::str::FromStr;
 use percent_encoding::percent_decode_str;
 
 use super::problem::Problem;
-use crate::model::{PageRequest, Position, Span, UserId};
+use crate::model::{Id, PageRequest, Position, Span, UserId};
 
 /// Most items of a page, and most ids in a list of ids.
 pub(super) const MAX_LIMIT: usize = 100;
@@ -33,15 +33,23 @@ pub(super) fn parse<'a, const N: usize>(
     Ok(values)
 }
 
+/// Whether text has whole escapes only, and is UTF-8 without them.
+pub(super) fn is_text(escaped: &str) -> bool {
+    is_whole(escaped) && percent_decode_str(escaped).decode_utf8().is_ok()
+}
+
+fn is_whole(text: &str) -> bool {
+    text.split('%').skip(1).all(|rest| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    })
+}
+
 fn decode(text: &str) -> Result<Cow<'_, str>, Problem> {
     if !text.contains(['%', '+']) {
         return Ok(Cow::Borrowed(text));
     }
-    let whole = text.split('%').skip(1).all(|rest| {
-        let digits = rest.as_bytes().get(..2);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    });
-    if !whole {
+    if !is_whole(text) {
         return Err(Problem::invalid_parameter("the query has a % without two hexadecimal digits"));
     }
     let spaced = text.replace('+', " ");
@@ -118,17 +126,19 @@ impl FromStr for View {
 }
 
 /// What of a query every page of one list has in common; printed as the start of a query.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Kept {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept<I> {
     /// The limit asked for.
     pub(super) limit: Option<usize>,
     /// The view asked for.
     pub(super) view: Option<View>,
     /// Whose relations to show.
     pub(super) viewer: Option<UserId>,
+    /// The bounds asked for. Where both were, a link replaces one and keeps the other.
+    pub(super) span: Span<I>,
 }
 
-impl fmt::Display for Kept {
+impl<I> fmt::Display for Kept<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(limit) = self.limit {
             write!(f, "limit={limit}&")?;
@@ -146,14 +156,15 @@ impl fmt::Display for Kept {
 }
 
 /// The request for a page, from `[limit, before, after]`.
-pub(super) fn page<I>(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<I>, Kept), Problem>
+pub(super) fn page<I>(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<I>, Kept<I>), Problem>
 where
+    I: Id,
     Position<I>: FromStr<Err: fmt::Display>,
 {
     let [limit, before, after] = values;
     let limit = value::<Number<1, MAX_LIMIT>>("limit", limit)?.map(|number| number.0);
     let span = Span { before: value("before", before)?, after: value("after", after)? };
-    let kept = Kept { limit, ..Kept::default() };
+    let kept = Kept { limit, view: None, viewer: None, span };
     Ok((PageRequest { span, limit: limit.unwrap_or(DEFAULT_LIMIT) }, kept))
 }
 

@@ -1,6 +1,6 @@
 //! Following: changing it, and the lists that come of it.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::body::UpTo;
 use super::call::{Answer, Call};
@@ -10,7 +10,7 @@ use super::reply;
 use super::show::{Items, Member, RelationItem};
 use crate::error::Result;
 use crate::feed::Feed;
-use crate::model::{Page, Relation, Side, Time, UserId};
+use crate::model::{Page, Relation, Side, Time, UserId, or_default};
 use crate::store::Tier;
 
 /// Most follows and unfollows of a batch, together.
@@ -21,12 +21,8 @@ pub(super) async fn follow(mut call: Call) -> Answer {
     #[derive(Default, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Follow {
-        #[serde(default, deserialize_with = "given")]
+        #[serde(default)]
         since: Option<Time>,
-    }
-    /// A time that may be left out but not be `null`.
-    fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Time>, D::Error> {
-        Time::deserialize(deserializer).map(Some)
     }
 
     let (user, target) = (call.user()?, call.target()?);
@@ -56,9 +52,9 @@ pub(super) async fn change_batch(mut call: Call) -> Answer {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Batch {
-        #[serde(default)]
+        #[serde(default, deserialize_with = "or_default")]
         follow: UpTo<UserId, MAX_BATCH>,
-        #[serde(default)]
+        #[serde(default, deserialize_with = "or_default")]
         unfollow: UpTo<UserId, MAX_BATCH>,
     }
 

@@ -42,7 +42,7 @@ pub(super) fn ok(value: &impl Serialize) -> Answer {
 }
 
 /// 200 with a page of the list that `call` asks for, and its neighbours in a `Link` header.
-pub(super) fn page<T: Serialize, I: Display + Copy>(call: &Call, page: &Page<T, I>, kept: Kept) -> Answer {
+pub(super) fn page<T: Serialize, I: Display + Copy>(call: &Call, page: &Page<T, I>, kept: Kept<I>) -> Answer {
     let json = encode(&PageBody { items: &page.items, next: page.next, prev: page.prev })?;
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     if page.next.is_some() || page.prev.is_some() {
@@ -51,13 +51,20 @@ pub(super) fn page<T: Serialize, I: Display + Copy>(call: &Call, page: &Page<T, 
     Ok(body(response, json))
 }
 
-fn links<T, I: Display>(path: &str, page: &Page<T, I>, kept: Kept) -> String {
+fn links<T, I: Display>(path: &str, page: &Page<T, I>, kept: Kept<I>) -> String {
     let mut links = String::with_capacity(192);
-    for (place, parameter, rel) in [(&page.next, "before", "next"), (&page.prev, "after", "prev")] {
+    // A list between two bounds stays between them; with one bound alone, the page moves on from it.
+    let bounds = kept.span.before.as_ref().zip(kept.span.after.as_ref());
+    let (before, after) = bounds.unzip();
+    for (place, parameter, rel, other, bound) in
+        [(&page.next, "before", "next", "after", after), (&page.prev, "after", "prev", "before", before)]
+    {
         if let Some(place) = place {
             let comma = if links.is_empty() { "" } else { ", " };
             // Writing to a string does not fail.
-            let _ = write!(links, "{comma}<{path}?{kept}{parameter}={place}>; rel=\"{rel}\"");
+            let _ = write!(links, "{comma}<{path}?{kept}{parameter}={place}");
+            let _ = bound.map_or(Ok(()), |bound| write!(links, "&{other}={bound}"));
+            let _ = write!(links, ">; rel=\"{rel}\"");
         }
     }
     links

@@ -15,7 +15,7 @@ use super::api::Api;
 use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::problem::Problem;
-use super::{admin, content, held, metrics, relations, timelines};
+use super::{admin, content, held, metrics, query, relations, timelines};
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -126,12 +126,14 @@ impl<'a> At<'a> {
     }
 }
 
-/// Says the same to every request, and counts them all in one place: their paths and methods are
+/// Says the same to every request whose path is text, and counts them all in one place: their paths and methods are
 /// whatever their senders like.
 fn refuse(api: &Arc<Api>, problem: Problem) -> impl Fn(HttpRequest) -> Ready<HttpResponse> + Clone + use<> {
     let (route, problem) = (api.requests.route("other", "other"), Rc::new(problem));
+    let unreadable = Rc::new(Problem::invalid_path());
     move |request: HttpRequest| {
         let began = Instant::now();
+        let problem = if query::is_text(request.path()) { &problem } else { &unreadable };
         let response = problem.respond(&request);
         route.count(response.status(), began.elapsed());
         ready(response)

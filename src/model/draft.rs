@@ -9,20 +9,21 @@ use super::position::{MAX_MILLIS, Millis};
 /// Most topics of one item.
 pub const MAX_TOPICS: usize = 10;
 
-/// A publish as it was asked for: the same shape in `POST /v1/content` and in an import.
+/// A publish as it was asked for: the same shape in `POST /v1/content` and in an import. In every
+/// field that may be left out, `null` means just that.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
     /// Who publishes.
     pub author_id: UserId,
     /// The id; made by the server if left out.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default)]
     pub content_id: Option<ContentId>,
     /// When; the server's clock if left out.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default)]
     pub published_at: Option<Time>,
     /// `post` if left out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub kind: Kind,
     /// The text.
     #[serde(default)]
@@ -31,7 +32,7 @@ pub struct Draft {
     #[serde(default)]
     pub media: Option<MediaList>,
     /// At most [`MAX_TOPICS`].
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub topics: Topics,
     /// What it points at.
     #[serde(default)]
@@ -40,7 +41,7 @@ pub struct Draft {
     #[serde(default)]
     pub extra: Option<JsonObject>,
     /// Whether it goes into timelines.
-    #[serde(default = "yes")]
+    #[serde(default = "yes", deserialize_with = "or_yes")]
     pub broadcast: bool,
 }
 
@@ -134,9 +135,13 @@ fn yes() -> bool {
     true
 }
 
-/// A field that may be left out but not be `null`.
-fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+fn or_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Option::<bool>::deserialize(deserializer).map(|given| given.unwrap_or_else(yes))
+}
+
+/// Takes `null` for a field left out.
+pub fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// Tells a field left out (`None`) from one that is `null` (`Some(None)`).

@@ -20,6 +20,20 @@ pub(super) fn parse_digits(text: &str) -> Option<u64> {
     if canonical { text.parse().ok() } else { None }
 }
 
+/// What ids of every sort have in common.
+pub trait Id: Copy + Ord {
+    /// The smallest id.
+    const MIN: Self;
+    /// The largest id.
+    const MAX: Self;
+
+    /// The next greater id; `None` above the largest.
+    fn next_greater(self) -> Option<Self>;
+
+    /// The next smaller id; `None` below the smallest.
+    fn next_smaller(self) -> Option<Self>;
+}
+
 macro_rules! id_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -40,6 +54,19 @@ macro_rules! id_type {
             /// The number itself.
             pub const fn get(self) -> u64 {
                 self.0
+            }
+        }
+
+        impl Id for $name {
+            const MIN: Self = Self::MIN;
+            const MAX: Self = Self::MAX;
+
+            fn next_greater(self) -> Option<Self> {
+                Self::new(self.0 + 1).ok()
+            }
+
+            fn next_smaller(self) -> Option<Self> {
+                Self::new(self.0 - 1).ok()
             }
         }
 

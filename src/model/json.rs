@@ -1,13 +1,18 @@
 //! JSON that the host hands over and gets back untouched: `extra` and `media`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The text of a JSON object, checked: well-formed, no key twice in one object.
+/// Most objects and arrays inside one another. Whoever reads a list has to get through all of its
+/// items, with parsers that have limits of their own.
+pub const MAX_DEPTH: usize = 32;
+
+/// The text of a JSON object, checked: well-formed, no key twice in one object, at most
+/// [`MAX_DEPTH`] deep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonObject(Box<str>);
 
@@ -35,7 +40,7 @@ impl<'de> Deserialize<'de> for JsonObject {
         if !raw.get().starts_with('{') {
             return Err(de::Error::custom("expected a JSON object"));
         }
-        check(raw.get(), Checked).map_err(de::Error::custom)?;
+        check(raw.get()).map_err(de::Error::custom)?;
         Ok(Self(raw.get().into()))
     }
 }
@@ -46,11 +51,12 @@ impl<'de> Deserialize<'de> for MediaList {
         if !raw.get().starts_with('[') {
             return Err(de::Error::custom("media: expected an array of objects"));
         }
-        check(raw.get(), Checked).map_err(de::Error::custom)?;
-        let items: Vec<serde_json::Value> = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
+        check(raw.get()).map_err(de::Error::custom)?;
+        // Not as `serde_json::Value`: that takes an object with a key of serde_json's own for something else.
+        let items: Vec<Fields<'_>> = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
         for item in &items {
             for field in ["type", "url"] {
-                if !item.get(field).is_some_and(serde_json::Value::is_string) {
+                if !item.get(field).is_some_and(|value| value.get().starts_with('"')) {
                     return Err(de::Error::custom(format!("media: every item needs a string \"{field}\"")));
                 }
             }
@@ -59,15 +65,66 @@ impl<'de> Deserialize<'de> for MediaList {
     }
 }
 
-fn check(text: &str, seed: Checked) -> serde_json::Result<()> {
+/// The fields of an object, each value as text. Names are in the order of their bytes.
+type Fields<'a> = BTreeMap<String, &'a RawValue>;
+
+/// The same JSON without spaces, with the keys of each object in order and each string written in
+/// one way. Numbers stay as they were written: any other form may lose digits. For text that was
+/// checked; any other comes back as it is.
+pub fn canonical(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    match write_canonical(json.trim(), &mut text) {
+        Ok(()) => text,
+        Err(_) => json.to_owned(),
+    }
+}
+
+fn write_canonical(json: &str, text: &mut String) -> serde_json::Result<()> {
+    match json.as_bytes().first() {
+        Some(b'{') => {
+            let fields: Fields<'_> = serde_json::from_str(json)?;
+            for (index, (name, value)) in fields.iter().enumerate() {
+                text.push(if index == 0 { '{' } else { ',' });
+                text.push_str(&serde_json::to_string(name)?);
+                text.push(':');
+                write_canonical(value.get(), text)?;
+            }
+            text.push_str(if fields.is_empty() { "{}" } else { "}" });
+        }
+        Some(b'[') => {
+            let elements: Vec<&RawValue> = serde_json::from_str(json)?;
+            for (index, element) in elements.iter().enumerate() {
+                text.push(if index == 0 { '[' } else { ',' });
+                write_canonical(element.get(), text)?;
+            }
+            text.push_str(if elements.is_empty() { "[]" } else { "]" });
+        }
+        Some(b'"') => text.push_str(&serde_json::to_string(&serde_json::from_str::<String>(json)?)?),
+        _ => text.push_str(json),
+    }
+    Ok(())
+}
+
+fn check(text: &str) -> serde_json::Result<()> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    seed.deserialize(&mut deserializer)?;
+    Checked { room: MAX_DEPTH }.deserialize(&mut deserializer)?;
     deserializer.end()
 }
 
 /// Walks any JSON value and keeps nothing of it; refuses a key that comes twice.
 #[derive(Clone, Copy)]
-struct Checked;
+struct Checked {
+    /// How many objects and arrays may be inside one another from here on.
+    room: usize,
+}
+
+impl Checked {
+    /// For the values inside this one.
+    fn inner<E: de::Error>(self) -> Result<Self, E> {
+        let room = self.room.checked_sub(1);
+        room.map(|room| Self { room }).ok_or_else(|| E::custom(format!("more than {MAX_DEPTH} levels of JSON")))
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Checked {
     type Value = ();
@@ -100,16 +157,18 @@ impl<'de> Visitor<'de> for Checked {
         Ok(())
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(self)?.is_some() {}
+        let inner = self.inner()?;
+        while seq.next_element_seed(inner)?.is_some() {}
         Ok(())
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let inner = self.inner()?;
         let mut seen = HashSet::new();
         while let Some(key) = map.next_key::<String>()? {
             if seen.contains(&key) {
                 return Err(de::Error::custom(format!("duplicate field `{key}`")));
             }
-            map.next_value_seed(self)?;
+            map.next_value_seed(inner)?;
             seen.insert(key);
         }
         Ok(())
@@ -133,8 +192,11 @@ mod tests {
         {
             assert!(serde_json::from_str::<JsonObject>(bad).is_err(), "{bad}");
         }
-        let deep = format!("{{\"a\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
-        assert!(serde_json::from_str::<JsonObject>(&deep).is_err());
+        let deep = |levels| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+        assert!(serde_json::from_str::<JsonObject>(&deep(MAX_DEPTH)).is_ok());
+        for levels in [MAX_DEPTH + 1, 127, 5000] {
+            assert!(serde_json::from_str::<JsonObject>(&deep(levels)).is_err(), "{levels}");
+        }
     }
 
     #[test]
@@ -147,8 +209,27 @@ mod tests {
             r#"[{"type":"image"}]"#,
             r#"[{"type":1,"url":"u"}]"#,
             r#"[{"type":"a","type":"b","url":"u"}]"#,
+            r#"[{"$serde_json::private::RawValue":"{\"type\":\"a\",\"url\":\"u\"}"}]"#,
+            r#"[{"type":{"$serde_json::private::RawValue":"\"a\""},"url":"u"}]"#,
         ] {
             assert!(serde_json::from_str::<MediaList>(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn canonical_text_tells_meanings_apart() {
+        for (json, text) in [
+            (r#" { "b" : [ 2 , { } , [ ] ] , "a" : "\u0041\/" } "#, r#"{"a":"A/","b":[2,{},[]]}"#),
+            (r#"{"a":null,"b":[true,false]}"#, r#"{"a":null,"b":[true,false]}"#),
+            (r#"{"ü":1,"z":2,"\u0061":3}"#, r#"{"a":3,"z":2,"ü":1}"#),
+            (r#"[1e400,1.50,-0,123456789012345678901234567890]"#, "[1e400,1.50,-0,123456789012345678901234567890]"),
+            (r#"{"$serde_json::private::RawValue":"1"}"#, r#"{"$serde_json::private::RawValue":"1"}"#),
+            ("[", "["),
+        ] {
+            assert_eq!(canonical(json), text, "{json}");
+        }
+        let ordinary = r#"{"b":{"y":[1,-2,0.5],"x":"é\n\"\\"},"a":[{"k":null}]}"#;
+        let value: serde_json::Value = serde_json::from_str(ordinary).expect("JSON");
+        assert_eq!(canonical(ordinary), value.to_string());
     }
 }

@@ -1,5 +1,6 @@
 //! Pages of time-ordered lists.
 
+use super::id::Id;
 use super::position::Position;
 
 /// The direction in which a list is walked.
@@ -76,16 +77,19 @@ pub struct Page<T, I> {
     pub prev: Option<Position<I>>,
 }
 
-impl<T, I: Copy + Ord> Page<T, I> {
+impl<T, I: Id> Page<T, I> {
     /// Makes a page of what a walk in the request's order found, given one item more than
-    /// `limit` where there are more. `older_exist` says, for a walk that began at its oldest
-    /// item, whether anything is older than that.
+    /// `limit` where there are more. `older_exist` says, for a walk that went upwards, whether
+    /// anything is older than a place.
+    ///
+    /// An empty page lies beside its bound, so what it leads to includes an item that stands there.
     pub fn from_walk<E>(
         request: &PageRequest<I>,
         mut found: Vec<T>,
         place: impl Fn(&T) -> Position<I>,
         older_exist: impl FnOnce(Position<I>) -> Result<bool, E>,
     ) -> Result<Self, E> {
+        let Span { before, after } = request.span;
         let more = found.len() > request.limit;
         found.truncate(request.limit);
         if request.order() == Order::OldestFirst {
@@ -94,16 +98,62 @@ impl<T, I: Copy + Ord> Page<T, I> {
         let (first, last) = (found.first().map(&place), found.last().map(&place));
         let next = match request.order() {
             Order::NewestFirst => last.filter(|_| more),
-            Order::OldestFirst => match last {
-                Some(place) if older_exist(place)? => Some(place),
-                _ => None,
-            },
+            Order::OldestFirst => {
+                let above = after.map(|after| after.next_newer().unwrap_or(after));
+                match last.or(above) {
+                    Some(place) if older_exist(place)? => Some(place),
+                    _ => None,
+                }
+            }
         };
-        Ok(Self { items: found, next, prev: first.or(request.span.after) })
+        let below = before.map(|before| before.next_older().unwrap_or(before));
+        Ok(Self { items: found, next, prev: first.or(after).or(below) })
     }
 
     /// The same page with each item turned into another.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U, I> {
         Page { items: self.items.into_iter().map(f).collect(), next: self.next, prev: self.prev }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ContentId, Cursor};
+
+    /// The page of items at these places that a request gets.
+    fn page(items: &[&str], before: &str, after: &str, limit: usize) -> Page<Cursor, ContentId> {
+        let cursor = |text: &str| text.parse::<Cursor>().ok();
+        let items: Vec<Cursor> = items.iter().filter_map(|item| cursor(item)).collect();
+        let request = PageRequest { span: Span { before: cursor(before), after: cursor(after) }, limit };
+        let mut found: Vec<_> = items.iter().copied().filter(|item| request.span.contains(*item)).collect();
+        found.sort_unstable();
+        if request.order() == Order::NewestFirst {
+            found.reverse();
+        }
+        found.truncate(limit + 1);
+        let older = |place| Ok::<_, ()>(items.iter().any(|item| *item < place));
+        Page::from_walk(&request, found, |item| *item, older).expect("never fails")
+    }
+
+    #[test]
+    fn an_empty_page_leads_both_ways() {
+        let ends = |before, after| {
+            let page = page(&["5-5", "6-6"], before, after, 2);
+            assert_eq!(page.items, []);
+            (page.next.map(|place| place.to_string()), page.prev.map(|place| place.to_string()))
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(ends("", "6-6"), (some("6-7"), some("6-6")), "6-6 is among what is older");
+        assert_eq!(ends("", "9-9"), (some("9-10"), some("9-9")));
+        assert_eq!(ends("5-5", ""), (None, some("5-4")), "5-5 is among what is newer");
+        assert_eq!(ends("1-1", ""), (None, some("0-9223372036854775807")));
+        assert_eq!(ends("0-1", ""), (None, some("0-1")));
+        assert_eq!(ends("6-6", "5-5"), (None, some("5-5")));
+        let top = Cursor::NEWEST.to_string();
+        assert_eq!(ends("", &top), (Some(top.clone()), Some(top.clone())));
+        assert_eq!(page(&["5-5"], "", "4-4", 2).next, None);
+        assert_eq!(page(&[], "", "4-4", 2).next, None);
+        assert_eq!(page(&[], "", "", 2).prev, None);
     }
 }

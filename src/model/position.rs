@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use super::id::{ContentId, UserId, parse_digits};
+use super::id::{ContentId, Id, UserId, parse_digits};
 
 /// Milliseconds since the Unix epoch.
 pub type Millis = u64;
@@ -44,27 +44,29 @@ pub struct Entry {
 #[error("a cursor is \"<milliseconds>-<id>\", as in \"1689089522000-32850\"")]
 pub struct InvalidPosition;
 
-macro_rules! position_of {
-    ($id:ident) => {
-        impl Position<$id> {
-            /// The lowest place of all; nothing is older.
-            pub const OLDEST: Self = Self { at: 0, id: $id::MIN };
-            /// The highest place of all; nothing is newer.
-            pub const NEWEST: Self = Self { at: MAX_MILLIS, id: $id::MAX };
+impl<I: Id> Position<I> {
+    /// The lowest place of all; nothing is older.
+    pub const OLDEST: Self = Self { at: 0, id: I::MIN };
+    /// The highest place of all; nothing is newer.
+    pub const NEWEST: Self = Self { at: MAX_MILLIS, id: I::MAX };
 
-            /// The next newer place, or `None` at the very top.
-            pub fn next_newer(self) -> Option<Self> {
-                match $id::new(self.id.get() + 1) {
-                    Ok(id) => Some(Self { at: self.at, id }),
-                    Err(_) if self.at < MAX_MILLIS => Some(Self { at: self.at + 1, id: $id::MIN }),
-                    Err(_) => None,
-                }
-            }
+    /// The next newer place, or `None` at the very top.
+    pub fn next_newer(self) -> Option<Self> {
+        match self.id.next_greater() {
+            Some(id) => Some(Self { at: self.at, id }),
+            None if self.at < MAX_MILLIS => Some(Self { at: self.at + 1, id: I::MIN }),
+            None => None,
         }
-    };
+    }
+
+    /// The next older place, or `None` at the very end.
+    pub fn next_older(self) -> Option<Self> {
+        match self.id.next_smaller() {
+            Some(id) => Some(Self { at: self.at, id }),
+            None => Some(Self { at: self.at.checked_sub(1)?, id: I::MAX }),
+        }
+    }
 }
-position_of!(ContentId);
-position_of!(UserId);
 
 impl<I: fmt::Display> fmt::Display for Position<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,6 +102,9 @@ mod tests {
         assert_eq!(cursor("10-9").next_newer(), Some(cursor("10-10")));
         assert_eq!(cursor("10-9223372036854775807").next_newer(), Some(cursor("11-1")));
         assert_eq!(Cursor::NEWEST.next_newer(), None);
+        assert_eq!(cursor("10-10").next_older(), Some(cursor("10-9")));
+        assert_eq!(cursor("10-1").next_older(), Some(cursor("9-9223372036854775807")));
+        assert_eq!(Cursor::OLDEST.next_older(), None);
     }
 
     #[test]

@@ -75,8 +75,26 @@ impl Server {
 
     /// The same for a server that may be gone.
     pub(crate) fn attempt(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Result<Reply, ureq::Error> {
+        self.send(method, path, body, &[("content-type", "application/json")])
+    }
+
+    /// A call with headers of its own.
+    pub(crate) fn call_as(&self, method: &str, path: &str, body: impl AsRef<[u8]>, headers: &[(&str, &str)]) -> Reply {
+        self.send(method, path, body, headers).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
+    }
+
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: impl AsRef<[u8]>,
+        headers: &[(&str, &str)],
+    ) -> Result<Reply, ureq::Error> {
         let body = body.as_ref();
-        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         let answer = match method {
             "GET" | "HEAD" | "DELETE" | "OPTIONS" => self.agent.run(request.body(()).unwrap()),
             _ => self.agent.run(request.body(body).unwrap()),

@@ -159,3 +159,59 @@ fn what_is_not_broadcast_is_in_no_list() {
     assert_eq!(server.ids("/v1/users/2/timeline"), [6]);
     assert_eq!(server.get("/v1/content/5")["broadcast"], false);
 }
+
+#[test]
+fn null_is_a_field_left_out() {
+    let server = Server::start();
+    let body = r#"{"author_id":1,"content_id":null,"published_at":null,"kind":null,"text":null,"media":null,
+        "topics":null,"ref_id":null,"extra":null,"broadcast":null}"#;
+    let item = server.call("POST", "/v1/content", body).expect(201);
+    let bare = server.call("POST", "/v1/content", r#"{"author_id":1}"#).expect(201);
+    let keys = |item: &serde_json::Value| item.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&item), keys(&bare));
+    for key in ["kind", "media", "topics", "broadcast"] {
+        assert_eq!(item[key], bare[key], "{key}");
+    }
+    let relation = server.call("PUT", "/v1/users/1/following/2", r#"{"since":null}"#).expect(200);
+    assert!(relation["since"].as_u64().unwrap() > 1_600_000_000_000);
+    let batch = r#"{"follow":[3],"unfollow":null}"#;
+    assert_eq!(server.call("POST", "/v1/users/1/following/batch", batch).expect(200)["items"][0]["target_id"], "3");
+    server.call("POST", "/v1/users/1/following/batch", r#"{"follow":null}"#).problem("none", 400, "invalid_body");
+    server.call("POST", "/v1/content", r#"{"author_id":null}"#).problem("author", 400, "invalid_body");
+}
+
+#[test]
+fn an_edit_of_nothing_changes_nothing() {
+    let server = Server::start();
+    let item = server.call("POST", "/v1/content", r#"{"author_id":1,"content_id":5,"text":"a"}"#).expect(201);
+    assert_eq!(server.call("PATCH", "/v1/content/5", "{}").expect(200), item);
+    assert_eq!(server.get("/v1/content/5"), item);
+    server.call("PATCH", "/v1/content/6", "{}").problem("missing", 404, "content_not_found");
+    assert!(server.call("PATCH", "/v1/content/5", r#"{"text":"a"}"#).expect(200)["edited_at"].is_u64());
+}
+
+#[test]
+fn what_differs_in_any_digit_or_key_is_another_body() {
+    let server = Server::start();
+    let publish = |extra: &str| {
+        let body = format!(r#"{{"author_id":1,"content_id":5,"extra":{extra}}}"#);
+        server.call("POST", "/v1/content", body)
+    };
+    publish(r#"{"a":12345678901234567890123,"b":"\u0041"}"#).expect(201);
+    publish(r#"{ "b": "A", "a": 12345678901234567890123 }"#).expect(200);
+    for other in [
+        r#"{"a":12345678901234567890124,"b":"A"}"#,
+        r#"{"a":1.2345678901234567890123e22,"b":"A"}"#,
+        r#"{"$serde_json::private::RawValue":"{\"a\":12345678901234567890123,\"b\":\"A\"}"}"#,
+    ] {
+        publish(other).problem(other, 409, "content_exists");
+    }
+}
+
+#[test]
+fn deep_json_comes_back_in_lists_that_parse() {
+    let server = Server::start();
+    let deep = format!("{}1{}", "{\"a\":".repeat(32), "}".repeat(32));
+    server.call("POST", "/v1/content", format!(r#"{{"author_id":1,"content_id":5,"extra":{deep}}}"#)).expect(201);
+    assert_eq!(server.get("/v1/users/1/content")["items"][0]["extra"].to_string(), deep);
+}

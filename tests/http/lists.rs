@@ -76,7 +76,15 @@ fn next_walks_to_the_end_and_prev_walks_back() {
 fn an_empty_page_still_says_where_it_stands() {
     let server = nine();
     let newest = server.get("/v1/users/1/timeline?after=104-9");
-    assert_eq!(newest, json!({"items": [], "next": null, "prev": "104-9"}));
+    assert_eq!(newest, json!({"items": [], "next": "104-10", "prev": "104-9"}));
+    assert_eq!(server.ids("/v1/users/1/timeline?before=104-10&limit=2"), [9, 8]);
+    let oldest = server.get("/v1/users/1/timeline?before=100-1");
+    assert_eq!(oldest, json!({"items": [], "next": null, "prev": "99-9223372036854775807"}));
+    assert_eq!(server.ids("/v1/users/1/timeline?after=99-9223372036854775807&limit=2"), [2, 1]);
+    let below = server.get("/v1/users/1/timeline?after=5-5&before=6-6");
+    assert_eq!(below, json!({"items": [], "next": null, "prev": "5-5"}));
+    assert_eq!(server.get("/v1/users/1/following?before=1-2")["prev"], "1-1");
+    assert_eq!(server.get("/v1/users/1/following?after=1-3")["next"], "1-4");
     server.publish(10, 2, 105);
     assert_eq!(server.ids("/v1/users/1/timeline?after=104-9"), [10]);
     for list in ["/v1/users/77/timeline", "/v1/users/77/content?view=ids"] {
@@ -101,6 +109,14 @@ fn the_link_header_leads_to_the_same_pages() {
         let direct = format!("{list}?view=ids&limit=2&before={}", page["next"].as_str().unwrap());
         assert_eq!(server.get(next), server.get(&direct));
     }
+    let between = server.call("GET", "/v1/users/1/timeline?limit=2&after=100-1&before=103-6", "");
+    assert_eq!(ids(&between.expect(200)), [5, 4]);
+    let list = "/v1/users/1/timeline?limit=2";
+    let expected =
+        format!("<{list}&before=102-4&after=100-1>; rel=\"next\", <{list}&after=102-5&before=103-6>; rel=\"prev\"");
+    assert_eq!(between.header("link"), Some(expected.as_str()));
+    let rest = server.call("GET", &format!("{list}&before=102-4&after=100-1"), "");
+    assert_eq!((ids(&rest.expect(200)), rest.expect(200)["next"].clone()), (vec![3, 2], Value::Null));
     let last = server.call("GET", "/v1/users/1/timeline", "");
     assert_eq!(last.header("link"), Some("</v1/users/1/timeline?after=104-9>; rel=\"prev\""));
 }

@@ -20,6 +20,26 @@ fn sized(line: &[u8], body: &[u8]) -> Vec<u8> {
     request(line, format!("content-length: {}\r\n", body.len()).as_bytes(), body)
 }
 
+/// What the HTTP library answers itself, with a status and no body.
+const BARE: &[&str] = &[
+    "bytes in the path",
+    "UTF-8 in the path",
+    "bytes in the query",
+    "a null in the path",
+    "a space in the path",
+    "a giant header",
+    "many headers",
+    "a long path",
+    "a long query",
+    "no host",
+    "no version",
+    "no HTTP",
+    "TLS",
+    "a bad length",
+    "two lengths",
+    "length and chunks",
+];
+
 #[test]
 fn malformed_requests_get_a_4xx() {
     let server = Server::start();
@@ -69,14 +89,30 @@ fn malformed_requests_get_a_4xx() {
         (
             "gzip",
             request(b"POST /v1/content", b"content-encoding: gzip\r\ncontent-length: 4\r\n", b"\x1f\x8b\x08\x00"),
-            400,
+            415,
         ),
     ];
     for (what, bytes, status) in cases {
         let answer = server.raw(bytes);
-        assert_eq!(statuses(&answer), [*status], "{what}: {}", String::from_utf8_lossy(&answer));
+        let text = String::from_utf8_lossy(&answer);
+        assert_eq!(statuses(&answer), [*status], "{what}: {text}");
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        if BARE.contains(what) {
+            assert_eq!(body, "", "{what}: the README says that it has no body");
+        } else {
+            assert!(head.contains("application/problem+json") && body.contains("\"code\":"), "{what}: {text}");
+        }
     }
     assert!(server.ids("/v1/users/66/content").is_empty());
+}
+
+#[test]
+fn paths_that_are_no_text_are_problems_too() {
+    let server = Server::start();
+    for path in ["/%ff", "/v1/%zz/1", "/v1/users/1/timeline/%", "/v1/content/1/%c3%28"] {
+        server.call("GET", path, "").problem(path, 400, "invalid_path");
+    }
+    server.call("GET", "/%c3%a9", "").problem("é", 404, "route_not_found");
 }
 
 #[test]
@@ -97,9 +133,9 @@ fn an_endless_upload_is_refused_before_its_end() {
 fn a_slow_body_times_out() {
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "500ms")]);
     let answer = server.raw(&request(b"POST /v1/content", b"content-length: 100\r\n", b"{"));
-    assert_eq!(statuses(&answer), [503]);
+    assert_eq!(statuses(&answer), [408]);
     let text = String::from_utf8_lossy(&answer);
-    assert!(text.contains("\"code\":\"timeout\"") && text.contains("retry-after: 1"), "{text}");
+    assert!(text.contains("\"code\":\"body_timeout\"") && text.contains("application/problem+json"), "{text}");
     // A head that never ends.
     let answer = server.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n");
     assert_eq!(statuses(&answer), [408]);

@@ -148,6 +148,7 @@ fn relations_to_many() {
         relation(1, 1, "none", None),
     ];
     assert_eq!(server.get("/v1/users/1/relations?targets=5,4,3,2,1"), json!({ "items": expected }));
+    assert_eq!(server.get("/v1/users/1/relations?targets=2,5,2,2"), json!({"items": [expected[3], expected[0]]}));
     let hundred: Vec<String> = (1..=100).map(|id| id.to_string()).collect();
     let found = server.get(&format!("/v1/users/1/relations?targets={}", hundred.join(",")));
     assert_eq!(found["items"].as_array().unwrap().len(), 100);

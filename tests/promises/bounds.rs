@@ -133,7 +133,7 @@ impl Bounds<'_> {
 
     fn check_page(&self, request: &PageRequest<ContentId>, page: &Page<Entry, ContentId>) -> Result<(), Wrong> {
         let (span, items) = (request.span, &page.items);
-        let (first, last) = (items.first().map(|item| item.cursor), items.last().map(|item| item.cursor));
+        let (first, last) = ends(request, items);
         self.check_items(items)?;
         self.check_shape(request, page)?;
         let upwards = request.order() == Order::OldestFirst;
@@ -158,11 +158,19 @@ impl Bounds<'_> {
 
     fn check_shape(&self, request: &PageRequest<ContentId>, page: &Page<Entry, ContentId>) -> Result<(), String> {
         let (span, items) = (request.span, &page.items);
-        let (first, last) = (items.first().map(|item| item.cursor), items.last().map(|item| item.cursor));
+        let (first, last) = ends(request, items);
+        let below = span.before.map(|before| before.next_older().unwrap_or(before));
         ensure!(items.iter().all(|item| span.contains(item.cursor)), "something is out of range");
         ensure!(items.len() <= request.limit, "more than the limit");
-        ensure_eq!(page.prev, first.or(span.after), "prev");
-        ensure!(page.next.is_none() || page.next == last, "next is not the last item");
+        ensure_eq!(page.prev, first.or(span.after).or(below), "prev");
+        ensure!(page.next.is_none() || page.next == last, "next is not the end of the page");
         Ok(())
     }
+}
+
+/// The first item, and where the page ends: at its last item, or, upwards and empty, just above its bound.
+fn ends(request: &PageRequest<ContentId>, items: &[Entry]) -> (Option<Cursor>, Option<Cursor>) {
+    let upwards = request.span.after.filter(|_| request.order() == Order::OldestFirst);
+    let above = upwards.map(|after| after.next_newer().unwrap_or(after));
+    (items.first().map(|item| item.cursor), items.last().map(|item| item.cursor).or(above))
 }

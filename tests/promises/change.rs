@@ -165,7 +165,7 @@ impl Case {
         };
         let answer = self.system.feed.edit(id, edit);
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
-        item.edited = true;
+        item.edited |= new_text.is_some() || new_extra.is_some();
         item.text = new_text.map_or_else(|| item.text.clone(), text);
         item.extra = new_extra.map_or_else(|| item.extra.clone(), extra);
         same_content(item, &answer.map_err(|e| format!("edit fails: {e}"))?)

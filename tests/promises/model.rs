@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tideline::model::{
-    ContentId, Cursor, Entry, Millis, Page, PageRequest, Position, Relation, Side, UserCursor, UserId,
+    ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, Relation, Side, UserCursor, UserId,
 };
 
 use super::names::member;
@@ -125,7 +125,7 @@ impl Model {
 }
 
 /// The page of a whole list, which is newest first.
-pub(crate) fn page<T: Copy, I: Copy + Ord>(
+pub(crate) fn page<T: Copy, I: Id>(
     list: &[T],
     place: impl Fn(&T) -> Position<I>,
     request: &PageRequest<I>,
@@ -138,11 +138,14 @@ pub(crate) fn page<T: Copy, I: Copy + Ord>(
     let skipped = if upwards { within.len().saturating_sub(request.limit) } else { 0 };
     let items: Vec<T> = within.iter().skip(skipped).take(request.limit).copied().collect();
     let last = items.last().map(&place);
-    let older_exist = match last {
-        Some(last) if upwards => list.iter().any(|item| place(item) < last),
-        Some(last) => within.iter().any(|item| place(item) < last),
+    // An empty page lies between its bound and the next place on its side.
+    let end = last.or(after.filter(|_| upwards).map(|after| after.next_newer().unwrap_or(after)));
+    let older_exist = match end {
+        Some(end) if upwards => list.iter().any(|item| place(item) < end),
+        Some(end) => within.iter().any(|item| place(item) < end),
         None => false,
     };
-    let prev = items.first().map(&place).or(after);
-    Page { items, next: last.filter(|_| older_exist), prev }
+    let below = before.map(|before| before.next_older().unwrap_or(before));
+    let prev = items.first().map(&place).or(after).or(below);
+    Page { items, next: end.filter(|_| older_exist), prev }
 }

@@ -65,6 +65,10 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
     let (mut format, shape) = match records.first_byte().map_err(|e| unreadable(name, line, &e))? {
         None => return Ok(()),
         Some(b'{') => (Format::Json, Shape::Lines),
+        Some(b'[') => {
+            let reason = "this is a JSON array; expected one JSON object a line, or CSV";
+            return Err(Error::Setup(format!("{name}: {reason}")));
+        }
         Some(_) => (Format::Csv(None), Shape::Csv),
     };
     loop {
@@ -236,6 +240,13 @@ mod tests {
         assert_eq!((taken.len(), refused.len()), (0, 0));
         let error = error.expect("refused");
         assert!(error.starts_with("f:2: unknown column \"tar\\u{1b}get\""), "{error}");
+    }
+
+    #[test]
+    fn a_json_array_is_told_from_csv() {
+        let (taken, refused, error) = read_all(b" \n[{\"user_id\":1,\"target_id\":2}]\n");
+        assert_eq!((taken.len(), refused.len()), (0, 0));
+        assert_eq!(error.as_deref(), Some("f: this is a JSON array; expected one JSON object a line, or CSV"));
     }
 
     #[test]

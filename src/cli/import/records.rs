@@ -81,11 +81,15 @@ pub(super) struct Records<R> {
     end: usize,
     /// The number of the line that begins at `start`.
     line: u64,
+    /// So many bytes from `start` on have been read once inside quotes that proved to be wrong. A quote
+    /// that is open at the end of a line among them is not believed again: else every such line would be
+    /// read up to the same place as the one before.
+    doubted: usize,
 }
 
 impl<R: Read> Records<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input, buffer: vec![0; FIRST_BUFFER], start: 0, end: 0, line: 1 }
+        Self { input, buffer: vec![0; FIRST_BUFFER], start: 0, end: 0, line: 1, doubted: 0 }
     }
 
     /// The first byte that is no blank, without taking it. Passes over a byte order mark and blank lines.
@@ -125,10 +129,14 @@ impl<R: Read> Records<R> {
                 seen += 1;
                 match state {
                     State::End => return Ok(Some(self.record(line, seen, refused))),
+                    State::Quoted if seen <= self.doubted && self.buffer[self.start + seen - 1] == b'\n' => {
+                        return Ok(Some(self.record(line, seen, Some(NEVER_CLOSED))));
+                    }
                     State::Broken => {
                         // The quotes cannot be trusted, so this line alone is refused and the next begins anew.
                         refused = refused.or(Some(BAD_QUOTE));
                         if let Some(length) = self.first_line(seen) {
+                            self.doubted = self.doubted.max(seen);
                             return Ok(Some(self.record(line, length, refused)));
                         }
                         state = State::Line;
@@ -159,6 +167,7 @@ impl<R: Read> Records<R> {
         }
         if state == State::Quoted && refused.is_none() {
             let length = self.first_line(seen).unwrap_or(seen);
+            self.doubted = self.doubted.max(seen);
             return Some(self.record(line, length, Some(NEVER_CLOSED)));
         }
         Some(self.record(line, seen, refused))
@@ -188,6 +197,7 @@ impl<R: Read> Records<R> {
         let bytes = &self.buffer[self.start..self.start + length];
         self.line += bytes.iter().filter(|b| **b == b'\n').count() as u64;
         self.start += length;
+        self.doubted = self.doubted.saturating_sub(length);
     }
 
     /// Reads more behind what is there; false at the end.
@@ -274,6 +284,22 @@ mod tests {
             let found = all(b"1,\"a\"\rx\n2,b", Shape::Csv, step);
             assert_eq!(found, [(1, Err(BAD_QUOTE)), ok(2, "2,b")]);
         }
+    }
+
+    #[test]
+    fn lines_of_open_quotes_are_read_twice_at_most() {
+        let began = std::time::Instant::now();
+        let lines = MAX_RECORD / 5 - 10;
+        for end in ["", "x\"y\"\n", "1,\"a\"\n"] {
+            let input = format!("{}{end}", "a\",\"\n".repeat(lines));
+            let found = all(input.as_bytes(), Shape::Csv, 1 << 16);
+            assert!(found.len() >= lines, "{}", found.len());
+            assert!(found[..lines - 1].iter().all(|(_, found)| found.is_err()), "{end}");
+            assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+        }
+        // Beyond the doubtful place quotes count again.
+        let found = all(b"1,\"a\n2,\"b\nc\"\n3,\"d\ne\"\n", Shape::Csv, 100);
+        assert_eq!(found, [(1, Err(BAD_QUOTE)), ok(2, "2,\"b\nc\""), ok(4, "3,\"d\ne\"")]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Row for Follow {
 
     fn from_json(text: &str) -> Result<Self, String> {
         let FollowObject { user_id, target_id, since } = object(text)?;
-        Ok((user_id, target_id, since.0))
+        Ok((user_id, target_id, since.map(|time| time.0)))
     }
 }
 
@@ -77,18 +77,7 @@ struct FollowObject {
     user_id: UserId,
     target_id: UserId,
     #[serde(default)]
-    since: Since,
-}
-
-/// A time that may be left out but not be `null`.
-#[derive(Default, Deserialize)]
-#[serde(from = "Time")]
-struct Since(Option<Millis>);
-
-impl From<Time> for Since {
-    fn from(time: Time) -> Self {
-        Self(Some(time.0))
-    }
+    since: Option<Time>,
 }
 
 fn needed<T: FromStr<Err: Display>>((name, field): (&str, Option<&str>)) -> Result<T, String> {
@@ -148,6 +137,8 @@ mod tests {
         assert_eq!(csv("1,2,"), Ok((user(1), user(2), None)));
         assert_eq!(csv("\"1\",\"2\",\"3\""), Ok((user(1), user(2), Some(3))));
         assert_eq!(Follow::from_json(r#"{"user_id":1,"target_id":"2"}"#), Ok((user(1), user(2), None)));
+        let null = Follow::from_json(r#"{"user_id":1,"target_id":2,"since":null}"#);
+        assert_eq!(null, Ok((user(1), user(2), None)));
         assert_eq!(Follow::from_json(r#" {"since":0,"user_id":1,"target_id":2} "#), Ok((user(1), user(2), Some(0))));
     }
 
@@ -178,7 +169,7 @@ mod tests {
                 (r#"{"user_id":1,"target_id":0}"#, "an id is"),
                 (r#"{"user_id":1,"user_id":1,"target_id":2}"#, "duplicate field"),
                 (r#"{"user_id":1,"target_id":2,"until":3}"#, "unknown field `until`"),
-                (r#"{"user_id":1,"target_id":2,"since":null}"#, "null"),
+                (r#"{"user_id":null,"target_id":2}"#, "null"),
                 (r#"{"user_id":1,"target_id":2,"since":"3"}"#, "string"),
                 (r#"{"user_id":1,"target_id":2,"since":-3}"#, "-3"),
                 (r#"{"user_id":1,"target_id":2} {}"#, "trailing characters at column 29"),
@@ -223,7 +214,8 @@ mod tests {
                 (r#"{"content_id":7,"author_id":1,"titel":""}"#, "unknown field `titel`"),
                 (r#"{"content_id":7,"author_id":1,"kind":"A"}"#, "kind"),
                 (r#"{"content_id":7,"author_id":1,"text":5}"#, "string"),
-                (r#"{"content_id":7,"author_id":1,"published_at":null}"#, "null"),
+                (r#"{"content_id":null,"author_id":1}"#, "content_id is missing"),
+                (r#"{"content_id":7,"author_id":null}"#, "null"),
                 (r#"{"content_id":7,"author_id":1,"extra":[]}"#, "object"),
                 (r#"{"content_id":7,"author_id":1,"media":[{}]}"#, "media"),
                 (r#"{"content_id":7,"author_id":1"#, "EOF"),

@@ -1,13 +1,15 @@
 //! The data directory: its lock and its format number.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
 /// The format that this code reads and writes.
 const FORMAT: &str = "tideline format 1\n";
+/// Longest content of a `FORMAT` file, of any format.
+const LONGEST_FORMAT: usize = 64;
 
 /// The file that is there while the directory is made.
 const CREATING: &str = "CREATING";
@@ -78,12 +80,17 @@ impl Directory {
 
     fn check_format(&self) -> io::Result<Result<()>> {
         let file = self.path.join("FORMAT");
-        match fs::read_to_string(&file) {
-            Ok(format) if format == FORMAT => Ok(Ok(())),
-            Ok(format) => Ok(Err(self.unknown(&format!("its FORMAT file says {:?}", format.trim_end())))),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                Ok(Err(self.unknown("its FORMAT file is no text")))
-            }
+        // No more than it takes to see that it is too long.
+        let mut head = Vec::new();
+        let read = File::open(&file).and_then(|file| file.take(LONGEST_FORMAT as u64 + 1).read_to_end(&mut head));
+        match read {
+            // An editor may have taken the line end away, or made another of it.
+            Ok(_) if head.trim_ascii_end() == FORMAT.trim_end().as_bytes() => Ok(Ok(())),
+            Ok(length) if length > LONGEST_FORMAT => Ok(Err(self.unknown("its FORMAT file is too long to be one"))),
+            Ok(_) => Ok(Err(match std::str::from_utf8(&head) {
+                Ok(format) => self.unknown(&format!("its FORMAT file says {:?}", format.trim_end())),
+                Err(_) => self.unknown("its FORMAT file is no text"),
+            })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if self.engine().exists() {
                     return Ok(Err(self.unknown("it has data but no FORMAT file")));
@@ -153,6 +160,15 @@ mod tests {
         fs::write(dir.path().join("FORMAT"), "tideline format 99\n").expect("write");
         let error = Directory::claim(dir.path()).expect_err("unknown").to_string();
         assert!(error.contains("format 99"), "{error}");
+        for (format, word) in [(vec![b'x'; 10 << 20], "too long"), (vec![0xFF], "no text"), (vec![], "says \"\"")] {
+            fs::write(dir.path().join("FORMAT"), format).expect("write");
+            let error = Directory::claim(dir.path()).expect_err(word).to_string();
+            assert!(error.contains(word) && error.len() < 300, "{error}");
+        }
+        for good in ["tideline format 1", "tideline format 1\r\n"] {
+            fs::write(dir.path().join("FORMAT"), good).expect("write");
+            Directory::claim(dir.path()).expect(good);
+        }
         fs::remove_file(dir.path().join("FORMAT")).expect("remove");
         fs::create_dir(dir.path().join("db")).expect("mkdir");
         let error = Directory::claim(dir.path()).expect_err("no format").to_string();

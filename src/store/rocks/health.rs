@@ -15,6 +15,8 @@ use crate::error::Error;
 
 /// How long a look at the free room counts. The engine's log has room set aside for longer than that.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Of a small file system, no more than this part is kept free.
+const SYSTEM_PART: u64 = 16;
 /// Once refused, changes are taken again when this part more than the least is free.
 const MARGIN_PART: u64 = 8;
 
@@ -22,8 +24,10 @@ const MARGIN_PART: u64 = 8;
 pub(super) struct Health {
     /// The data directory; `None` if its file system is not to be looked at.
     dir: Option<File>,
-    /// Least free bytes.
+    /// Least free bytes, as the settings say.
     min_free: u64,
+    /// Least free bytes of this file system, by the last look.
+    least: AtomicU64,
     started: Instant,
     /// When to look again, in milliseconds since the start.
     next_look: AtomicU64,
@@ -54,6 +58,7 @@ impl Health {
             // Only looked at: a directory that cannot be opened would fail in plainer places.
             dir: File::open(dir).ok().filter(|_| min_free > 0),
             min_free,
+            least: AtomicU64::new(min_free),
             started: Instant::now(),
             next_look: AtomicU64::new(0),
             scarce: AtomicBool::new(false),
@@ -70,8 +75,8 @@ impl Health {
         }
         let mebibytes = |bytes: u64| bytes >> 20;
         let free = mebibytes(self.free.load(Ordering::Relaxed));
-        let least = mebibytes(self.min_free);
-        Err(self.refused(&format!("{free} MiB are free, less than the {least} of storage.min_free_mb")))
+        let least = mebibytes(self.least.load(Ordering::Relaxed));
+        Err(self.refused(&format!("{free} MiB are free, less than {least}; see storage.min_free_mb")))
     }
 
     /// Looks at the file system, or at what was seen there just before.
@@ -84,9 +89,12 @@ impl Health {
             now >= due && self.next_look.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if turn && let Ok(system) = rustix::fs::fstatvfs(dir) {
             let free = system.f_bavail.saturating_mul(system.f_frsize);
-            let margin = if self.scarce.load(Ordering::Relaxed) { self.min_free / MARGIN_PART } else { 0 };
+            let all = system.f_blocks.saturating_mul(system.f_frsize);
+            let least = least(self.min_free, all);
             self.free.store(free, Ordering::Relaxed);
-            self.scarce.store(free < self.min_free + margin, Ordering::Relaxed);
+            self.least.store(least, Ordering::Relaxed);
+            let scarce = is_scarce(free, least, self.scarce.load(Ordering::Relaxed));
+            self.scarce.store(scarce, Ordering::Relaxed);
         }
         self.scarce.load(Ordering::Relaxed)
     }
@@ -121,6 +129,17 @@ impl Health {
     }
 }
 
+/// What is to be kept free of a file system of so many bytes.
+fn least(min_free: u64, all: u64) -> u64 {
+    min_free.min(all / SYSTEM_PART)
+}
+
+/// Whether too little is free; once it was, a margin has to be free as well.
+fn is_scarce(free: u64, least: u64, was_scarce: bool) -> bool {
+    let margin = if was_scarce { least / MARGIN_PART } else { 0 };
+    free < least.saturating_add(margin)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,27 +148,32 @@ mod tests {
     fn changes_are_taken_only_while_enough_is_free() {
         let dir = tempfile::tempdir().expect("temp dir");
         assert!(Health::new(dir.path(), 0).admit().is_ok());
-        assert!(Health::new(dir.path(), 1).admit().is_ok());
-        let health = Health::new(dir.path(), u64::MAX / 2);
-        let error = health.admit().expect_err("no device is that large");
+        let health = Health::new(dir.path(), 1);
+        assert!(health.admit().is_ok());
+        // As after a look at a full file system, with the next one far off.
+        health.scarce.store(true, Ordering::Relaxed);
+        health.next_look.store(u64::MAX, Ordering::Relaxed);
+        let error = health.admit().expect_err("full");
         assert!(matches!(error, Error::Unavailable { code: "storage_unavailable", .. }), "{error}");
         assert!(health.failing.load(Ordering::Acquire));
         health.wrote(&Admitted { tries: false });
         assert!(health.failing.load(Ordering::Acquire));
         health.wrote(&Admitted { tries: true });
         assert!(!health.failing.load(Ordering::Acquire));
+        // The next look finds room.
+        health.next_look.store(0, Ordering::Relaxed);
+        assert!(health.admit().is_ok());
     }
 
     #[test]
     fn once_refused_changes_need_a_margin() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let system = rustix::fs::fstatvfs(File::open(dir.path()).expect("opens")).expect("looks");
-        let free = system.f_bavail * system.f_frsize;
-        // Other processes may take or leave some while this runs, but not a twentieth.
-        let health = Health::new(dir.path(), free / 20 * 19);
-        assert!(health.admit().is_ok());
-        health.scarce.store(true, Ordering::Relaxed);
-        health.next_look.store(0, Ordering::Relaxed);
-        assert!(health.admit().is_err());
+        assert!(!is_scarce(512, 512, false) && is_scarce(511, 512, false));
+        assert!(is_scarce(575, 512, true) && !is_scarce(576, 512, true));
+        assert!(is_scarce(1, u64::MAX, true));
+    }
+
+    #[test]
+    fn a_small_file_system_is_not_full_from_the_start() {
+        assert_eq!((least(512, 1_000_000), least(512, 160), least(0, 160)), (512, 10, 0));
     }
 }
