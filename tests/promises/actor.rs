@@ -70,7 +70,8 @@ impl Part {
 
     /// Goes on until told to stop.
     pub(crate) fn run(&mut self, round: Round<'_>) -> Result<(), String> {
-        let mut actor = Actor { round, part: self };
+        let rough = self.random.once_in(2);
+        let mut actor = Actor { round, part: self, rough };
         let first_new = actor.part.made;
         while !round.stop.load(Ordering::Relaxed) {
             match actor.part.share.role {
@@ -85,13 +86,15 @@ impl Part {
 
     /// Reads all timelines to their ends.
     pub(crate) fn scroll_all(&mut self, round: Round<'_>) -> Result<(), String> {
-        USERS.iter().try_for_each(|raw| Actor { round, part: self }.scroll(user(*raw)))
+        USERS.iter().try_for_each(|raw| Actor { round, part: self, rough: false }.scroll(user(*raw)))
     }
 }
 
 struct Actor<'a> {
     round: Round<'a>,
     part: &'a mut Part,
+    /// Whether a keeper also does what keeps inboxes small, so that the worker has little to trim.
+    rough: bool,
 }
 
 impl Actor<'_> {
@@ -281,13 +284,14 @@ impl Actor<'_> {
         let reader = self.anybody();
         match self.part.random.below(60) {
             0 => self.round.feed.store().compact().map_err(|e| format!("compaction fails: {e}"))?,
+            1..40 if !self.rough => self.round.candidates.name(Candidate::Inbox(reader)),
             1..8 => trim(self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
             8..11 => evict(self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID))?,
             11..16 => archive(self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID), 50)?,
             16..30 => self.round.candidates.name(Candidate::Outbox(reader)),
             _ => self.round.candidates.name(Candidate::Inbox(reader)),
         }
-        thread::sleep(Duration::from_micros(self.part.random.below(3000)));
+        thread::sleep(Duration::from_micros(self.part.random.below(if self.rough { 3000 } else { 600 })));
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Sequences, each step by step against the model.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
@@ -28,6 +29,8 @@ pub(crate) struct Batch {
     pub(crate) cases: u32,
     /// Most steps of one.
     pub(crate) steps: usize,
+    /// How long to look for a smaller failure.
+    pub(crate) patience: Duration,
 }
 
 impl Batch {
@@ -39,15 +42,17 @@ impl Batch {
             rng_seed: RngSeed::Fixed(self.seed),
             failure_persistence: None,
             max_shrink_iters: 20_000,
-            max_shrink_time: 120_000,
+            max_shrink_time: self.patience.as_millis() as u32,
             ..Config::default()
         };
         let tries = Cell::new(1);
         let outcome = TestRunner::new(config).run(&sequences(self.steps), |sequence| {
             for _ in 0..tries.get() {
                 if let Err(failure) = Case::run(self.kind, &sequence) {
-                    // While a failure is made smaller, chance is not to take it for a success.
-                    tries.set(TRIES);
+                    if tries.replace(TRIES) < TRIES {
+                        // From here on, so that chance does not take a failure for a success.
+                        eprintln!("{:?}, seed {}: a sequence fails; looking for a smaller one", self.kind, self.seed);
+                    }
                     return Err(TestCaseError::fail(failure));
                 }
             }

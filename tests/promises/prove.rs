@@ -13,6 +13,8 @@ use super::shape::Kind;
 const STEPS: (usize, usize) = (90, 400);
 /// Sequences of a seed where there are many.
 const BATCH: u32 = 10;
+/// How long to look for a smaller failure, likewise.
+const PATIENCE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(120));
 const TELL_EVERY: Duration = Duration::from_secs(20);
 
 /// Runs random sequences, `times` as many as on RocksDB; or the operations asked for.
@@ -20,7 +22,7 @@ pub(crate) fn run_sequences(kind: Kind, times: u32) {
     let seed = seed();
     match operations() {
         None => {
-            let batch = Batch { kind, seed, cases: cases() * times, steps: STEPS.0 };
+            let batch = Batch { kind, seed, cases: cases() * times, steps: STEPS.0, patience: PATIENCE.0 };
             if let Err(failure) = batch.run(|_| {}) {
                 panic!("{failure}TIDELINE_TEST_SEED={seed} makes the same sequences again");
             }
@@ -55,7 +57,7 @@ fn run_operations(kind: Kind, seed: u64, wanted: usize) {
     let run = || {
         while done.load(Ordering::SeqCst) < wanted && lock().is_none() {
             let seed = next.fetch_add(1, Ordering::SeqCst);
-            let batch = Batch { kind, seed, cases: BATCH, steps: STEPS.1 };
+            let batch = Batch { kind, seed, cases: BATCH, steps: STEPS.1, patience: PATIENCE.1 };
             if let Err(failure) = batch.run(count) {
                 lock().get_or_insert((seed, failure));
             }
