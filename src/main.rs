@@ -1,5 +1,5 @@
 //! The program; see [`tideline::cli`].
 
-fn main() -> std::process::ExitCode {
+fn main() {
     tideline::cli::main()
 }

@@ -3,10 +3,8 @@
 mod graph;
 mod inbox;
 
-use std::process::ExitCode;
-
 use super::progress::{Progress, Unit};
-use super::{drain, needs_data, print};
+use super::{FAILURE, SUCCESS, drain, needs_data, print};
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::UserId;
@@ -17,7 +15,7 @@ use crate::store::Store;
 const USERS: usize = 1000;
 
 /// Checks everything. Failure if anything disagrees.
-pub(super) fn run(config: &Config) -> Result<ExitCode> {
+pub(super) fn run(config: &Config) -> Result<i32> {
     needs_data(&config.storage.data_dir)?;
     let app = server::open(config)?;
     let mut findings = Findings::default();
@@ -28,7 +26,7 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
     let users = walked?;
     stopped?;
     print(|out| writeln!(out, "{users} users checked, {} disagreements", findings.total))?;
-    Ok(if findings.total == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if findings.total == 0 { SUCCESS } else { FAILURE })
 }
 
 /// What disagrees.

@@ -1,6 +1,5 @@
 //! SIGINT and SIGTERM for a command that has something to finish first.
 
-use std::process;
 use std::thread;
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
@@ -30,7 +29,7 @@ impl Interrupt {
             runtime.block_on(either(&mut signals));
             drop(asked);
             runtime.block_on(either(&mut signals));
-            process::exit(KILLED);
+            super::leave(KILLED);
         };
         thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(failed)?;
         Ok(Self(interrupt))

@@ -13,7 +13,6 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
@@ -77,20 +76,32 @@ struct ServeArgs {
     insecure: bool,
 }
 
+/// Exit codes.
+const SUCCESS: i32 = 0;
+const FAILURE: i32 = 1;
+
 /// Runs the program. Exit code 0 for success, 1 for failure, 2 for wrong usage.
-pub fn main() -> ExitCode {
-    #[cfg(feature = "failpoints")]
-    let _armed = crate::failpoint::Armed::default();
-    match run(Cli::parse()) {
-        Ok(code) => code,
-        Err(error) => {
+pub fn main() -> ! {
+    let code = {
+        #[cfg(feature = "failpoints")]
+        let _armed = crate::failpoint::Armed::default();
+        run(Cli::parse()).unwrap_or_else(|error| {
             say(format_args!("tideline: {}", one_line(&error.to_string())));
-            ExitCode::FAILURE
-        }
-    }
+            FAILURE
+        })
+    };
+    leave(code)
 }
 
-fn run(cli: Cli) -> Result<ExitCode> {
+/// Ends the process without taking the engine's global state apart: a request that did not end in
+/// time may still be using it, and all that matters is on disk.
+fn leave(code: i32) -> ! {
+    // Nobody is left to be told.
+    let _ = io::stdout().flush();
+    signal_hook::low_level::exit(code)
+}
+
+fn run(cli: Cli) -> Result<i32> {
     match cli.command {
         Command::Demo(args) => demo::run(&args)?,
         Command::Config(with) => {
@@ -115,7 +126,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Check(with) => return check::run(&with.ready()?.0),
         Command::Compact(with) => compact::run(&with.ready()?.0)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 impl<T: Args> With<T> {
