@@ -46,6 +46,7 @@ mod promises {
     pub(crate) mod seed;
     pub(crate) mod settled;
     pub(crate) mod shape;
+    pub(crate) mod steps;
     pub(crate) mod swap;
     pub(crate) mod system;
     pub(crate) mod tell;
@@ -75,4 +76,9 @@ fn reads_at_the_same_time_see_what_was_acknowledged() {
 #[test]
 fn a_batch_of_follows_is_seen_whole_or_not_at_all() {
     promises::swap::run_rounds();
+}
+
+#[test]
+fn every_write_of_a_job_or_a_trim_leaves_the_answers_as_they_are() {
+    promises::steps::run();
 }

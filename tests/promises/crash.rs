@@ -1,9 +1,9 @@
 //! A copy of a live data directory: what a restart finds after `kill -9` at that instant.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -23,6 +23,42 @@ pub(crate) fn copy_live(from: &Path) -> Option<TempDir> {
         std::thread::sleep(PAUSE);
     }
     None
+}
+
+/// The log that the engine writes to, which is the newest.
+pub(crate) fn newest_log(dir: &Path) -> PathBuf {
+    let names = files(&dir.join("db")).expect("listed").into_keys();
+    dir.join("db").join(names.filter(|name| name.ends_with(".log")).max().expect("a log"))
+}
+
+/// Where each write in the newest log ends, in bytes.
+pub(crate) fn ends_of_writes(dir: &Path) -> Vec<u64> {
+    // A log is blocks of records, and a record a checksum, a length, a kind and bytes; what is not
+    // whole in a block goes on in the next.
+    const BLOCK: usize = 32_768;
+    const HEAD: usize = 7;
+    const WHOLE: u8 = 1;
+    const LAST: u8 = 4;
+    let log = fs::read(newest_log(dir)).expect("readable");
+    let (mut ends, mut at) = (Vec::new(), 0);
+    while at < log.len() {
+        if BLOCK - at % BLOCK < HEAD {
+            at = at.next_multiple_of(BLOCK);
+            continue;
+        }
+        let (length, kind) = (u16::from_le_bytes([log[at + 4], log[at + 5]]), log[at + 6]);
+        at += HEAD + usize::from(length);
+        if matches!(kind, WHOLE | LAST) {
+            ends.push(at as u64);
+        }
+    }
+    assert_eq!(ends.last(), Some(&(log.len() as u64)), "the log is not as thought");
+    ends
+}
+
+/// Leaves so much of the newest log, as a device does that the rest has not reached.
+pub(crate) fn cut_log(dir: &Path, bytes: u64) {
+    OpenOptions::new().write(true).open(newest_log(dir)).expect("opens").set_len(bytes).expect("cuts");
 }
 
 /// Returns whether the copy is of one instant. The engine never changes a table file, and only

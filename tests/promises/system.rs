@@ -13,7 +13,7 @@ use tideline::store::memory::Memory;
 use tideline::store::rocks::{Options, Rocks};
 use tideline::worker::{Candidates, Workers};
 
-use super::crash::copy_live;
+use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::shape::{Kind, Shape};
 
 /// How long the jobs of a case may take.
@@ -97,6 +97,21 @@ impl System {
             drop(running.take());
             copy_live(dir)
         });
+    }
+
+    /// Where each write ends in the engine's log. For a store on disk.
+    pub(crate) fn ends_of_writes(&self) -> Vec<u64> {
+        ends_of_writes(self.dir.as_ref().expect("on disk").path())
+    }
+
+    /// What a restart finds, without workers, if only so much of the log was written. For a store on
+    /// disk at rest.
+    pub(crate) fn with_log_of(&self, bytes: u64) -> Self {
+        let dir = copy_live(self.dir.as_ref().expect("on disk").path()).expect("at rest");
+        cut_log(dir.path(), bytes);
+        let candidates = Candidates::default();
+        let feed = assemble(Arc::new(open(dir.path(), &self.shape, &candidates)), &self.shape);
+        Self { shape: self.shape, feed, workers: None, candidates, dir: Some(dir) }
     }
 
     /// Replaces all parts. `other` may name another directory than the present one.

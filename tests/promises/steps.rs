@@ -1,0 +1,136 @@
+//! The writes behind the answers, one by one: a store that has only the first of them answers the
+//! same as one that has all. Reads see the writes in the order of the log, so this is also what a
+//! read finds that comes between two of them.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tideline::feed::Feed;
+use tideline::model::{Draft, Entry, PageRequest, Span, UserId};
+use tideline::store::Tier;
+use tideline::worker::Candidate;
+
+use super::names::{place, user};
+use super::shape::{Kind, LONG, Shape, WIDE};
+use super::system::System;
+use super::upkeep::inbox;
+
+/// More than limit and slack of an inbox, and of an outbox.
+const ITEMS: u64 = 30;
+const SHAPE: Shape = Shape {
+    inbox_limit: 5,
+    outbox_limit: 5,
+    push_threshold: 10,
+    pull_threshold: 20,
+    chunk: 2,
+    workers: 1,
+    follow_limit: 10,
+    include_own: false,
+    active_for: LONG,
+    evict_after: 0,
+    queue: WIDE,
+    sync: false,
+};
+const AUTHORS: [u64; 2] = [1, 2];
+/// Has one inbox row for each item of the first author, before a trim.
+const TRIMMED: u64 = 6;
+/// Follows the second author, whose items are too many for one inbox.
+const SETTLED: u64 = 7;
+/// Leaves the first author.
+const LEAVING: u64 = 8;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) fn run() {
+    if let Err(failure) = every_step_is_right() {
+        panic!("{failure}");
+    }
+}
+
+fn every_step_is_right() -> Result<(), String> {
+    let mut system = System::new(Kind::Rocks, SHAPE);
+    let feed = system.feed.clone();
+    relate(&feed, TRIMMED, &[1], &[])?;
+    relate(&feed, LEAVING, &AUTHORS, &[])?;
+    system.drain()?;
+    let items = AUTHORS.map(|author| publish(&feed, author));
+    system.drain()?;
+    system.stop();
+    publish_one(&feed, 2, 0);
+    relate(&feed, SETTLED, &[2], &[])?;
+    relate(&feed, LEAVING, &[], &[1])?;
+    let [first, second] = items;
+    let second: Vec<_> = second.into_iter().chain([entry(2, 0)]).collect();
+    let right = [(TRIMMED, first), (SETTLED, second.clone()), (LEAVING, second)];
+
+    // All that was acknowledged is in the log; what follows in it must change no answer.
+    let before = system.ends_of_writes().len();
+    system.start();
+    AUTHORS.iter().for_each(|author| system.candidates().name(Candidate::Outbox(user(*author))));
+    system.candidates().name(Candidate::Inbox(user(TRIMMED)));
+    wait_for_floor(&system)?;
+    system.drain()?;
+    system.stop();
+
+    let ends = system.ends_of_writes();
+    // From the last write that was acknowledged on.
+    for (number, end) in ends.iter().enumerate().skip(before - 1) {
+        let cut = system.with_log_of(*end);
+        for (reader, right) in &right {
+            let is = scroll(&cut.feed, user(*reader))?;
+            ensure_eq!(is, *right, "timeline of {reader} after write {number}, of {before} to {}", ends.len());
+        }
+        if number == before - 1 || number == ends.len() - 1 {
+            for reader in [TRIMMED, SETTLED] {
+                let has_floor = inbox(cut.store(), user(reader))?.1.is_some();
+                ensure_eq!(has_floor, number >= before, "whether {reader} has a floor after write {number}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn entry(author: u64, n: u64) -> Entry {
+    Entry { cursor: place(n, author * 100 + n), author: user(author) }
+}
+
+fn publish_one(feed: &Feed, author: u64, n: u64) {
+    let id = entry(author, n).cursor.id;
+    let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n}}}");
+    let draft: Draft = serde_json::from_str(&text).expect("a draft");
+    feed.publish(vec![draft]).expect("publishes");
+}
+
+/// Returns what was published, newest first.
+fn publish(feed: &Feed, author: u64) -> Vec<Entry> {
+    (1..=ITEMS).for_each(|n| publish_one(feed, author, n));
+    (1..=ITEMS).rev().map(|n| entry(author, n)).collect()
+}
+
+fn relate(feed: &Feed, reader: u64, follow: &[u64], unfollow: &[u64]) -> Result<(), String> {
+    let follow: Vec<_> = follow.iter().map(|target| (user(*target), None)).collect();
+    let unfollow: Vec<_> = unfollow.iter().map(|target| user(*target)).collect();
+    feed.relate(user(reader), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
+}
+
+fn wait_for_floor(system: &System) -> Result<(), String> {
+    let until = Instant::now() + PATIENCE;
+    while inbox(system.store(), user(TRIMMED))?.1.is_none() {
+        ensure!(Instant::now() < until, "there is no trim in time");
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+/// From the top to the end, in pages.
+fn scroll(feed: &Feed, reader: UserId) -> Result<Vec<Entry>, String> {
+    let (mut entries, mut span) = (Vec::new(), Span::ALL);
+    loop {
+        let page = feed.timeline(reader, &PageRequest { span, limit: 7 }, Tier::Disk);
+        let page = page.map_err(|e| format!("a read fails: {e}"))?;
+        entries.extend(page.items);
+        span.before = page.next;
+        if span.before.is_none() {
+            return Ok(entries);
+        }
+    }
+}
