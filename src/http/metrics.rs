@@ -313,6 +313,12 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
     )?;
     page.one(
         Gauge,
+        "tideline_storage_writes_refused",
+        "1 while the last change was refused: the device is full, or failed.",
+        u64::from(usage.writes_refused),
+    )?;
+    page.one(
+        Gauge,
         "tideline_storage_writes_stopped",
         "1 while the storage engine takes no changes.",
         u64::from(usage.writes_stopped),

@@ -133,6 +133,8 @@ pub struct Usage {
     pub unpushed_left_out: u64,
     /// Filters that know which keys a table has.
     pub filters: Vec<FilterUsage>,
+    /// Whether changes are refused for now, because the device is full or the engine failed.
+    pub writes_refused: bool,
     /// Whether the engine takes no changes for now, because it cannot write out the earlier ones.
     pub writes_stopped: bool,
     /// What failed in the engine's own threads.

@@ -99,6 +99,11 @@ impl Health {
         self.scarce.load(Ordering::Relaxed)
     }
 
+    /// Whether the last write was refused.
+    pub(super) fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Acquire)
+    }
+
     /// A write has succeeded. Says so if it is the first that was tried after others had failed; one
     /// that was under way when they failed says nothing about what is now.
     pub(super) fn wrote(&self, admitted: &Admitted) {

@@ -46,6 +46,7 @@ impl Rocks {
             unpushed,
             unpushed_left_out,
             filters: vec![self.deleted.usage("deleted"), self.evicted.usage("evicted")],
+            writes_refused: self.health.is_failing(),
             writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,
             background_errors: shared(properties::BACKGROUND_ERRORS)?,
         })
