@@ -149,6 +149,17 @@ fn wait_for(count: &AtomicU64, more: u64, what: &str) -> Duration {
     began.elapsed()
 }
 
+/// What the log may tell of one full device: the engine may find some room once more before it is
+/// really full, but there is no line for each change.
+const MOST_OUTAGES: usize = 5;
+
+/// How often the log says that changes are refused, and that they are taken again.
+fn outages(home: &Home) -> (usize, usize) {
+    let log = home.log();
+    let count = |words: &str| log.lines().filter(|line| line.contains(words)).count();
+    (count("the storage takes no writes"), count("the storage takes writes again"))
+}
+
 /// Fills the device under load, twice: once it gets room again while the server runs, once after
 /// the server was killed.
 fn fill_and_free(disk: &Disk, min_free_mb: &str) {
@@ -165,7 +176,6 @@ fn fill_and_free(disk: &Disk, min_free_mb: &str) {
     let home = Home::new(disk.path.join("data"), logs.path().join("log"), &settings);
     let load = Load::default();
     let server = home.start();
-    let (refuses, again) = ("the storage takes no writes", "the storage takes writes again");
     std::thread::scope(|threads| {
         for writer in 0..WRITERS {
             let (load, server) = (&load, &server);
@@ -178,7 +188,8 @@ fn fill_and_free(disk: &Disk, min_free_mb: &str) {
         disk.fill();
         wait_for(&load.refused, 100, "changes refused on a full device");
         load.compare(&server, "on a full device");
-        assert_eq!((home.logged(refuses), home.logged(again)), (1, 0), "{}", home.log());
+        let (began, ended) = outages(&home);
+        assert!((1..=MOST_OUTAGES).contains(&began) && (began - 1..=began).contains(&ended), "{}", home.log());
         std::thread::sleep(Duration::from_secs(1));
         load.compare(&server, "after a while on a full device");
 
@@ -187,7 +198,8 @@ fn fill_and_free(disk: &Disk, min_free_mb: &str) {
         eprintln!("min_free_mb {min_free_mb}: changes were taken again after {took:?}");
         wait_for(&load.made, 100, "changes made with room again");
         load.compare(&server, "with room again");
-        assert_eq!((home.logged(refuses), home.logged(again)), (1, 1), "{}", home.log());
+        let (began, ended) = outages(&home);
+        assert!(began <= MOST_OUTAGES && began == ended, "{}", home.log());
     });
     assert!(server.drain());
     let model = load.model.into_inner().unwrap();
