@@ -15,8 +15,12 @@ use crate::error::Error;
 
 /// How long a look at the free room counts. The engine's log has room set aside for longer than that.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Of a small file system, no more than this part is kept free.
+/// Of a small file system, no more than this part is kept free,
 const SYSTEM_PART: u64 = 16;
+/// but at least this many bytes, which the engine needs for its largest write buffer and some more,
+const ENGINE_NEEDS: u64 = 24 << 20;
+/// unless that is more than this part of a tiny one.
+const TINY_PART: u64 = 4;
 /// Once refused, changes are taken again when this part more than the least is free.
 const MARGIN_PART: u64 = 8;
 
@@ -42,6 +46,8 @@ pub(super) struct Health {
 struct Failure {
     since: Instant,
     refused: u64,
+    /// Whether the engine itself refused one of them.
+    by_engine: bool,
 }
 
 /// A write that the engine may be given.
@@ -76,7 +82,7 @@ impl Health {
         let mebibytes = |bytes: u64| bytes >> 20;
         let free = mebibytes(self.free.load(Ordering::Relaxed));
         let least = mebibytes(self.least.load(Ordering::Relaxed));
-        Err(self.refused(&format!("{free} MiB are free, less than {least}; see storage.min_free_mb")))
+        Err(self.count(&format!("{free} MiB are free, less than {least}; see storage.min_free_mb"), false))
     }
 
     /// Looks at the file system, or at what was seen there just before.
@@ -114,20 +120,26 @@ impl Health {
         let ended = failure.take();
         self.failing.store(false, Ordering::Release);
         drop(failure);
-        if let Some(Failure { since, refused }) = ended {
+        if let Some(Failure { since, refused, .. }) = ended {
             let seconds = since.elapsed().as_secs();
             tracing::info!(seconds, refused, "the storage takes writes again");
         }
     }
 
-    /// A write was refused: the error to return. Says so in the log if it is the first one.
+    /// The engine refused a write: the error to return.
     pub(super) fn refused(&self, cause: &str) -> Error {
+        self.count(cause, true)
+    }
+
+    /// Counts a refused write. Says so in the log if it is the first one, or the engine's first.
+    fn count(&self, cause: &str, by_engine: bool) -> Error {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        let present = failure.get_or_insert_with(|| {
+        if failure.as_ref().is_none_or(|present| by_engine && !present.by_engine) {
             tracing::error!(cause, "the storage takes no writes; reads go on, changes are answered 503");
-            Failure { since: Instant::now(), refused: 0 }
-        });
+        }
+        let present = failure.get_or_insert_with(|| Failure { since: Instant::now(), refused: 0, by_engine });
         present.refused += 1;
+        present.by_engine |= by_engine;
         self.failing.store(true, Ordering::Release);
         drop(failure);
         Error::unavailable("storage_unavailable", "the storage takes no changes at present; nothing is lost, try again")
@@ -136,7 +148,7 @@ impl Health {
 
 /// What is to be kept free of a file system of so many bytes.
 fn least(min_free: u64, all: u64) -> u64 {
-    min_free.min(all / SYSTEM_PART)
+    min_free.min((all / SYSTEM_PART).max(ENGINE_NEEDS.min(all / TINY_PART)))
 }
 
 /// Whether too little is free; once it was, a margin has to be free as well.
@@ -179,6 +191,9 @@ mod tests {
 
     #[test]
     fn a_small_file_system_is_not_full_from_the_start() {
-        assert_eq!((least(512, 1_000_000), least(512, 160), least(0, 160)), (512, 10, 0));
+        let mib = |n: u64| n << 20;
+        let leasts = [40, 100, 300, 1024, 1 << 20].map(|all| least(mib(512), mib(all)) >> 20);
+        assert_eq!(leasts, [10, 24, 24, 64, 512]);
+        assert_eq!(least(0, mib(100)), 0);
     }
 }

@@ -72,6 +72,11 @@ pub(super) fn descriptors(
     outbox_filter: FloorFilterFactory,
 ) -> Vec<ColumnFamilyDescriptor> {
     let (mut inbox_filter, mut outbox_filter) = (Some(inbox_filter), Some(outbox_filter));
+    // The engine's own table is empty, but the largest write buffer of any table is what the engine wants
+    // to be free before it gets over a full device.
+    let mut unused = Options::default();
+    unused.set_write_buffer_size(MIB);
+    let unused = ColumnFamilyDescriptor::new("default", unused);
     ALL.iter()
         .map(|table| {
             let mut options = options(table, cache);
@@ -85,6 +90,7 @@ pub(super) fn descriptors(
             }
             ColumnFamilyDescriptor::new(*table, options)
         })
+        .chain([unused])
         .collect()
 }
 

@@ -48,7 +48,12 @@ impl Rocks {
             filters: vec![self.deleted.usage("deleted"), self.evicted.usage("evicted")],
             writes_refused: self.health.is_failing(),
             writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,
-            background_errors: shared(properties::BACKGROUND_ERRORS)?,
+            // Counted in the engine's own table only.
+            background_errors: self
+                .db
+                .property_int_value(properties::BACKGROUND_ERRORS)
+                .map_err(storage)?
+                .unwrap_or_default(),
         })
     }
 

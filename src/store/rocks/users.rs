@@ -33,6 +33,10 @@ impl Rocks {
 
     /// Writes a change with the row in it; the caller holds the user's activity lock.
     fn write_activity(&self, what: Write, mut batch: WriteBatch, user: UserId, activity: Activity) -> Result<()> {
+        if activity == Activity::Evicted {
+            // Before the row can be seen: who finds a user here looks for the row.
+            self.evicted.add(user.get());
+        }
         batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
         self.activities.remove(&user);
         self.follow_up(what, batch)?;
@@ -169,8 +173,6 @@ impl Rocks {
         if !self.locked_activity(user, Tier::Disk)?.is_idle(seen_before) {
             return Ok(false);
         }
-        // Before the row can be seen: who finds a user here looks for the row.
-        self.evicted.add(user.get());
         let _floor_lock = self.floor_locks.one(user.get());
         let mut batch = WriteBatch::default();
         self.put_floor(&mut batch, user, floor)?;
