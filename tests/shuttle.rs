@@ -7,24 +7,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-macro_rules! ensure {
-    ($condition:expr, $($text:tt)+) => {
-        if !$condition {
-            return Err(format!($($text)+));
-        }
-    };
-}
-
-macro_rules! ensure_eq {
-    ($is:expr, $should_be:expr, $($text:tt)+) => {
-        match (&$is, &$should_be) {
-            (is, should_be) if is != should_be => {
-                return Err(format!("{}:\n  is        {is:?}\n  should be {should_be:?}", format!($($text)+)));
-            }
-            _ => {}
-        }
-    };
-}
+#[macro_use]
+#[path = "promises/ensure.rs"]
+mod ensure;
 
 /// What the sources below name as `crate::sync`.
 mod sync {
