@@ -1,0 +1,64 @@
+//! Content and outboxes.
+
+use crate::error::Result;
+use crate::model::{Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, Span, UserId};
+use crate::store::{Batch, Published, Store, Tier};
+
+/// Content.
+impl Store {
+    /// Publishes items. For each new one: its content, its outbox row and its fan-out job in one
+    /// change (the last two only if it is broadcast). An item whose id exists is `Same` when it
+    /// was published with the same fingerprint (and time, if given) and is not deleted, and the id was
+    /// not made just now; else `Taken`. With [`Batch::AllOrNone`] nothing is written if any is `Taken`.
+    /// All new items of a call are one atomic change. Two publishes of one id never both win.
+    /// Ids within one call must differ. Acknowledges.
+    ///
+    /// `queue` gets the new jobs once they are on disk, before another call can answer `Same` for one
+    /// of the items: who does so may rely on it that the item's job is known.
+    pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
+        dispatch!(self, s => s.publish(items, batch, queue))
+    }
+
+    /// Changes an item and returns its new state; `None` if it is not there or deleted.
+    /// Concurrent edits of one item apply one after the other. Acknowledges.
+    pub fn edit(&self, id: ContentId, edit: &Edit, now: Millis) -> Result<Option<Content>> {
+        dispatch!(self, s => s.edit(id, edit, now))
+    }
+
+    /// Deletes an item: marks the content, drops its outbox row and records the deletion, in one
+    /// change. Inbox rows stay and are ignored. False if it is not there or deleted already.
+    /// Acknowledges.
+    pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
+        dispatch!(self, s => s.delete(id, now))
+    }
+
+    /// The live items among `ids`, in their order; `None` for missing and deleted ones.
+    pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
+        dispatch!(self, s => s.contents(ids, tier))
+    }
+
+    /// Which of `ids` are deleted, in their order. Nearly free where none is.
+    pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
+        dispatch!(self, s => s.deleted(ids, tier))
+    }
+
+    /// Moves entries of an outbox to where many of them take little room, oldest first, up to and
+    /// including `newest`, at most `most` in one call and one change. Returns how many were moved;
+    /// none where there is nothing to gain. No answer depends on it.
+    pub fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize> {
+        dispatch!(self, s => s.archive_outbox(author, newest, most))
+    }
+
+    /// The first `limit` entries in the outboxes of `authors` taken together, in `order`.
+    /// Costs one seek an author and then only entries that are among the first so far.
+    pub fn outboxes(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        dispatch!(self, s => s.outboxes(authors, span, order, limit, tier))
+    }
+}

@@ -1,0 +1,7 @@
+//! The operations, by what they are about. What holds for all of them is said in [`super`].
+
+mod content;
+mod graph;
+mod inbox;
+mod upkeep;
+mod users;

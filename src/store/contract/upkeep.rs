@@ -1,0 +1,33 @@
+//! Looking after the whole.
+
+use crate::error::Result;
+use crate::model::UserId;
+use crate::store::{Store, TableStats, Usage};
+
+/// Looking after the whole.
+impl Store {
+    /// Users with an inbox, a followee or a follower and ids above `after`, ascending, up to `limit`.
+    pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        dispatch!(self, s => s.users_after(after, limit))
+    }
+
+    /// Makes every write so far durable, whatever the settings say.
+    pub fn sync(&self) -> Result<()> {
+        dispatch!(self, s => s.sync())
+    }
+
+    /// Rewrites all tables, which drops what is deleted or below a floor.
+    pub fn compact(&self) -> Result<()> {
+        dispatch!(self, s => s.compact())
+    }
+
+    /// Rows and bytes of each table, as far as the engine knows without counting.
+    pub fn stats(&self) -> Result<Vec<TableStats>> {
+        dispatch!(self, s => s.stats())
+    }
+
+    /// What memory and disk the store takes, with [`Store::stats`]. May look at the disk.
+    pub fn usage(&self) -> Result<Usage> {
+        dispatch!(self, s => s.usage())
+    }
+}
