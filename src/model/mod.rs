@@ -3,6 +3,7 @@
 //! Nothing here reads a disk or a socket, and nothing here uses another layer.
 
 mod content;
+mod counts;
 mod draft;
 mod id;
 mod job;
@@ -14,6 +15,7 @@ mod usage;
 mod user;
 
 pub use content::{Content, Edit, Publish, RawJson};
+pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, UserCounts};
 pub use draft::{Draft, EditDraft, Kind, MAX_TOPICS, Time, Topics, or_default};
 pub use id::{ContentId, Id, InvalidId, MAX_ID, UserId};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use tideline::model::{
-    Activity, Content, ContentId, Cursor, Entry, Order, Relation, Side, Span, Unpushed, UserCursor, UserId,
+    Activity, Content, ContentId, Cursor, Entry, ItemCounts, Order, Relation, Side, Span, Unpushed, UserCounts,
+    UserCursor, UserId,
 };
 use tideline::store::{Store, Tier};
 
@@ -12,6 +13,7 @@ use tideline::store::{Store, Tier};
 pub(crate) struct Dump {
     contents: Vec<Option<Content>>,
     deleted: Vec<bool>,
+    item_counts: Vec<ItemCounts>,
     all_outboxes: Vec<Entry>,
     users_after: Vec<UserId>,
     users: Vec<UserDump>,
@@ -28,6 +30,7 @@ struct UserDump {
     followees: Vec<UserId>,
     followers: Vec<UserId>,
     follower_count: u64,
+    counts: UserCounts,
     members: Vec<Vec<UserCursor>>,
     activity: Activity,
     unpushed: Unpushed,
@@ -63,6 +66,7 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
             followees: store.followees(user, tier).expect("followees"),
             followers: store.followers_after(user, None, all).expect("followers_after"),
             follower_count: store.follower_count(user).expect("follower_count"),
+            counts: store.user_counts(user, tier).expect("user_counts"),
             members: members.to_vec(),
             activity: without_job(store.activity(user, tier).expect("activity")),
             unpushed: store.unpushed(user, tier).expect("unpushed"),
@@ -71,6 +75,7 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
     Dump {
         contents: store.contents(ids, tier).expect("contents"),
         deleted: store.deleted(ids, tier).expect("deleted"),
+        item_counts: store.item_counts(ids, tier).expect("item_counts"),
         all_outboxes: store.outboxes(users, Span::ALL, newest, all, tier).expect("outboxes"),
         users_after: store.users_after(None, all).expect("users_after"),
         users: users.iter().map(of_user).collect(),

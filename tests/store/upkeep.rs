@@ -87,7 +87,9 @@ fn users_are_paged_by_id_each_once(store: &Store) {
 /// Something in every table, some of it deleted or below a floor.
 fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
     for author in 1..=4 {
-        let items: Vec<_> = (0..10).map(|n| timed(post(author * 100 + n, author, n * 7 % 5))).collect();
+        let mut items: Vec<_> = (0..10).map(|n| timed(post(author * 100 + n, author, n * 7 % 5))).collect();
+        items[9].content.kind = "comment".to_owned();
+        items[9].content.ref_id = Some(item(author * 100));
         store.publish(&items, tideline::store::Batch::AllOrNone, &mut |_| ()).expect("publishes");
     }
     for who in 1..=5 {
@@ -182,6 +184,7 @@ fn every_table_is_in_the_figures(store: &Store) {
         "followers_by_time",
         "friends_by_time",
         "counts",
+        "item_counts",
         "activity",
         "unpushed",
         "jobs",

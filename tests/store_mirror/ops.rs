@@ -29,6 +29,8 @@ pub(crate) struct Item {
     pub(crate) id_given: bool,
     pub(crate) fingerprint: u64,
     pub(crate) broadcast: bool,
+    pub(crate) kind: &'static str,
+    pub(crate) ref_id: Option<ContentId>,
 }
 
 /// What a delivery records of its job.
@@ -121,14 +123,18 @@ fn limit() -> impl Strategy<Value = usize> {
 }
 
 fn published() -> impl Strategy<Value = Item> {
-    (user(), time(), any::<bool>(), prop::bool::weighted(0.8), 0..2_u64, prop::bool::weighted(0.8)).prop_map(
-        |(author, at, time_given, id_given, fingerprint, broadcast)| Item {
+    let refers = (select(vec!["post", "comment", "repost"]), option::of(select(ITEMS.to_vec())));
+    let given = (any::<bool>(), prop::bool::weighted(0.8), prop::bool::weighted(0.8));
+    (user(), time(), given, 0..2_u64, refers).prop_map(
+        |(author, at, (time_given, id_given, broadcast), fingerprint, (kind, ref_id))| Item {
             author,
             at,
             time_given,
             id_given,
             fingerprint,
             broadcast,
+            kind,
+            ref_id: ref_id.and_then(|id| ContentId::new(id).ok()),
         },
     )
 }

@@ -1,7 +1,7 @@
 //! Content and outboxes.
 
 use crate::error::Result;
-use crate::model::{Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, Span, UserId};
+use crate::model::{Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Order, Publish, Span, UserId};
 use crate::store::{Batch, Published, Store, Tier};
 
 /// Content.
@@ -40,6 +40,12 @@ impl Store {
     /// Which of `ids` are deleted, in their order. Nearly free where none is.
     pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
         dispatch!(self, s => s.deleted(ids, tier))
+    }
+
+    /// The counts of items, in the order of `ids`, of missing and deleted ones too: comments and reposts
+    /// count whether or not the item that they point at is there.
+    pub fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
+        dispatch!(self, s => s.item_counts(ids, tier))
     }
 
     /// Moves entries of an outbox to where many of them take little room, oldest first, up to and

@@ -1,7 +1,7 @@
 //! The follow graph.
 
 use crate::error::Result;
-use crate::model::{Order, Relation, Side, Span, UserCursor, UserId};
+use crate::model::{Order, Relation, Side, Span, UserCounts, UserCursor, UserId};
 use crate::store::{Change, Related, Store, Tier};
 
 /// The follow graph.
@@ -41,6 +41,11 @@ impl Store {
     /// Up to `limit` followers with ids above `after`, ascending.
     pub fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         dispatch!(self, s => s.followers_after(author, after, limit))
+    }
+
+    /// What is counted of a user.
+    pub fn user_counts(&self, user: UserId, tier: Tier) -> Result<UserCounts> {
+        dispatch!(self, s => s.user_counts(user, tier))
     }
 
     /// How many follow the author.

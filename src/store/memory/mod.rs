@@ -5,6 +5,7 @@
 //! with it.
 
 mod content;
+mod counts;
 mod graph;
 mod inbox;
 mod jobs;
@@ -99,6 +100,7 @@ impl Memory {
             ("followers_by_time", state.followers.len()),
             ("friends_by_time", friends),
             ("counts", with_counts.len()),
+            ("item_counts", state.counted_items()),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
             ("jobs", state.jobs.len()),

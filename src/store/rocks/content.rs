@@ -37,11 +37,10 @@ impl Rocks {
     fn put_new(&self, change: &mut WriteBatch, content: &Content) -> Result<Option<Job>> {
         let row = values::content(&Stored { content: content.clone(), deleted_at: None })?;
         change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), row);
+        self.put_index(change, content)?;
         if !content.broadcast {
             return Ok(None);
         }
-        let outbox = self.family(self.outbox_table(content.entry())?)?;
-        change.put_cf(outbox, keys::entry(content.author, content.cursor()), []);
         let work = Work::FanOut { entry: content.entry() };
         self.put_job(change, work).map(Some)
     }
@@ -83,7 +82,7 @@ impl Rocks {
         let mut change = WriteBatch::default();
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
         change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(now));
-        self.delete_outbox_row(&mut change, stored.content.entry())?;
+        self.remove_index(&mut change, &stored.content)?;
         self.acknowledge(Write::Delete, change)?;
         self.deleted.add(id.get());
         Ok(true)

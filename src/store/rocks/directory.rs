@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 
 /// The format that this code reads and writes.
-const FORMAT: &str = "tideline format 1\n";
+const FORMAT: &str = "tideline format 2\n";
 /// Longest content of a `FORMAT` file, of any format.
 const LONGEST_FORMAT: usize = 64;
 
@@ -165,7 +165,7 @@ mod tests {
             let error = Directory::claim(dir.path()).expect_err(word).to_string();
             assert!(error.contains(word) && error.len() < 300, "{error}");
         }
-        for good in ["tideline format 1", "tideline format 1\r\n"] {
+        for good in ["tideline format 2", "tideline format 2\r\n"] {
             fs::write(dir.path().join("FORMAT"), good).expect("write");
             Directory::claim(dir.path()).expect(good);
         }

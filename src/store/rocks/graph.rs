@@ -41,7 +41,7 @@ impl Rocks {
             related.push(Related { relation: Relation { following_since, ..before }, job });
         }
         if growth > 0 {
-            let count = self.count(user, Counter::Following)?.saturating_add_signed(growth);
+            let count = self.count(user, Counter::Following, Tier::Disk)?.saturating_add_signed(growth);
             if count > follow_limit as u64 {
                 return Err(Error::refused("follow_limit", format!("a user follows at most {follow_limit} others")));
             }
@@ -68,6 +68,9 @@ impl Rocks {
             let place = |id| Position { at: since.max(followed), id };
             batch.put_cf(self.family(FRIENDS_BY_TIME)?, keys::member(user, place(target)), []);
             batch.put_cf(self.family(FRIENDS_BY_TIME)?, keys::member(target, place(user)), []);
+            for friend in [user, target] {
+                batch.merge_cf(self.family(COUNTS)?, keys::count(friend, Counter::Friends), values::count(1));
+            }
         }
         Ok(())
     }
@@ -84,6 +87,9 @@ impl Rocks {
             let place = |id| Position { at: since.max(followed), id };
             batch.delete_cf(self.family(FRIENDS_BY_TIME)?, keys::member(user, place(target)));
             batch.delete_cf(self.family(FRIENDS_BY_TIME)?, keys::member(target, place(user)));
+            for friend in [user, target] {
+                batch.merge_cf(self.family(COUNTS)?, keys::count(friend, Counter::Friends), values::count(-1));
+            }
         }
         Ok(())
     }
@@ -165,20 +171,6 @@ impl Rocks {
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(found)
-    }
-
-    /// See [`Store::follower_count`](crate::store::Store::follower_count).
-    pub fn follower_count(&self, author: UserId) -> Result<u64> {
-        self.count(author, Counter::Followers)
-    }
-
-    fn count(&self, user: UserId, what: Counter) -> Result<u64> {
-        match self.get(COUNTS, &keys::count(user, what), Tier::Disk)? {
-            None => Ok(0),
-            Some(row) => values::read_count(&row)
-                .and_then(|count| u64::try_from(count).ok())
-                .ok_or_else(|| Error::Corrupt(format!("counter of user {user}"))),
-        }
     }
 }
 

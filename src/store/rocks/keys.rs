@@ -87,6 +87,8 @@ pub(super) fn split_job(key: &[u8]) -> Option<JobId> {
 pub(super) enum Counter {
     Following = 1,
     Followers = 2,
+    Friends = 3,
+    Content = 4,
 }
 
 /// The key of a counter: `user | what`.

@@ -1,11 +1,13 @@
 //! The store on RocksDB: one directory, one column family a table.
 
 mod content;
+mod counts;
 mod directory;
 mod filter;
 mod graph;
 mod health;
 mod inbox;
+mod index;
 mod jobs;
 mod keys;
 mod locks;

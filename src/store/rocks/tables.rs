@@ -20,12 +20,13 @@ pub(super) const FOLLOWERS: Table = "followers";
 pub(super) const FOLLOWERS_BY_TIME: Table = "followers_by_time";
 pub(super) const FRIENDS_BY_TIME: Table = "friends_by_time";
 pub(super) const COUNTS: Table = "counts";
+pub(super) const ITEM_COUNTS: Table = "item_counts";
 pub(super) const ACTIVITY: Table = "activity";
 pub(super) const UNPUSHED: Table = "unpushed";
 pub(super) const JOBS: Table = "jobs";
 
 /// All tables but the engine's own `default`, which stays empty.
-pub(super) const ALL: [Table; 14] = [
+pub(super) const ALL: [Table; 15] = [
     CONTENT,
     DELETED,
     OUTBOX,
@@ -37,6 +38,7 @@ pub(super) const ALL: [Table; 14] = [
     FOLLOWERS_BY_TIME,
     FRIENDS_BY_TIME,
     COUNTS,
+    ITEM_COUNTS,
     ACTIVITY,
     UNPUSHED,
     JOBS,
@@ -136,6 +138,11 @@ fn options(table: Table, cache: &Cache) -> Options {
         }
         OUTBOX_ARCHIVE => options.set_compression_type(DBCompressionType::Zstd),
         COUNTS => options.set_merge_operator_associative("add", add),
+        ITEM_COUNTS => {
+            options.set_merge_operator_associative("add_item_counts", add_item_counts);
+            // A read adds up the steps since the last sum; this bounds how many there can be.
+            options.set_max_successive_merges(32);
+        }
         _ => {}
     }
     options.set_block_based_table_factory(&blocks);
@@ -147,4 +154,15 @@ fn add(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> O
     let start = present.and_then(values::read_count).unwrap_or_default();
     let sum = steps.iter().filter_map(values::read_count).fold(start, i64::wrapping_add);
     Some(values::count(sum).to_vec())
+}
+
+/// The same for the counters of an item.
+fn add_item_counts(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
+    let mut sum = present.and_then(values::read_item_counts).unwrap_or_default();
+    for step in steps.iter().filter_map(values::read_item_counts) {
+        for (sum, step) in sum.iter_mut().zip(step) {
+            *sum = sum.wrapping_add(step);
+        }
+    }
+    Some(values::item_counts(sum).to_vec())
 }

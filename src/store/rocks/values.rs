@@ -191,6 +191,24 @@ pub(super) fn read_count(bytes: &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(bytes.try_into().ok()?))
 }
 
+/// Steps of the counters of an item (likes, favorites, comments, reposts), and their merged sums.
+pub(super) fn item_counts(steps: [i64; 4]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (part, step) in bytes.chunks_exact_mut(8).zip(steps) {
+        part.copy_from_slice(&count(step));
+    }
+    bytes
+}
+
+pub(super) fn read_item_counts(bytes: &[u8]) -> Option<[i64; 4]> {
+    let parts: &[u8; 32] = bytes.try_into().ok()?;
+    let mut counts = [0; 4];
+    for (count, part) in counts.iter_mut().zip(parts.chunks_exact(8)) {
+        *count = read_count(part)?;
+    }
+    Some(counts)
+}
+
 /// A state, a time and the number of a job.
 pub(super) fn activity(activity: Activity) -> [u8; 17] {
     let (state, seen, job) = match activity {
@@ -313,6 +331,8 @@ mod tests {
     fn golden_fixed_rows() {
         assert_eq!(author(user(0xFF00)), [0, 0, 0, 0, 0, 0, 0xFF, 0]);
         assert_eq!(cursor(place(1, 2)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
+        let counts = item_counts([1, -2, 0, i64::MAX]);
+        assert_eq!((counts[0], counts[8], counts[9], counts[31]), (1, 0xFE, 0xFF, 0x7F));
         assert_eq!(count(-2), [0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]);
         let state = |state, seen, job| [state, 0, 0, 0, 0, 0, 0, 0, seen, 0, 0, 0, 0, 0, 0, 0, job];
         assert_eq!(activity(Activity::Active { seen: 5 }), state(2, 5, 0));
@@ -330,6 +350,7 @@ mod tests {
         assert_eq!(read_author(&author(UserId::MAX)).expect("reads"), UserId::MAX);
         assert_eq!(read_cursor(&cursor(Cursor::NEWEST)), Some(Cursor::NEWEST));
         assert_eq!(read_count(&count(i64::MIN)), Some(i64::MIN));
+        assert_eq!(read_item_counts(&item_counts([1, -2, 3, i64::MIN])), Some([1, -2, 3, i64::MIN]));
         for state in [
             Activity::default(),
             Activity::Dormant { seen: Some(1) },
@@ -356,7 +377,13 @@ mod tests {
                 let bytes = vec![fill; length];
                 let _ = read_content(ContentId::MIN, &bytes);
                 let _ = read_job(id, &bytes);
-                let _ = (read_author(&bytes), read_cursor(&bytes), read_count(&bytes), read_millis(&bytes));
+                let _ = (
+                    read_author(&bytes),
+                    read_cursor(&bytes),
+                    read_count(&bytes),
+                    read_item_counts(&bytes),
+                    read_millis(&bytes),
+                );
                 let _ = (read_activity(&bytes), read_unpushed(&bytes));
             }
         }
