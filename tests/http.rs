@@ -18,8 +18,6 @@ mod raw;
 mod relations;
 #[path = "http/running.rs"]
 mod running;
-#[path = "http/strict.rs"]
-mod strict;
 #[path = "http/types.rs"]
 mod types;
 #[path = "http/visible.rs"]

@@ -1,0 +1,110 @@
+//! Field by field, what the type or range of each field refuses.
+
+use super::client::Server;
+
+/// Every bad value of every field.
+pub(crate) fn bad_fields(server: &Server) {
+    let long = |n: usize| format!("\"{}\"", "x".repeat(n));
+    let topics = format!("[{}]", ["\"t\""; 11].join(","));
+    let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+    let id = [
+        "0",
+        "-1",
+        "1.5",
+        "1e3",
+        "true",
+        "\"\"",
+        "\"x\"",
+        "\"01\"",
+        "\" 1\"",
+        "[1]",
+        "{}",
+        "9223372036854775808",
+        "18446744073709551616",
+    ];
+    let time = ["-1", "1.5", "\"5\"", "true", "[]", "9223372036854775808", "1e400"];
+    let text = ["1", "true", "[]", "{}", r#""\ud800""#, "\"\u{1}\"", "\"a\nb\""];
+    let media = [
+        "1",
+        "\"x\"",
+        "{}",
+        "[1]",
+        "[[]]",
+        "[{}]",
+        r#"[{"type":"a"}]"#,
+        r#"[{"type":1,"url":"u"}]"#,
+        r#"[{"type":"a","url":"u","url":"u"}]"#,
+        r#"[{"type":"a","url":"u","x":{"y":1,"y":1}}]"#,
+        r#"[{"type":"a","url":"\ud800"}]"#,
+        r#"[{"$serde_json::private::RawValue":"{\"type\":\"a\",\"url\":\"u\"}"}]"#,
+        r#"[{"type":{"$serde_json::private::RawValue":"\"a\""},"url":"u"}]"#,
+    ];
+    let extra = [
+        "1",
+        "\"x\"",
+        "[]",
+        "true",
+        r#"{"a":1,"a":2}"#,
+        r#"{"a":{"b":1,"b":1}}"#,
+        r#"{"a":[{"b":1,"b":1}]}"#,
+        r#"{"a":"\udc00"}"#,
+        r#"{"a":1e999}"#,
+        r#"{"a":01}"#,
+        r#"{"a":NaN}"#,
+        &nested(33),
+        &nested(3000),
+    ];
+    let kind = ["1", "\"\"", "\"Post\"", "\"a b\"", "\"é\"", &long(33)];
+    let topic = ["1", "\"t\"", "{}", "[1]", "[null]", "[\"\"]", &topics, &format!("[{}]", long(65))];
+    let flag = ["1", "\"true\"", "[]"];
+
+    let fields: &[(&str, &[&str])] = &[
+        ("content_id", &id),
+        ("published_at", &time),
+        ("kind", &kind),
+        ("text", &text),
+        ("media", &media),
+        ("topics", &topic),
+        ("ref_id", &id),
+        ("extra", &extra),
+        ("broadcast", &flag),
+    ];
+    let refused = |method: &str, path: &str, bad: &str| {
+        server.call(method, path, bad).problem(&format!("{method} {path} {bad}"), 400, "invalid_body");
+    };
+    for (name, values) in fields {
+        for value in *values {
+            let bad = format!(r#"{{"author_id":66,"{name}":{value}}}"#);
+            refused("POST", "/v1/content", &bad);
+            refused("POST", "/v1/content/batch", &format!(r#"{{"items":[{{"author_id":66}},{bad}]}}"#));
+            if ["text", "media", "extra"].contains(name) {
+                refused("PATCH", "/v1/content/10", &format!(r#"{{"{name}":{value}}}"#));
+            }
+        }
+    }
+    for value in id.iter().chain(&["null"]) {
+        refused("POST", "/v1/content", &format!(r#"{{"author_id":{value}}}"#));
+        for list in [format!(r#"{{"follow":[66,{value}]}}"#), format!(r#"{{"follow":[66],"unfollow":[{value}]}}"#)] {
+            refused("POST", "/v1/users/1/following/batch", &list);
+        }
+    }
+    for value in time {
+        refused("PUT", "/v1/users/1/following/66", &format!(r#"{{"since":{value}}}"#));
+    }
+    refused("POST", "/v1/content", "{}");
+    for items in
+        ["null", "{}", "1", "\"\"", "[]", "[1]", "[null]", "[[66]]", r#"[{"author_id":66},{}]"#, r#"[{"author_id":66}"#]
+    {
+        refused("POST", "/v1/content/batch", &format!(r#"{{"items":{items}}}"#));
+    }
+    for lists in
+        ["{}", r#"{"follow":[]}"#, r#"{"follow":null}"#, r#"{"follow":66}"#, r#"{"follow":[[66]]}"#, r#"{"follow":{}}"#]
+    {
+        refused("POST", "/v1/users/1/following/batch", lists);
+    }
+    // serde takes an array for a struct; this is no item.
+    refused("POST", "/v1/content", r#"[66,77,1,"post","x",null,[],null,null,true]"#);
+    refused("POST", "/v1/content/batch", r#"{"items":[[66,77,1,"post","x",null,[],null,null,true]]}"#);
+    refused("PUT", "/v1/users/1/following/66", "[5]");
+    refused("PATCH", "/v1/content/10", r#"["changed",[],{}]"#);
+}

@@ -1,0 +1,84 @@
+//! Every call of the API, once: what the walks over all of them go through. A new call is a line here.
+
+/// What a call takes in its query.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Query {
+    Nothing,
+    ContentPage,
+    UserPage,
+    Ids,
+    Targets,
+    Depth,
+    ContentId,
+}
+
+/// One call of the API.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) method: &'static str,
+    /// With `{uid}`, `{target}` or `{content_id}` in it.
+    pub(crate) path: &'static str,
+    pub(crate) query: Query,
+    /// A good body; empty for a call that takes none.
+    pub(crate) body: &'static str,
+    /// What the path allows.
+    pub(crate) allow: &'static str,
+}
+
+const fn call(method: &'static str, path: &'static str, query: Query, body: &'static str, allow: &'static str) -> Call {
+    Call { method, path, query, body, allow }
+}
+
+/// Every call.
+pub(crate) const CALLS: &[Call] = &[
+    call("POST", "/v1/content", Query::Nothing, r#"{"author_id":66}"#, "POST, GET, HEAD"),
+    call("GET", "/v1/content", Query::Ids, "", "POST, GET, HEAD"),
+    call("POST", "/v1/content/batch", Query::Nothing, r#"{"items":[{"author_id":66}]}"#, "POST"),
+    call("GET", "/v1/content/{content_id}", Query::Nothing, "", "GET, HEAD, PATCH, DELETE"),
+    call("PATCH", "/v1/content/{content_id}", Query::Nothing, r#"{"text":"changed"}"#, "GET, HEAD, PATCH, DELETE"),
+    call("DELETE", "/v1/content/{content_id}", Query::Nothing, "", "GET, HEAD, PATCH, DELETE"),
+    call("GET", "/v1/users/{uid}/timeline", Query::ContentPage, "", "GET, HEAD"),
+    call("GET", "/v1/users/{uid}/content", Query::ContentPage, "", "GET, HEAD"),
+    call("PUT", "/v1/users/{uid}/following/{target}", Query::Nothing, r#"{"since":5}"#, "PUT, DELETE"),
+    call("DELETE", "/v1/users/{uid}/following/{target}", Query::Nothing, "", "PUT, DELETE"),
+    call("POST", "/v1/users/{uid}/following/batch", Query::Nothing, r#"{"follow":[66],"unfollow":[2]}"#, "POST"),
+    call("GET", "/v1/users/{uid}/following", Query::UserPage, "", "GET, HEAD"),
+    call("GET", "/v1/users/{uid}/followers", Query::UserPage, "", "GET, HEAD"),
+    call("GET", "/v1/users/{uid}/friends", Query::UserPage, "", "GET, HEAD"),
+    call("GET", "/v1/users/{uid}/relations", Query::Targets, "", "GET, HEAD"),
+    call("GET", "/v1/admin/stats", Query::Nothing, "", "GET, HEAD"),
+    call("GET", "/v1/admin/users/{uid}/timeline/verify", Query::Depth, "", "GET, HEAD"),
+    call("GET", "/v1/admin/users/{uid}/timeline/explain", Query::ContentId, "", "GET, HEAD"),
+    call("GET", "/healthz", Query::Nothing, "", "GET, HEAD"),
+    call("GET", "/readyz", Query::Nothing, "", "GET, HEAD"),
+    call("GET", "/metrics", Query::Nothing, "", "GET, HEAD"),
+];
+
+impl Call {
+    /// The path with good ids in it.
+    pub(crate) fn filled(&self) -> String {
+        filled(self.path)
+    }
+
+    /// Whether a body may be left out: an empty one is a follow from now on.
+    pub(crate) fn body_optional(&self) -> bool {
+        self.path.ends_with("/following/{target}")
+    }
+}
+
+/// A path with good ids in the places of its slots.
+pub(crate) fn filled(path: &str) -> String {
+    path.replace("{uid}", "1").replace("{target}", "66").replace("{content_id}", "10")
+}
+
+impl Query {
+    /// What a call needs in its query at least.
+    pub(crate) fn needed(self) -> &'static str {
+        match self {
+            Self::Ids => "ids=10",
+            Self::Targets => "targets=2",
+            Self::ContentId => "content_id=10",
+            _ => "",
+        }
+    }
+}
