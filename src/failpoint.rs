@@ -46,6 +46,8 @@ named! {
         Meet = "meet",
         /// An inbox dropped: the floor at the top, the user evicted.
         Evict = "evict",
+        /// A marker moved forward.
+        MoveMarker = "move_marker",
         /// Outbox entries moved to the archive, with the outbox's floor.
         Archive = "archive",
         /// Who gets an item.

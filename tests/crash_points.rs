@@ -90,6 +90,7 @@ impl Load<'_> {
         let edited = self.next;
         self.change(Change::Edit { id: edited, text: format!("edited in round {round}") })?;
         self.change(Change::Delete(edited - 1))?;
+        self.change(Change::Mark { user: *READERS.start(), place: (1000 + edited / 2, 1) })?;
         for _ in 0..3 {
             self.relate(viewer, &[], &[LONG[0]])?;
             self.relate(viewer, &[LONG[0]], &[])?;

@@ -10,6 +10,8 @@ mod client;
 mod content;
 #[path = "http/lists.rs"]
 mod lists;
+#[path = "http/markers.rs"]
+mod markers;
 #[path = "http/metrics.rs"]
 mod metrics;
 #[path = "http/raw.rs"]

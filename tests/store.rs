@@ -27,6 +27,7 @@ mod store {
     mod fan_out;
     mod inbox;
     mod jobs;
+    mod markers;
     mod members;
     mod outboxes;
     mod publish;

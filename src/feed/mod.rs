@@ -9,6 +9,7 @@ mod audit;
 mod content;
 mod followees;
 mod ids;
+mod markers;
 mod relations;
 mod timeline;
 
@@ -20,6 +21,7 @@ use crate::store::Store;
 
 pub use audit::{Explanation, Verification};
 pub use content::Imported;
+pub use markers::MOST_UNREAD;
 pub use relations::Follow;
 
 /// The settings that change what the rules do.

@@ -32,9 +32,12 @@ struct Reader {
     activity: Activity,
 }
 
+/// Reads a stretch of a timeline: at least so many entries within a span, or all there are.
+pub(super) type Stretches<'a> = dyn Fn(Span<ContentId>, Order, usize) -> Result<Stretch> + 'a;
+
 /// A stretch of a timeline, in the order of its walk.
 #[derive(Default)]
-struct Stretch {
+pub(super) struct Stretch {
     entries: Vec<Entry>,
     /// Where the stretch ends short of its span: nothing beyond has been looked at.
     end: Option<Cursor>,
@@ -68,6 +71,18 @@ impl Feed {
         tier: Tier,
         activity: impl Fn() -> Result<Activity>,
     ) -> Result<Page<Entry, ContentId>> {
+        self.exact(user, tier, activity, |stretch| self.page(request, stretch, tier))
+    }
+
+    /// What `look` makes of a timeline, of which it gets stretches: from the inbox if that can be, or else
+    /// from outboxes alone. `look` may run several times.
+    pub(super) fn exact<T>(
+        &self,
+        user: UserId,
+        tier: Tier,
+        activity: impl Fn() -> Result<Activity>,
+        look: impl Fn(&Stretches<'_>) -> Result<T>,
+    ) -> Result<T> {
         for _ in 0..ATTEMPTS {
             let epoch = self.backlog.epoch(user);
             // Before anything else: from here on, fan-outs that choose their recipients choose a
@@ -77,14 +92,15 @@ impl Feed {
             if !reader.activity.has_inbox() {
                 break;
             }
-            let page = self.page(request, |span, order, n| self.stretch(&reader, span, order, n, tier), tier)?;
-            // Whoever skips this reader in a fan-out has made it dormant first; so a page that lacks
+            let seen = look(&|span, order, n| self.stretch(&reader, span, order, n, tier))?;
+            // Whoever skips this reader in a fan-out has made it dormant first; so a look that lacks
             // what was skipped finds that here.
             if self.store.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
-                return Ok(page);
+                return Ok(seen);
             }
         }
-        self.pulled_timeline(user, request, tier)
+        let authors = self.authors(user, tier)?;
+        look(&|span, order, n| self.pull(&authors, span, order, n, tier))
     }
 
     /// The same page from outboxes alone: slower, and the definition of what is right.
@@ -95,7 +111,7 @@ impl Feed {
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
         let authors = self.authors(user, tier)?;
-        self.page(request, |span, order, n| self.pull(&authors, span, order, n, tier), tier)
+        self.page(request, &|span, order, n| self.pull(&authors, span, order, n, tier), tier)
     }
 
     /// The followees, and the user itself with `include_own`; ascending.
@@ -121,23 +137,24 @@ impl Feed {
     fn page(
         &self,
         request: &PageRequest<ContentId>,
-        stretch: impl Fn(Span<ContentId>, Order, usize) -> Result<Stretch>,
+        stretch: &Stretches<'_>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        let found = self.live(request.span, request.order(), request.limit + 1, &stretch, tier)?;
+        let found = self.live(request.span, request.order(), request.limit + 1, stretch, tier)?;
         let older_exist = |place: Cursor| {
             let span = Span { before: Some(place), after: None };
-            Ok(!self.live(span, Order::NewestFirst, 1, &stretch, tier)?.is_empty())
+            Ok(!self.live(span, Order::NewestFirst, 1, stretch, tier)?.is_empty())
         };
         Page::from_walk(request, found, |entry| entry.cursor, older_exist)
     }
 
-    fn live(
+    /// The first `limit` live items within `span`.
+    pub(super) fn live(
         &self,
         mut span: Span<ContentId>,
         order: Order,
         limit: usize,
-        stretch: &impl Fn(Span<ContentId>, Order, usize) -> Result<Stretch>,
+        stretch: &Stretches<'_>,
         tier: Tier,
     ) -> Result<Vec<Entry>> {
         let mut found: Vec<Entry> = Vec::with_capacity(limit);

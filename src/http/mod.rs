@@ -12,6 +12,7 @@ mod connections;
 mod content;
 mod held;
 mod limits;
+mod markers;
 mod metrics;
 mod problem;
 mod query;

@@ -15,7 +15,7 @@ use super::api::Api;
 use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::problem::Problem;
-use super::{admin, content, held, metrics, query, relations, timelines};
+use super::{admin, content, held, markers, metrics, query, relations, timelines};
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -26,6 +26,8 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/content/batch").post(content::publish_batch).done())
         .service(at("/v1/content/{content_id}").get(content::show).patch(content::edit).delete(content::delete).done())
         .service(at("/v1/users/{uid}/content").get(timelines::outbox).done())
+        .service(at("/v1/users/{uid}/timeline/unread").get(markers::unread).done())
+        .service(at("/v1/users/{uid}/marker").get(markers::show).put(markers::advance).done())
         .service(at("/v1/users/{uid}/following").get(relations::following).done())
         .service(at("/v1/users/{uid}/following/batch").post(relations::change_batch).done())
         .service(at("/v1/users/{uid}/following/{target}").put(relations::follow).delete(relations::unfollow).done())

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
-use crate::model::{Content, ContentId, Cursor, Entry, Millis, Relation, RelationKind, UserCursor, UserId};
+use crate::model::{Content, ContentId, Cursor, Entry, Millis, Relation, RelationKind, Unread, UserCursor, UserId};
 
 /// An item in full.
 #[derive(Debug, Serialize)]
@@ -127,6 +127,25 @@ pub(super) struct Items<T> {
 impl<T> FromIterator<T> for Items<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         Self { items: items.into_iter().collect() }
+    }
+}
+
+/// How far a user has read; `null` until that was said.
+#[derive(Debug, Serialize)]
+pub(super) struct MarkerBody {
+    pub(super) cursor: Option<Cursor>,
+}
+
+/// How much a user has not read.
+#[derive(Debug, Serialize)]
+pub(super) struct UnreadBody {
+    count: usize,
+    capped: bool,
+}
+
+impl From<Unread> for UnreadBody {
+    fn from(Unread { count, capped }: Unread) -> Self {
+        Self { count, capped }
     }
 }
 

@@ -20,7 +20,7 @@ pub use draft::{Draft, EditDraft, Kind, MAX_TOPICS, Time, Topics, or_default};
 pub use id::{ContentId, Id, InvalidId, MAX_ID, UserId};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
-pub use page::{Order, Page, PageRequest, Span};
+pub use page::{Order, Page, PageRequest, Span, Unread};
 pub use position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
 pub use relation::{Relation, RelationKind, Side};
 pub use usage::{CacheUsage, Fill};

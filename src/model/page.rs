@@ -116,6 +116,15 @@ impl<T, I: Id> Page<T, I> {
     }
 }
 
+/// How much of a timeline a user has not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread {
+    /// Items newer than the marker, as far as they were counted.
+    pub count: usize,
+    /// Whether there are more.
+    pub capped: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,10 @@
 //! Places in time-ordered lists: the cursor of content and of users.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::id::{ContentId, Id, UserId, parse_digits};
 
@@ -87,6 +88,25 @@ impl<I: FromStr> FromStr for Position<I> {
 impl<I: fmt::Display> Serialize for Position<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de, I: FromStr> Deserialize<'de> for Position<I> {
+    /// From a string.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<I>(PhantomData<I>);
+
+        impl<I: FromStr> de::Visitor<'_> for Visitor<I> {
+            type Value = Position<I>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a cursor, as in \"1689089522000-32850\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Position<I>, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Visitor(PhantomData))
     }
 }
 

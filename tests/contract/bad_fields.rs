@@ -88,6 +88,12 @@ pub(crate) fn bad_fields(server: &Server) {
             refused("POST", "/v1/users/1/following/batch", &list);
         }
     }
+    let places =
+        ["null", "1", "[]", "{}", r#""""#, r#""1""#, r#""1-0""#, r#""-1-1""#, r#""01-1""#, r#""1-1-1""#, r#"" 1-1""#];
+    for value in places {
+        refused("PUT", "/v1/users/1/marker", &format!(r#"{{"cursor":{value}}}"#));
+    }
+    refused("PUT", "/v1/users/1/marker", "{}");
     for value in time {
         refused("PUT", "/v1/users/1/following/66", &format!(r#"{{"since":{value}}}"#));
     }

@@ -24,6 +24,9 @@ pub(crate) fn snapshot(server: &Server) -> Value {
             let path = format!("/v1/users/{user}/{list}?limit=100");
             seen[&path] = server.get(&path);
         }
+        for path in [format!("/v1/users/{user}/marker"), format!("/v1/users/{user}/timeline/unread")] {
+            seen[&path] = server.get(&path);
+        }
         let verified = server.get(&format!("/v1/admin/users/{user}/timeline/verify"));
         assert_eq!(verified["exact"], true, "{verified}");
     }

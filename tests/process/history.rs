@@ -91,6 +91,9 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
         },
         Change::Edit { id, text } => server.call("PATCH", &format!("/v1/content/{id}"), &json!({"text": text})),
         Change::Delete(id) => server.call("DELETE", &format!("/v1/content/{id}"), &Value::Null),
+        Change::Mark { user, place } => {
+            server.call("PUT", &format!("/v1/users/{user}/marker"), &json!({"cursor": cursor(*place)}))
+        }
         Change::Relate { user, follow, unfollow } => match (follow.as_slice(), unfollow.as_slice()) {
             ([target], []) => server.call("PUT", &format!("/v1/users/{user}/following/{target}"), &json!({})),
             ([], [target]) => server.call("DELETE", &format!("/v1/users/{user}/following/{target}"), &Value::Null),
@@ -100,6 +103,15 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
             }
         },
     }
+}
+
+/// Where a user's marker is, as it is written.
+fn marker(server: &Server, user: u64) -> Option<String> {
+    server.get(&format!("/v1/users/{user}/marker"))["cursor"].as_str().map(str::to_owned)
+}
+
+fn cursor(place: (u64, u64)) -> String {
+    format!("{}-{}", place.0, place.1)
 }
 
 fn body(item: &Item) -> Value {
@@ -136,6 +148,14 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
             found == *new
         }
         Change::Delete(id) => text(server, *id).is_none(),
+        Change::Mark { user, .. } => {
+            let mut after = model.clone();
+            after.apply(change);
+            let found = marker(server, *user);
+            let of = |model: &Model| model.markers.get(user).copied().map(cursor);
+            assert!(found == of(&after) || found == of(model), "user {user}: {found:?}");
+            found == of(&after)
+        }
         Change::Relate { user, .. } => {
             let mut after = model.clone();
             after.apply(change);
@@ -178,6 +198,11 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
         let own = scroll(server, &format!("/v1/users/{user}/content?view=ids&"), "content_id");
         assert_eq!(own, model.own_page(user), "{when}: page of user {user}");
         assert_eq!(following(server, user), model.following(user), "{when}: followees of user {user}");
+        let read_to = model.markers.get(&user).copied().map(cursor);
+        assert_eq!(marker(server, user), read_to, "{when}: marker of user {user}");
+        let unread = server.get(&format!("/v1/users/{user}/timeline/unread"));
+        let expected = json!({"count": model.unread(user), "capped": false});
+        assert_eq!(unread, expected, "{when}: what user {user} has not read");
     }
     let ids: Vec<_> = model.items.keys().copied().collect();
     for part in ids.chunks(100) {

@@ -22,6 +22,8 @@ pub(crate) enum Change {
     Delete(u64),
     /// Whom a user follows from now on, and whom no more.
     Relate { user: u64, follow: Vec<u64>, unfollow: Vec<u64> },
+    /// How far a user has read: a time and an id.
+    Mark { user: u64, place: (u64, u64) },
 }
 
 /// The state after some changes.
@@ -30,6 +32,7 @@ pub(crate) struct Model {
     pub(crate) items: BTreeMap<u64, Item>,
     /// User and target.
     pub(crate) follows: BTreeSet<(u64, u64)>,
+    pub(crate) markers: BTreeMap<u64, (u64, u64)>,
 }
 
 impl Model {
@@ -42,12 +45,22 @@ impl Model {
                 self.follows.extend(follow.iter().map(|target| (*user, *target)));
                 self.follows.retain(|(follower, target)| follower != user || !unfollow.contains(target));
             }
+            Change::Mark { user, place } => {
+                let marker = self.markers.entry(*user).or_insert(*place);
+                *marker = *place.max(marker);
+            }
         }
     }
 
     /// The ids of a home timeline, newest first.
     pub(crate) fn timeline(&self, user: u64) -> Vec<u64> {
         self.listed(|author| self.follows.contains(&(user, author)))
+    }
+
+    /// How many items of a home timeline are newer than the user's marker.
+    pub(crate) fn unread(&self, user: u64) -> usize {
+        let newer = |id: &u64| self.markers.get(&user).is_none_or(|marker| (self.items[id].at, *id) > *marker);
+        self.timeline(user).into_iter().filter(newer).count()
     }
 
     /// The ids of a user's own page, newest first.

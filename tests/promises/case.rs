@@ -93,6 +93,8 @@ impl Case {
             Op::Relate { user, follow, unfollow } => self.relate(*user, follow, unfollow),
             Op::ImportFollows(follows) => self.import_follows(follows),
             Op::Read(user, ask) => self.read(*user, ask),
+            Op::Unread(user) => self.read_unread(*user),
+            Op::Mark(user, place) => self.mark(*user, *place),
             Op::Scroll(user, limit) => self.scroll(*user, *limit),
             Op::Outbox(author, ask) => self.read_outbox(*author, ask),
             Op::Members(user, side, ask) => self.read_members(*user, *side, ask),

@@ -10,7 +10,7 @@ use tideline::model::{Content, Draft, EditDraft, Millis, Relation, UserId};
 use super::case::Case;
 use super::model::{Body, Item, Model};
 use super::names::{item, user};
-use super::ops::Post;
+use super::ops::{Place, Post};
 use super::shape::WIDE;
 
 fn clock() -> Millis {
@@ -127,6 +127,16 @@ impl Case {
     pub(crate) fn repeat(&mut self, index: usize, with_time: bool) -> Result<(), String> {
         let Some(item) = self.nth(index) else { return Ok(()) };
         self.publish_bodies(&[(Some(item.id.get()), with_time.then_some(item.at), item.body)])
+    }
+
+    /// Moves a marker, which never moves back.
+    pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
+        let (reader, place) = (user(raw), self.cursor(wanted));
+        let then = self.model.markers.get(&reader).map_or(place, |marker| place.max(*marker));
+        let answer = self.system.feed.move_marker(reader, place).map_err(|e| format!("a marker fails: {e}"))?;
+        self.model.markers.insert(reader, then);
+        ensure_eq!(answer, then, "marker of {reader}");
+        Ok(())
     }
 
     /// The item with this index, counted round.

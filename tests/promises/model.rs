@@ -64,6 +64,7 @@ pub(crate) struct Model {
     pub(crate) items: Vec<Item>,
     /// User and target to `since`.
     pub(crate) follows: BTreeMap<(UserId, UserId), Millis>,
+    pub(crate) markers: BTreeMap<UserId, Cursor>,
 }
 
 impl Model {
@@ -86,6 +87,12 @@ impl Model {
     /// The timeline of a user, newest first.
     pub(crate) fn timeline(&self, user: UserId, include_own: bool) -> Vec<Entry> {
         self.listed(|author| self.follows(user, author) || (include_own && author == user))
+    }
+
+    /// How many items of a user's timeline are newer than the marker.
+    pub(crate) fn unread(&self, user: UserId, include_own: bool) -> usize {
+        let marker = self.markers.get(&user);
+        self.timeline(user, include_own).iter().filter(|entry| marker.is_none_or(|read| entry.cursor > *read)).count()
     }
 
     /// An author's own page, newest first.

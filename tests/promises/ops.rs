@@ -56,6 +56,9 @@ pub(crate) enum Op {
     },
     ImportFollows(Vec<(u64, u64, Option<u64>)>),
     Read(u64, Ask),
+    Unread(u64),
+    /// Moves the marker, or tries to move it back.
+    Mark(u64, Place),
     /// To the end by `next`, and back up by `prev`.
     Scroll(u64, usize),
     Outbox(u64, Ask),
@@ -160,11 +163,13 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (index(), prop::option::of(0..3_u8), prop::option::of(0..4_u8)).prop_map(|(n, t, e)| Op::Edit(n, t, e)),
         2 => index().prop_map(Op::Delete),
         12 => relate(),
+        1 => (user(), place()).prop_map(|(user, place)| Op::Mark(user, place)),
         1 => vec((user(), user(), named_or_not()), 0..5).prop_map(Op::ImportFollows),
     ];
     let read = prop_oneof![
         12 => (user(), ask()).prop_map(|(user, ask)| Op::Read(user, ask)),
         2 => (user(), 1_usize..=5).prop_map(|(user, limit)| Op::Scroll(user, limit)),
+        2 => user().prop_map(Op::Unread),
         1 => (author(), ask()).prop_map(|(user, ask)| Op::Outbox(user, ask)),
         2 => (user(), side, ask()).prop_map(|(user, side, ask)| Op::Members(user, side, ask)),
         1 => user().prop_map(Op::Relations),

@@ -1,7 +1,7 @@
 //! Reads, each against the model.
 
 use tideline::error::Error;
-use tideline::model::{ContentId, Cursor, Entry, Page, PageRequest, Position, Side, Span, UserId};
+use tideline::model::{ContentId, Cursor, Entry, Page, PageRequest, Position, Side, Span, Unread, UserId};
 use tideline::store::Tier;
 
 use super::case::Case;
@@ -72,6 +72,19 @@ impl Case {
         }
         up.reverse();
         ensure_eq!(up, whole, "timeline of {reader} up to its top, by {limit}");
+        Ok(())
+    }
+
+    pub(crate) fn read_unread(&self, raw: u64) -> Result<(), String> {
+        let reader = user(raw);
+        ensure_eq!(
+            read(true, |tier| self.system.feed.marker(reader, tier))?,
+            self.model.markers.get(&reader).copied(),
+            "marker of {reader}"
+        );
+        let count = self.model.unread(reader, self.system.shape.include_own);
+        let is = read(true, |tier| self.system.feed.unread(reader, tier))?;
+        ensure_eq!(is, Unread { count, capped: false }, "what {reader} has not read");
         Ok(())
     }
 
@@ -151,6 +164,7 @@ impl Case {
             }
             self.read_relations(raw)?;
             self.verify(raw, 100)?;
+            self.read_unread(raw)?;
         }
         let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
         let contents = read(true, |tier| self.system.feed.contents(&ids, tier))?;

@@ -73,6 +73,8 @@ impl Store {
         not_evicted(users: Vec<UserId>) -> Vec<UserId>;
         evict(user: UserId, seen_before: Millis, floor: Cursor) -> bool;
         rebuild(job: JobId, user: UserId, authors: &[UserId]) -> Vec<Job>;
+        marker(user: UserId, tier: Tier) -> Option<Cursor>;
+        move_marker(user: UserId, place: Cursor) -> Cursor;
         unpushed(author: UserId, tier: Tier) -> Unpushed;
         lacking(authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Vec<UserId>;
     }

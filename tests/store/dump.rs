@@ -34,6 +34,7 @@ struct UserDump {
     members: Vec<Vec<UserCursor>>,
     activity: Activity,
     unpushed: Unpushed,
+    marker: Option<Cursor>,
 }
 
 /// An activity but for the number of a job, which is another in each store.
@@ -70,6 +71,7 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
             members: members.to_vec(),
             activity: without_job(store.activity(user, tier).expect("activity")),
             unpushed: store.unpushed(user, tier).expect("unpushed"),
+            marker: store.marker(user, tier).expect("marker"),
         }
     };
     Dump {

@@ -45,6 +45,7 @@ fn fill(store: &Store) {
     store.edit(item(3), &Edit { text: Some(None), ..Edit::default() }, 99).expect("edits");
     store.delete(item(4), 99).expect("deletes");
     store.raise_floor(user(5), place(2, 17)).expect("raises");
+    store.move_marker(user(5), place(2, 17)).expect("moves");
     for (who, now) in [(1, 10), (2, 20), (3, 30)] {
         let job = store.touch(user(who), now).expect("touches").job.expect("was dormant");
         if who == 2 {

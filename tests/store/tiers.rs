@@ -24,6 +24,7 @@ fn fill(store: &Store) {
     store.raise_floor(user(5), place(100, 1)).expect("raises");
     store.delete(item(1007), 5).expect("deletes");
     store.touch(user(4), 5).expect("touches");
+    store.move_marker(user(4), place(100, 1)).expect("moves");
     let job = store.jobs().expect("reads")[0];
     let Work::FanOut { entry } = job.work else { panic!("only fan-outs are left: {job:?}") };
     store.begin_fan_out(job.id, entry, Reach::Nobody).expect("begins");
@@ -89,6 +90,7 @@ fn check_all(store: &Store) {
         check("relations", |tier| store.relations(user(who), &everybody, tier));
         check("followees", |tier| store.followees(user(who), tier));
         check("activity", |tier| store.activity(user(who), tier));
+        check("marker", |tier| store.marker(user(who), tier));
         check("unpushed", |tier| store.unpushed(user(who), tier));
     }
 }

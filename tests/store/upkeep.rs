@@ -108,6 +108,7 @@ fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
         store.touch(user(who), now).expect("touches");
     }
     store.split_active(&users([1, 2]), 15).expect("splits");
+    store.move_marker(user(1), place(3, 305)).expect("moves");
     let job = store.jobs().expect("reads")[0];
     if let tideline::model::Work::FanOut { entry } = job.work {
         store.begin_fan_out(job.id, entry, tideline::model::Reach::Active).expect("begins");
@@ -187,6 +188,7 @@ fn every_table_is_in_the_figures(store: &Store) {
         "item_counts",
         "activity",
         "unpushed",
+        "markers",
         "jobs",
     ];
     assert_eq!(names, want);

@@ -59,6 +59,7 @@ pub(crate) enum Op {
     ArchiveOutbox { author: UserId, newest: Position<ContentId>, most: usize },
     Meet { user: UserId, now: Millis },
     Evict { user: UserId, seen_before: Millis, floor: Position<ContentId> },
+    MoveMarker { user: UserId, place: Position<ContentId> },
     Sync,
     Compact,
     Reopen,
@@ -73,6 +74,7 @@ pub(crate) enum Read {
     Contents { ids: Vec<ContentId> },
     Relations { user: UserId, targets: Vec<UserId> },
     FollowersAfter { user: UserId, after: Option<UserId>, limit: usize },
+    Marker { user: UserId },
     UsersAfter { after: Option<UserId>, limit: usize },
     NotEvicted { users: Vec<UserId> },
     Idle { after: Option<UserId>, limit: usize, seen_before: Millis },
@@ -181,6 +183,7 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(author, newest, most)| Op::ArchiveOutbox { author, newest, most }),
         3 => (user(), time(), position(item()))
             .prop_map(|(user, seen_before, floor)| Op::Evict { user, seen_before, floor }),
+        2 => (user(), position(item())).prop_map(|(user, place)| Op::MoveMarker { user, place }),
         1 => Just(Op::Sync),
         1 => Just(Op::Compact),
         1 => Just(Op::Reopen),
@@ -218,6 +221,7 @@ fn read() -> impl Strategy<Value = Read> {
         }),
         (option::of(user()), limit()).prop_map(|(after, limit)| Read::UsersAfter { after, limit }),
         some_users().prop_map(|users| Read::NotEvicted { users }),
+        user().prop_map(|user| Read::Marker { user }),
         (option::of(user()), 1..6_usize, time()).prop_map(|(after, limit, seen_before)| Read::Idle {
             after,
             limit,

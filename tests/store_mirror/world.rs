@@ -129,6 +129,7 @@ impl World {
             }
             Op::Meet { user, now } => self.same(|store| store.meet(*user, *now)),
             Op::Evict { user, seen_before, floor } => self.same(|store| store.evict(*user, *seen_before, *floor)),
+            Op::MoveMarker { user, place } => self.same(|store| store.move_marker(*user, *place)),
             Op::SplitActive { users, seen_since } => self.same(|store| store.split_active(users, *seen_since)),
             Op::Sync => self.same(Store::sync),
             Op::Compact => self.same(Store::compact),
@@ -229,6 +230,7 @@ impl World {
             }),
             Read::NotEvicted { users } => self.same(|store| store.not_evicted(users.clone())),
             Read::Idle { after, limit, seen_before } => self.same(|store| store.idle(*after, *limit, *seen_before)),
+            Read::Marker { user } => self.same_read(|store, tier| store.marker(*user, tier)),
             Read::UsersAfter { after, limit } => self.same(|store| store.users_after(*after, *limit)),
         }
     }

@@ -3,5 +3,6 @@
 mod content;
 mod graph;
 mod inbox;
+mod markers;
 mod upkeep;
 mod users;

@@ -9,6 +9,7 @@ mod counts;
 mod graph;
 mod inbox;
 mod jobs;
+mod markers;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +44,7 @@ struct State {
     followers: BTreeMap<(UserId, UserId), Millis>,
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
+    markers: BTreeMap<UserId, Cursor>,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// The number of the newest job ever made.
     last_job: u64,
@@ -103,6 +105,7 @@ impl Memory {
             ("item_counts", state.counted_items()),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
+            ("markers", state.markers.len()),
             ("jobs", state.jobs.len()),
         ];
         Ok(rows.into_iter().map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())

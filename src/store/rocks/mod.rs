@@ -11,6 +11,7 @@ mod index;
 mod jobs;
 mod keys;
 mod locks;
+mod markers;
 mod outbox;
 mod seen;
 mod tables;
@@ -113,6 +114,7 @@ pub struct Rocks {
     /// Rows of `activity`; read and written under `activity_locks`, so none is older than its row.
     activities: Cache<UserId, Activity>,
     floor_locks: Stripes,
+    marker_locks: Stripes,
     /// See [`Options::write_buffer`].
     write_buffer: usize,
     /// Released when everything above is gone: fields drop in order.
@@ -179,6 +181,7 @@ impl Rocks {
             activities: Cache::new(ACTIVITIES, ACTIVITY_BYTES, ACTIVITY),
             write_buffer: options.write_buffer,
             floor_locks: Stripes::default(),
+            marker_locks: Stripes::default(),
             _directory: directory,
         };
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();

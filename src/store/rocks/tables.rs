@@ -23,10 +23,11 @@ pub(super) const COUNTS: Table = "counts";
 pub(super) const ITEM_COUNTS: Table = "item_counts";
 pub(super) const ACTIVITY: Table = "activity";
 pub(super) const UNPUSHED: Table = "unpushed";
+pub(super) const MARKERS: Table = "markers";
 pub(super) const JOBS: Table = "jobs";
 
 /// All tables but the engine's own `default`, which stays empty.
-pub(super) const ALL: [Table; 15] = [
+pub(super) const ALL: &[Table] = &[
     CONTENT,
     DELETED,
     OUTBOX,
@@ -41,6 +42,7 @@ pub(super) const ALL: [Table; 15] = [
     ITEM_COUNTS,
     ACTIVITY,
     UNPUSHED,
+    MARKERS,
     JOBS,
 ];
 

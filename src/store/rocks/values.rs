@@ -174,6 +174,10 @@ pub(super) fn read_cursor(bytes: &[u8]) -> Option<Cursor> {
     super::keys::cursor(number(bytes)?, number(bytes.get(8..16)?)?)
 }
 
+pub(super) fn read_marker(bytes: &[u8]) -> Result<Cursor> {
+    read_cursor(bytes).filter(|_| bytes.len() == 16).ok_or_else(|| corrupt("marker"))
+}
+
 pub(super) fn millis(at: Millis) -> [u8; 8] {
     at.to_be_bytes()
 }
@@ -349,6 +353,7 @@ mod tests {
     fn fixed_rows_round_trip() {
         assert_eq!(read_author(&author(UserId::MAX)).expect("reads"), UserId::MAX);
         assert_eq!(read_cursor(&cursor(Cursor::NEWEST)), Some(Cursor::NEWEST));
+        assert_eq!(read_marker(&cursor(Cursor::OLDEST)).expect("reads"), Cursor::OLDEST);
         assert_eq!(read_count(&count(i64::MIN)), Some(i64::MIN));
         assert_eq!(read_item_counts(&item_counts([1, -2, 3, i64::MIN])), Some([1, -2, 3, i64::MIN]));
         for state in [
@@ -382,6 +387,7 @@ mod tests {
                     read_cursor(&bytes),
                     read_count(&bytes),
                     read_item_counts(&bytes),
+                    read_marker(&bytes),
                     read_millis(&bytes),
                 );
                 let _ = (read_activity(&bytes), read_unpushed(&bytes));
