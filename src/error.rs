@@ -6,7 +6,7 @@ use std::fmt;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, by meaning. The HTTP layer maps each to one status.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The request itself is wrong; the same request will fail again.
     #[error("{detail}")]

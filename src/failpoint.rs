@@ -36,6 +36,8 @@ named! {
         Edit = "edit",
         /// An item's deletion.
         Delete = "delete",
+        /// Reactions to an item, put or taken away, with its counts.
+        React = "react",
         /// Follows and unfollows with their jobs.
         Relate = "relate",
         /// A user seen, with a rebuild job if it was dormant.

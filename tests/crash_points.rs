@@ -88,6 +88,9 @@ impl Load<'_> {
         self.relate(viewer, &LONG, &[])?;
         self.drain()?;
         let edited = self.next;
+        for (id, user, on) in [(edited, viewer, true), (edited - 1, VIEWER, true), (edited, viewer, round == 1)] {
+            self.change(Change::Like { id, user, on })?;
+        }
         self.change(Change::Edit { id: edited, text: format!("edited in round {round}") })?;
         self.change(Change::Delete(edited - 1))?;
         self.change(Change::Mark { user: *READERS.start(), place: (1000 + edited / 2, 1) })?;

@@ -16,6 +16,8 @@ mod markers;
 mod metrics;
 #[path = "http/raw.rs"]
 mod raw;
+#[path = "http/reactions.rs"]
+mod reactions;
 #[path = "http/relations.rs"]
 mod relations;
 #[path = "http/running.rs"]

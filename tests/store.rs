@@ -32,6 +32,7 @@ mod store {
     mod outboxes;
     mod publish;
     mod races;
+    mod reactions;
     mod relate;
     mod reopen;
     mod settle;

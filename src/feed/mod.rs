@@ -9,7 +9,9 @@ mod audit;
 mod content;
 mod followees;
 mod ids;
+mod lanes;
 mod markers;
+mod reactions;
 mod relations;
 mod timeline;
 
@@ -21,6 +23,7 @@ use crate::store::Store;
 
 pub use audit::{Explanation, Verification};
 pub use content::Imported;
+pub use lanes::{LanesUsage, Lead, Told};
 pub use markers::MOST_UNREAD;
 pub use relations::Follow;
 
@@ -44,12 +47,20 @@ pub struct Feed {
     rules: Rules,
     followees: followees::Followees,
     ids: ids::IdMaker,
+    lanes: Arc<lanes::Lanes>,
 }
 
 impl Feed {
     /// A feed over a store and its backlog, which must have been filled from the store's jobs.
     pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules) -> Self {
-        Self { store, backlog, rules, followees: followees::Followees::default(), ids: ids::IdMaker::default() }
+        Self {
+            store,
+            backlog,
+            rules,
+            followees: followees::Followees::default(),
+            ids: ids::IdMaker::default(),
+            lanes: Arc::default(),
+        }
     }
 
     /// The store, for commands that look after it.

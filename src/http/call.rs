@@ -17,7 +17,7 @@ use super::problem::Problem;
 use super::query;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
-use crate::model::{ContentId, InvalidId, UserId};
+use crate::model::{ContentId, InvalidId, ReactionKind, UserId};
 use crate::store::Tier;
 
 /// What a handler returns.
@@ -49,6 +49,12 @@ impl Call {
     /// The item named in the path as `{content_id}`.
     pub(super) fn content_id(&self) -> Result<ContentId, Problem> {
         self.segment("content_id")
+    }
+
+    /// The kind of reaction named in the path as `{kind}`.
+    pub(super) fn reaction(&self) -> Result<ReactionKind, Problem> {
+        let text = self.request.match_info().get("kind").unwrap_or_default();
+        ReactionKind::named(text).ok_or_else(|| Problem::invalid_kind(text))
     }
 
     fn segment<I: FromStr<Err = InvalidId>>(&self, name: &str) -> Result<I, Problem> {
@@ -117,7 +123,7 @@ impl Call {
     }
 
     /// Waits for `work` no longer than the rest of the request's time.
-    async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
+    pub(super) async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
         self.in_time_or(Problem::timeout, work).await
     }
 

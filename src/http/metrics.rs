@@ -47,6 +47,7 @@ impl Collector for Scrape {
         let mut page = Page(encoder);
         page.each(Gauge, "tideline_build_info", "The version that runs.", "version", [(env!("CARGO_PKG_VERSION"), 1)])?;
         self.jobs(&mut page)?;
+        self.reactions(&mut page)?;
         self.workers(&mut page)?;
         self.limits(&mut page)?;
         self.requests(&mut page)?;
@@ -101,6 +102,17 @@ impl Scrape {
             "Pairs of user and author whose inbox rows may not agree with the relation yet.",
             usage.unsettled_pairs,
         )
+    }
+
+    fn reactions(&self, page: &mut Page<'_>) -> fmt::Result {
+        let usage = self.api.feed().reaction_lanes();
+        page.fill(
+            ["tideline_reactions_waiting", "tideline_reactions_waiting_limit"],
+            ["Changes of reactions that wait or are being written.", "Those that may wait."],
+            usage.waiting,
+        )?;
+        page.one(Counter, "tideline_reactions_total", "Changes of reactions that were answered.", usage.changes)?;
+        page.one(Counter, "tideline_reaction_writes_total", "Writes that they were put together into.", usage.writes)
     }
 
     fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
@@ -172,14 +184,15 @@ impl Scrape {
             ["Memory of large answers that are not sent yet.", "Memory for large answers."],
             limits.answers.fill(),
         )?;
-        let jobs = [("jobs", self.api.feed().backlog().usage().refused)];
+        let feed = self.api.feed();
+        let inner = [("jobs", feed.backlog().usage().refused), ("reactions", feed.reaction_lanes().refused)];
         let others = limits.all().map(|(name, gate)| (name, gate.refused()));
         page.each(
             Counter,
             "tideline_overloaded_total",
             "Requests, and for connections these, that were turned away because something was full.",
             "full",
-            jobs.into_iter().chain(others),
+            inner.into_iter().chain(others),
         )
     }
 

@@ -16,6 +16,7 @@ mod markers;
 mod metrics;
 mod problem;
 mod query;
+mod reactions;
 mod relations;
 mod reply;
 mod requests;

@@ -59,6 +59,15 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "invalid_id", detail)
     }
 
+    /// A path segment that should be a kind of reaction.
+    pub(super) fn invalid_kind(text: &str) -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_kind",
+            format_args!("kind: expected \"like\" or \"favorite\", not \"{text}\""),
+        )
+    }
+
     /// More bytes than `limit`; `what` says of what.
     pub(super) fn body_too_large(what: impl Display, limit: usize) -> Self {
         Self::new(

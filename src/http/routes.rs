@@ -15,7 +15,7 @@ use super::api::Api;
 use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::problem::Problem;
-use super::{admin, content, held, markers, metrics, query, relations, timelines};
+use super::{admin, content, held, markers, metrics, query, reactions, relations, timelines};
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -25,6 +25,11 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/content").post(content::publish).get(content::list).done())
         .service(at("/v1/content/batch").post(content::publish_batch).done())
         .service(at("/v1/content/{content_id}").get(content::show).patch(content::edit).delete(content::delete).done())
+        .service(at("/v1/content/{content_id}/reactions/{kind}").get(reactions::of_content).done())
+        .service(
+            at("/v1/content/{content_id}/reactions/{kind}/{uid}").put(reactions::put).delete(reactions::delete).done(),
+        )
+        .service(at("/v1/users/{uid}/reactions/{kind}").get(reactions::of_user).done())
         .service(at("/v1/users/{uid}/content").get(timelines::outbox).done())
         .service(at("/v1/users/{uid}/timeline/unread").get(markers::unread).done())
         .service(at("/v1/users/{uid}/marker").get(markers::show).put(markers::advance).done())

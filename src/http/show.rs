@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
-use crate::model::{Content, ContentId, Cursor, Entry, Millis, Relation, RelationKind, Unread, UserCursor, UserId};
+use crate::model::{
+    Content, ContentId, Cursor, Entry, ItemCounts, Millis, Relation, RelationKind, Unread, UserCursor, UserId,
+};
 
 /// An item in full.
 #[derive(Debug, Serialize)]
@@ -73,6 +75,22 @@ pub(super) struct ItemId {
 impl From<Entry> for ItemId {
     fn from(entry: Entry) -> Self {
         Self { content_id: entry.cursor.id, author_id: entry.author, published_at: entry.cursor.at }
+    }
+}
+
+/// What is counted of an item.
+#[derive(Debug, Serialize)]
+pub(super) struct Counts {
+    likes: u64,
+    favorites: u64,
+    comments: u64,
+    reposts: u64,
+}
+
+impl From<ItemCounts> for Counts {
+    fn from(counts: ItemCounts) -> Self {
+        let ItemCounts { likes, favorites, comments, reposts } = counts;
+        Self { likes, favorites, comments, reposts }
     }
 }
 

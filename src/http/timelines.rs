@@ -9,9 +9,6 @@ use crate::feed::Feed;
 use crate::model::{ContentId, Entry, Page, PageRequest, UserId};
 use crate::store::Tier;
 
-/// A way to read a page of entries around a user.
-type ReadPage = fn(&Feed, UserId, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>>;
-
 /// `GET /v1/users/{uid}/timeline`
 pub(super) async fn timeline(call: Call) -> Answer {
     list(call, Feed::timeline).await
@@ -22,7 +19,11 @@ pub(super) async fn outbox(call: Call) -> Answer {
     list(call, Feed::outbox).await
 }
 
-async fn list(call: Call, read_page: ReadPage) -> Answer {
+/// A list of content around the user of the path, by a way to read a page of it.
+pub(super) async fn list(
+    call: Call,
+    read_page: impl Fn(&Feed, UserId, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + 'static,
+) -> Answer {
     let user = call.user()?;
     let [limit, before, after, view] = call.query(["limit", "before", "after", "view"])?;
     let (request, kept) = query::page([limit, before, after])?;

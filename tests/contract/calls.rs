@@ -16,7 +16,7 @@ pub(crate) enum Query {
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) method: &'static str,
-    /// With `{uid}`, `{target}` or `{content_id}` in it.
+    /// With `{uid}`, `{target}`, `{content_id}` or `{kind}` in it.
     pub(crate) path: &'static str,
     pub(crate) query: Query,
     /// A good body; empty for a call that takes none.
@@ -29,6 +29,8 @@ const fn call(method: &'static str, path: &'static str, query: Query, body: &'st
     Call { method, path, query, body, allow }
 }
 
+const REACTION: &str = "/v1/content/{content_id}/reactions/{kind}/{uid}";
+
 /// Every call.
 pub(crate) const CALLS: &[Call] = &[
     call("POST", "/v1/content", Query::Nothing, r#"{"author_id":66}"#, "POST, GET, HEAD"),
@@ -36,6 +38,10 @@ pub(crate) const CALLS: &[Call] = &[
     call("POST", "/v1/content/batch", Query::Nothing, r#"{"items":[{"author_id":66}]}"#, "POST"),
     call("GET", "/v1/content/{content_id}", Query::Nothing, "", "GET, HEAD, PATCH, DELETE"),
     call("PATCH", "/v1/content/{content_id}", Query::Nothing, r#"{"text":"changed"}"#, "GET, HEAD, PATCH, DELETE"),
+    call("PUT", REACTION, Query::Nothing, r#"{"since":5}"#, "PUT, DELETE"),
+    call("GET", "/v1/content/{content_id}/reactions/{kind}", Query::UserPage, "", "GET, HEAD"),
+    call("GET", "/v1/users/{uid}/reactions/{kind}", Query::ContentPage, "", "GET, HEAD"),
+    call("DELETE", REACTION, Query::Nothing, "", "PUT, DELETE"),
     call("DELETE", "/v1/content/{content_id}", Query::Nothing, "", "GET, HEAD, PATCH, DELETE"),
     call("GET", "/v1/users/{uid}/timeline", Query::ContentPage, "", "GET, HEAD"),
     call("GET", "/v1/users/{uid}/content", Query::ContentPage, "", "GET, HEAD"),
@@ -63,15 +69,15 @@ impl Call {
         filled(self.path)
     }
 
-    /// Whether a body may be left out: an empty one is a follow from now on.
+    /// Whether a body may be left out: an empty one is a follow, or a reaction, from now on.
     pub(crate) fn body_optional(&self) -> bool {
-        self.path.ends_with("/following/{target}")
+        self.path.ends_with("/following/{target}") || self.path == REACTION
     }
 }
 
 /// A path with good ids in the places of its slots.
 pub(crate) fn filled(path: &str) -> String {
-    path.replace("{uid}", "1").replace("{target}", "66").replace("{content_id}", "10")
+    path.replace("{uid}", "1").replace("{target}", "66").replace("{content_id}", "10").replace("{kind}", "like")
 }
 
 impl Query {

@@ -94,6 +94,10 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
         Change::Mark { user, place } => {
             server.call("PUT", &format!("/v1/users/{user}/marker"), &json!({"cursor": cursor(*place)}))
         }
+        Change::Like { id, user, on } => {
+            let path = format!("/v1/content/{id}/reactions/like/{user}");
+            server.call(if *on { "PUT" } else { "DELETE" }, &path, &Value::Null)
+        }
         Change::Relate { user, follow, unfollow } => match (follow.as_slice(), unfollow.as_slice()) {
             ([target], []) => server.call("PUT", &format!("/v1/users/{user}/following/{target}"), &json!({})),
             ([], [target]) => server.call("DELETE", &format!("/v1/users/{user}/following/{target}"), &Value::Null),
@@ -156,6 +160,7 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
             assert!(found == of(&after) || found == of(model), "user {user}: {found:?}");
             found == of(&after)
         }
+        Change::Like { id, user, on } => likers(server, *id).contains(user) == *on,
         Change::Relate { user, .. } => {
             let mut after = model.clone();
             after.apply(change);
@@ -175,6 +180,11 @@ fn text(server: &Server, id: u64) -> Option<String> {
 /// Whom a user follows.
 pub(crate) fn following(server: &Server, user: u64) -> BTreeSet<u64> {
     scroll(server, &format!("/v1/users/{user}/following?"), "user_id").into_iter().collect()
+}
+
+/// Who likes an item.
+fn likers(server: &Server, id: u64) -> BTreeSet<u64> {
+    scroll(server, &format!("/v1/content/{id}/reactions/like?"), "user_id").into_iter().collect()
 }
 
 /// A whole list, page by page.
@@ -197,12 +207,22 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
         assert_eq!(timeline, model.timeline(user), "{when}: timeline of user {user}");
         let own = scroll(server, &format!("/v1/users/{user}/content?view=ids&"), "content_id");
         assert_eq!(own, model.own_page(user), "{when}: page of user {user}");
+        let liked = scroll(server, &format!("/v1/users/{user}/reactions/like?view=ids&"), "content_id");
+        assert_eq!(liked, model.liked(user), "{when}: likes of user {user}");
         assert_eq!(following(server, user), model.following(user), "{when}: followees of user {user}");
         let read_to = model.markers.get(&user).copied().map(cursor);
         assert_eq!(marker(server, user), read_to, "{when}: marker of user {user}");
         let unread = server.get(&format!("/v1/users/{user}/timeline/unread"));
         let expected = json!({"count": model.unread(user), "capped": false});
         assert_eq!(unread, expected, "{when}: what user {user} has not read");
+    }
+    for id in model.likes.iter().map(|(id, _)| *id).filter(|id| model.items.contains_key(id)).collect::<BTreeSet<_>>() {
+        let expected = model.likers(id);
+        assert_eq!(likers(server, id), expected, "{when}: who likes {id}");
+        // What is not there is not taken away, and answers the counts.
+        let nobody = Change::Like { id, user: u64::MAX >> 1, on: false };
+        let counts = send(server, &nobody).expect("an answer").body["counts"].take();
+        assert_eq!(counts["likes"], expected.len(), "{when}: likes of {id}");
     }
     let ids: Vec<_> = model.items.keys().copied().collect();
     for part in ids.chunks(100) {

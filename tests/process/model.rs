@@ -20,6 +20,8 @@ pub(crate) enum Change {
     Edit { id: u64, text: String },
     /// The end of an item.
     Delete(u64),
+    /// Whether a user likes an item.
+    Like { id: u64, user: u64, on: bool },
     /// Whom a user follows from now on, and whom no more.
     Relate { user: u64, follow: Vec<u64>, unfollow: Vec<u64> },
     /// How far a user has read: a time and an id.
@@ -33,6 +35,8 @@ pub(crate) struct Model {
     /// User and target.
     pub(crate) follows: BTreeSet<(u64, u64)>,
     pub(crate) markers: BTreeMap<u64, (u64, u64)>,
+    /// Item and user.
+    pub(crate) likes: BTreeSet<(u64, u64)>,
 }
 
 impl Model {
@@ -41,6 +45,8 @@ impl Model {
             Change::Publish(items) => self.items.extend(items.iter().map(|item| (item.id, item.clone()))),
             Change::Edit { id, text } => self.items.get_mut(id).expect("live").text.clone_from(text),
             Change::Delete(id) => drop(self.items.remove(id).expect("live")),
+            Change::Like { id, user, on: true } => drop(self.likes.insert((*id, *user))),
+            Change::Like { id, user, on: false } => drop(self.likes.remove(&(*id, *user))),
             Change::Relate { user, follow, unfollow } => {
                 self.follows.extend(follow.iter().map(|target| (*user, *target)));
                 self.follows.retain(|(follower, target)| follower != user || !unfollow.contains(target));
@@ -73,15 +79,29 @@ impl Model {
         self.follows.iter().filter(|(follower, _)| *follower == user).map(|(_, target)| *target).collect()
     }
 
+    /// Who likes an item, ascending.
+    pub(crate) fn likers(&self, id: u64) -> BTreeSet<u64> {
+        self.likes.iter().filter(|(item, _)| *item == id).map(|(_, user)| *user).collect()
+    }
+
+    /// The ids of the items that a user likes, newest first.
+    pub(crate) fn liked(&self, user: u64) -> Vec<u64> {
+        self.newest_first(|item| self.likes.contains(&(item.id, user)))
+    }
+
     /// All who follow, are followed or publish.
     pub(crate) fn users(&self) -> BTreeSet<u64> {
         let related = self.follows.iter().flat_map(|(user, target)| [*user, *target]);
+        let related = related.chain(self.likes.iter().map(|(_, user)| *user));
         related.chain(self.items.values().map(|item| item.author)).collect()
     }
 
     fn listed(&self, shown: impl Fn(u64) -> bool) -> Vec<u64> {
-        let mut items: Vec<_> =
-            self.items.values().filter(|item| shown(item.author)).map(|item| (item.at, item.id)).collect();
+        self.newest_first(|item| shown(item.author))
+    }
+
+    fn newest_first(&self, shown: impl Fn(&Item) -> bool) -> Vec<u64> {
+        let mut items: Vec<_> = self.items.values().filter(|item| shown(item)).map(|item| (item.at, item.id)).collect();
         items.sort_unstable_by(|a, b| b.cmp(a));
         items.into_iter().map(|(_, id)| id).collect()
     }

@@ -9,8 +9,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::model::{
-    Activity, Content, ContentId, Cursor, Edit, Entry, Job, JobId, LANES, Lane, Millis, Order, Publish, Reach,
-    Relation, Side, Span, Unpushed, UserCursor, UserId,
+    Activity, Content, ContentId, Cursor, Edit, Entry, Job, JobId, LANES, Lane, Millis, Order, Publish, Reach, Reacted,
+    Reaction, ReactionKind, Relation, Side, Span, Unpushed, UserCursor, UserId,
 };
 use crate::world::Wrong;
 
@@ -62,6 +62,9 @@ impl Store {
         relations(user: UserId, targets: &[UserId], tier: Tier) -> Vec<Relation>;
         followees(user: UserId, tier: Tier) -> Vec<UserId>;
         members(user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
+        react(id: ContentId, wishes: &[Reaction]) -> Vec<Reacted>;
+        reactors(id: ContentId, kind: ReactionKind, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
+        reacted_by(user: UserId, kind: ReactionKind, span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;
         followers_after(author: UserId, after: Option<UserId>, limit: usize) -> Vec<UserId>;
         follower_count(author: UserId) -> u64;
         begin_fan_out(job: JobId, entry: Entry, reach: Reach) -> ();

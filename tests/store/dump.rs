@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use tideline::model::{
-    Activity, Content, ContentId, Cursor, Entry, ItemCounts, Order, Relation, Side, Span, Unpushed, UserCounts,
-    UserCursor, UserId,
+    Activity, Content, ContentId, Cursor, Entry, ItemCounts, Order, ReactionKind, Reactions, Relation, Side, Span,
+    Unpushed, UserCounts, UserCursor, UserId,
 };
 use tideline::store::{Store, Tier};
 
@@ -14,6 +14,7 @@ pub(crate) struct Dump {
     contents: Vec<Option<Content>>,
     deleted: Vec<bool>,
     item_counts: Vec<ItemCounts>,
+    reactors: Vec<Vec<UserCursor>>,
     all_outboxes: Vec<Entry>,
     users_after: Vec<UserId>,
     users: Vec<UserDump>,
@@ -35,6 +36,8 @@ struct UserDump {
     activity: Activity,
     unpushed: Unpushed,
     marker: Option<Cursor>,
+    reacted: Vec<Reactions>,
+    reacted_by: Vec<Vec<Entry>>,
 }
 
 /// An activity but for the number of a job, which is another in each store.
@@ -72,12 +75,20 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
             activity: without_job(store.activity(user, tier).expect("activity")),
             unpushed: store.unpushed(user, tier).expect("unpushed"),
             marker: store.marker(user, tier).expect("marker"),
+            reacted: store.reacted(user, ids, tier).expect("reacted"),
+            reacted_by: ReactionKind::ALL
+                .map(|kind| store.reacted_by(user, kind, Span::ALL, newest, all, tier).expect("reacted_by"))
+                .to_vec(),
         }
+    };
+    let reactors = |id: &ContentId| {
+        ReactionKind::ALL.map(|kind| store.reactors(*id, kind, Span::ALL, newest, all, tier).expect("reactors"))
     };
     Dump {
         contents: store.contents(ids, tier).expect("contents"),
         deleted: store.deleted(ids, tier).expect("deleted"),
         item_counts: store.item_counts(ids, tier).expect("item_counts"),
+        reactors: ids.iter().flat_map(reactors).collect(),
         all_outboxes: store.outboxes(users, Span::ALL, newest, all, tier).expect("outboxes"),
         users_after: store.users_after(None, all).expect("users_after"),
         users: users.iter().map(of_user).collect(),

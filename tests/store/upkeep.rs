@@ -1,6 +1,6 @@
 //! Looking after the whole: all users, compaction, figures.
 
-use tideline::model::{ContentId, Cursor, UserId};
+use tideline::model::{ContentId, Cursor, Reaction, ReactionKind, UserId};
 use tideline::store::{Store, Then};
 
 use super::dump::dump;
@@ -99,6 +99,10 @@ fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
     }
     unfollow(store, 1, 2);
     unfollow(store, 3, 4);
+    let like = Reaction { user: user(1), kind: ReactionKind::Like, since: Some(5) };
+    for id in [100, 101] {
+        store.react(item(id), &[like]).expect("reacts");
+    }
     for id in [100, 203, 307] {
         store.delete(item(id), 50).expect("deletes");
     }
@@ -186,6 +190,9 @@ fn every_table_is_in_the_figures(store: &Store) {
         "friends_by_time",
         "counts",
         "item_counts",
+        "reactions",
+        "reactions_by_time",
+        "reactions_by_user",
         "activity",
         "unpushed",
         "markers",

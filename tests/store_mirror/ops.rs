@@ -5,7 +5,9 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use tideline::model::{ContentId, Edit, MAX_ID, MAX_MILLIS, Millis, Order, Position, Reach, Side, Span, UserId};
+use tideline::model::{
+    ContentId, Edit, MAX_ID, MAX_MILLIS, Millis, Order, Position, Reach, Reaction, ReactionKind, Side, Span, UserId,
+};
 use tideline::store::Batch;
 
 /// Few, at the ends of the range and where bytes carry over.
@@ -47,6 +49,8 @@ pub(crate) enum Op {
     Publish { items: Vec<(ContentId, Item)>, batch: Batch },
     Edit { id: ContentId, edit: Edit, now: Millis },
     Delete { id: ContentId, now: Millis },
+    React { id: ContentId, wishes: Vec<Reaction> },
+    PurgeReactions { id: ContentId, most: usize },
     Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
     RaiseFloor { user: UserId, floor: Position<ContentId> },
     BeginFanOut { job: usize, reach: Reach },
@@ -71,6 +75,8 @@ pub(crate) enum Read {
     Outboxes { authors: Vec<UserId>, span: Span<ContentId>, order: Order, limit: usize },
     Inbox { user: UserId, span: Span<ContentId>, order: Order, stop_at: usize },
     Members { user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize },
+    Reactors { id: ContentId, kind: ReactionKind, span: Span<UserId>, order: Order, limit: usize },
+    ReactedBy { user: UserId, kind: ReactionKind, span: Span<ContentId>, order: Order, limit: usize },
     Contents { ids: Vec<ContentId> },
     Relations { user: UserId, targets: Vec<UserId> },
     FollowersAfter { user: UserId, after: Option<UserId>, limit: usize },
@@ -97,6 +103,14 @@ fn item() -> impl Strategy<Value = ContentId> {
 
 fn time() -> impl Strategy<Value = Millis> {
     select(&TIMES[..])
+}
+
+fn kind() -> impl Strategy<Value = ReactionKind> {
+    select(&ReactionKind::ALL[..])
+}
+
+fn wish() -> impl Strategy<Value = Reaction> {
+    (user(), kind(), option::weighted(0.65, time())).prop_map(|(user, kind, since)| Reaction { user, kind, since })
 }
 
 fn order() -> impl Strategy<Value = Order> {
@@ -170,6 +184,8 @@ fn op() -> impl Strategy<Value = Op> {
             changes.retain(|(target, _)| *target != user);
             Op::Relate { user, changes, limit }
         }),
+        8 => (item(), vec(wish(), 0..6)).prop_map(|(id, wishes)| Op::React { id, wishes }),
+        2 => (item(), 1..5_usize).prop_map(|(id, most)| Op::PurgeReactions { id, most }),
         2 => (user(), position(item())).prop_map(|(user, floor)| Op::RaiseFloor { user, floor }),
         5 => (job(), reach()).prop_map(|(job, reach)| Op::BeginFanOut { job, reach }),
         9 => (job(), some_users(), record).prop_map(|(job, recipients, record)| Op::Deliver { job, recipients, record }),
@@ -212,6 +228,15 @@ fn read() -> impl Strategy<Value = Read> {
             order,
             limit
         }),
+        (item(), kind(), user_span(), order(), limit()).prop_map(|(id, kind, span, order, limit)| Read::Reactors {
+            id,
+            kind,
+            span,
+            order,
+            limit
+        }),
+        (user(), kind(), content_span(), order(), limit())
+            .prop_map(|(user, kind, span, order, limit)| { Read::ReactedBy { user, kind, span, order, limit } }),
         vec(item(), 0..9).prop_map(|ids| Read::Contents { ids }),
         (user(), vec(user(), 0..6)).prop_map(|(user, targets)| Read::Relations { user, targets }),
         (user(), option::of(user()), limit()).prop_map(|(user, after, limit)| Read::FollowersAfter {

@@ -99,6 +99,8 @@ impl World {
             Op::Publish { items, batch } => self.publish(items, *batch),
             Op::Edit { id, edit, now } => self.same(|store| store.edit(*id, edit, *now)),
             Op::Delete { id, now } => self.same(|store| store.delete(*id, *now)),
+            Op::React { id, wishes } => self.same(|store| store.react(*id, wishes)),
+            Op::PurgeReactions { id, most } => self.purge_reactions(*id, *most),
             Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
             Op::RaiseFloor { user, floor } => self.same(|store| store.raise_floor(*user, *floor)),
             Op::BeginFanOut { job, reach } => {
@@ -137,6 +139,17 @@ impl World {
                 drop(self.disk.take());
                 self.disk = Some(open(&self.dir));
                 Ok(())
+            }
+        }
+    }
+
+    /// Which of them go first is each store's own business: all have to go.
+    fn purge_reactions(&self, id: ContentId, most: usize) -> Checked {
+        loop {
+            let (model, disk) = self.both(|store| store.purge_reactions(id, most));
+            prop_assert_eq!(&model, &disk);
+            if model == Ok(0) {
+                return Ok(());
             }
         }
     }
@@ -216,6 +229,12 @@ impl World {
             Read::Members { user, side, span, order, limit } => {
                 self.same_read(|store, tier| store.members(*user, *side, *span, *order, *limit, tier))
             }
+            Read::Reactors { id, kind, span, order, limit } => {
+                self.same_read(|store, tier| store.reactors(*id, *kind, *span, *order, *limit, tier))
+            }
+            Read::ReactedBy { user, kind, span, order, limit } => {
+                self.same_read(|store, tier| store.reacted_by(*user, *kind, *span, *order, *limit, tier))
+            }
             Read::Contents { ids } => {
                 self.same_read(|store, tier| Ok((store.contents(ids, tier)?, store.deleted(ids, tier)?)))
             }
@@ -251,7 +270,7 @@ type Answer<T> = std::result::Result<T, String>;
 
 fn answer<T>(result: Result<T>) -> Answer<T> {
     result.map_err(|error| match error {
-        Error::Refused { code, .. } => code.to_owned(),
+        Error::Refused { code, .. } | Error::NotFound { code, .. } => code.to_owned(),
         other => format!("{other:?}"),
     })
 }

@@ -4,5 +4,6 @@ mod content;
 mod graph;
 mod inbox;
 mod markers;
+mod reactions;
 mod upkeep;
 mod users;

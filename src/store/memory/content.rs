@@ -89,7 +89,7 @@ impl Memory {
 
 impl State {
     /// The content with this id, unless it is deleted.
-    fn live(&self, id: ContentId) -> Option<&Content> {
+    pub(super) fn live(&self, id: ContentId) -> Option<&Content> {
         self.content.get(&id).filter(|_| !self.deleted.contains_key(&id))
     }
 

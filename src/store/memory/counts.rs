@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Memory, State};
 use crate::error::Result;
-use crate::model::{Content, ContentId, ItemCounter, ItemCounts, UserCounts, UserId};
+use crate::model::{Content, ContentId, ItemCounter, ItemCounts, ReactionKind, UserCounts, UserId};
 use crate::store::types::Tier;
 
 impl Memory {
@@ -32,10 +32,10 @@ impl State {
     pub(super) fn counted_items(&self) -> usize {
         let counted = |content: &&Content| ItemCounter::of_kind(&content.kind).is_some();
         let subjects = self.content.values().filter(counted).filter_map(|content| content.ref_id);
-        subjects.collect::<BTreeSet<_>>().len()
+        subjects.chain(self.reactions.keys().map(|(id, ..)| *id)).collect::<BTreeSet<_>>().len()
     }
 
-    fn counts_of(&self, id: ContentId) -> ItemCounts {
+    pub(super) fn counts_of(&self, id: ContentId) -> ItemCounts {
         let pointing = |counter: ItemCounter| {
             let counts = |content: &&Content| {
                 content.ref_id == Some(id)
@@ -45,9 +45,10 @@ impl State {
             self.content.values().filter(counts).count() as u64
         };
         ItemCounts {
+            likes: self.reactors(id, ReactionKind::Like).count() as u64,
+            favorites: self.reactors(id, ReactionKind::Favorite).count() as u64,
             comments: pointing(ItemCounter::Comments),
             reposts: pointing(ItemCounter::Reposts),
-            ..ItemCounts::default()
         }
     }
 }

@@ -10,6 +10,7 @@ mod graph;
 mod inbox;
 mod jobs;
 mod markers;
+mod reactions;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::model::{
-    Activity, Content, ContentId, Cursor, JobId, Millis, Order, Position, Progress, Span, Unpushed, UserId, Work,
+    Activity, Content, ContentId, Cursor, JobId, Millis, Order, Position, Progress, ReactionKind, Span, Unpushed,
+    UserId, Work,
 };
 
 use super::types::{TableStats, Usage};
@@ -42,6 +44,8 @@ struct State {
     following: BTreeMap<(UserId, UserId), Millis>,
     /// User and follower; the mirror image of `following`.
     followers: BTreeMap<(UserId, UserId), Millis>,
+    /// Item, kind and user to `since`; also of deleted items.
+    reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
     markers: BTreeMap<UserId, Cursor>,
@@ -103,6 +107,9 @@ impl Memory {
             ("friends_by_time", friends),
             ("counts", with_counts.len()),
             ("item_counts", state.counted_items()),
+            ("reactions", state.reactions.len()),
+            ("reactions_by_time", state.reactions.len()),
+            ("reactions_by_user", state.reactions.len()),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
             ("markers", state.markers.len()),

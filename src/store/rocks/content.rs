@@ -88,11 +88,11 @@ impl Rocks {
         Ok(true)
     }
 
-    fn live(&self, id: ContentId) -> Result<Option<Stored>> {
+    pub(super) fn live(&self, id: ContentId) -> Result<Option<Stored>> {
         Ok(self.stored(&[id], Tier::Disk)?.pop().flatten().filter(|stored| stored.deleted_at.is_none()))
     }
 
-    fn stored(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Stored>>> {
+    pub(super) fn stored(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Stored>>> {
         let keys: Vec<_> = ids.iter().map(|id| keys::id(id.get())).collect();
         let rows = self.get_many(CONTENT, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
         ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()

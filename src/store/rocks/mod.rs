@@ -13,6 +13,7 @@ mod keys;
 mod locks;
 mod markers;
 mod outbox;
+mod reactions;
 mod seen;
 mod tables;
 mod unpushed;

@@ -21,6 +21,9 @@ pub(super) const FOLLOWERS_BY_TIME: Table = "followers_by_time";
 pub(super) const FRIENDS_BY_TIME: Table = "friends_by_time";
 pub(super) const COUNTS: Table = "counts";
 pub(super) const ITEM_COUNTS: Table = "item_counts";
+pub(super) const REACTIONS: Table = "reactions";
+pub(super) const REACTIONS_BY_TIME: Table = "reactions_by_time";
+pub(super) const REACTIONS_BY_USER: Table = "reactions_by_user";
 pub(super) const ACTIVITY: Table = "activity";
 pub(super) const UNPUSHED: Table = "unpushed";
 pub(super) const MARKERS: Table = "markers";
@@ -40,6 +43,9 @@ pub(super) const ALL: &[Table] = &[
     FRIENDS_BY_TIME,
     COUNTS,
     ITEM_COUNTS,
+    REACTIONS,
+    REACTIONS_BY_TIME,
+    REACTIONS_BY_USER,
     ACTIVITY,
     UNPUSHED,
     MARKERS,
@@ -63,6 +69,7 @@ enum Access {
 fn access(table: Table) -> Access {
     match table {
         OUTBOX | OUTBOX_ARCHIVE | INBOX | FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME => Access::Scan,
+        REACTIONS_BY_TIME | REACTIONS_BY_USER => Access::Scan,
         FOLLOWING | FOLLOWERS => Access::PointAndScan,
         JOBS => Access::Queue,
         _ => Access::Point,

@@ -151,14 +151,14 @@ pub(super) fn read_job(id: JobId, bytes: &[u8]) -> Result<Job> {
     Ok(Job { id, work, progress })
 }
 
-/// The author in an inbox row.
+/// The author in an inbox row, and in a user's list of reactions.
 pub(super) fn author(author: UserId) -> [u8; 8] {
     author.get().to_be_bytes()
 }
 
 pub(super) fn read_author(bytes: &[u8]) -> Result<UserId> {
     let raw = number(bytes).filter(|_| bytes.len() == 8);
-    raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("inbox row"))
+    raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("author"))
 }
 
 /// A cursor in a value: time, then id.

@@ -1,0 +1,297 @@
+//! Lanes of reactions: what is asked of one item while an earlier change of it is being written waits,
+//! and is written together by the same thread. So an item takes one write and one step of its counts at
+//! a time, however many react to it, and different items do not wait for each other.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::model::{ContentId, Fill, Reacted, Reaction};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Most changes of one item that wait or are being written.
+const MOST_IN_LANE: usize = 4096;
+/// Most changes of all items together.
+const MOST: usize = 16_384;
+/// Most changes in one write.
+const MOST_IN_WRITE: usize = 1024;
+
+/// Is told, once, what became of a change; on the thread that wrote it or gave up. Must not block.
+pub type Told = Box<dyn FnOnce(Result<Reacted>) + Send>;
+
+/// The lanes in figures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LanesUsage {
+    /// Changes that wait or are being written.
+    pub waiting: Fill,
+    /// Changes that were answered, also those that changed nothing.
+    pub changes: u64,
+    /// What they were put together into: writes, but for those of which nothing was new.
+    pub writes: u64,
+    /// Changes that were turned away because too many waited.
+    pub refused: u64,
+}
+
+/// All lanes.
+pub(super) struct Lanes {
+    state: Mutex<State>,
+    most_in_lane: usize,
+    most: usize,
+    most_in_write: usize,
+    changes: AtomicU64,
+    writes: AtomicU64,
+    refused: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    /// What waits in each lane. A lane is there as long as somebody has the lead of it.
+    lanes: HashMap<ContentId, VecDeque<Member>>,
+    /// How many in all have not been told.
+    members: usize,
+}
+
+struct Member {
+    wish: Reaction,
+    told: Told,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self::new(MOST_IN_LANE, MOST, MOST_IN_WRITE)
+    }
+}
+
+impl fmt::Debug for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lanes").field("usage", &self.usage()).finish_non_exhaustive()
+    }
+}
+
+impl Lanes {
+    fn new(most_in_lane: usize, most: usize, most_in_write: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            most_in_lane,
+            most,
+            most_in_write,
+            changes: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// Nothing that can panic runs under the lock, so a poisoned one is as good as any.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a change into its item's lane. Who finds nobody at it gets the lead, and has to take it or
+    /// to drop it. `overloaded`, and nobody is told, if too many wait.
+    pub(super) fn join(self: &Arc<Self>, id: ContentId, wish: Reaction, told: Told) -> Result<Option<Lead>> {
+        let mut state = self.state();
+        let in_lane = state.lanes.get(&id).map_or(0, VecDeque::len);
+        if in_lane >= self.most_in_lane || state.members >= self.most {
+            drop(state);
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(Error::unavailable("overloaded", "too many reactions at once"));
+        }
+        state.members += 1;
+        let is_led = state.lanes.contains_key(&id);
+        state.lanes.entry(id).or_default().push_back(Member { wish, told });
+        drop(state);
+        let lead = || Lead { lanes: Arc::clone(self), id, writing: Vec::new(), ended: false };
+        Ok((!is_led).then(lead))
+    }
+
+    pub(super) fn usage(&self) -> LanesUsage {
+        LanesUsage {
+            waiting: Fill::of(self.state().members, self.most),
+            changes: self.changes.load(Ordering::Relaxed),
+            writes: self.writes.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The lead of a lane: the duty to write what is in it. If it is dropped instead, or the write panics,
+/// everybody in the lane is told so, and the next who comes leads a new one.
+pub struct Lead {
+    lanes: Arc<Lanes>,
+    id: ContentId,
+    /// Whom the write under way is for.
+    writing: Vec<Told>,
+    ended: bool,
+}
+
+impl fmt::Debug for Lead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lead").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Lead {
+    /// Writes what is in the lane until it is empty. An error of a write is everybody's who was in it.
+    pub(super) fn take(mut self, write: impl Fn(ContentId, &[Reaction]) -> Result<Vec<Reacted>>) {
+        while let Some(wishes) = self.next() {
+            let written = write(self.id, &wishes);
+            self.lanes.writes.fetch_add(1, Ordering::Relaxed);
+            self.lanes.changes.fetch_add(wishes.len() as u64, Ordering::Relaxed);
+            match written {
+                Ok(reacted) => self.tell(reacted.into_iter().map(Ok)),
+                Err(error) => self.tell(wishes.iter().map(|_| Err(error.clone()))),
+            }
+        }
+    }
+
+    /// What is to be written next. `None` when there is nothing left; then the lane is gone.
+    fn next(&mut self) -> Option<Vec<Reaction>> {
+        let mut state = self.lanes.state();
+        let lane = state.lanes.get_mut(&self.id).filter(|lane| !lane.is_empty());
+        let Some(lane) = lane else {
+            state.lanes.remove(&self.id);
+            self.ended = true;
+            return None;
+        };
+        let members = lane.drain(..lane.len().min(self.lanes.most_in_write));
+        let (wishes, told) = members.map(|member| (member.wish, member.told)).unzip();
+        self.writing = told;
+        Some(wishes)
+    }
+
+    fn tell(&mut self, results: impl Iterator<Item = Result<Reacted>>) {
+        let members = std::mem::take(&mut self.writing);
+        self.lanes.state().members -= members.len();
+        for (told, result) in members.into_iter().zip(results) {
+            told(result);
+        }
+    }
+}
+
+impl Drop for Lead {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        let mut state = self.lanes.state();
+        let waiting = state.lanes.remove(&self.id).unwrap_or_default();
+        state.members -= waiting.len() + self.writing.len();
+        drop(state);
+        // Whether the write came about is not known; those who waited were not part of it.
+        for told in self.writing.drain(..) {
+            told(Err(Error::Panicked("while reactions were written".to_owned())));
+        }
+        for member in waiting {
+            (member.told)(Err(Error::unavailable("overloaded", "nobody was free to write this reaction")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc::{Receiver, channel};
+
+    use super::*;
+    use crate::model::{ItemCounts, ReactionKind, UserId};
+
+    const ITEM: ContentId = ContentId::MIN;
+
+    fn wish(raw: u64) -> Reaction {
+        Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) }
+    }
+
+    /// Joins; the lead, if it is there to take, and where the answer will come.
+    fn join(lanes: &Arc<Lanes>, id: ContentId, raw: u64) -> (Option<Lead>, Receiver<Result<Reacted>>) {
+        let (tell, told) = channel();
+        let lead = lanes.join(id, wish(raw), Box::new(move |result| tell.send(result).expect("heard")));
+        (lead.expect("has room"), told)
+    }
+
+    /// Answers each wish with its own time.
+    fn echo(_: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
+        let reacted = |wish: &Reaction| Reacted { since: wish.since, changed: true, counts: ItemCounts::default() };
+        Ok(wishes.iter().map(reacted).collect())
+    }
+
+    fn since(told: &Receiver<Result<Reacted>>) -> Option<u64> {
+        told.try_recv().expect("told").expect("written").since
+    }
+
+    #[test]
+    fn who_comes_while_another_leads_is_written_with_the_others() {
+        let lanes = Arc::new(Lanes::new(10, 10, 3));
+        let (lead, first) = join(&lanes, ITEM, 1);
+        let others: Vec<_> = (2..=5).map(|raw| join(&lanes, ITEM, raw)).collect();
+        assert!(others.iter().all(|(lead, _)| lead.is_none()));
+        let (other_lead, other_item) = join(&lanes, ContentId::MAX, 9);
+        let sizes = std::cell::RefCell::new(Vec::new());
+        lead.expect("the first").take(|id, wishes| {
+            sizes.borrow_mut().push(wishes.len());
+            echo(id, wishes)
+        });
+        assert_eq!(*sizes.borrow(), [3, 2]);
+        assert_eq!(since(&first), Some(1));
+        let told: Vec<_> = others.iter().filter_map(|(_, told)| since(told)).collect();
+        assert_eq!(told, [2, 3, 4, 5]);
+        assert!(other_item.try_recv().is_err(), "another item's lane is its own");
+        other_lead.expect("leads").take(echo);
+        assert_eq!(since(&other_item), Some(9));
+        let usage = lanes.usage();
+        assert_eq!((usage.waiting.used, usage.changes, usage.writes), (0, 6, 3));
+        assert!(lanes.state().lanes.is_empty());
+    }
+
+    #[test]
+    fn an_error_reaches_every_member() {
+        let lanes = Arc::new(Lanes::default());
+        let (lead, first) = join(&lanes, ITEM, 1);
+        let (_, second) = join(&lanes, ITEM, 2);
+        lead.expect("leads").take(|id, _| Err(Error::content_not_found(id)));
+        for told in [first, second] {
+            assert!(matches!(told.try_recv(), Ok(Err(Error::NotFound { code: "content_not_found", .. }))));
+        }
+    }
+
+    #[test]
+    fn a_leader_that_is_gone_strands_nobody() {
+        let lanes = Arc::new(Lanes::new(10, 10, 1));
+        let (lead, first) = join(&lanes, ITEM, 1);
+        let (_, second) = join(&lanes, ITEM, 2);
+        let lead = lead.expect("leads");
+        catch_unwind(AssertUnwindSafe(|| lead.take(|_, _| panic!("on purpose")))).expect_err("panics");
+        assert!(matches!(first.try_recv(), Ok(Err(Error::Panicked(_)))));
+        assert!(matches!(second.try_recv(), Ok(Err(Error::Unavailable { code: "overloaded", .. }))));
+        // Nor does one that never began.
+        let (lead, third) = join(&lanes, ITEM, 3);
+        drop(lead.expect("leads anew"));
+        assert!(matches!(third.try_recv(), Ok(Err(Error::Unavailable { code: "overloaded", .. }))));
+        let (lead, fourth) = join(&lanes, ITEM, 4);
+        lead.expect("leads anew").take(echo);
+        assert_eq!(since(&fourth), Some(4));
+        assert_eq!(lanes.usage().waiting.used, 0);
+    }
+
+    #[test]
+    fn who_comes_too_late_is_turned_away_and_counted() {
+        let lanes = Arc::new(Lanes::new(2, 3, 10));
+        let refused = |id| {
+            let told = Box::new(|_| panic!("told though refused"));
+            matches!(lanes.join(id, wish(7), told), Err(Error::Unavailable { code: "overloaded", .. }))
+        };
+        let (lead, _first) = join(&lanes, ITEM, 1);
+        let (_, _second) = join(&lanes, ITEM, 2);
+        assert!(refused(ITEM), "the lane is full");
+        let (other, _third) = join(&lanes, ContentId::MAX, 3);
+        assert!(refused(ContentId::MAX), "all lanes together are full");
+        assert_eq!(lanes.usage().refused, 2);
+        lead.expect("leads").take(echo);
+        other.expect("leads").take(echo);
+        assert_eq!(lanes.usage().waiting, Fill::of(0, 3));
+        let (lead, told) = join(&lanes, ITEM, 8);
+        lead.expect("leads").take(echo);
+        assert_eq!(since(&told), Some(8));
+    }
+}

@@ -1,0 +1,90 @@
+//! Likes and favorites, and the lists that come of them.
+
+use std::sync::Arc;
+
+use super::Feed;
+use super::lanes::{LanesUsage, Lead, Told};
+use crate::error::{Error, Result};
+use crate::model::{
+    ContentId, Cursor, Entry, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span, UserCursor, UserId,
+};
+use crate::store::Tier;
+use crate::sync::{Condvar, Mutex, PoisonError};
+
+impl Feed {
+    /// Lets a user react to an item, or no longer; `told` learns what it is then. Does not block: the
+    /// lead, if there is one, is to be taken with [`Feed::lead`] on a thread that may.
+    ///
+    /// `overloaded` if too many wait, and then `told` learns nothing. It may learn of `content_not_found`,
+    /// or `overloaded` if the lead is dropped.
+    pub fn ask_reaction(&self, id: ContentId, wish: Reaction, told: Told) -> Result<Option<Lead>> {
+        self.lanes.join(id, wish, told)
+    }
+
+    /// Writes reactions of one item, and those that come meanwhile.
+    pub fn lead(&self, lead: Lead) {
+        lead.take(|id, wishes| self.store.react(id, wishes));
+    }
+
+    /// [`Feed::ask_reaction`] for a caller that waits.
+    pub fn react(&self, id: ContentId, wish: Reaction) -> Result<Reacted> {
+        let answer = Arc::new((Mutex::new(None), Condvar::new()));
+        let told = {
+            let answer = Arc::clone(&answer);
+            Box::new(move |result| {
+                *answer.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                answer.1.notify_one();
+            })
+        };
+        if let Some(lead) = self.ask_reaction(id, wish, told)? {
+            self.lead(lead);
+        }
+        let mut slot = answer.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(result) = slot.take() {
+                return result;
+            }
+            slot = answer.1.wait(slot).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A page of those who reacted to an item; `content_not_found` if it is not there.
+    pub fn reactors(
+        &self,
+        id: ContentId,
+        kind: ReactionKind,
+        request: &PageRequest<UserId>,
+        tier: Tier,
+    ) -> Result<Page<UserCursor, UserId>> {
+        if self.store.contents(&[id], tier)?.iter().flatten().next().is_none() {
+            return Err(Error::content_not_found(id));
+        }
+        let found = self.store.reactors(id, kind, request.span, request.order(), request.limit + 1, tier)?;
+        let older_exist = |place| {
+            let span = Span { before: Some(place), after: None };
+            Ok(!self.store.reactors(id, kind, span, Order::NewestFirst, 1, tier)?.is_empty())
+        };
+        Page::from_walk(request, found, |place| *place, older_exist)
+    }
+
+    /// A page of the live content that a user reacted to, newest content first.
+    pub fn reacted_by(
+        &self,
+        user: UserId,
+        kind: ReactionKind,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        let found = self.store.reacted_by(user, kind, request.span, request.order(), request.limit + 1, tier)?;
+        let older_exist = |place: Cursor| {
+            let span = Span { before: Some(place), after: None };
+            Ok(!self.store.reacted_by(user, kind, span, Order::NewestFirst, 1, tier)?.is_empty())
+        };
+        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+    }
+
+    /// The lanes of reactions in figures.
+    pub fn reaction_lanes(&self) -> LanesUsage {
+        self.lanes.usage()
+    }
+}

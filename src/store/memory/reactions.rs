@@ -1,0 +1,89 @@
+//! Likes and favorites.
+
+use super::{Memory, State, walk};
+use crate::error::{Error, Result};
+use crate::model::{
+    ContentId, Entry, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
+};
+use crate::store::types::Tier;
+
+impl Memory {
+    /// See [`Store::react`](crate::store::Store::react).
+    pub fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
+        let mut state = self.state();
+        if state.live(id).is_none() {
+            return Err(Error::content_not_found(id));
+        }
+        Ok(wishes.iter().map(|wish| state.react(id, wish)).collect())
+    }
+
+    /// See [`Store::reactors`](crate::store::Store::reactors).
+    pub fn reactors(
+        &self,
+        id: ContentId,
+        kind: ReactionKind,
+        span: Span<UserId>,
+        order: Order,
+        limit: usize,
+        _: Tier,
+    ) -> Result<Vec<UserCursor>> {
+        let state = self.state();
+        Ok(walk(state.reactors(id, kind), |place| *place, span, order, limit))
+    }
+
+    /// See [`Store::reacted_by`](crate::store::Store::reacted_by).
+    pub fn reacted_by(
+        &self,
+        user: UserId,
+        kind: ReactionKind,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        _: Tier,
+    ) -> Result<Vec<Entry>> {
+        let state = self.state();
+        let mine = state.reactions.keys().filter(|(_, k, u)| (*k, *u) == (kind, user));
+        let entries = mine.filter_map(|(id, ..)| Some(state.live(*id)?.entry()));
+        Ok(walk(entries, |entry| entry.cursor, span, order, limit))
+    }
+
+    /// See [`Store::reacted`](crate::store::Store::reacted).
+    pub fn reacted(&self, user: UserId, ids: &[ContentId], _: Tier) -> Result<Vec<Reactions>> {
+        let state = self.state();
+        let has = |id: &ContentId, kind| state.reactions.contains_key(&(*id, kind, user));
+        let of = |id| Reactions { liked: has(id, ReactionKind::Like), favorited: has(id, ReactionKind::Favorite) };
+        Ok(ids.iter().map(of).collect())
+    }
+
+    /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
+    pub fn purge_reactions(&self, id: ContentId, most: usize) -> Result<usize> {
+        let mut state = self.state();
+        if state.live(id).is_some() {
+            return Ok(0);
+        }
+        let found: Vec<_> = state.reactions.keys().filter(|(of, ..)| *of == id).take(most).copied().collect();
+        for key in &found {
+            state.reactions.remove(key);
+        }
+        Ok(found.len())
+    }
+}
+
+impl State {
+    fn react(&mut self, id: ContentId, wish: &Reaction) -> Reacted {
+        let key = (id, wish.kind, wish.user);
+        let before = self.reactions.get(&key).copied();
+        let since = wish.since.map(|since| before.unwrap_or(since));
+        match since {
+            Some(since) => self.reactions.insert(key, since),
+            None => self.reactions.remove(&key),
+        };
+        Reacted { since, changed: since != before, counts: self.counts_of(id) }
+    }
+
+    /// Who reacted to an item, and since when.
+    pub(super) fn reactors(&self, id: ContentId, kind: ReactionKind) -> impl Iterator<Item = UserCursor> {
+        let rows = self.reactions.range((id, kind, UserId::MIN)..=(id, kind, UserId::MAX));
+        rows.map(|((_, _, user), since)| Position { at: *since, id: *user })
+    }
+}

@@ -1,0 +1,189 @@
+//! Likes and favorites: one row by item and user, and one each in the lists of the item and of the user.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use rocksdb::WriteBatch;
+
+use super::tables::{ITEM_COUNTS, REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
+use super::walk::Walk;
+use super::{Rocks, keys, values};
+use crate::error::{Error, Result};
+use crate::failpoint::Write;
+use crate::model::{
+    ContentId, Cursor, Entry, ItemCounts, Millis, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span,
+    UserCursor, UserId,
+};
+use crate::store::Tier;
+
+/// Deleted items that a read from memory passes over. With more it goes where it may take its time.
+const MOST_PASSED: usize = 1000;
+
+/// The reactions that a change is about: what each was, and what it will be.
+type Pairs = BTreeMap<(ReactionKind, UserId), (Option<Millis>, Option<Millis>)>;
+
+impl Rocks {
+    /// See [`Store::react`](crate::store::Store::react).
+    pub fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
+        // Against a delete, and so that nobody else changes these rows between look and write.
+        let _lock = self.content_locks.one(id.get());
+        let stored = self.live(id)?.ok_or_else(|| Error::content_not_found(id))?;
+        let mut counts = self.item_counts(&[id], Tier::Disk)?.pop().unwrap_or_default();
+        let mut pairs = self.present(id, wishes)?;
+        let reacted = wishes.iter().map(|wish| apply(wish, &mut pairs, &mut counts)).collect();
+        let mut change = WriteBatch::default();
+        let mut steps = [0; 4];
+        for ((kind, user), (before, after)) in pairs.into_iter().filter(|(_, (before, after))| before != after) {
+            let reaction = |since| Reaction { user, kind, since };
+            if before.is_some() {
+                self.delete_reaction(&mut change, stored.content.cursor(), reaction(before))?;
+            }
+            if after.is_some() {
+                self.put_reaction(&mut change, stored.content.entry(), reaction(after))?;
+            }
+            steps[kind.counter() as usize] += i64::from(after.is_some()) - i64::from(before.is_some());
+        }
+        if !change.is_empty() {
+            self.count_reactions(&mut change, id, steps)?;
+            self.acknowledge(Write::React, change)?;
+        }
+        Ok(reacted)
+    }
+
+    /// What is there of the reactions that are wished for or away.
+    fn present(&self, id: ContentId, wishes: &[Reaction]) -> Result<Pairs> {
+        let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();
+        let keys: Vec<_> = pairs.keys().map(|(kind, user)| keys::reaction(id, *kind, *user)).collect();
+        let rows = self.get_many(REACTIONS, keys.iter().map(<[u8; 16]>::as_slice), Tier::Disk)?;
+        for (pair, row) in pairs.values_mut().zip(rows) {
+            let since = row.map(|row| values::read_millis(&row)).transpose()?;
+            *pair = (since, since);
+        }
+        Ok(pairs)
+    }
+
+    fn put_reaction(&self, change: &mut WriteBatch, item: Entry, reaction: Reaction) -> Result<()> {
+        let Reaction { user, kind, since } = reaction;
+        let Some(since) = since else { return Ok(()) };
+        let id = item.cursor.id;
+        change.put_cf(self.family(REACTIONS)?, keys::reaction(id, kind, user), values::millis(since));
+        change.put_cf(self.family(REACTIONS_BY_TIME)?, keys::reactor(id, kind, Position { at: since, id: user }), []);
+        let by_user = keys::reacted(user, kind, item.cursor);
+        change.put_cf(self.family(REACTIONS_BY_USER)?, by_user, values::author(item.author));
+        Ok(())
+    }
+
+    fn delete_reaction(&self, change: &mut WriteBatch, item: Cursor, reaction: Reaction) -> Result<()> {
+        let Reaction { user, kind, since } = reaction;
+        let Some(since) = since else { return Ok(()) };
+        change.delete_cf(self.family(REACTIONS)?, keys::reaction(item.id, kind, user));
+        let by_time = keys::reactor(item.id, kind, Position { at: since, id: user });
+        change.delete_cf(self.family(REACTIONS_BY_TIME)?, by_time);
+        change.delete_cf(self.family(REACTIONS_BY_USER)?, keys::reacted(user, kind, item));
+        Ok(())
+    }
+
+    fn count_reactions(&self, change: &mut WriteBatch, id: ContentId, steps: [i64; 4]) -> Result<()> {
+        if steps != [0; 4] {
+            change.merge_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()), values::item_counts(steps));
+        }
+        Ok(())
+    }
+
+    /// See [`Store::reactors`](crate::store::Store::reactors).
+    pub fn reactors(
+        &self,
+        id: ContentId,
+        kind: ReactionKind,
+        span: Span<UserId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<UserCursor>> {
+        let mut found = Vec::new();
+        let partition = keys::reactions(id.get(), kind);
+        Walk::new(self, REACTIONS_BY_TIME, tier)?.rows(partition, span, order, &mut |place, _| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            found.push(place);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    /// See [`Store::reacted_by`](crate::store::Store::reacted_by).
+    pub fn reacted_by(
+        &self,
+        user: UserId,
+        kind: ReactionKind,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        let (mut found, mut passed) = (Vec::new(), 0);
+        let partition = keys::reactions(user.get(), kind);
+        Walk::new(self, REACTIONS_BY_USER, tier)?.rows(partition, span, order, &mut |cursor: Cursor, author| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            if self.deleted(&[cursor.id], tier)?.contains(&true) {
+                passed += 1;
+                if tier == Tier::Memory && passed > MOST_PASSED {
+                    return Err(Error::NotCached);
+                }
+            } else {
+                found.push(Entry { cursor, author: values::read_author(author)? });
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    /// See [`Store::reacted`](crate::store::Store::reacted).
+    pub fn reacted(&self, user: UserId, ids: &[ContentId], tier: Tier) -> Result<Vec<Reactions>> {
+        let key = |id: &ContentId| ReactionKind::ALL.map(|kind| keys::reaction(*id, kind, user));
+        let keys: Vec<_> = ids.iter().flat_map(key).collect();
+        let rows = self.get_many(REACTIONS, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
+        let both = rows.chunks_exact(ReactionKind::ALL.len());
+        Ok(both.map(|both| Reactions { liked: both[0].is_some(), favorited: both[1].is_some() }).collect())
+    }
+
+    /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
+    pub fn purge_reactions(&self, id: ContentId, most: usize) -> Result<usize> {
+        let _lock = self.content_locks.one(id.get());
+        let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
+        let Some(stored) = stored.filter(|stored| stored.deleted_at.is_some()) else { return Ok(0) };
+        let item = stored.content.cursor();
+        let (mut change, mut steps, mut purged) = (WriteBatch::default(), [0; 4], 0);
+        for kind in ReactionKind::ALL {
+            let rows = self.reactors(id, kind, Span::ALL, Order::NewestFirst, most - purged, Tier::Disk)?;
+            for UserCursor { at, id: user } in &rows {
+                self.delete_reaction(&mut change, item, Reaction { user: *user, kind, since: Some(*at) })?;
+                steps[kind.counter() as usize] -= 1;
+            }
+            purged += rows.len();
+        }
+        if purged > 0 {
+            self.count_reactions(&mut change, id, steps)?;
+            self.follow_up(Write::React, change)?;
+        }
+        Ok(purged)
+    }
+}
+
+/// Makes a wish come true, and says what it is then.
+fn apply(wish: &Reaction, pairs: &mut Pairs, counts: &mut ItemCounts) -> Reacted {
+    let (_, present) = pairs.entry((wish.kind, wish.user)).or_default();
+    let changed = present.is_some() != wish.since.is_some();
+    if changed {
+        *present = wish.since;
+        let count = match wish.kind {
+            ReactionKind::Like => &mut counts.likes,
+            ReactionKind::Favorite => &mut counts.favorites,
+        };
+        *count = if present.is_some() { *count + 1 } else { count.saturating_sub(1) };
+    }
+    Reacted { since: *present, changed, counts: *counts }
+}

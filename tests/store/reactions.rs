@@ -1,0 +1,244 @@
+//! Likes and favorites.
+
+use tideline::error::Error;
+use tideline::model::{
+    ItemCounts, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
+};
+use tideline::store::{Store, Tier};
+
+use super::support::{
+    BOTH_ORDERS, MANY, entry, expected, ids, item, place, post, publish, publish_post, spans, user, users,
+};
+
+use ReactionKind::{Favorite, Like};
+
+fn wish(who: u64, kind: ReactionKind, since: impl Into<Option<u64>>) -> Reaction {
+    Reaction { user: user(who), kind, since: since.into() }
+}
+
+fn react(store: &Store, id: u64, who: u64, kind: ReactionKind, since: impl Into<Option<u64>>) -> Reacted {
+    store.react(item(id), &[wish(who, kind, since)]).expect("reacts")[0]
+}
+
+fn reactors(store: &Store, id: u64, kind: ReactionKind) -> Vec<(u64, u64)> {
+    let rows = store.reactors(item(id), kind, Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads");
+    rows.iter().map(|row: &UserCursor| (row.id.get(), row.at)).collect()
+}
+
+fn reacted_by(store: &Store, who: u64, kind: ReactionKind) -> Vec<u64> {
+    let rows = store.reacted_by(user(who), kind, Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads");
+    ids(&rows)
+}
+
+/// Likes and favorites of an item.
+fn counts(store: &Store, id: u64) -> (u64, u64) {
+    let counts = store.item_counts(&[item(id)], Tier::Disk).expect("reads")[0];
+    (counts.likes, counts.favorites)
+}
+
+fn likes(likes: u64) -> ItemCounts {
+    ItemCounts { likes, ..ItemCounts::default() }
+}
+
+fn a_like_is_seen_from_both_sides_and_counted(store: &Store) {
+    publish_post(store, 10, 9, 100);
+    assert_eq!(react(store, 10, 1, Like, 50), Reacted { since: Some(50), changed: true, counts: likes(1) });
+    assert_eq!(react(store, 10, 2, Like, 40).counts, likes(2));
+    assert_eq!(react(store, 10, 2, Favorite, 60).counts, ItemCounts { favorites: 1, ..likes(2) });
+    assert_eq!(reactors(store, 10, Like), [(1, 50), (2, 40)]);
+    assert_eq!(reactors(store, 10, Favorite), [(2, 60)]);
+    assert_eq!(reacted_by(store, 1, Like), [10]);
+    assert!(reacted_by(store, 1, Favorite).is_empty());
+    assert_eq!(reacted_by(store, 2, Favorite), [10]);
+    let flags = |who| store.reacted(user(who), &[item(11), item(10)], Tier::Disk).expect("reads");
+    assert_eq!(flags(1), [Reactions::default(), Reactions { liked: true, favorited: false }]);
+    assert_eq!(flags(2)[1], Reactions { liked: true, favorited: true });
+    assert_eq!(flags(3), [Reactions::default(); 2]);
+}
+
+fn a_repeat_changes_nothing(store: &Store) {
+    publish_post(store, 10, 9, 100);
+    assert_eq!(react(store, 10, 1, Like, None), Reacted { since: None, changed: false, counts: likes(0) });
+    react(store, 10, 1, Like, 50);
+    for since in [0, 50, 60] {
+        let again = react(store, 10, 1, Like, since);
+        assert_eq!(again, Reacted { since: Some(50), changed: false, counts: likes(1) });
+    }
+    assert_eq!(reactors(store, 10, Like), [(1, 50)]);
+    assert_eq!(react(store, 10, 1, Like, None), Reacted { since: None, changed: true, counts: likes(0) });
+    assert_eq!(react(store, 10, 1, Like, None), Reacted { since: None, changed: false, counts: likes(0) });
+    assert_eq!((reactors(store, 10, Like), reacted_by(store, 1, Like)), (vec![], vec![]));
+    assert_eq!(react(store, 10, 1, Like, 70).since, Some(70));
+    assert_eq!(reactors(store, 10, Like), [(1, 70)]);
+}
+
+fn wishes_of_one_call_apply_in_their_order(store: &Store) {
+    publish_post(store, 10, 9, 100);
+    react(store, 10, 1, Like, 5);
+    let wishes = [
+        wish(1, Like, None),
+        wish(2, Like, 6),
+        wish(1, Like, 7),
+        wish(2, Like, None),
+        wish(2, Favorite, 8),
+        wish(3, Like, 9),
+        wish(1, Like, 10),
+    ];
+    let reacted = store.react(item(10), &wishes).expect("reacts");
+    let told: Vec<_> = reacted.iter().map(|r| (r.since, r.changed, r.counts.likes, r.counts.favorites)).collect();
+    assert_eq!(
+        told,
+        [
+            (None, true, 0, 0),
+            (Some(6), true, 1, 0),
+            (Some(7), true, 2, 0),
+            (None, true, 1, 0),
+            (Some(8), true, 1, 1),
+            (Some(9), true, 2, 1),
+            (Some(7), false, 2, 1)
+        ]
+    );
+    assert_eq!(reactors(store, 10, Like), [(3, 9), (1, 7)]);
+    assert_eq!((reacted_by(store, 2, Like), reacted_by(store, 2, Favorite)), (vec![], vec![10]));
+    assert_eq!(counts(store, 10), (2, 1));
+    assert_eq!(store.react(item(10), &[]).expect("nothing to do"), []);
+}
+
+fn what_is_not_there_gets_no_reaction(store: &Store) {
+    publish_post(store, 10, 9, 100);
+    react(store, 10, 1, Like, 5);
+    store.delete(item(10), 200).expect("deletes");
+    for id in [10, 11] {
+        for since in [None, Some(6)] {
+            let refused = store.react(item(id), &[wish(1, Like, since), wish(2, Like, since)]);
+            assert!(matches!(refused, Err(Error::NotFound { code: "content_not_found", .. })), "{refused:?}");
+        }
+    }
+    // Kept for a restore, and out of sight meanwhile.
+    assert_eq!((reactors(store, 10, Like), counts(store, 10)), (vec![(1, 5)], (1, 0)));
+    assert!(reacted_by(store, 1, Like).is_empty());
+    assert!(store.reacted(user(1), &[item(10)], Tier::Disk).expect("reads")[0].liked);
+    assert_eq!((reactors(store, 11, Like), counts(store, 11)), (vec![], (0, 0)));
+}
+
+fn deleted_items_do_not_end_a_page(store: &Store) {
+    for id in 1..=2500 {
+        publish_post(store, id, 9, id);
+        react(store, id, 1, Like, 5);
+        if id % 100 != 0 {
+            store.delete(item(id), 10_000).expect("deletes");
+        }
+    }
+    let page = |order, tier| store.reacted_by(user(1), Like, Span::ALL, order, 12, tier);
+    let found = page(Order::NewestFirst, Tier::Disk).expect("reads");
+    assert_eq!(ids(&found), (14..=25).rev().map(|n| n * 100).collect::<Vec<_>>());
+    let found = page(Order::OldestFirst, Tier::Disk).expect("reads");
+    assert_eq!(ids(&found), (1..=12).map(|n| n * 100).collect::<Vec<_>>());
+    // From memory the same, or the hint to go where there is time for so many.
+    match page(Order::NewestFirst, Tier::Memory) {
+        Err(Error::NotCached) => {}
+        found => assert_eq!(ids(&found.expect("reads")), (14..=25).rev().map(|n| n * 100).collect::<Vec<_>>()),
+    }
+}
+
+fn lists_are_cut_as_asked(store: &Store) {
+    publish_post(store, 10, 9, 100);
+    let edges = [(1, 0), (2, 7), (255, 7), (u64::MAX >> 1, 7), (256, u64::MAX >> 1)];
+    for (who, since) in edges {
+        react(store, 10, who, Favorite, since);
+    }
+    let all: Vec<_> = edges.iter().map(|(id, at)| Position { id: user(*id), at: *at }).collect();
+    let mut entries = Vec::new();
+    for (id, at) in [(1, 0), (2, 7), (255, 7), (u64::MAX >> 1, 7), (256, u64::MAX >> 1)] {
+        publish_post(store, id, 9, at);
+        react(store, id, 3, Like, 1000 - id % 1000);
+        entries.push(entry(9, at, id));
+    }
+    let places: Vec<_> = entries.iter().map(|entry| entry.cursor).chain([place(7, 9)]).collect();
+    for order in BOTH_ORDERS {
+        for limit in [0, 1, 3, MANY] {
+            for span in spans(&all) {
+                let found = store.reactors(item(10), Favorite, span, order, limit, Tier::Disk).expect("reads");
+                assert_eq!(found, expected(&all, |place| *place, span, order, limit), "{span:?} {order:?} {limit}");
+            }
+            for span in spans(&places) {
+                let found = store.reacted_by(user(3), Like, span, order, limit, Tier::Disk).expect("reads");
+                let want = expected(&entries, |entry| entry.cursor, span, order, limit);
+                assert_eq!(found, want, "{span:?} {order:?} {limit}");
+            }
+        }
+    }
+}
+
+fn neighbours_and_kinds_stay_apart(store: &Store) {
+    for id in [255, 256, u64::MAX >> 1] {
+        publish(store, post(id, id, 1));
+        for kind in ReactionKind::ALL {
+            react(store, id, id, kind, id);
+        }
+    }
+    for id in [255, 256, u64::MAX >> 1] {
+        for kind in ReactionKind::ALL {
+            assert_eq!((reactors(store, id, kind), reacted_by(store, id, kind)), (vec![(id, id)], vec![id]));
+        }
+    }
+    react(store, 256, 256, Favorite, None);
+    assert_eq!((counts(store, 255), counts(store, 256)), ((1, 1), (1, 0)));
+    assert_eq!((reacted_by(store, 256, Like), reacted_by(store, 256, Favorite)), (vec![256], vec![]));
+}
+
+fn a_purge_forgets_piece_by_piece(store: &Store) {
+    for id in [10, 11] {
+        publish_post(store, id, 9, 100);
+        for who in 1..=5 {
+            react(store, id, who, Like, who);
+            react(store, id, who, Favorite, who);
+        }
+    }
+    assert_eq!(store.purge_reactions(item(10), 100).expect("purges"), 0, "of a live item nothing");
+    assert_eq!(counts(store, 10), (5, 5));
+    store.delete(item(10), 200).expect("deletes");
+    let pieces: Vec<_> = (0..5).map(|_| store.purge_reactions(item(10), 3).expect("purges")).collect();
+    assert_eq!(pieces, [3, 3, 3, 1, 0]);
+    assert_eq!(counts(store, 10), (0, 0));
+    for kind in ReactionKind::ALL {
+        assert_eq!(reactors(store, 10, kind), []);
+        assert_eq!(reactors(store, 11, kind).len(), 5);
+        assert!((1..=5).all(|who| reacted_by(store, who, kind) == [11]));
+    }
+    let flags = store.reacted(user(1), &[item(10), item(11)], Tier::Disk).expect("reads");
+    assert_eq!((flags[0], flags[1].liked && flags[1].favorited), (Reactions::default(), true));
+    assert_eq!(store.purge_reactions(item(77), 3).expect("nothing"), 0);
+}
+
+fn concurrent_reactions_count_exactly(store: &Store) {
+    publish_post(store, 10, 9, 100);
+    let all: Vec<UserId> = users(1..=40);
+    std::thread::scope(|threads| {
+        for part in all.chunks(10) {
+            threads.spawn(move || {
+                for round in 0..20 {
+                    for who in part {
+                        let since = (round % 2 == 0 || who.get() % 2 == 0).then_some(round);
+                        react(store, 10, who.get(), Like, since);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(counts(store, 10), (20, 0));
+    let who: Vec<_> = reactors(store, 10, Like).into_iter().map(|(who, since)| (who % 2, since)).collect();
+    assert_eq!(who, vec![(0, 0); 20]);
+}
+
+on_both! {
+    a_like_is_seen_from_both_sides_and_counted,
+    a_repeat_changes_nothing,
+    wishes_of_one_call_apply_in_their_order,
+    what_is_not_there_gets_no_reaction,
+    deleted_items_do_not_end_a_page,
+    lists_are_cut_as_asked,
+    neighbours_and_kinds_stay_apart,
+    a_purge_forgets_piece_by_piece,
+    concurrent_reactions_count_exactly,
+}
