@@ -40,6 +40,10 @@ named! {
         React = "react",
         /// Follows and unfollows with their jobs.
         Relate = "relate",
+        /// A mute or a hide raised or lifted.
+        Barrier = "barrier",
+        /// Users' profiles.
+        Profile = "profile",
         /// A user seen, with a rebuild job if it was dormant.
         Touch = "touch",
         /// A user become dormant.

@@ -4,6 +4,8 @@
 
 #[path = "http/admin.rs"]
 mod admin;
+#[path = "http/barriers.rs"]
+mod barriers;
 #[path = "http/client.rs"]
 mod client;
 #[path = "http/content.rs"]
@@ -24,6 +26,8 @@ mod relations;
 mod running;
 #[path = "http/types.rs"]
 mod types;
+#[path = "http/users.rs"]
+mod users;
 #[path = "http/visible.rs"]
 mod visible;
 #[path = "http/worked_case.rs"]

@@ -21,6 +21,7 @@ macro_rules! on_both {
 mod store {
     mod activity;
     mod archive;
+    mod barriers;
     mod content;
     mod dump;
     mod edges;
@@ -30,6 +31,7 @@ mod store {
     mod markers;
     mod members;
     mod outboxes;
+    mod profiles;
     mod publish;
     mod races;
     mod reactions;

@@ -1,7 +1,9 @@
 //! `tideline check`: compares what is stored with what it should be, user by user.
 
+mod barriers;
 mod graph;
 mod inbox;
+mod outbox;
 
 use super::progress::{Progress, Unit};
 use super::{FAILURE, SUCCESS, drain, needs_data, print};
@@ -62,6 +64,8 @@ fn walk(store: &Store, findings: &mut Findings) -> Result<u64> {
         for &user in users {
             let followees = graph::check(store, user, findings)?;
             inbox::check(store, user, &followees, findings)?;
+            outbox::check(store, user, findings)?;
+            barriers::check(store, user, findings)?;
             done += 1;
             progress.at(done, format_args!("{} disagreements", findings.total));
         }

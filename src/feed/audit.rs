@@ -27,12 +27,16 @@ pub struct Explanation {
     /// Whether the timeline shows it.
     pub listed: bool,
     /// The deciding reason as a stable word: `listed`, `no_content`, `deleted`, `not_broadcast`,
-    /// `not_following`, `changed_meanwhile`.
+    /// `not_following`, `muted`, `hidden`, `changed_meanwhile`.
     pub reason: &'static str,
     /// The item's place and author, if it is there.
     pub entry: Option<Entry>,
     /// Whether the user follows the author.
     pub following: bool,
+    /// Whether the user has muted the author.
+    pub muted: bool,
+    /// Whether the author hides its content from the user.
+    pub hidden: bool,
     /// Whether the pair of user and author has a settle job still to come.
     pub unsettled: bool,
     /// Whether the item's fan-out is not done.
@@ -111,6 +115,8 @@ impl Feed {
             reason: "no_content",
             entry: None,
             following: false,
+            muted: false,
+            hidden: false,
             unsettled: false,
             pending: false,
             in_inbox: false,
@@ -126,7 +132,13 @@ impl Feed {
         let entry = content.entry();
         explanation.entry = Some(entry);
         let shown = self.authors(user, Tier::Disk)?.binary_search(&entry.author).is_ok();
-        explanation.following = shown && entry.author != user;
+        for relation in self.store.relations(user, &[entry.author], Tier::Disk)? {
+            explanation.following = relation.following_since.is_some();
+            explanation.muted = relation.muted_since.is_some();
+        }
+        for relation in self.store.relations(entry.author, &[user], Tier::Disk)? {
+            explanation.hidden = relation.hidden_since.is_some();
+        }
         explanation.unsettled = self.backlog.unsettled(user).binary_search(&entry.author).is_ok();
         explanation.pending = self.backlog.is_pending(entry);
         let place = Span { before: entry.cursor.next_newer(), after: None };
@@ -143,10 +155,13 @@ impl Feed {
                 || self.store.unpushed(entry.author, Tier::Disk)?.leaves_gaps(floor, activity.is_active()));
         let page = self.peeked_timeline(user, &PageRequest { span: place, limit: 1 }, Tier::Disk)?;
         explanation.listed = page.items.first() == Some(&entry);
-        explanation.reason = match (explanation.listed, content.broadcast, shown) {
-            (true, ..) => "listed",
-            (_, false, _) => "not_broadcast",
-            (_, _, false) => "not_following",
+        explanation.reason = match &explanation {
+            Explanation { listed: true, .. } => "listed",
+            _ if !content.broadcast => "not_broadcast",
+            _ if shown => "changed_meanwhile",
+            Explanation { following: false, .. } => "not_following",
+            Explanation { muted: true, .. } => "muted",
+            Explanation { hidden: true, .. } => "hidden",
             _ => "changed_meanwhile",
         };
         Ok(explanation)

@@ -1,4 +1,4 @@
-//! Whom a user follows, cached.
+//! Whose content a user is shown, cached: the followees, less the muted and those who hide from the user.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64;
 const USUAL_LIST: u64 = 208;
 const STRIPES: usize = 1024;
 
-/// A list of followees, ascending, shared with whoever reads it.
+/// A list of authors, ascending, shared with whoever reads it.
 pub(super) type List = Arc<[UserId]>;
 
 /// A read-through cache that never serves a list older than the last acknowledged change.

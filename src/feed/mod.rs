@@ -6,6 +6,7 @@
 
 mod activity;
 mod audit;
+mod barriers;
 mod content;
 mod followees;
 mod ids;
@@ -14,6 +15,7 @@ mod markers;
 mod reactions;
 mod relations;
 mod timeline;
+mod users;
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ const ATTEMPTS: usize = 4;
 /// What a page needs to know of its reader.
 struct Reader {
     user: UserId,
-    /// Whose content is shown, ascending: the followees, and the reader itself with `include_own`.
+    /// Whose content is shown, ascending; see [`Feed::authors`].
     authors: List,
     /// Authors whose rows in the inbox do not count, ascending.
     unsettled: Vec<UserId>,
@@ -114,10 +114,11 @@ impl Feed {
         self.page(request, &|span, order, n| self.pull(&authors, span, order, n, tier), tier)
     }
 
-    /// The followees, and the user itself with `include_own`; ascending.
+    /// Whose content a user is shown: the followees, less the muted and those who hide from the user; and
+    /// the user itself with `include_own`. Ascending.
     pub(super) fn authors(&self, user: UserId, tier: Tier) -> Result<List> {
         self.followees.get(user, || {
-            let mut authors = self.store.followees(user, tier)?;
+            let mut authors = self.store.authors(user, tier)?;
             if self.rules.include_own
                 && let Err(place) = authors.binary_search(&user)
             {

@@ -109,6 +109,8 @@ pub(super) async fn explain(call: Call) -> Answer {
         author_id: found.entry.map(|entry| entry.author),
         published_at: found.entry.map(|entry| entry.cursor.at),
         following: found.following,
+        muted: found.muted,
+        hidden: found.hidden,
         unsettled: found.unsettled,
         pending: found.pending,
         in_inbox: found.in_inbox,

@@ -6,6 +6,7 @@
 
 mod admin;
 mod api;
+mod barriers;
 mod body;
 mod call;
 mod connections;
@@ -24,6 +25,7 @@ mod routes;
 mod sample;
 mod show;
 mod timelines;
+mod users;
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use super::api::Api;
 use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::problem::Problem;
-use super::{admin, content, held, markers, metrics, query, reactions, relations, timelines};
+use super::{admin, barriers, content, held, markers, metrics, query, reactions, relations, timelines, users};
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -30,6 +30,7 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
             at("/v1/content/{content_id}/reactions/{kind}/{uid}").put(reactions::put).delete(reactions::delete).done(),
         )
         .service(at("/v1/users/{uid}/reactions/{kind}").get(reactions::of_user).done())
+        .service(at("/v1/users/{uid}").get(users::show).put(users::put).done())
         .service(at("/v1/users/{uid}/content").get(timelines::outbox).done())
         .service(at("/v1/users/{uid}/timeline/unread").get(markers::unread).done())
         .service(at("/v1/users/{uid}/marker").get(markers::show).put(markers::advance).done())
@@ -38,6 +39,10 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/users/{uid}/following/{target}").put(relations::follow).delete(relations::unfollow).done())
         .service(at("/v1/users/{uid}/followers").get(relations::followers).done())
         .service(at("/v1/users/{uid}/friends").get(relations::friends).done())
+        .service(at("/v1/users/{uid}/mutes").get(barriers::muted).done())
+        .service(at("/v1/users/{uid}/mutes/{target}").put(barriers::mute).delete(barriers::unmute).done())
+        .service(at("/v1/users/{uid}/hidden-from").get(barriers::hidden_from).done())
+        .service(at("/v1/users/{uid}/hidden-from/{target}").put(barriers::hide).delete(barriers::unhide).done())
         .service(at("/v1/users/{uid}/relations").get(relations::relations).done())
         .service(at("/healthz").always().get(admin::healthz).done())
         .service(at("/readyz").always().get(admin::readyz).done())

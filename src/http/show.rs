@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Content, ContentId, Cursor, Entry, ItemCounts, Millis, Relation, RelationKind, Unread, UserCursor, UserId,
+    Content, ContentId, Cursor, Entry, ItemCounts, Millis, Profile, Relation, RelationKind, Unread, UserCounts,
+    UserCursor, UserId,
 };
 
 /// An item in full.
@@ -94,6 +95,39 @@ impl From<ItemCounts> for Counts {
     }
 }
 
+/// A user's profile. What is not set is `null`.
+#[derive(Debug, Serialize)]
+pub(super) struct ProfileBody<'a> {
+    user_id: UserId,
+    nickname: Option<&'a str>,
+    avatar: Option<&'a str>,
+    extra: Option<&'a RawValue>,
+    counts: UserCountsBody,
+}
+
+#[derive(Debug, Serialize)]
+struct UserCountsBody {
+    following: u64,
+    followers: u64,
+    friends: u64,
+    content: u64,
+}
+
+impl<'a> ProfileBody<'a> {
+    /// A profile with the user's counts.
+    pub(super) fn new(user: UserId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
+        let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
+        let UserCounts { following, followers, friends, content } = counts;
+        Ok(Self {
+            user_id: user,
+            nickname: profile.nickname.as_deref(),
+            avatar: profile.avatar.as_deref(),
+            extra: profile.extra.as_deref().map(raw).transpose()?,
+            counts: UserCountsBody { following, followers, friends, content },
+        })
+    }
+}
+
 /// A relation of one user to another.
 #[derive(Debug, Serialize)]
 pub(super) struct RelationItem {
@@ -113,8 +147,8 @@ impl From<Relation> for RelationItem {
             target_id: relation.target,
             relation: relation.kind().name(),
             since: relation.following_since,
-            muted: false,
-            hidden: false,
+            muted: relation.muted_since.is_some(),
+            hidden: relation.hidden_since.is_some(),
         }
     }
 }
@@ -190,6 +224,8 @@ pub(super) struct ExplanationBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) published_at: Option<Millis>,
     pub(super) following: bool,
+    pub(super) muted: bool,
+    pub(super) hidden: bool,
     pub(super) unsettled: bool,
     pub(super) pending: bool,
     pub(super) in_inbox: bool,

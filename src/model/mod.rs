@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a disk or a socket, and nothing here uses another layer.
 
+mod barrier;
 mod content;
 mod counts;
 mod draft;
@@ -10,11 +11,13 @@ mod job;
 mod json;
 mod page;
 mod position;
+mod profile;
 mod reaction;
 mod relation;
 mod usage;
 mod user;
 
+pub use barrier::Barrier;
 pub use content::{Content, Edit, Publish, RawJson};
 pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, UserCounts};
 pub use draft::{Draft, EditDraft, Kind, MAX_TOPICS, Time, Topics, or_default};
@@ -23,6 +26,7 @@ pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use page::{Order, Page, PageRequest, Span, Unread};
 pub use position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
+pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
 pub use reaction::{Reacted, Reaction, ReactionKind, Reactions};
 pub use relation::{Relation, RelationKind, Side};
 pub use usage::{CacheUsage, Fill};

@@ -1,5 +1,6 @@
 //! Who follows whom.
 
+use super::barrier::Barrier;
 use super::id::UserId;
 use super::position::Millis;
 
@@ -28,7 +29,7 @@ impl RelationKind {
     }
 }
 
-/// The relation of one user to another, both directions.
+/// The relation of one user to another: follows in both directions, and the user's own barriers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relation {
     /// Whose relation.
@@ -39,9 +40,18 @@ pub struct Relation {
     pub following_since: Option<Millis>,
     /// Since when the target follows the user, if so.
     pub followed_since: Option<Millis>,
+    /// Since when the user has muted the target, if so.
+    pub muted_since: Option<Millis>,
+    /// Since when the user hides its content from the target, if so.
+    pub hidden_since: Option<Millis>,
 }
 
 impl Relation {
+    /// The relation of two who have nothing to do with each other.
+    pub fn none(user: UserId, target: UserId) -> Self {
+        Self { user, target, following_since: None, followed_since: None, muted_since: None, hidden_since: None }
+    }
+
     /// The relation as one word.
     pub fn kind(&self) -> RelationKind {
         match (self.following_since, self.followed_since) {
@@ -51,9 +61,26 @@ impl Relation {
             (Some(_), Some(_)) => RelationKind::Mutual,
         }
     }
+
+    /// Since when the user's barrier against the target stands, if it does.
+    pub fn barred_since(&self, barrier: Barrier) -> Option<Millis> {
+        match barrier {
+            Barrier::Mute => self.muted_since,
+            Barrier::Hide => self.hidden_since,
+        }
+    }
+
+    /// The relation with a barrier raised since then, or lifted.
+    #[must_use]
+    pub fn with_barrier(self, barrier: Barrier, since: Option<Millis>) -> Self {
+        match barrier {
+            Barrier::Mute => Self { muted_since: since, ..self },
+            Barrier::Hide => Self { hidden_since: since, ..self },
+        }
+    }
 }
 
-/// A side of the follow graph that can be listed by time.
+/// A list of users around one user, by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// Those whom the user follows; since: of that follow.
@@ -62,4 +89,8 @@ pub enum Side {
     Followers,
     /// Those who do both; since: of the later follow.
     Friends,
+    /// Those whom the user has muted.
+    Muted,
+    /// Those from whom the user hides its content.
+    HiddenFrom,
 }

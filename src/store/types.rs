@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::model::{Activity, CacheUsage, Content, Entry, Fill, Job, JobId, Millis, Progress, Relation, UserId};
+use crate::error::Error;
+use crate::model::{
+    Activity, Barrier, CacheUsage, Content, Entry, Fill, Job, JobId, Millis, Progress, Relation, UserId,
+};
 
 /// How far a read may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,14 @@ pub struct Change {
     pub target: UserId,
     /// Follow since then, or unfollow.
     pub follow: Option<Millis>,
+}
+
+/// Why a user raises no more barriers of a kind.
+pub(super) fn too_many(barrier: Barrier, limit: usize) -> Error {
+    match barrier {
+        Barrier::Mute => Error::refused("mute_limit", format!("a user mutes at most {limit} others")),
+        Barrier::Hide => Error::refused("hide_limit", format!("a user hides from at most {limit} others")),
+    }
 }
 
 /// What became of one change.

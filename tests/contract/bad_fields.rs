@@ -94,6 +94,15 @@ pub(crate) fn bad_fields(server: &Server) {
         refused("PUT", "/v1/users/1/marker", &format!(r#"{{"cursor":{value}}}"#));
     }
     refused("PUT", "/v1/users/1/marker", "{}");
+    for (name, values) in [
+        ("nickname", [&text[..], &["\"\"", &long(201)]].concat()),
+        ("avatar", [&text[..], &["\"\"", &long(2049)]].concat()),
+        ("extra", extra.to_vec()),
+    ] {
+        for value in values {
+            refused("PUT", "/v1/users/1", &format!(r#"{{"{name}":{value}}}"#));
+        }
+    }
     for value in time {
         refused("PUT", "/v1/users/1/following/66", &format!(r#"{{"since":{value}}}"#));
     }
@@ -112,5 +121,7 @@ pub(crate) fn bad_fields(server: &Server) {
     refused("POST", "/v1/content", r#"[66,77,1,"post","x",null,[],null,null,true]"#);
     refused("POST", "/v1/content/batch", r#"{"items":[[66,77,1,"post","x",null,[],null,null,true]]}"#);
     refused("PUT", "/v1/users/1/following/66", "[5]");
+    refused("PUT", "/v1/users/1", r#"["Ann",null,{}]"#);
+    refused("PUT", "/v1/users/1/mutes/66", "[]");
     refused("PATCH", "/v1/content/10", r#"["changed",[],{}]"#);
 }

@@ -101,7 +101,7 @@ fn bad_queries(server: &Server, call: &Call) {
     };
     NO_QUERIES.iter().for_each(|bad| refused(bad));
     let each = |name: &str, values: &[&str]| values.iter().for_each(|value| refused(&format!("{name}={value}")));
-    let pages = matches!(query, Query::ContentPage | Query::UserPage);
+    let pages = matches!(query, Query::ContentPage | Query::UserPage | Query::PlainPage);
     if pages {
         each("limit", &["", "0", "101", "-1", "+1", "01", "1.0", "abc", "%31x", "99999999999999999999"]);
         each("before", NO_CURSORS);
@@ -111,6 +111,7 @@ fn bad_queries(server: &Server, call: &Call) {
     match query {
         Query::ContentPage => each("view", &["", "FULL", "id", "ids,full", "view"]),
         Query::UserPage => each("viewer", NO_IDS),
+        Query::PlainPage => ["viewer=1", "view=full"].into_iter().for_each(refused),
         Query::Ids => each("view", &["", "none"]),
         Query::Depth => each("depth", &["", "0", "100001", "-1", "1.5", "all"]),
         Query::Nothing | Query::Targets | Query::ContentId => {}
@@ -207,6 +208,8 @@ fn bodies_have_a_limit() {
     server.call("POST", "/v1/content", sized(3_000_000)).problem("3 MB", 413, "body_too_large");
     server.call("PATCH", "/v1/content/5", sized(1001)).problem("edit", 413, "body_too_large");
     server.call("PUT", "/v1/users/1/following/2", sized(1001)).problem("follow", 413, "body_too_large");
+    server.call("PUT", "/v1/users/1", sized(1001)).problem("profile", 413, "body_too_large");
+    server.call("PUT", "/v1/users/1/mutes/2", sized(1001)).problem("mute", 413, "body_too_large");
     server.call("POST", "/v1/users/1/following/batch", sized(1001)).problem("follows", 413, "body_too_large");
     let batch = |item: String| format!(r#"{{"items":[{{"author_id":1}},{item}]}}"#);
     let problem = server.call("POST", "/v1/content/batch", batch(sized(1001))).problem("item", 413, "body_too_large");

@@ -6,6 +6,7 @@ pub(crate) enum Query {
     Nothing,
     ContentPage,
     UserPage,
+    PlainPage,
     Ids,
     Targets,
     Depth,
@@ -54,6 +55,14 @@ pub(crate) const CALLS: &[Call] = &[
     call("GET", "/v1/users/{uid}/following", Query::UserPage, "", "GET, HEAD"),
     call("GET", "/v1/users/{uid}/followers", Query::UserPage, "", "GET, HEAD"),
     call("GET", "/v1/users/{uid}/friends", Query::UserPage, "", "GET, HEAD"),
+    call("PUT", "/v1/users/{uid}/mutes/{target}", Query::Nothing, "{}", "PUT, DELETE"),
+    call("DELETE", "/v1/users/{uid}/mutes/{target}", Query::Nothing, "", "PUT, DELETE"),
+    call("GET", "/v1/users/{uid}/mutes", Query::PlainPage, "", "GET, HEAD"),
+    call("PUT", "/v1/users/{uid}/hidden-from/{target}", Query::Nothing, "{}", "PUT, DELETE"),
+    call("DELETE", "/v1/users/{uid}/hidden-from/{target}", Query::Nothing, "", "PUT, DELETE"),
+    call("GET", "/v1/users/{uid}/hidden-from", Query::PlainPage, "", "GET, HEAD"),
+    call("GET", "/v1/users/{uid}", Query::Nothing, "", "GET, HEAD, PUT"),
+    call("PUT", "/v1/users/{uid}", Query::Nothing, r#"{"nickname":"Ann"}"#, "GET, HEAD, PUT"),
     call("GET", "/v1/users/{uid}/relations", Query::Targets, "", "GET, HEAD"),
     call("GET", "/v1/admin/stats", Query::Nothing, "", "GET, HEAD"),
     call("GET", "/v1/admin/users/{uid}/timeline/verify", Query::Depth, "", "GET, HEAD"),
@@ -69,9 +78,10 @@ impl Call {
         filled(self.path)
     }
 
-    /// Whether a body may be left out: an empty one is a follow, or a reaction, from now on.
+    /// Whether a body may be left out: an empty one is a follow, or a reaction, from now on, and all that a
+    /// mute needs.
     pub(crate) fn body_optional(&self) -> bool {
-        self.path.ends_with("/following/{target}") || self.path == REACTION
+        self.path.ends_with("/{target}") || self.path == REACTION
     }
 }
 

@@ -20,11 +20,14 @@ pub(crate) fn world() -> Server {
 pub(crate) fn snapshot(server: &Server) -> Value {
     let mut seen = json!({});
     for user in [1, 2, 3, 66] {
-        for list in ["timeline", "content", "following", "followers", "friends", "reactions/like"] {
+        for list in
+            ["timeline", "content", "following", "followers", "friends", "reactions/like", "mutes", "hidden-from"]
+        {
             let path = format!("/v1/users/{user}/{list}?limit=100");
             seen[&path] = server.get(&path);
         }
-        for path in [format!("/v1/users/{user}/marker"), format!("/v1/users/{user}/timeline/unread")] {
+        for path in ["", "/marker", "/timeline/unread"] {
+            let path = format!("/v1/users/{user}{path}");
             seen[&path] = server.get(&path);
         }
         let verified = server.get(&format!("/v1/admin/users/{user}/timeline/verify"));

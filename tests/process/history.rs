@@ -106,6 +106,13 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
                 server.call("POST", &path, &json!({"follow": follow, "unfollow": unfollow}))
             }
         },
+        Change::Mute { user, target, muted } => bar(server, &format!("/v1/users/{user}/mutes/{target}"), *muted),
+        Change::Hide { user, target, hidden } => {
+            bar(server, &format!("/v1/users/{user}/hidden-from/{target}"), *hidden)
+        }
+        Change::Profile { user, nickname } => {
+            server.call("PUT", &format!("/v1/users/{user}"), &json!({"nickname": nickname}))
+        }
     }
 }
 
@@ -116,6 +123,10 @@ fn marker(server: &Server, user: u64) -> Option<String> {
 
 fn cursor(place: (u64, u64)) -> String {
     format!("{}-{}", place.0, place.1)
+}
+
+fn bar(server: &Server, path: &str, stands: bool) -> Option<Answer> {
+    server.call(if stands { "PUT" } else { "DELETE" }, path, &json!({}))
 }
 
 fn body(item: &Item) -> Value {
@@ -168,6 +179,16 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
             assert!(found == after.following(*user) || found == model.following(*user), "user {user}: {found:?}");
             found == after.following(*user)
         }
+        Change::Mute { user, target, muted } => stands(server, *user, *target, "muted") == *muted,
+        Change::Hide { user, target, hidden } => stands(server, *user, *target, "hidden") == *hidden,
+        Change::Profile { user, nickname: new } => {
+            let found = nickname(server, *user);
+            assert!(
+                found.as_ref() == Some(new) || found.as_ref() == model.nicknames.get(user),
+                "user {user}: {found:?}"
+            );
+            found.as_ref() == Some(new)
+        }
     }
 }
 
@@ -175,6 +196,16 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
 fn text(server: &Server, id: u64) -> Option<String> {
     let answer = server.call("GET", &format!("/v1/content/{id}"), &Value::Null).expect("an answer");
     (answer.status == 200).then(|| answer.body["text"].as_str().expect("text").to_owned())
+}
+
+/// Whether a user's relation to another says so.
+fn stands(server: &Server, user: u64, target: u64, what: &str) -> bool {
+    server.get(&format!("/v1/users/{user}/relations?targets={target}"))["items"][0][what].as_bool().expect("a flag")
+}
+
+/// What a user is called.
+fn nickname(server: &Server, user: u64) -> Option<String> {
+    server.get(&format!("/v1/users/{user}"))["nickname"].as_str().map(str::to_owned)
 }
 
 /// Whom a user follows.
@@ -215,6 +246,13 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
         let unread = server.get(&format!("/v1/users/{user}/timeline/unread"));
         let expected = json!({"count": model.unread(user), "capped": false});
         assert_eq!(unread, expected, "{when}: what user {user} has not read");
+        for (list, pairs) in [("mutes", &model.mutes), ("hidden-from", &model.hides)] {
+            let mut listed = scroll(server, &format!("/v1/users/{user}/{list}?"), "user_id");
+            listed.sort_unstable();
+            let stand: Vec<_> = pairs.iter().filter(|pair| pair.0 == user).map(|pair| pair.1).collect();
+            assert_eq!(listed, stand, "{when}: {list} of user {user}");
+        }
+        assert_eq!(nickname(server, user).as_ref(), model.nicknames.get(&user), "{when}: name of user {user}");
     }
     for id in model.likes.iter().map(|(id, _)| *id).filter(|id| model.items.contains_key(id)).collect::<BTreeSet<_>>() {
         let expected = model.likers(id);

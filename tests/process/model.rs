@@ -26,6 +26,12 @@ pub(crate) enum Change {
     Relate { user: u64, follow: Vec<u64>, unfollow: Vec<u64> },
     /// How far a user has read: a time and an id.
     Mark { user: u64, place: (u64, u64) },
+    /// Whether a user wants to see nothing of another.
+    Mute { user: u64, target: u64, muted: bool },
+    /// Whether a user lets another see nothing of itself.
+    Hide { user: u64, target: u64, hidden: bool },
+    /// What a user is called from now on.
+    Profile { user: u64, nickname: String },
 }
 
 /// The state after some changes.
@@ -37,6 +43,11 @@ pub(crate) struct Model {
     pub(crate) markers: BTreeMap<u64, (u64, u64)>,
     /// Item and user.
     pub(crate) likes: BTreeSet<(u64, u64)>,
+    /// User and target.
+    pub(crate) mutes: BTreeSet<(u64, u64)>,
+    /// User and target.
+    pub(crate) hides: BTreeSet<(u64, u64)>,
+    pub(crate) nicknames: BTreeMap<u64, String>,
 }
 
 impl Model {
@@ -55,12 +66,19 @@ impl Model {
                 let marker = self.markers.entry(*user).or_insert(*place);
                 *marker = *place.max(marker);
             }
+            Change::Mute { user, target, muted } => set(&mut self.mutes, (*user, *target), *muted),
+            Change::Hide { user, target, hidden } => set(&mut self.hides, (*user, *target), *hidden),
+            Change::Profile { user, nickname } => drop(self.nicknames.insert(*user, nickname.clone())),
         }
     }
 
     /// The ids of a home timeline, newest first.
     pub(crate) fn timeline(&self, user: u64) -> Vec<u64> {
-        self.listed(|author| self.follows.contains(&(user, author)))
+        self.listed(|author| {
+            self.follows.contains(&(user, author))
+                && !self.mutes.contains(&(user, author))
+                && !self.hides.contains(&(author, user))
+        })
     }
 
     /// How many items of a home timeline are newer than the user's marker.
@@ -89,11 +107,12 @@ impl Model {
         self.newest_first(|item| self.likes.contains(&(item.id, user)))
     }
 
-    /// All who follow, are followed or publish.
+    /// All who follow, are followed, publish, like or have a name.
     pub(crate) fn users(&self) -> BTreeSet<u64> {
         let related = self.follows.iter().flat_map(|(user, target)| [*user, *target]);
         let related = related.chain(self.likes.iter().map(|(_, user)| *user));
-        related.chain(self.items.values().map(|item| item.author)).collect()
+        let others = self.items.values().map(|item| item.author).chain(self.nicknames.keys().copied());
+        related.chain(others).collect()
     }
 
     fn listed(&self, shown: impl Fn(u64) -> bool) -> Vec<u64> {
@@ -104,5 +123,13 @@ impl Model {
         let mut items: Vec<_> = self.items.values().filter(|item| shown(item)).map(|item| (item.at, item.id)).collect();
         items.sort_unstable_by(|a, b| b.cmp(a));
         items.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+fn set(pairs: &mut BTreeSet<(u64, u64)>, pair: (u64, u64), stands: bool) {
+    if stands {
+        pairs.insert(pair);
+    } else {
+        pairs.remove(&pair);
     }
 }

@@ -5,7 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId};
+use tideline::model::{
+    Barrier, ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId,
+};
 use tideline::store::Tier;
 use tideline::worker::{Candidate, Candidates};
 
@@ -28,7 +30,7 @@ const LIMITS: [usize; 5] = [1, 2, 5, 20, 100];
 pub(crate) enum Role {
     /// Publishes, edits and deletes items of its own.
     Poster,
-    /// Changes whom its share of the users follows.
+    /// Changes whom its share of the users follows and mutes, and from whom it hides.
     Grapher,
     Reader,
     /// Trims and compacts.
@@ -76,6 +78,7 @@ impl Part {
         while !round.stop.load(Ordering::Relaxed) {
             match actor.part.share.role {
                 Role::Poster => actor.post(first_new)?,
+                Role::Grapher if actor.part.random.once_in(4) => actor.bar()?,
                 Role::Grapher => actor.relate()?,
                 Role::Reader => actor.read_something()?,
                 Role::Keeper => actor.keep()?,
@@ -174,10 +177,39 @@ impl Actor<'_> {
         result.map_err(|e| format!("delete fails: {e}"))
     }
 
+    /// The users whose follows and barriers this thread alone changes.
+    fn mine(&self) -> Vec<u64> {
+        let Share { number, of, .. } = self.part.share;
+        USERS.into_iter().skip(number as usize).step_by(of as usize).collect()
+    }
+
+    /// Raises or lifts a barrier of one of this thread's users, and mostly reads at once what it is about.
+    fn bar(&mut self) -> Result<(), String> {
+        let mine = self.mine();
+        let (me, target) = (user(self.part.random.pick(&mine)), self.anybody());
+        if me == target {
+            return Ok(());
+        }
+        let barrier = self.part.random.pick(&[Barrier::Mute, Barrier::Hide]);
+        let raised = self.part.random.once_in(2);
+        let feed = self.round.feed;
+        let (window, result) = self.round.clock.during(|| feed.set_barrier(me, target, barrier, raised));
+        result.map_err(|e| format!("a barrier cannot be set: {e}"))?;
+        self.part.history.bar(me, target, barrier, window, raised);
+        let (reader, side) = match barrier {
+            Barrier::Mute => (me, Side::Muted),
+            Barrier::Hide => (target, Side::HiddenFrom),
+        };
+        match self.part.random.below(8) {
+            0..5 => self.read_timeline(reader, Span::ALL),
+            5 => self.read_members(me, side),
+            _ => Ok(()),
+        }
+    }
+
     /// Follows and unfollows for one of this thread's users, and half the time reads at once.
     fn relate(&mut self) -> Result<(), String> {
-        let Share { number, of, .. } = self.part.share;
-        let mine: Vec<_> = USERS.into_iter().skip(number as usize).step_by(of as usize).collect();
+        let mine = self.mine();
         let random = &mut self.part.random;
         let me = random.pick(&mine);
         let targets: Vec<_> = USERS[..AUTHORS].iter().copied().filter(|target| *target != me).collect();

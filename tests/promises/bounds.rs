@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tideline::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
+use tideline::model::{Barrier, ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
 
 use super::history::{History, Life, Read, Seen};
 use super::names::everybody;
@@ -42,7 +42,7 @@ impl History {
     pub(crate) fn check(&self, read: &Read, include_own: bool) -> Result<(), Wrong> {
         let follows = |author: UserId| match include_own && author == read.user {
             true => (true, true),
-            false => self.follows(read.user, author, &read.window),
+            false => self.shows(read.user, author, &read.window),
         };
         let own = |author: UserId| (author == read.user, author == read.user);
         match &read.seen {
@@ -97,6 +97,8 @@ impl History {
         for other in everybody().filter(|other| *other != read.user) {
             let (must, may) = match side {
                 Side::Followers => self.follows(other, read.user, &read.window),
+                Side::Muted => self.barred(read.user, other, Barrier::Mute, &read.window),
+                Side::HiddenFrom => self.barred(read.user, other, Barrier::Hide, &read.window),
                 _ => self.follows(read.user, other, &read.window),
             };
             match members.contains(&other) {

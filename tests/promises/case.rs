@@ -91,6 +91,7 @@ impl Case {
             Op::Edit(index, text, extra) => self.edit(*index, *text, *extra),
             Op::Delete(index) => self.delete(*index),
             Op::Relate { user, follow, unfollow } => self.relate(*user, follow, unfollow),
+            Op::Bar(user, target, barrier, raised) => self.bar(*user, *target, *barrier, *raised),
             Op::ImportFollows(follows) => self.import_follows(follows),
             Op::Read(user, ask) => self.read(*user, ask),
             Op::Unread(user) => self.read_unread(*user),

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tideline::error::Error;
 use tideline::feed::Imported;
-use tideline::model::{Content, Draft, EditDraft, Millis, Relation, UserId};
+use tideline::model::{Barrier, Content, Draft, EditDraft, Millis, Relation, UserId};
 
 use super::case::Case;
 use super::model::{Body, Item, Model};
@@ -244,6 +244,30 @@ impl Case {
             };
             self.model.follows.insert((me, target), since);
         }
+        Ok(())
+    }
+
+    pub(crate) fn bar(&mut self, raw: u64, target: u64, barrier: Barrier, raised: bool) -> Result<(), String> {
+        let (began, me, target) = (clock(), user(raw), user(target));
+        let relation = match self.system.feed.set_barrier(me, target, barrier, raised) {
+            Err(error) if me == target && raised => {
+                return expect_code(&error, if barrier == Barrier::Mute { "self_mute" } else { "self_hide" });
+            }
+            Err(error) => return Err(format!("a barrier cannot be set: {error}")),
+            Ok(relation) => relation,
+        };
+        ensure!(me != target || !raised, "a user has a barrier against itself: {relation:?}");
+        let made = relation.barred_since(barrier);
+        match self.model.barriers(barrier).get(&(me, target)) {
+            _ if !raised => drop(self.model.barriers(barrier).remove(&(me, target))),
+            Some(_) => {}
+            None => {
+                let made = made.filter(|made| (began..=clock()).contains(made));
+                let made = made.ok_or_else(|| format!("a barrier that is not by the clock: {relation:?}"))?;
+                self.model.barriers(barrier).insert((me, target), made);
+            }
+        }
+        ensure_eq!(relation, self.model.relation(me, target), "relation of {me} to {target}");
         Ok(())
     }
 

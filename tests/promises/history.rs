@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tideline::model::{ContentId, Entry, Page, PageRequest, Side, UserId};
+use tideline::model::{Barrier, ContentId, Entry, Page, PageRequest, Side, UserId};
 
 /// Counts calls that begin and end.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ pub(crate) struct Read {
     pub(crate) seen: Seen,
 }
 
-/// Of each pair of user and author, what was asked for, in order. One thread changes one pair.
+/// Of each pair of users, what was asked for, in order: to follow or not, say. One thread changes one pair.
 pub(crate) type Pairs = HashMap<(UserId, UserId), Vec<(Window, bool)>>;
 
 /// What one thread did, or all of them together.
@@ -102,6 +102,10 @@ pub(crate) type Pairs = HashMap<(UserId, UserId), Vec<(Window, bool)>>;
 pub(crate) struct History {
     pub(crate) lives: Vec<Life>,
     pub(crate) pairs: Pairs,
+    /// Of each pair of user and whom it mutes.
+    pub(crate) mutes: Pairs,
+    /// Of each pair of user and from whom it hides.
+    pub(crate) hides: Pairs,
     pub(crate) reads: Vec<Read>,
 }
 
@@ -110,9 +114,19 @@ impl History {
         self.pairs.entry((user, target)).or_default().push((window, follow));
     }
 
+    pub(crate) fn bar(&mut self, user: UserId, target: UserId, barrier: Barrier, window: Window, raised: bool) {
+        let pairs = match barrier {
+            Barrier::Mute => &mut self.mutes,
+            Barrier::Hide => &mut self.hides,
+        };
+        pairs.entry((user, target)).or_default().push((window, raised));
+    }
+
     pub(crate) fn merge(&mut self, other: Self) {
         self.lives.extend(other.lives);
         self.pairs.extend(other.pairs);
+        self.mutes.extend(other.mutes);
+        self.hides.extend(other.hides);
         self.reads.extend(other.reads);
     }
 
@@ -124,28 +138,53 @@ impl History {
             life.version += life.edits.len();
             life.edits.clear();
         }
-        self.pairs.retain(|_, changes| {
-            changes.drain(..changes.len().saturating_sub(1));
-            changes.first().is_some_and(|(_, follow)| *follow)
-        });
+        for pairs in [&mut self.pairs, &mut self.mutes, &mut self.hides] {
+            pairs.retain(|_, changes| {
+                changes.drain(..changes.len().saturating_sub(1));
+                changes.first().is_some_and(|(_, holds)| *holds)
+            });
+        }
     }
 
     /// How many changes there are.
     pub(crate) fn changes(&self) -> usize {
         let of_life = |life: &Life| 1 + life.edits.len() + usize::from(life.deleted.is_some());
-        self.lives.iter().map(of_life).sum::<usize>() + self.pairs.values().map(Vec::len).sum::<usize>()
+        let of_pairs = |pairs: &Pairs| pairs.values().map(Vec::len).sum::<usize>();
+        let of_pairs = of_pairs(&self.pairs) + of_pairs(&self.mutes) + of_pairs(&self.hides);
+        self.lives.iter().map(of_life).sum::<usize>() + of_pairs
     }
 
     /// Whether a user must, and whether a user may, be taken to follow an author during a read.
     pub(crate) fn follows(&self, user: UserId, author: UserId, read: &Window) -> (bool, bool) {
-        let Some(changes) = self.pairs.get(&(user, author)) else { return (false, false) };
-        let before = changes.iter().rev().find(|(window, _)| window.is_before(read)).is_some_and(|(_, follow)| *follow);
-        let meanwhile = || changes.iter().filter(|(window, _)| !window.is_before(read) && !read.is_before(window));
-        (before && meanwhile().all(|(_, follow)| *follow), before || meanwhile().any(|(_, follow)| *follow))
+        holds(&self.pairs, user, author, read)
+    }
+
+    /// Whether a user must, and whether a user may, be taken to have raised a barrier during a read.
+    pub(crate) fn barred(&self, user: UserId, target: UserId, barrier: Barrier, read: &Window) -> (bool, bool) {
+        match barrier {
+            Barrier::Mute => holds(&self.mutes, user, target, read),
+            Barrier::Hide => holds(&self.hides, user, target, read),
+        }
+    }
+
+    /// Whether an author's content must, and whether it may, be shown to a reader during a read.
+    pub(crate) fn shows(&self, reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
+        let (must, may) = self.follows(reader, author, read);
+        let muted = self.barred(reader, author, Barrier::Mute, read);
+        let hidden = self.barred(author, reader, Barrier::Hide, read);
+        (must && !muted.1 && !hidden.1, may && !muted.0 && !hidden.0)
     }
 
     /// Whether a user follows an author when all calls have ended.
     pub(crate) fn follows_now(&self, user: UserId, author: UserId) -> bool {
         self.pairs.get(&(user, author)).and_then(|changes| changes.last()).is_some_and(|(_, follow)| *follow)
     }
+}
+
+/// Whether what was asked of a pair must, and whether it may, hold during a read.
+fn holds(pairs: &Pairs, one: UserId, other: UserId, read: &Window) -> (bool, bool) {
+    let Some(changes) = pairs.get(&(one, other)) else { return (false, false) };
+    let before = changes.iter().rev().find(|(window, _)| window.is_before(read)).is_some_and(|(_, holds)| *holds);
+    let meanwhile = || changes.iter().filter(|(window, _)| !window.is_before(read) && !read.is_before(window));
+    (before && meanwhile().all(|(_, holds)| *holds), before || meanwhile().any(|(_, holds)| *holds))
 }

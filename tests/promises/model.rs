@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tideline::model::{
-    ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, Relation, Side, UserCursor, UserId,
+    Barrier, ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, Relation, Side, UserCursor, UserId,
 };
 
 use super::names::member;
@@ -65,6 +65,10 @@ pub(crate) struct Model {
     /// User and target to `since`.
     pub(crate) follows: BTreeMap<(UserId, UserId), Millis>,
     pub(crate) markers: BTreeMap<UserId, Cursor>,
+    /// User and whom it has muted to `since`.
+    pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
+    /// User and from whom it hides to `since`.
+    pub(crate) hides: BTreeMap<(UserId, UserId), Millis>,
 }
 
 impl Model {
@@ -80,13 +84,32 @@ impl Model {
         self.follows.contains_key(&(user, target))
     }
 
+    /// Whether a reader follows an author, and nothing stands between them.
+    pub(crate) fn shows(&self, reader: UserId, author: UserId) -> bool {
+        self.follows(reader, author)
+            && !self.mutes.contains_key(&(reader, author))
+            && !self.hides.contains_key(&(author, reader))
+    }
+
+    pub(crate) fn barriers(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
+        match barrier {
+            Barrier::Mute => &mut self.mutes,
+            Barrier::Hide => &mut self.hides,
+        }
+    }
+
     pub(crate) fn following(&self, user: UserId) -> usize {
         self.follows.keys().filter(|(follower, _)| *follower == user).count()
     }
 
     /// The timeline of a user, newest first.
     pub(crate) fn timeline(&self, user: UserId, include_own: bool) -> Vec<Entry> {
-        self.listed(|author| self.follows(user, author) || (include_own && author == user))
+        self.listed(|author| self.shows(user, author) || (include_own && author == user))
+    }
+
+    /// All content of those whom a user follows, newest first.
+    pub(crate) fn followed(&self, user: UserId) -> Vec<Entry> {
+        self.listed(|author| self.follows(user, author))
     }
 
     /// How many items of a user's timeline are newer than the marker.
@@ -112,10 +135,16 @@ impl Model {
         let following = self.follows.iter().filter(|((u, _), _)| *u == user).map(|((_, t), since)| (*t, *since));
         let followers = self.follows.iter().filter(|((_, t), _)| *t == user).map(|((u, _), since)| (*u, *since));
         let friends = following.clone().filter_map(|(t, since)| Some((t, since.max(*self.follows.get(&(t, user))?))));
+        let of_user = |pairs: &BTreeMap<(UserId, UserId), Millis>| {
+            let of_user = pairs.iter().filter(|((u, _), _)| *u == user);
+            of_user.map(|((_, t), since)| member(*since, *t)).collect::<Vec<_>>()
+        };
         let mut members: Vec<_> = match side {
             Side::Following => following.map(|(t, since)| member(since, t)).collect(),
             Side::Followers => followers.map(|(u, since)| member(since, u)).collect(),
             Side::Friends => friends.map(|(t, since)| member(since, t)).collect(),
+            Side::Muted => of_user(&self.mutes),
+            Side::HiddenFrom => of_user(&self.hides),
         };
         members.sort_by_key(|place| std::cmp::Reverse(*place));
         members
@@ -127,6 +156,8 @@ impl Model {
             target,
             following_since: self.follows.get(&(user, target)).copied(),
             followed_since: self.follows.get(&(target, user)).copied(),
+            muted_since: self.mutes.get(&(user, target)).copied(),
+            hidden_since: self.hides.get(&(user, target)).copied(),
         }
     }
 }

@@ -4,7 +4,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use tideline::model::Side;
+use tideline::model::{Barrier, Side};
 
 use super::names::{AUTHORS, IDS, TIMES, USERS, id, time};
 use super::shape::{Shape, shapes};
@@ -54,6 +54,8 @@ pub(crate) enum Op {
         follow: Vec<(u64, Option<u64>)>,
         unfollow: Vec<u64>,
     },
+    /// Raises a barrier of the first user against the second, or lifts it.
+    Bar(u64, u64, Barrier, bool),
     ImportFollows(Vec<(u64, u64, Option<u64>)>),
     Read(u64, Ask),
     Unread(u64),
@@ -152,9 +154,20 @@ fn relate() -> impl Strategy<Value = Op> {
     prop_oneof![4 => one, 1 => several]
 }
 
+/// Mostly one that stands between a reader and an author.
+fn bar() -> impl Strategy<Value = Op> {
+    (user(), author(), any::<bool>(), prop::bool::weighted(0.6)).prop_map(|(reader, author, mute, raised)| {
+        if mute {
+            Op::Bar(reader, author, Barrier::Mute, raised)
+        } else {
+            Op::Bar(author, reader, Barrier::Hide, raised)
+        }
+    })
+}
+
 fn op() -> impl Strategy<Value = Op> {
     let index = || 0_usize..64;
-    let side = select(vec![Side::Following, Side::Followers, Side::Friends]);
+    let side = select(vec![Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom]);
     let change = prop_oneof![
         8 => post().prop_map(|post| Op::Publish(vec![post])),
         2 => vec(post(), 0..5).prop_map(Op::Publish),
@@ -164,6 +177,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => index().prop_map(Op::Delete),
         12 => relate(),
         1 => (user(), place()).prop_map(|(user, place)| Op::Mark(user, place)),
+        5 => bar(),
         1 => vec((user(), user(), named_or_not()), 0..5).prop_map(Op::ImportFollows),
     ];
     let read = prop_oneof![

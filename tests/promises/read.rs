@@ -135,15 +135,21 @@ impl Case {
         let why = self.system.feed.explain(reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
         let author = item.body.author;
         let (follows, own) = (self.model.follows(reader, author), include_own && author == reader);
-        let reason = match (item.deleted, item.body.broadcast, follows || own) {
+        let muted = self.model.mutes.contains_key(&(reader, author));
+        let hidden = self.model.hides.contains_key(&(author, reader));
+        let reason = match (item.deleted, item.body.broadcast, follows) {
             (true, ..) => "deleted",
             (_, false, _) => "not_broadcast",
+            _ if own => "listed",
             (_, _, false) => "not_following",
+            _ if muted => "muted",
+            _ if hidden => "hidden",
             _ => "listed",
         };
         ensure_eq!((why.reason, why.listed), (reason, reason == "listed"), "why {} is listed for {reader}", item.id);
         if !item.deleted {
-            ensure_eq!((why.entry, why.following), (Some(item.entry()), follows), "{} for {reader}", item.id);
+            let is = (why.entry, why.following, why.muted, why.hidden);
+            ensure_eq!(is, (Some(item.entry()), follows, muted, hidden), "{} for {reader}", item.id);
         }
         if !self.system.is_running() {
             let source = why.pending || why.in_inbox || why.pulled;
@@ -159,7 +165,7 @@ impl Case {
             self.scroll(raw, 3)?;
             self.scroll(raw, 100)?;
             self.read_outbox(raw, &ask(100))?;
-            for side in [Side::Following, Side::Followers, Side::Friends] {
+            for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
                 self.read_members(raw, side, &ask(100))?;
             }
             self.read_relations(raw)?;

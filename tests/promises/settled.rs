@@ -15,8 +15,9 @@ pub(crate) trait Right {
     fn follows(&self, user: UserId, author: UserId) -> bool;
     /// Whether this is an item, or was one.
     fn is_content(&self, entry: Entry) -> bool;
-    /// The timeline of a user, without its own items.
-    fn timeline(&self, user: UserId) -> Vec<Entry>;
+    /// All content of those whom a user follows: also what a mute or a hide keeps from being shown, since
+    /// that may be taken back at any time.
+    fn followed(&self, user: UserId) -> Vec<Entry>;
 }
 
 impl Right for Case {
@@ -28,8 +29,8 @@ impl Right for Case {
         self.model.item(entry.cursor.id).is_some_and(|item| item.entry() == entry)
     }
 
-    fn timeline(&self, user: UserId) -> Vec<Entry> {
-        self.model.timeline(user, false)
+    fn followed(&self, user: UserId) -> Vec<Entry> {
+        self.model.followed(user)
     }
 }
 
@@ -50,7 +51,7 @@ fn check_inbox(system: &System, right: &impl Right, reader: UserId) -> Result<()
     }
     let activity = store.activity(reader, Tier::Disk).map_err(failed)?;
     ensure!(!matches!(activity, Activity::Returning { .. }), "{reader} is returning for ever");
-    for entry in right.timeline(reader) {
+    for entry in right.followed(reader) {
         let unpushed = store.unpushed(entry.author, Tier::Disk).map_err(failed)?;
         let newest_unpushed = match activity {
             Activity::Active { .. } => unpushed.to_nobody,

@@ -3,7 +3,7 @@
 use tideline::model::{Cursor, Entry, Side, UserId};
 
 use super::bounds::Wrong;
-use super::history::{History, Life, Read, Seen, Window};
+use super::history::{History, Life, Pairs, Read, Seen, Window};
 
 /// Items of a page to each side of the one in question.
 const AROUND: usize = 3;
@@ -15,7 +15,10 @@ impl History {
         let mut lines = vec![(read.window, format!("{}   <- {}", answer(read, wrong.item), wrong.what))];
         lines.extend(life.into_iter().flat_map(|life| life_of(life, &read.window)));
         for (user, target) in self.pairs_of(read, wrong, life) {
-            lines.extend(self.pair_of(user, target, &read.window));
+            lines.extend(changes_of(&self.pairs, user, target, "follow", &read.window));
+            lines.extend(changes_of(&self.mutes, user, target, "mute", &read.window));
+            lines.extend(changes_of(&self.hides, user, target, "hide from", &read.window));
+            lines.extend(changes_of(&self.hides, target, user, "hide from", &read.window));
         }
         lines.sort_by_key(|(window, _)| window.began);
         let lines: Vec<_> =
@@ -31,18 +34,16 @@ impl History {
             (_, None) => self.pairs.keys().filter(|(user, _)| *user == read.user).copied().collect(),
         }
     }
+}
 
-    /// The last change before a read, those during it and the first after it.
-    fn pair_of(&self, user: UserId, target: UserId, read: &Window) -> Vec<(Window, String)> {
-        let changes = self.pairs.get(&(user, target)).map_or(&[][..], Vec::as_slice);
-        let last_before = changes.iter().rposition(|(window, _)| window.is_before(read)).unwrap_or(0);
-        let first_after = changes.iter().position(|(window, _)| read.is_before(window)).unwrap_or(changes.len());
-        let near = changes.iter().take(first_after + 1).skip(last_before);
-        near.map(|(window, follow)| {
-            (*window, format!("{user} {} {target}", if *follow { "follows" } else { "unfollows" }))
-        })
-        .collect()
-    }
+/// The last change of a pair before a read, those during it and the first after it.
+fn changes_of(pairs: &Pairs, user: UserId, target: UserId, what: &str, read: &Window) -> Vec<(Window, String)> {
+    let changes = pairs.get(&(user, target)).map_or(&[][..], Vec::as_slice);
+    let last_before = changes.iter().rposition(|(window, _)| window.is_before(read)).unwrap_or(0);
+    let first_after = changes.iter().position(|(window, _)| read.is_before(window)).unwrap_or(changes.len());
+    let near = changes.iter().take(first_after + 1).skip(last_before);
+    let no_more = |holds: bool| if holds { "is to" } else { "is not to" };
+    near.map(|(window, holds)| (*window, format!("{user} {} {what} {target}", no_more(*holds)))).collect()
 }
 
 fn life_of(life: &Life, read: &Window) -> Vec<(Window, String)> {

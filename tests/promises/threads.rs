@@ -160,7 +160,7 @@ impl Right for History {
         self.lives.iter().all(|life| life.entry.cursor.id != entry.cursor.id || life.entry == entry)
     }
 
-    fn timeline(&self, user: UserId) -> Vec<Entry> {
+    fn followed(&self, user: UserId) -> Vec<Entry> {
         let live = self.lives.iter().filter(|life| life.deleted.is_none());
         live.map(|life| life.entry).filter(|entry| self.follows_now(user, entry.author)).collect()
     }

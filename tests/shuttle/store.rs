@@ -9,8 +9,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::model::{
-    Activity, Content, ContentId, Cursor, Edit, Entry, Job, JobId, LANES, Lane, Millis, Order, Publish, Reach, Reacted,
-    Reaction, ReactionKind, Relation, Side, Span, Unpushed, UserCursor, UserId,
+    Activity, Barrier, Content, ContentId, Cursor, Edit, Entry, Job, JobId, LANES, Lane, Millis, Order, Profile,
+    Publish, Reach, Reacted, Reaction, ReactionKind, Relation, Side, Span, Unpushed, UserCounts, UserCursor, UserId,
 };
 use crate::world::Wrong;
 
@@ -61,12 +61,17 @@ impl Store {
         outboxes(authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;
         relations(user: UserId, targets: &[UserId], tier: Tier) -> Vec<Relation>;
         followees(user: UserId, tier: Tier) -> Vec<UserId>;
+        authors(reader: UserId, tier: Tier) -> Vec<UserId>;
+        set_barrier(user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize) -> Relation;
         members(user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
         react(id: ContentId, wishes: &[Reaction]) -> Vec<Reacted>;
         reactors(id: ContentId, kind: ReactionKind, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
         reacted_by(user: UserId, kind: ReactionKind, span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;
         followers_after(author: UserId, after: Option<UserId>, limit: usize) -> Vec<UserId>;
         follower_count(author: UserId) -> u64;
+        user_counts(user: UserId, tier: Tier) -> UserCounts;
+        put_profile(user: UserId, profile: &Profile) -> ();
+        profiles(users: &[UserId], tier: Tier) -> Vec<Option<Profile>>;
         begin_fan_out(job: JobId, entry: Entry, reach: Reach) -> ();
         deliver(delivery: &Delivery<'_>) -> ();
         settle(job: JobId, user: UserId, author: UserId, room: usize) -> usize;

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use tideline::model::{
-    Activity, Content, ContentId, Cursor, Entry, ItemCounts, Order, ReactionKind, Reactions, Relation, Side, Span,
-    Unpushed, UserCounts, UserCursor, UserId,
+    Activity, Barrier, Content, ContentId, Cursor, Entry, ItemCounts, Order, Profile, ReactionKind, Reactions,
+    Relation, Side, Span, Unpushed, UserCounts, UserCursor, UserId,
 };
 use tideline::store::{Store, Tier};
 
@@ -29,10 +29,14 @@ struct UserDump {
     floor: Option<Cursor>,
     relations: Vec<Relation>,
     followees: Vec<UserId>,
+    authors: Vec<UserId>,
+    barred: Vec<Vec<UserId>>,
+    hiders: Vec<UserId>,
     followers: Vec<UserId>,
     follower_count: u64,
     counts: UserCounts,
     members: Vec<Vec<UserCursor>>,
+    profile: Option<Profile>,
     activity: Activity,
     unpushed: Unpushed,
     marker: Option<Cursor>,
@@ -59,8 +63,10 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
             ControlFlow::Continue(())
         };
         let floor = store.inbox(user, Span::ALL, newest, tier, &mut visit).expect("inbox");
-        let members = [Side::Following, Side::Followers, Side::Friends]
+        let members = [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom]
             .map(|side| store.members(user, side, Span::ALL, newest, all, tier).expect("members"));
+        let barred = [Barrier::Mute, Barrier::Hide]
+            .map(|barrier| store.barred_after(user, barrier, None, all).expect("barred_after"));
         UserDump {
             user,
             outbox: store.outboxes(&[user], Span::ALL, newest, all, tier).expect("outboxes"),
@@ -68,10 +74,14 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
             floor,
             relations: store.relations(user, users, tier).expect("relations"),
             followees: store.followees(user, tier).expect("followees"),
+            authors: store.authors(user, tier).expect("authors"),
+            barred: barred.to_vec(),
+            hiders: store.hiders_after(user, None, all).expect("hiders_after"),
             followers: store.followers_after(user, None, all).expect("followers_after"),
             follower_count: store.follower_count(user).expect("follower_count"),
             counts: store.user_counts(user, tier).expect("user_counts"),
             members: members.to_vec(),
+            profile: store.profiles(&[user], tier).expect("profiles").remove(0),
             activity: without_job(store.activity(user, tier).expect("activity")),
             unpushed: store.unpushed(user, tier).expect("unpushed"),
             marker: store.marker(user, tier).expect("marker"),

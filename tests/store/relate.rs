@@ -23,10 +23,10 @@ fn sides(store: &Store, who: u64) -> (Vec<u64>, Vec<u64>, u64) {
 
 fn a_follow_is_seen_from_both_sides(store: &Store) {
     let related = relate(store, 1, &[follow_of(2, 100)]);
-    let want = Relation { user: user(1), target: user(2), following_since: Some(100), followed_since: None };
+    let want = Relation { following_since: Some(100), ..Relation::none(user(1), user(2)) };
     assert_eq!(related[0].relation, want);
     assert_eq!(relation(store, 1, 2), want);
-    let mirror = Relation { user: user(2), target: user(1), following_since: None, followed_since: Some(100) };
+    let mirror = Relation { followed_since: Some(100), ..Relation::none(user(2), user(1)) };
     assert_eq!(relation(store, 2, 1), mirror);
     assert_eq!(sides(store, 1), (vec![2], vec![], 0));
     assert_eq!(sides(store, 2), (vec![], vec![1], 1));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tideline::error::Error;
-use tideline::model::{Activity, Content, Cursor, Edit, Job, Lane, Progress, Reach, UserId, Work};
+use tideline::model::{Activity, Barrier, Content, Cursor, Edit, Job, Lane, Profile, Progress, Reach, UserId, Work};
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Listeners, Published, Store, Then, Tier};
 
@@ -44,6 +44,11 @@ fn fill(store: &Store) {
     follow(store, 7, 1, 70);
     store.edit(item(3), &Edit { text: Some(None), ..Edit::default() }, 99).expect("edits");
     store.delete(item(4), 99).expect("deletes");
+    store.set_barrier(user(4), user(2), Barrier::Mute, Some(5), 9).expect("mutes");
+    store.set_barrier(user(3), user(4), Barrier::Hide, Some(6), 9).expect("hides");
+    store.set_barrier(user(9), user(8), Barrier::Hide, Some(7), 9).expect("hides");
+    let profile = Profile { nickname: Some("five".to_owned()), ..Profile::default() };
+    store.put_profile(user(5), &profile).expect("puts");
     store.raise_floor(user(5), place(2, 17)).expect("raises");
     store.move_marker(user(5), place(2, 17)).expect("moves");
     for (who, now) in [(1, 10), (2, 20), (3, 30)] {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::ControlFlow;
 
 use tideline::error::{Error, Result};
-use tideline::model::{Reach, Side, Span, Work};
+use tideline::model::{Barrier, Profile, Reach, Side, Span, Work};
 use tideline::store::{Batch, Store, Tier};
 
 use super::support::{BOTH_ORDERS, follow_settled, item, open, place, post, span, timed, user, users};
@@ -23,6 +23,11 @@ fn fill(store: &Store) {
     }
     store.raise_floor(user(5), place(100, 1)).expect("raises");
     store.delete(item(1007), 5).expect("deletes");
+    for target in [1, 11, 12, 13, 14] {
+        store.set_barrier(user(4), user(target), Barrier::Mute, Some(target), 9).expect("mutes");
+    }
+    store.set_barrier(user(2), user(4), Barrier::Hide, Some(1), 9).expect("hides");
+    store.put_profile(user(4), &Profile::default()).expect("puts");
     store.touch(user(4), 5).expect("touches");
     store.move_marker(user(4), place(100, 1)).expect("moves");
     let job = store.jobs().expect("reads")[0];
@@ -79,7 +84,7 @@ fn check_all(store: &Store) {
                 });
             }
         }
-        for side in [Side::Following, Side::Followers, Side::Friends] {
+        for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
             for who in [1, 4, 10] {
                 check("members", |tier| store.members(user(who), side, Span::ALL, order, 5, tier));
             }
@@ -88,7 +93,9 @@ fn check_all(store: &Store) {
     check("lacking", |tier| store.lacking(&everybody, None, false, tier));
     for who in [1, 4, 10] {
         check("relations", |tier| store.relations(user(who), &everybody, tier));
+        check("authors", |tier| store.authors(user(who), tier));
         check("followees", |tier| store.followees(user(who), tier));
+        check("profiles", |tier| store.profiles(&[user(who), user(2)], tier));
         check("activity", |tier| store.activity(user(who), tier));
         check("marker", |tier| store.marker(user(who), tier));
         check("unpushed", |tier| store.unpushed(user(who), tier));

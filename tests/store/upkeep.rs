@@ -1,6 +1,6 @@
 //! Looking after the whole: all users, compaction, figures.
 
-use tideline::model::{ContentId, Cursor, Reaction, ReactionKind, UserId};
+use tideline::model::{Barrier, ContentId, Cursor, Profile, Reaction, ReactionKind, UserId};
 use tideline::store::{Store, Then};
 
 use super::dump::dump;
@@ -31,8 +31,8 @@ fn either_side_of_a_follow_is_a_user(store: &Store) {
 
 fn who_has_inbox_rows_is_a_user(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
-    assert_eq!(all_users(store), [], "an author has no inbox");
     deliver(store, job, &users([7, 8]), Then::End);
+    store.delete(item(10), 5).expect("deletes");
     assert_eq!(all_users(store), users([7, 8]));
 }
 
@@ -41,7 +41,7 @@ fn whose_last_inbox_row_went_is_no_user(store: &Store) {
     follow(store, 7, 1, 5);
     let job = unfollow(store, 7, 1);
     settle(store, job, MANY);
-    assert_eq!((inbox(store, 7), all_users(store)), (vec![], vec![]));
+    assert_eq!((inbox(store, 7), all_users(store)), (vec![], users([1])));
 }
 
 fn who_has_a_floor_is_a_user(store: &Store) {
@@ -51,14 +51,40 @@ fn who_has_a_floor_is_a_user(store: &Store) {
     assert_eq!(all_users(store), users([7]));
 }
 
+fn who_has_a_page_of_its_own_is_a_user(store: &Store) {
+    for id in 10..13 {
+        push(store, id, 7, 100 + id, &[]);
+    }
+    assert_eq!(all_users(store), users([7]));
+    for id in 10..13 {
+        store.archive_outbox(user(7), place(111, 11), 5).expect("archives");
+        assert_eq!(all_users(store), users([7]));
+        store.delete(item(id), 5).expect("deletes");
+    }
+    assert_eq!(all_users(store), []);
+}
+
+fn either_side_of_a_hide_is_a_user_and_who_mutes(store: &Store) {
+    let set = |who, target, barrier, since| {
+        store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets");
+    };
+    set(2, 1, Barrier::Mute, Some(5));
+    assert_eq!(all_users(store), users([2]));
+    set(3, 4, Barrier::Hide, Some(5));
+    assert_eq!(all_users(store), users([2, 3, 4]));
+    set(2, 1, Barrier::Mute, None);
+    set(3, 4, Barrier::Hide, None);
+    assert_eq!(all_users(store), []);
+}
+
 fn being_touched_makes_no_user(store: &Store) {
     store.touch(user(7), 100).expect("touches");
     assert_eq!(all_users(store), []);
 }
 
 fn users_are_paged_by_id_each_once(store: &Store) {
-    // User 256 is in all four tables, the others in one each.
-    let everybody = users([1, 2, 255, 256, 257, 65_536, u64::MAX >> 1]);
+    // User 256 is in several tables, the others in one each.
+    let everybody = users([1, 2, 255, 256, 257, 900, 65_536, u64::MAX >> 1]);
     follow(store, 1, 256, 10);
     follow(store, 256, 2, 10);
     push(store, 10, 900, 100, &users([256, 255, u64::MAX >> 1]));
@@ -66,7 +92,7 @@ fn users_are_paged_by_id_each_once(store: &Store) {
         store.raise_floor(user(who), place(50, 1)).expect("raises");
     }
     assert_eq!(all_users(store), everybody);
-    for limit in [1, 2, 3, 7, 8] {
+    for limit in [1, 2, 3, 8, 9] {
         let mut paged: Vec<UserId> = Vec::new();
         loop {
             let page = store.users_after(paged.last().copied(), limit).expect("reads");
@@ -103,6 +129,10 @@ fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
     for id in [100, 101] {
         store.react(item(id), &[like]).expect("reacts");
     }
+    for (barrier, who, target) in [(Barrier::Mute, 1, 3), (Barrier::Hide, 2, 4), (Barrier::Hide, 2, 9)] {
+        store.set_barrier(user(who), user(target), barrier, Some(who), MANY).expect("sets");
+    }
+    store.put_profile(user(1), &Profile::default()).expect("puts");
     for id in [100, 203, 307] {
         store.delete(item(id), 50).expect("deletes");
     }
@@ -193,6 +223,12 @@ fn every_table_is_in_the_figures(store: &Store) {
         "reactions",
         "reactions_by_time",
         "reactions_by_user",
+        "mutes",
+        "mutes_by_time",
+        "hidden",
+        "hidden_by_time",
+        "hidden_to",
+        "profiles",
         "activity",
         "unpushed",
         "markers",
@@ -211,6 +247,8 @@ on_both! {
     who_has_inbox_rows_is_a_user,
     whose_last_inbox_row_went_is_no_user,
     who_has_a_floor_is_a_user,
+    who_has_a_page_of_its_own_is_a_user,
+    either_side_of_a_hide_is_a_user_and_who_mutes,
     being_touched_makes_no_user,
     users_are_paged_by_id_each_once,
     compaction_changes_no_answer,

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use tideline::model::{
-    ContentId, Edit, MAX_ID, MAX_MILLIS, Millis, Order, Position, Reach, Reaction, ReactionKind, Side, Span, UserId,
+    Barrier, ContentId, Edit, MAX_ID, MAX_MILLIS, Millis, Order, Position, Profile, Reach, Reaction, ReactionKind,
+    Side, Span, UserId,
 };
 use tideline::store::Batch;
 
@@ -64,6 +65,8 @@ pub(crate) enum Op {
     Meet { user: UserId, now: Millis },
     Evict { user: UserId, seen_before: Millis, floor: Position<ContentId> },
     MoveMarker { user: UserId, place: Position<ContentId> },
+    SetBarrier { user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize },
+    PutProfiles { profiles: Vec<(UserId, Profile)> },
     Sync,
     Compact,
     Reopen,
@@ -82,6 +85,10 @@ pub(crate) enum Read {
     FollowersAfter { user: UserId, after: Option<UserId>, limit: usize },
     Marker { user: UserId },
     UsersAfter { after: Option<UserId>, limit: usize },
+    BarredAfter { user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize },
+    HidersAfter { user: UserId, after: Option<UserId>, limit: usize },
+    Authors { user: UserId },
+    Profiles { users: Vec<UserId> },
     NotEvicted { users: Vec<UserId> },
     Idle { after: Option<UserId>, limit: usize, seen_before: Millis },
     Lacking { authors: Vec<UserId>, floor: Option<Position<ContentId>>, active: bool },
@@ -161,6 +168,15 @@ fn edit() -> impl Strategy<Value = Edit> {
     (text, option::of(Just("[{}]".to_owned())), extra).prop_map(|(text, media, extra)| Edit { text, media, extra })
 }
 
+fn barrier() -> impl Strategy<Value = Barrier> {
+    select(&[Barrier::Mute, Barrier::Hide][..])
+}
+
+fn profile() -> impl Strategy<Value = Profile> {
+    let text = || option::of(select(&["", "é"][..]).prop_map(str::to_owned));
+    (text(), text(), text()).prop_map(|(nickname, avatar, extra)| Profile { nickname, avatar, extra })
+}
+
 fn op() -> impl Strategy<Value = Op> {
     let batch = || select(&[Batch::AllOrNone, Batch::Each][..]);
     let items = btree_map(item(), published(), 0..4).prop_map(|map| map.into_iter().collect::<Vec<_>>()).prop_shuffle();
@@ -200,6 +216,9 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (user(), time(), position(item()))
             .prop_map(|(user, seen_before, floor)| Op::Evict { user, seen_before, floor }),
         2 => (user(), position(item())).prop_map(|(user, place)| Op::MoveMarker { user, place }),
+        6 => (user(), user(), barrier(), option::weighted(0.7, time()), 0..5_usize)
+            .prop_map(|(user, target, barrier, since, limit)| Op::SetBarrier { user, target, barrier, since, limit }),
+        2 => vec((user(), profile()), 0..3).prop_map(|profiles| Op::PutProfiles { profiles }),
         1 => Just(Op::Sync),
         1 => Just(Op::Compact),
         1 => Just(Op::Reopen),
@@ -207,7 +226,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 fn read() -> impl Strategy<Value = Read> {
-    let side = select(&[Side::Following, Side::Followers, Side::Friends][..]);
+    let side = select(&[Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom][..]);
     prop_oneof![
         (some_users(), content_span(), order(), limit()).prop_map(|(authors, span, order, limit)| Read::Outboxes {
             authors,
@@ -245,6 +264,15 @@ fn read() -> impl Strategy<Value = Read> {
             limit
         }),
         (option::of(user()), limit()).prop_map(|(after, limit)| Read::UsersAfter { after, limit }),
+        (user(), barrier(), option::of(user()), limit()).prop_map(|(user, barrier, after, limit)| Read::BarredAfter {
+            user,
+            barrier,
+            after,
+            limit
+        }),
+        (user(), option::of(user()), limit()).prop_map(|(user, after, limit)| Read::HidersAfter { user, after, limit }),
+        user().prop_map(|user| Read::Authors { user }),
+        vec(user(), 0..6).prop_map(|users| Read::Profiles { users }),
         some_users().prop_map(|users| Read::NotEvicted { users }),
         user().prop_map(|user| Read::Marker { user }),
         (option::of(user()), 1..6_usize, time()).prop_map(|(after, limit, seen_before)| Read::Idle {

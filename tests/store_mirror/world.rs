@@ -133,6 +133,10 @@ impl World {
             Op::Evict { user, seen_before, floor } => self.same(|store| store.evict(*user, *seen_before, *floor)),
             Op::MoveMarker { user, place } => self.same(|store| store.move_marker(*user, *place)),
             Op::SplitActive { users, seen_since } => self.same(|store| store.split_active(users, *seen_since)),
+            Op::SetBarrier { user, target, barrier, since, limit } => {
+                self.same(|store| store.set_barrier(*user, *target, *barrier, *since, *limit))
+            }
+            Op::PutProfiles { profiles } => self.same(|store| store.put_profiles(profiles)),
             Op::Sync => self.same(Store::sync),
             Op::Compact => self.same(Store::compact),
             Op::Reopen => {
@@ -247,6 +251,12 @@ impl World {
                 lacking.sort_unstable();
                 Ok(lacking)
             }),
+            Read::BarredAfter { user, barrier, after, limit } => {
+                self.same(|store| store.barred_after(*user, *barrier, *after, *limit))
+            }
+            Read::HidersAfter { user, after, limit } => self.same(|store| store.hiders_after(*user, *after, *limit)),
+            Read::Authors { user } => self.same_read(|store, tier| store.authors(*user, tier)),
+            Read::Profiles { users } => self.same_read(|store, tier| store.profiles(users, tier)),
             Read::NotEvicted { users } => self.same(|store| store.not_evicted(users.clone())),
             Read::Idle { after, limit, seen_before } => self.same(|store| store.idle(*after, *limit, *seen_before)),
             Read::Marker { user } => self.same_read(|store, tier| store.marker(*user, tier)),

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use super::Findings;
 use crate::error::Result;
-use crate::model::{Order, Relation, Side, Span, UserCursor, UserId};
+use crate::model::{Order, Relation, Side, Span, UserCounts, UserCursor, UserId};
 use crate::store::{Store, Tier};
 
 /// Rows read at a time.
@@ -37,7 +37,7 @@ struct Around {
     user: UserId,
     followees: Vec<UserId>,
     followers: Vec<UserId>,
-    follower_count: u64,
+    counts: UserCounts,
     following_by_time: Vec<UserCursor>,
     followers_by_time: Vec<UserCursor>,
     friends_by_time: Vec<UserCursor>,
@@ -57,7 +57,7 @@ impl Around {
             user,
             followees: store.followees(user, Tier::Disk)?,
             followers,
-            follower_count: store.follower_count(user)?,
+            counts: store.user_counts(user, Tier::Disk)?,
             following_by_time: members(store, user, Side::Following)?,
             followers_by_time: members(store, user, Side::Followers)?,
             friends_by_time: members(store, user, Side::Friends)?,
@@ -84,30 +84,35 @@ impl Around {
         let (following, followers) = (places(|r| r.following_since), places(|r| r.followed_since));
         let friends = places(|r| Some(r.following_since?.max(r.followed_since?)));
         let mut lines = Vec::new();
-        self.difference("followees", &self.followees, &ids(&following), &mut lines);
-        self.difference("followers", &self.followers, &ids(&followers), &mut lines);
-        self.difference("following list", &self.following_by_time, &following, &mut lines);
-        self.difference("followers list", &self.followers_by_time, &followers, &mut lines);
-        self.difference("friends list", &self.friends_by_time, &friends, &mut lines);
-        let (counted, count) = (followers.len(), self.follower_count);
-        if counted as u64 != count {
-            lines.push(format!("user {}: follower count is {count}, there are {counted}", self.user));
+        lines.extend(differences(self.user, "followees", &self.followees, &ids(&following)));
+        lines.extend(differences(self.user, "followers", &self.followers, &ids(&followers)));
+        lines.extend(differences(self.user, "following list", &self.following_by_time, &following));
+        lines.extend(differences(self.user, "followers list", &self.followers_by_time, &followers));
+        lines.extend(differences(self.user, "friends list", &self.friends_by_time, &friends));
+        for (what, count, counted) in [
+            ("following", self.counts.following, following.len()),
+            ("follower", self.counts.followers, followers.len()),
+            ("friend", self.counts.friends, friends.len()),
+        ] {
+            if counted as u64 != count {
+                lines.push(format!("user {}: {what} count is {count}, there are {counted}", self.user));
+            }
         }
         lines
     }
+}
 
-    fn difference<T: Ord + Display>(&self, what: &str, listed: &[T], related: &[T], lines: &mut Vec<String>) {
-        let (listed, related) = (BTreeSet::from_iter(listed), BTreeSet::from_iter(related));
-        let lacks = related.difference(&listed).map(|one| format!("user {}: {what} lacks {one}", self.user));
-        let has =
-            listed.difference(&related).map(|one| format!("user {}: {what} has {one} that is no relation", self.user));
-        lines.extend(lacks.chain(has));
-    }
+/// What a list of a user lacks, and what it has too much, against what it should be.
+pub(super) fn differences<T: Ord + Display>(user: UserId, what: &str, listed: &[T], related: &[T]) -> Vec<String> {
+    let (listed, related) = (BTreeSet::from_iter(listed), BTreeSet::from_iter(related));
+    let lacks = related.difference(&listed).map(|one| format!("user {user}: {what} lacks {one}"));
+    let has = listed.difference(&related).map(|one| format!("user {user}: {what} has {one} that is no relation"));
+    lacks.chain(has).collect()
 }
 
 /// Compares a relation with what the other side has of it.
 fn mirror(own: &Relation, seen: &Relation) -> Option<String> {
-    let Relation { user, target, following_since, followed_since } = own;
+    let Relation { user, target, following_since, followed_since, .. } = own;
     if (*following_since, *followed_since) == (seen.followed_since, seen.following_since) {
         return None;
     }
@@ -121,7 +126,7 @@ fn mirror(own: &Relation, seen: &Relation) -> Option<String> {
     ))
 }
 
-fn members(store: &Store, user: UserId, side: Side) -> Result<Vec<UserCursor>> {
+pub(super) fn members(store: &Store, user: UserId, side: Side) -> Result<Vec<UserCursor>> {
     let mut span = Span::ALL;
     let mut all = Vec::new();
     loop {
@@ -145,7 +150,8 @@ mod tests {
     }
 
     fn relation(one: u64, other: u64, following: Option<u64>, followed: Option<u64>) -> Relation {
-        Relation { user: user(one), target: user(other), following_since: following, followed_since: followed }
+        let (following_since, followed_since) = (following, followed);
+        Relation { following_since, followed_since, ..Relation::none(user(one), user(other)) }
     }
 
     /// User 1 follows 2 and 3; 3 and 4 follow user 1.
@@ -154,7 +160,7 @@ mod tests {
             user: user(1),
             followees: vec![user(2), user(3)],
             followers: vec![user(3), user(4)],
-            follower_count: 2,
+            counts: UserCounts { following: 2, followers: 2, friends: 1, content: 0 },
             following_by_time: vec![place(20, 2), place(10, 3)],
             followers_by_time: vec![place(30, 3), place(5, 4)],
             friends_by_time: vec![place(30, 3)],
@@ -174,11 +180,13 @@ mod tests {
     #[test]
     fn every_list_is_compared() {
         type Spoil = fn(&mut Around);
-        let cases: [(Spoil, &str); 9] = [
+        let cases: [(Spoil, &str); 11] = [
             (|a| a.followees.truncate(1), "user 1: followees lacks 3"),
             (|a| a.followees.push(user(4)), "user 1: followees has 4 that is no relation"),
             (|a| a.followers.clear(), "user 1: followers lacks 3"),
-            (|a| a.follower_count = 3, "user 1: follower count is 3, there are 2"),
+            (|a| a.counts.following = 1, "user 1: following count is 1, there are 2"),
+            (|a| a.counts.followers = 3, "user 1: follower count is 3, there are 2"),
+            (|a| a.counts.friends = 2, "user 1: friend count is 2, there are 1"),
             (|a| a.following_by_time[0] = place(21, 2), "user 1: following list lacks 20-2"),
             (|a| a.following_by_time[0] = place(21, 2), "user 1: following list has 21-2 that is no relation"),
             (|a| a.followers_by_time.truncate(1), "user 1: followers list lacks 5-4"),

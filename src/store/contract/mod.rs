@@ -1,9 +1,11 @@
 //! The operations, by what they are about. What holds for all of them is said in [`super`].
 
+mod barriers;
 mod content;
 mod graph;
 mod inbox;
 mod markers;
+mod profiles;
 mod reactions;
 mod upkeep;
 mod users;

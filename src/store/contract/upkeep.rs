@@ -6,7 +6,8 @@ use crate::store::{Store, TableStats, Usage};
 
 /// Looking after the whole.
 impl Store {
-    /// Users with an inbox, a followee or a follower and ids above `after`, ascending, up to `limit`.
+    /// Up to `limit` users with ids above `after` of whom anything is kept that others must agree with: an
+    /// inbox, an own page, a follow, a mute or a hide on either side, a count. Ascending.
     pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         dispatch!(self, s => s.users_after(after, limit))
     }

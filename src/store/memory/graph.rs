@@ -50,6 +50,8 @@ impl Memory {
     ) -> Result<Vec<UserCursor>> {
         let state = self.state();
         let rows: Vec<_> = match side {
+            Side::Muted => members_of(&state.mutes, user).collect(),
+            Side::HiddenFrom => members_of(&state.hidden, user).collect(),
             Side::Following => members_of(&state.following, user).collect(),
             Side::Followers => members_of(&state.followers, user).collect(),
             Side::Friends => members_of(&state.following, user)
@@ -95,12 +97,14 @@ impl State {
         Related { relation: self.relation(user, target), job }
     }
 
-    fn relation(&self, user: UserId, target: UserId) -> Relation {
+    pub(super) fn relation(&self, user: UserId, target: UserId) -> Relation {
         Relation {
             user,
             target,
             following_since: self.following.get(&(user, target)).copied(),
             followed_since: self.followers.get(&(user, target)).copied(),
+            muted_since: self.mutes.get(&(user, target)).copied(),
+            hidden_since: self.hidden.get(&(user, target)).copied(),
         }
     }
 
@@ -111,6 +115,9 @@ impl State {
 }
 
 /// One user's part of a side of the graph, by ascending id.
-fn members_of(side: &BTreeMap<(UserId, UserId), Millis>, user: UserId) -> impl Iterator<Item = (UserId, Millis)> {
+pub(super) fn members_of(
+    side: &BTreeMap<(UserId, UserId), Millis>,
+    user: UserId,
+) -> impl Iterator<Item = (UserId, Millis)> {
     side.range((user, UserId::MIN)..=(user, UserId::MAX)).map(|((_, other), since)| (*other, *since))
 }

@@ -4,12 +4,14 @@
 //! counts are worked out from the one place where a fact is kept. Tests compare the store on disk
 //! with it.
 
+mod barriers;
 mod content;
 mod counts;
 mod graph;
 mod inbox;
 mod jobs;
 mod markers;
+mod profiles;
 mod reactions;
 mod users;
 
@@ -18,8 +20,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::model::{
-    Activity, Content, ContentId, Cursor, JobId, Millis, Order, Position, Progress, ReactionKind, Span, Unpushed,
-    UserId, Work,
+    Activity, Content, ContentId, Cursor, JobId, Millis, Order, Position, Profile, Progress, ReactionKind, Span,
+    Unpushed, UserId, Work,
 };
 
 use super::types::{TableStats, Usage};
@@ -46,6 +48,11 @@ struct State {
     followers: BTreeMap<(UserId, UserId), Millis>,
     /// Item, kind and user to `since`; also of deleted items.
     reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
+    /// User and target to `since`.
+    mutes: BTreeMap<(UserId, UserId), Millis>,
+    /// User and from whom it hides to `since`.
+    hidden: BTreeMap<(UserId, UserId), Millis>,
+    profiles: BTreeMap<UserId, Profile>,
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
     markers: BTreeMap<UserId, Cursor>,
@@ -73,6 +80,9 @@ impl Memory {
         users.extend(state.floors.keys());
         users.extend(state.following.keys().map(|(user, _)| *user));
         users.extend(state.followers.keys().map(|(user, _)| *user));
+        users.extend(state.outbox.iter().map(|(author, _)| *author));
+        users.extend(state.mutes.keys().map(|(user, _)| *user));
+        users.extend(state.hidden.keys().flat_map(|(owner, target)| [*owner, *target]));
         Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
     }
 
@@ -110,6 +120,12 @@ impl Memory {
             ("reactions", state.reactions.len()),
             ("reactions_by_time", state.reactions.len()),
             ("reactions_by_user", state.reactions.len()),
+            ("mutes", state.mutes.len()),
+            ("mutes_by_time", state.mutes.len()),
+            ("hidden", state.hidden.len()),
+            ("hidden_by_time", state.hidden.len()),
+            ("hidden_to", state.hidden.len()),
+            ("profiles", state.profiles.len()),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
             ("markers", state.markers.len()),

@@ -2,10 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use rocksdb::WriteBatch;
+use rocksdb::{ReadOptions, WriteBatch};
 
 use super::keys::{self, Counter};
-use super::tables::{COUNTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, Table};
+use super::tables::{
+    COUNTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, HIDDEN, HIDDEN_BY_TIME, MUTES,
+    MUTES_BY_TIME, Table,
+};
 use super::walk::Walk;
 use super::{Rocks, reading, storage, values};
 use crate::error::{Error, Result};
@@ -96,36 +99,44 @@ impl Rocks {
 
     /// See [`Store::relations`](crate::store::Store::relations).
     pub fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
-        let keys: Vec<_> = targets.iter().flat_map(|t| [keys::pair(user, *t), keys::pair(*t, user)]).collect();
-        let rows = self.get_many(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
-        let since =
-            |row: &Option<rocksdb::DBPinnableSlice<'_>>| row.as_ref().map(|r| values::read_millis(r)).transpose();
-        let relation = |(target, both): (&UserId, &[_])| {
-            Ok(Relation { user, target: *target, following_since: since(&both[0])?, followed_since: since(&both[1])? })
+        let since = |table, keys: Vec<[u8; 16]>| -> Result<Vec<Option<Millis>>> {
+            let rows = self.get_many(table, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
+            rows.into_iter().map(|row| row.map(|row| values::read_millis(&row)).transpose()).collect()
         };
-        targets.iter().zip(rows.chunks_exact(2)).map(relation).collect()
+        let ours: Vec<_> = targets.iter().map(|target| keys::pair(user, *target)).collect();
+        let follows =
+            since(FOLLOWING, targets.iter().zip(&ours).flat_map(|(t, o)| [*o, keys::pair(*t, user)]).collect())?;
+        let (muted, hidden) = (since(MUTES, ours.clone())?, since(HIDDEN, ours)?);
+        let relation = |(n, target): (usize, &UserId)| Relation {
+            user,
+            target: *target,
+            following_since: follows[2 * n],
+            followed_since: follows[2 * n + 1],
+            muted_since: muted[n],
+            hidden_since: hidden[n],
+        };
+        Ok(targets.iter().enumerate().map(relation).collect())
     }
 
     /// See [`Store::followees`](crate::store::Store::followees).
     pub fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
-        self.seconds(FOLLOWING, user, None, usize::MAX, tier)
+        self.seconds(FOLLOWING, user, None, usize::MAX, reading(tier))
     }
 
     /// See [`Store::followers_after`](crate::store::Store::followers_after).
     pub fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(FOLLOWERS, author, after, limit, Tier::Disk)
+        self.seconds(FOLLOWERS, author, after, limit, reading(Tier::Disk))
     }
 
     /// The second ids of a pair table's partition above `after`, ascending.
-    fn seconds(
+    pub(super) fn seconds(
         &self,
         table: Table,
         first: UserId,
         after: Option<UserId>,
         limit: usize,
-        tier: Tier,
+        mut options: ReadOptions,
     ) -> Result<Vec<UserId>> {
-        let mut options = reading(tier);
         options.set_prefix_same_as_start(true);
         let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
         let mut found = Vec::new();
@@ -161,6 +172,8 @@ impl Rocks {
             Side::Following => FOLLOWING_BY_TIME,
             Side::Followers => FOLLOWERS_BY_TIME,
             Side::Friends => FRIENDS_BY_TIME,
+            Side::Muted => MUTES_BY_TIME,
+            Side::HiddenFrom => HIDDEN_BY_TIME,
         };
         let mut found = Vec::new();
         Walk::new(self, table, tier)?.rows(user.get(), span, order, &mut |place, _| {

@@ -1,5 +1,6 @@
 //! The store on RocksDB: one directory, one column family a table.
 
+mod barriers;
 mod content;
 mod counts;
 mod directory;
@@ -13,6 +14,7 @@ mod keys;
 mod locks;
 mod markers;
 mod outbox;
+mod profiles;
 mod reactions;
 mod seen;
 mod tables;
@@ -242,13 +244,24 @@ impl Rocks {
         keys: impl IntoIterator<Item = &'k [u8]>,
         tier: Tier,
     ) -> Result<Vec<Option<rocksdb::DBPinnableSlice<'_>>>> {
+        self.get_many_opt(table, keys, tier, &reading(tier))
+    }
+
+    fn get_many_opt<'k>(
+        &self,
+        table: Table,
+        keys: impl IntoIterator<Item = &'k [u8]>,
+        tier: Tier,
+        options: &ReadOptions,
+    ) -> Result<Vec<Option<rocksdb::DBPinnableSlice<'_>>>> {
+        let family = self.family(table)?;
         if tier == Tier::Memory {
             // One by one: the engine's MultiGet goes to the disk for blocks whatever the tier, and where
             // it may not, it takes a key that a filter lets pass for one with an empty value.
-            return keys.into_iter().map(|key| self.get(table, key, tier)).collect();
+            let get = |key| self.db.get_pinned_cf_opt(family, key, options).map_err(storage);
+            return keys.into_iter().map(get).collect();
         }
-        let family = self.family(table)?;
-        let found = self.db.batched_multi_get_cf_opt(family, keys, false, &reading(tier));
+        let found = self.db.batched_multi_get_cf_opt(family, keys, false, options);
         found.into_iter().map(|row| row.map_err(storage)).collect()
     }
 

@@ -24,6 +24,12 @@ pub(super) const ITEM_COUNTS: Table = "item_counts";
 pub(super) const REACTIONS: Table = "reactions";
 pub(super) const REACTIONS_BY_TIME: Table = "reactions_by_time";
 pub(super) const REACTIONS_BY_USER: Table = "reactions_by_user";
+pub(super) const MUTES: Table = "mutes";
+pub(super) const MUTES_BY_TIME: Table = "mutes_by_time";
+pub(super) const HIDDEN: Table = "hidden";
+pub(super) const HIDDEN_BY_TIME: Table = "hidden_by_time";
+pub(super) const HIDDEN_TO: Table = "hidden_to";
+pub(super) const PROFILES: Table = "profiles";
 pub(super) const ACTIVITY: Table = "activity";
 pub(super) const UNPUSHED: Table = "unpushed";
 pub(super) const MARKERS: Table = "markers";
@@ -46,6 +52,12 @@ pub(super) const ALL: &[Table] = &[
     REACTIONS,
     REACTIONS_BY_TIME,
     REACTIONS_BY_USER,
+    MUTES,
+    MUTES_BY_TIME,
+    HIDDEN,
+    HIDDEN_BY_TIME,
+    HIDDEN_TO,
+    PROFILES,
     ACTIVITY,
     UNPUSHED,
     MARKERS,
@@ -68,9 +80,10 @@ enum Access {
 
 fn access(table: Table) -> Access {
     match table {
-        OUTBOX | OUTBOX_ARCHIVE | INBOX | FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME => Access::Scan,
         REACTIONS_BY_TIME | REACTIONS_BY_USER => Access::Scan,
-        FOLLOWING | FOLLOWERS => Access::PointAndScan,
+        OUTBOX | OUTBOX_ARCHIVE | INBOX => Access::Scan,
+        FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME | MUTES_BY_TIME | HIDDEN_BY_TIME => Access::Scan,
+        FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => Access::PointAndScan,
         JOBS => Access::Queue,
         _ => Access::Point,
     }

@@ -2,8 +2,10 @@
 
 use rocksdb::{FlushOptions, ReadOptions};
 
-use super::tables::{self, FOLLOWERS, FOLLOWING, INBOX, Table};
-use super::{Rocks, keys, storage};
+use super::tables::{
+    self, COUNTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, INBOX, MUTES, MUTES_BY_TIME, Table,
+};
+use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
 use crate::model::UserId;
 
@@ -11,7 +13,7 @@ impl Rocks {
     /// See [`Store::users_after`](crate::store::Store::users_after).
     pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut partitions = Vec::new();
-        for table in [INBOX, FOLLOWING, FOLLOWERS] {
+        for table in [INBOX, FOLLOWING, FOLLOWERS, MUTES, MUTES_BY_TIME, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, COUNTS] {
             partitions.extend(self.partitions_after(table, after, limit)?);
         }
         partitions.sort_unstable();
@@ -20,20 +22,23 @@ impl Rocks {
         Ok(partitions)
     }
 
-    /// The first partitions of a table above one, by a seek each.
+    /// The first partitions of a table above one, by a seek each. A count of nothing is not there.
     fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut options = ReadOptions::default();
         options.set_total_order_seek(true);
         let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
         let mut found = Vec::new();
-        let mut from = after.map_or(0, |after| after.get() + 1);
+        rows.seek(keys::id(after.map_or(0, |after| after.get() + 1)));
         while found.len() < limit {
-            rows.seek(keys::id(from));
-            let Some(key) = rows.key() else { break };
+            let Some((key, value)) = rows.item() else { break };
+            if table == COUNTS && values::read_count(value) == Some(0) {
+                rows.next();
+                continue;
+            }
             let partition = keys::number(key).and_then(|raw| UserId::new(raw).ok());
             let partition = partition.ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
             found.push(partition);
-            from = partition.get() + 1;
+            rows.seek(keys::id(partition.get() + 1));
         }
         rows.status().map_err(storage)?;
         Ok(found)

@@ -8,11 +8,12 @@ use bincode::{Decode, Encode};
 use super::keys::number;
 use crate::error::{Error, Result};
 use crate::model::{
-    Activity, Content, ContentId, Cursor, Entry, Job, JobId, Millis, Progress, Reach, Unpushed, UserId, Work,
+    Activity, Content, ContentId, Cursor, Entry, Job, JobId, Millis, Profile, Progress, Reach, Unpushed, UserId, Work,
 };
 
 const CONTENT: u8 = 1;
 const JOB: u8 = 1;
+const PROFILE: u8 = 1;
 
 fn corrupt(what: &str) -> Error {
     Error::Corrupt(what.to_owned())
@@ -149,6 +150,23 @@ pub(super) fn read_job(id: JobId, bytes: &[u8]) -> Result<Job> {
         WorkV1::Rebuild { user: whose } => Work::Rebuild { user: user(whose)? },
     };
     Ok(Job { id, work, progress })
+}
+
+#[derive(Encode, Decode)]
+struct ProfileV1 {
+    nickname: Option<String>,
+    avatar: Option<String>,
+    extra: Option<String>,
+}
+
+pub(super) fn profile(profile: &Profile) -> Result<Vec<u8>> {
+    let Profile { nickname, avatar, extra } = profile.clone();
+    encode(PROFILE, &ProfileV1 { nickname, avatar, extra })
+}
+
+pub(super) fn read_profile(bytes: &[u8]) -> Result<Profile> {
+    let ProfileV1 { nickname, avatar, extra } = decode("profile", PROFILE, bytes)?;
+    Ok(Profile { nickname, avatar, extra })
 }
 
 /// The author in an inbox row, and in a user's list of reactions.
@@ -332,6 +350,14 @@ mod tests {
     }
 
     #[test]
+    fn golden_profile() {
+        let stored = Profile { nickname: Some("é".to_owned()), avatar: None, extra: Some("{}".to_owned()) };
+        let bytes = profile(&stored).expect("encodes");
+        assert_eq!(bytes, [&[PROFILE, 1, 2], "é".as_bytes(), &[0, 1, 2], b"{}"].concat());
+        assert_eq!(read_profile(&bytes).expect("decodes"), stored);
+    }
+
+    #[test]
     fn golden_fixed_rows() {
         assert_eq!(author(user(0xFF00)), [0, 0, 0, 0, 0, 0, 0xFF, 0]);
         assert_eq!(cursor(place(1, 2)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
@@ -381,7 +407,6 @@ mod tests {
             for fill in [0, 1, 2, 0x7F, 0xFF] {
                 let bytes = vec![fill; length];
                 let _ = read_content(ContentId::MIN, &bytes);
-                let _ = read_job(id, &bytes);
                 let _ = (
                     read_author(&bytes),
                     read_cursor(&bytes),
@@ -390,6 +415,7 @@ mod tests {
                     read_marker(&bytes),
                     read_millis(&bytes),
                 );
+                let _ = (read_job(id, &bytes), read_profile(&bytes));
                 let _ = (read_activity(&bytes), read_unpushed(&bytes));
             }
         }

@@ -1,0 +1,34 @@
+//! Mutes, and hiding from others.
+
+use super::Feed;
+use crate::clock::now;
+use crate::error::{Error, Result};
+use crate::model::{Barrier, Relation, UserId};
+
+/// Most users that one user can mute, and most from whom one can hide: ten times as many as one can
+/// follow by default, so nobody who means it meets it, and what one user can make the server keep is
+/// bounded. It bounds storage only: a read costs the same with one barrier as with all of them.
+const LIMIT: usize = 10_000;
+
+impl Feed {
+    /// Raises a user's barrier against a target, or lifts it; the relation afterwards. One that is
+    /// as asked for stays as it is. Takes effect at the next read.
+    ///
+    /// `self_mute`, `self_hide`, `mute_limit`, `hide_limit`.
+    pub fn set_barrier(&self, user: UserId, target: UserId, barrier: Barrier, raised: bool) -> Result<Relation> {
+        if raised && user == target {
+            return Err(match barrier {
+                Barrier::Mute => Error::refused("self_mute", "a user cannot mute itself"),
+                Barrier::Hide => Error::refused("self_hide", "a user cannot hide from itself"),
+            });
+        }
+        let reader = match barrier {
+            Barrier::Mute => user,
+            Barrier::Hide => target,
+        };
+        let change = self.followees.change(reader);
+        let relation = self.store.set_barrier(user, target, barrier, raised.then(now), LIMIT)?;
+        drop(change);
+        Ok(relation)
+    }
+}

@@ -1,0 +1,87 @@
+//! What a user shows of itself.
+
+use serde::de::{self, Deserialize, Deserializer};
+
+use super::json::JsonObject;
+
+/// Most characters of a nickname.
+pub const MAX_NICKNAME: usize = 200;
+/// Most characters of an avatar: as long an address as browsers and proxies let pass.
+pub const MAX_AVATAR: usize = 2048;
+
+/// A profile. What was never set, or was left out of the last one, is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// The name shown beside the user's content.
+    pub nickname: Option<String>,
+    /// A picture, in whatever way the host names one.
+    pub avatar: Option<String>,
+    /// The host's own data: a JSON object, kept as it was written.
+    pub extra: Option<String>,
+}
+
+/// A profile as a host sends it: the whole of it. In every field `null` means left out.
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileDraft {
+    /// 1 to [`MAX_NICKNAME`] characters.
+    #[serde(default, deserialize_with = "nickname")]
+    pub nickname: Option<String>,
+    /// 1 to [`MAX_AVATAR`] characters.
+    #[serde(default, deserialize_with = "avatar")]
+    pub avatar: Option<String>,
+    /// The host's own data.
+    #[serde(default)]
+    pub extra: Option<JsonObject>,
+}
+
+impl From<ProfileDraft> for Profile {
+    fn from(draft: ProfileDraft) -> Self {
+        let ProfileDraft { nickname, avatar, extra } = draft;
+        Self { nickname, avatar, extra: extra.map(JsonObject::into_string) }
+    }
+}
+
+fn nickname<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    text(deserializer, "nickname", MAX_NICKNAME)
+}
+
+fn avatar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    text(deserializer, "avatar", MAX_AVATAR)
+}
+
+fn text<'de, D: Deserializer<'de>>(deserializer: D, name: &str, most: usize) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    match &text {
+        Some(text) if !(1..=most).contains(&text.chars().count()) => {
+            Err(de::Error::custom(format!("{name}: expected 1 to {most} characters")))
+        }
+        _ => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_and_what_is_null_is_not_there() {
+        for text in ["{}", r#"{"nickname":null,"avatar":null,"extra":null}"#] {
+            let draft: ProfileDraft = serde_json::from_str(text).expect("a profile");
+            assert_eq!(Profile::from(draft), Profile::default());
+        }
+    }
+
+    #[test]
+    fn lengths_are_counted_in_characters() {
+        let draft = |nickname: usize, avatar: usize| {
+            let text = format!(r#"{{"nickname":"{}","avatar":"{}"}}"#, "é".repeat(nickname), "é".repeat(avatar));
+            serde_json::from_str::<ProfileDraft>(&text).map(Profile::from)
+        };
+        let longest = draft(MAX_NICKNAME, MAX_AVATAR).expect("fits");
+        assert_eq!(longest.avatar.map(|text| text.chars().count()), Some(MAX_AVATAR));
+        for (nickname, avatar) in [(0, 1), (1, 0), (MAX_NICKNAME + 1, 1), (1, MAX_AVATAR + 1)] {
+            assert!(draft(nickname, avatar).is_err(), "{nickname} {avatar}");
+        }
+    }
+}

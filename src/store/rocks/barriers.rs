@@ -1,0 +1,136 @@
+//! Mutes, and hiding from others.
+
+use rocksdb::{ReadOptions, WriteBatch};
+
+use super::tables::{FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, MUTES, MUTES_BY_TIME, Table};
+use super::{Rocks, keys, reading, values};
+use crate::error::{Error, Result};
+use crate::failpoint::Write;
+use crate::model::{Barrier, Millis, Position, Relation, UserId};
+use crate::store::Tier;
+use crate::store::types::too_many;
+
+impl Rocks {
+    /// See [`Store::set_barrier`](crate::store::Store::set_barrier).
+    pub fn set_barrier(
+        &self,
+        user: UserId,
+        target: UserId,
+        barrier: Barrier,
+        since: Option<Millis>,
+        limit: usize,
+    ) -> Result<Relation> {
+        // All barriers that a user raises are written under the user's lock.
+        let _user = self.user_locks.one(user.get());
+        let Some(relation) = self.relations(user, &[target], Tier::Disk)?.pop() else {
+            return Err(Error::Storage("a read without an answer".to_owned()));
+        };
+        let mut batch = WriteBatch::default();
+        match (relation.barred_since(barrier), since) {
+            (None, Some(since)) => {
+                if self.barred_after(user, barrier, None, limit)?.len() >= limit {
+                    return Err(too_many(barrier, limit));
+                }
+                self.raise(&mut batch, user, target, barrier, since)?;
+            }
+            (Some(since), None) => self.lift(&mut batch, user, target, barrier, since)?,
+            _ => return Ok(relation),
+        }
+        self.acknowledge(Write::Barrier, batch)?;
+        Ok(relation.with_barrier(barrier, since))
+    }
+
+    fn raise(
+        &self,
+        batch: &mut WriteBatch,
+        user: UserId,
+        target: UserId,
+        barrier: Barrier,
+        since: Millis,
+    ) -> Result<()> {
+        let (by_id, by_time) = tables(barrier);
+        batch.put_cf(self.family(by_id)?, keys::pair(user, target), values::millis(since));
+        batch.put_cf(self.family(by_time)?, keys::member(user, Position { at: since, id: target }), []);
+        if barrier == Barrier::Hide {
+            batch.put_cf(self.family(HIDDEN_TO)?, keys::pair(target, user), []);
+        }
+        Ok(())
+    }
+
+    fn lift(
+        &self,
+        batch: &mut WriteBatch,
+        user: UserId,
+        target: UserId,
+        barrier: Barrier,
+        since: Millis,
+    ) -> Result<()> {
+        let (by_id, by_time) = tables(barrier);
+        batch.delete_cf(self.family(by_id)?, keys::pair(user, target));
+        batch.delete_cf(self.family(by_time)?, keys::member(user, Position { at: since, id: target }));
+        if barrier == Barrier::Hide {
+            batch.delete_cf(self.family(HIDDEN_TO)?, keys::pair(target, user));
+        }
+        Ok(())
+    }
+
+    /// See [`Store::authors`](crate::store::Store::authors).
+    pub fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>> {
+        // Else an unfollow and then an unmute, both between two looks, would show what was never to be seen.
+        let snapshot = self.db.snapshot();
+        let options = || {
+            let mut options = reading(tier);
+            options.set_snapshot(&snapshot);
+            options
+        };
+        let mut authors = self.seconds(FOLLOWING, reader, None, usize::MAX, options())?;
+        for table in [MUTES, HIDDEN_TO] {
+            let most = authors.len();
+            let barred = self.seconds(table, reader, None, most.saturating_add(1), options())?;
+            if barred.len() <= most {
+                authors.retain(|author| barred.binary_search(author).is_err());
+            } else {
+                authors = self.absent(table, reader, authors, tier, &options())?;
+            }
+        }
+        Ok(authors)
+    }
+
+    /// Those of `seconds`, ascending, without a row under `first`.
+    fn absent(
+        &self,
+        table: Table,
+        first: UserId,
+        seconds: Vec<UserId>,
+        tier: Tier,
+        options: &ReadOptions,
+    ) -> Result<Vec<UserId>> {
+        let keys: Vec<_> = seconds.iter().map(|second| keys::pair(first, *second)).collect();
+        let rows = self.get_many_opt(table, keys.iter().map(<[u8; 16]>::as_slice), tier, options)?;
+        Ok(seconds.into_iter().zip(rows).filter(|(_, row)| row.is_none()).map(|(second, _)| second).collect())
+    }
+
+    /// See [`Store::barred_after`](crate::store::Store::barred_after).
+    pub fn barred_after(
+        &self,
+        user: UserId,
+        barrier: Barrier,
+        after: Option<UserId>,
+        limit: usize,
+    ) -> Result<Vec<UserId>> {
+        self.seconds(tables(barrier).0, user, after, limit, reading(Tier::Disk))
+    }
+
+    /// See [`Store::hiders_after`](crate::store::Store::hiders_after).
+    pub fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        self.seconds(HIDDEN_TO, reader, after, limit, reading(Tier::Disk))
+    }
+}
+
+/// A barrier's rows by id and by time.
+fn tables(barrier: Barrier) -> (Table, Table) {
+    match barrier {
+        Barrier::Mute => (MUTES, MUTES_BY_TIME),
+        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME),
+    }
+}

@@ -1,0 +1,185 @@
+//! Mutes, and hiding from others.
+
+use tideline::error::Error;
+use tideline::model::{Barrier, Relation, Side, Span, UserCursor, UserId};
+use tideline::store::{Store, Tier};
+
+use super::support::{BOTH_ORDERS, MANY, expected, follow, relation, spans, unfollow, user, users};
+
+const BOTH: [Barrier; 2] = [Barrier::Mute, Barrier::Hide];
+
+fn set(store: &Store, who: u64, target: u64, barrier: Barrier, since: Option<u64>) -> Relation {
+    store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets")
+}
+
+fn authors(store: &Store, reader: u64) -> Vec<u64> {
+    store.authors(user(reader), Tier::Disk).expect("reads").into_iter().map(UserId::get).collect()
+}
+
+fn side(barrier: Barrier) -> Side {
+    match barrier {
+        Barrier::Mute => Side::Muted,
+        Barrier::Hide => Side::HiddenFrom,
+    }
+}
+
+fn a_barrier_stands_until_it_is_lifted(store: &Store) {
+    for barrier in BOTH {
+        let none = Relation::none(user(1), user(2));
+        let raised = none.with_barrier(barrier, Some(10));
+        assert_eq!(set(store, 1, 2, barrier, None), none);
+        assert_eq!(set(store, 1, 2, barrier, Some(10)), raised);
+        assert_eq!(set(store, 1, 2, barrier, Some(20)), raised, "it keeps its time");
+        assert_eq!(relation(store, 1, 2), raised);
+        assert_eq!(relation(store, 2, 1), Relation::none(user(2), user(1)), "it is the user's own");
+        assert_eq!(set(store, 1, 2, barrier, None), none);
+        assert_eq!(set(store, 1, 2, barrier, None), none);
+        assert_eq!(set(store, 1, 2, barrier, Some(30)), none.with_barrier(barrier, Some(30)));
+        assert_eq!(set(store, 1, 2, barrier, None), none);
+    }
+}
+
+fn the_two_kinds_and_follows_do_not_mix(store: &Store) {
+    follow(store, 1, 2, 5);
+    set(store, 1, 2, Barrier::Mute, Some(10));
+    set(store, 1, 2, Barrier::Hide, Some(20));
+    let all = Relation {
+        following_since: Some(5),
+        muted_since: Some(10),
+        hidden_since: Some(20),
+        ..Relation::none(user(1), user(2))
+    };
+    assert_eq!(relation(store, 1, 2), all);
+    assert_eq!(set(store, 1, 2, Barrier::Mute, None), Relation { muted_since: None, ..all });
+    unfollow(store, 1, 2);
+    let hidden = Relation { following_since: None, muted_since: None, ..all };
+    assert_eq!(relation(store, 1, 2), hidden);
+    // A change of the follow answers with the barriers too.
+    let related = super::support::relate(store, 1, &[super::support::follow_of(2, 7)]);
+    assert_eq!(related[0].relation, Relation { following_since: Some(7), ..hidden });
+}
+
+fn authors_are_those_whom_the_reader_is_shown(store: &Store) {
+    for target in [2, 3, 4, 5] {
+        follow(store, 1, target, target);
+    }
+    assert_eq!(authors(store, 1), [2, 3, 4, 5]);
+    set(store, 1, 3, Barrier::Mute, Some(10));
+    set(store, 4, 1, Barrier::Hide, Some(10));
+    assert_eq!(authors(store, 1), [2, 5]);
+    // The other way round it does nothing.
+    set(store, 2, 1, Barrier::Mute, Some(10));
+    set(store, 1, 5, Barrier::Hide, Some(10));
+    assert_eq!(authors(store, 1), [2, 5]);
+    assert_eq!(store.followees(user(1), Tier::Disk).expect("reads"), users([2, 3, 4, 5]));
+    // Of those who are not followed it shows once they are.
+    set(store, 1, 6, Barrier::Mute, Some(10));
+    set(store, 7, 1, Barrier::Hide, Some(10));
+    follow(store, 1, 6, 1);
+    follow(store, 1, 7, 1);
+    assert_eq!(authors(store, 1), [2, 5]);
+    set(store, 1, 3, Barrier::Mute, None);
+    set(store, 4, 1, Barrier::Hide, None);
+    set(store, 1, 6, Barrier::Mute, None);
+    assert_eq!(authors(store, 1), [2, 3, 4, 5, 6]);
+    assert!(authors(store, 9).is_empty());
+}
+
+fn many_barriers_hide_the_same_as_few(store: &Store) {
+    for target in [20, 30, 40] {
+        follow(store, 1, target, target);
+    }
+    for (barrier, hidden) in [(Barrier::Mute, 20), (Barrier::Hide, 30)] {
+        // Of one more user each time, up to more than there are followees and beyond.
+        for other in [10, 25, 26, 27, 28, 29, 50, hidden] {
+            let (who, target) = if barrier == Barrier::Mute { (1, other) } else { (other, 1) };
+            set(store, who, target, barrier, Some(1));
+        }
+        let rest = if barrier == Barrier::Mute { vec![30, 40] } else { vec![40] };
+        assert_eq!(authors(store, 1), rest, "{barrier:?}");
+        assert!(authors(store, 2).is_empty());
+    }
+}
+
+fn no_more_than_the_limit(store: &Store) {
+    for barrier in BOTH {
+        let raise = |target: u64, limit| store.set_barrier(user(1), user(target), barrier, Some(target), limit);
+        let refused = |target, limit| match raise(target, limit) {
+            Err(Error::Refused { code, .. }) => code,
+            other => panic!("{other:?}"),
+        };
+        let code = if barrier == Barrier::Mute { "mute_limit" } else { "hide_limit" };
+        assert_eq!(refused(2, 0), code);
+        raise(2, 2).expect("raises");
+        raise(3, 2).expect("raises");
+        assert_eq!(refused(4, 2), code);
+        raise(3, 2).expect("stands already");
+        raise(3, 1).expect("stands already");
+        assert_eq!(store.barred_after(user(1), barrier, None, MANY).expect("reads"), users([2, 3]));
+        assert_eq!(relation(store, 1, 4).barred_since(barrier), None);
+        set(store, 1, 2, barrier, None);
+        raise(4, 2).expect("there is room again");
+        // Another user has room of its own.
+        store.set_barrier(user(2), user(3), barrier, Some(1), 1).expect("raises");
+    }
+}
+
+fn both_are_listed_by_time_within_bounds(store: &Store) {
+    let at = |since, id| UserCursor { at: since, id: user(id) };
+    let places = [at(0, 2), at(10, 255), at(10, 256), at(10, 257), at(20, 3), at(30, 65_536), at(30, 4)];
+    for barrier in BOTH {
+        for place in places {
+            set(store, 1, place.id.get(), barrier, Some(place.at));
+        }
+        set(store, 2, 1, barrier, Some(15));
+        set(store, 1, 9, barrier, Some(15));
+        set(store, 1, 9, barrier, None);
+    }
+    for barrier in BOTH {
+        for span in spans(&[places[1], places[3], at(5, 256), at(30, 5), UserCursor::OLDEST, UserCursor::NEWEST]) {
+            for order in BOTH_ORDERS {
+                for limit in [0, 1, 3, MANY] {
+                    let found = store.members(user(1), side(barrier), span, order, limit, Tier::Disk).expect("reads");
+                    assert_eq!(found, expected(&places, |place| *place, span, order, limit), "{span:?} {order:?}");
+                }
+            }
+        }
+    }
+}
+
+fn lists_by_id_go_on_after_any_user(store: &Store) {
+    for other in [2, 255, 256] {
+        set(store, 1, other, Barrier::Hide, Some(other));
+        set(store, other, 1, Barrier::Hide, Some(other));
+        set(store, other, 1, Barrier::Mute, Some(other));
+    }
+    let hidden =
+        |after: Option<u64>, limit| store.barred_after(user(1), Barrier::Hide, after.map(user), limit).expect("reads");
+    let hiders = |after: Option<u64>, limit| store.hiders_after(user(1), after.map(user), limit).expect("reads");
+    for (after, limit, want) in [
+        (None, MANY, vec![2, 255, 256]),
+        (None, 2, vec![2, 255]),
+        (Some(1), 1, vec![2]),
+        (Some(2), MANY, vec![255, 256]),
+        (Some(255), 5, vec![256]),
+        (Some(256), 5, vec![]),
+        (None, 0, vec![]),
+    ] {
+        assert_eq!(hidden(after, limit), users(want.clone()));
+        assert_eq!(hiders(after, limit), users(want));
+    }
+    set(store, 255, 1, Barrier::Hide, None);
+    assert_eq!(hiders(None, MANY), users([2, 256]));
+    assert_eq!(store.barred_after(user(1), Barrier::Mute, None, MANY).expect("reads"), []);
+    assert_eq!(store.members(user(1), Side::Muted, Span::ALL, BOTH_ORDERS[0], MANY, Tier::Disk).expect("reads"), []);
+}
+
+on_both! {
+    a_barrier_stands_until_it_is_lifted,
+    the_two_kinds_and_follows_do_not_mix,
+    authors_are_those_whom_the_reader_is_shown,
+    many_barriers_hide_the_same_as_few,
+    no_more_than_the_limit,
+    both_are_listed_by_time_within_bounds,
+    lists_by_id_go_on_after_any_user,
+}
