@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quick_cache::sync::Cache as Inner;
-use quick_cache::{DefaultHashBuilder, Lifecycle, Weighter};
+use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, Weighter};
 
 use crate::model::{CacheUsage, Fill};
 
@@ -53,7 +53,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     /// What is kept under a key.
-    pub fn get(&self, key: &K) -> Option<V> {
+    pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V> {
         let found = self.entries.get(key);
         if found.is_none() {
             self.misses.fetch_add(1, Ordering::Relaxed);

@@ -66,6 +66,10 @@ named! {
         Rebuild = "rebuild",
         /// A higher floor.
         RaiseFloor = "raise_floor",
+        /// Ids for topics that have none.
+        NameTopics = "name_topics",
+        /// A higher floor of a topic.
+        RaiseTopicFloor = "raise_topic_floor",
         /// The end of a job that has nothing left to do.
         DropJob = "drop_job",
     }

@@ -46,7 +46,7 @@ pub struct App {
 
 /// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
 pub fn open(config: &Config) -> Result<App> {
-    let Config { server, storage, timeline, fanout, graph, .. } = config;
+    let Config { server, storage, timeline, fanout, graph, topics, .. } = config;
     let active_for = timeline.active_for.as_millis();
     let candidates = Candidates::default();
     let files::Shares { tables, connections } = files::share(storage.max_open_files, server.max_connections);
@@ -62,6 +62,7 @@ pub fn open(config: &Config) -> Result<App> {
             0 => 0,
             limit => limit + worker::slack(limit),
         },
+        notice_topic_above: worker::topic_room(topics.limit) + worker::slack(topics.limit),
         listeners: candidates.listeners(),
     })?));
     failpoint::pass(Place::StartOpened);
@@ -77,13 +78,19 @@ pub fn open(config: &Config) -> Result<App> {
         evict_after: timeline.evict_after.as_millis(),
         inbox_limit: timeline.inbox_limit,
         outbox_limit: timeline.outbox_limit,
+        topic_limit: topics.limit,
     };
     let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), rules, candidates)?;
     let active_for = match rules.evict_after {
         0 => active_for,
         evict_after => active_for.min(evict_after),
     };
-    let rules = feed::Rules { include_own: timeline.include_own, active_for, follow_limit: graph.follow_limit };
+    let rules = feed::Rules {
+        include_own: timeline.include_own,
+        active_for,
+        follow_limit: graph.follow_limit,
+        topic_limit: topics.limit,
+    };
     Ok(App { feed: Arc::new(Feed::new(store, backlog, rules)), workers, connections })
 }
 

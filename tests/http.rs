@@ -24,6 +24,8 @@ mod reactions;
 mod relations;
 #[path = "http/running.rs"]
 mod running;
+#[path = "http/topics.rs"]
+mod topics;
 #[path = "http/types.rs"]
 mod types;
 #[path = "http/users.rs"]

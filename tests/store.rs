@@ -40,5 +40,6 @@ mod store {
     mod settle;
     mod support;
     mod tiers;
+    mod topics;
     mod upkeep;
 }

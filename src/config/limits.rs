@@ -34,8 +34,8 @@ impl Config {
         Ok(())
     }
 
-    fn ranges(&self) -> [Range; 14] {
-        let Self { server, storage, timeline, fanout, graph, .. } = self;
+    fn ranges(&self) -> [Range; 15] {
+        let Self { server, storage, timeline, fanout, graph, topics, .. } = self;
         let wide = |value: usize| value as u64;
         // A negative number is below every range.
         let open_files = u64::try_from(storage.max_open_files).unwrap_or(0);
@@ -58,6 +58,8 @@ impl Config {
             ("fanout.pull_threshold", fanout.pull_threshold, 0, i64::MAX as u64),
             ("fanout.queue", wide(fanout.queue), 1, 10_000_000),
             ("graph.follow_limit", wide(graph.follow_limit), 1, 1_000_000),
+            // A page may walk over as many rows, on a thread that must not wait for long.
+            ("topics.limit", wide(topics.limit), 1, 10_000),
         ]
     }
 
@@ -98,6 +100,7 @@ mod tests {
             named("fanout.chunk", refusal(|c| c.fanout.chunk = n));
             named("fanout.queue", refusal(|c| c.fanout.queue = n));
             named("graph.follow_limit", refusal(|c| c.graph.follow_limit = n));
+            named("topics.limit", refusal(|c| c.topics.limit = n));
         }
         for n in [7, 1 << 40] {
             named("storage.write_buffer_mb", refusal(|c| c.storage.write_buffer_mb = n));
@@ -125,6 +128,8 @@ mod tests {
         taken(|c| (c.server.body_limit, c.fanout.queue, c.graph.follow_limit) = (256, 1, 1));
         taken(|c| (c.server.body_limit, c.fanout.queue, c.graph.follow_limit) = (1 << 20, 10_000_000, 1_000_000));
         taken(|c| (c.timeline.inbox_limit, c.timeline.outbox_limit, c.fanout.chunk) = (1_000_000, 1_000_000, 1));
+        taken(|c| c.topics.limit = 1);
+        taken(|c| c.topics.limit = 10_000);
         taken(|c| (c.timeline.evict_after, c.server.workers) = (Duration::from_secs(0), 1024));
     }
 }

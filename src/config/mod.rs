@@ -28,6 +28,8 @@ pub struct Config {
     pub fanout: Fanout,
     /// The follow graph.
     pub graph: Graph,
+    /// Topics.
+    pub topics: Topics,
     /// Who may call.
     pub auth: Auth,
     /// Logging.
@@ -168,6 +170,20 @@ pub struct Graph {
 impl Default for Graph {
     fn default() -> Self {
         Self { follow_limit: 1000 }
+    }
+}
+
+/// `[topics]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Topics {
+    /// Newest items that the list of a topic shows.
+    pub limit: usize,
+}
+
+impl Default for Topics {
+    fn default() -> Self {
+        Self { limit: 1000 }
     }
 }
 

@@ -15,6 +15,7 @@ mod markers;
 mod reactions;
 mod relations;
 mod timeline;
+mod topics;
 mod users;
 
 use std::sync::Arc;
@@ -39,6 +40,8 @@ pub struct Rules {
     pub active_for: Millis,
     /// Most users that one user can follow.
     pub follow_limit: usize,
+    /// Newest items that the list of a topic shows.
+    pub topic_limit: usize,
 }
 
 /// The service behind every front.

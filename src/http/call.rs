@@ -17,7 +17,7 @@ use super::problem::Problem;
 use super::query;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
-use crate::model::{ContentId, InvalidId, ReactionKind, UserId};
+use crate::model::{ContentId, InvalidId, ReactionKind, UserId, is_topic};
 use crate::store::Tier;
 
 /// What a handler returns.
@@ -55,6 +55,17 @@ impl Call {
     pub(super) fn reaction(&self) -> Result<ReactionKind, Problem> {
         let text = self.request.match_info().get("kind").unwrap_or_default();
         ReactionKind::named(text).ok_or_else(|| Problem::invalid_kind(text))
+    }
+
+    /// The topic named in the path as `{topic}`. The router has decoded only some of the escapes, so it is
+    /// taken from the path as it was sent; the router has seen to it that it is the third part.
+    pub(super) fn topic(&self) -> Result<String, Problem> {
+        let sent = self.request.uri().path().split('/').nth(3).unwrap_or_default();
+        query::text(sent).filter(|topic| is_topic(topic)).map(Cow::into_owned).ok_or_else(|| {
+            Problem::invalid_topic(format_args!(
+                "a topic is 1 to 64 characters of UTF-8, with whole escapes, not \"{sent}\""
+            ))
+        })
     }
 
     fn segment<I: FromStr<Err = InvalidId>>(&self, name: &str) -> Result<I, Problem> {

@@ -119,7 +119,7 @@ impl Scrape {
         let usage = self.api.workers.usage();
         page.one(Counter, "tideline_deliveries_total", "Entries that fan-outs wrote into inboxes.", usage.deliveries)?;
         page.one(Counter, "tideline_fan_out_chunks_total", "Sub-tasks of fan-outs that were written.", usage.chunks)?;
-        page.one(Counter, "tideline_trims_total", "Inboxes whose floor a trim raised.", usage.trims)?;
+        page.one(Counter, "tideline_trims_total", "Inboxes and topics whose floor a trim raised.", usage.trims)?;
         page.one(
             Counter,
             "tideline_outbox_rows_archived_total",
@@ -140,7 +140,7 @@ impl Scrape {
         )?;
         page.fill(
             ["tideline_trim_candidates", "tideline_trim_candidates_limit"],
-            ["Inboxes and outboxes that wait for a trim.", "Those that may wait."],
+            ["Inboxes, outboxes and topics that wait for a trim.", "Those that may wait."],
             usage.candidates,
         )?;
         page.one(
@@ -225,7 +225,11 @@ impl Scrape {
 
     fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
         let mut caches = vec![("followees", self.api.feed().cached_followees())];
-        caches.extend(self.sample.iter().map(|sample| ("activities", sample.store.activities)));
+        for store in self.sample.iter().map(|sample| &sample.store) {
+            caches.push(("activities", store.activities));
+            caches.push(("topic_names", store.topic_names));
+            caches.push(("topic_ends", store.topic_ends));
+        }
         let blocks = self.sample.iter().map(|sample| ("blocks", sample.store.block_cache));
         let bytes = || caches.iter().map(|(name, cache)| (*name, cache.bytes)).chain(blocks.clone());
         page.each(

@@ -68,6 +68,11 @@ impl Problem {
         )
     }
 
+    /// A path segment that should be a topic.
+    pub(super) fn invalid_topic(detail: impl Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_topic", detail)
+    }
+
     /// More bytes than `limit`; `what` says of what.
     pub(super) fn body_too_large(what: impl Display, limit: usize) -> Self {
         Self::new(

@@ -33,9 +33,14 @@ pub(super) fn parse<'a, const N: usize>(
     Ok(values)
 }
 
+/// A part of a path without its escapes; nothing if one is not whole, or the rest is not UTF-8.
+pub(super) fn text(escaped: &str) -> Option<Cow<'_, str>> {
+    is_whole(escaped).then(|| percent_decode_str(escaped).decode_utf8().ok()).flatten()
+}
+
 /// Whether text has whole escapes only, and is UTF-8 without them.
 pub(super) fn is_text(escaped: &str) -> bool {
-    is_whole(escaped) && percent_decode_str(escaped).decode_utf8().is_ok()
+    text(escaped).is_some()
 }
 
 fn is_whole(text: &str) -> bool {

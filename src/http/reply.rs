@@ -46,7 +46,7 @@ pub(super) fn page<T: Serialize, I: Display + Copy>(call: &Call, page: &Page<T, 
     let json = encode(&PageBody { items: &page.items, next: page.next, prev: page.prev })?;
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     if page.next.is_some() || page.prev.is_some() {
-        response.insert_header((LINK, links(call.request.path(), page, kept)));
+        response.insert_header((LINK, links(call.request.uri().path(), page, kept)));
     }
     Ok(body(response, json))
 }

@@ -34,6 +34,7 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/users/{uid}/content").get(timelines::outbox).done())
         .service(at("/v1/users/{uid}/timeline/unread").get(markers::unread).done())
         .service(at("/v1/users/{uid}/marker").get(markers::show).put(markers::advance).done())
+        .service(at("/v1/topics/{topic}/content").get(timelines::topic).done())
         .service(at("/v1/users/{uid}/following").get(relations::following).done())
         .service(at("/v1/users/{uid}/following/batch").post(relations::change_batch).done())
         .service(at("/v1/users/{uid}/following/{target}").put(relations::follow).delete(relations::unfollow).done())
@@ -65,7 +66,9 @@ struct At<'a> {
 
 impl<'a> At<'a> {
     fn new(api: &'a Arc<Api>, path: &'static str) -> Self {
-        Self { api, path, resource: web::resource(path), allow: String::new(), always: false }
+        // An empty topic is a wrong one, not another path.
+        let pattern = path.replace("{topic}", "{topic:[^/]*}");
+        Self { api, path, resource: web::resource(pattern), allow: String::new(), always: false }
     }
 
     /// For whoever looks after the server: answers also when it is full.

@@ -8,6 +8,8 @@ use super::position::{MAX_MILLIS, Millis};
 
 /// Most topics of one item.
 pub const MAX_TOPICS: usize = 10;
+/// Most characters of a topic.
+const MAX_TOPIC_CHARS: usize = 64;
 
 /// A publish as it was asked for: the same shape in `POST /v1/content` and in an import. In every
 /// field that may be left out, `null` means just that.
@@ -124,11 +126,17 @@ impl TryFrom<Vec<String>> for Topics {
         if topics.len() > MAX_TOPICS {
             return Err(format!("topics: at most {MAX_TOPICS}"));
         }
-        if topics.iter().any(|topic| !(1..=64).contains(&topic.chars().count())) {
+        if topics.iter().any(|topic| !is_topic(topic)) {
             return Err("topics: each has 1 to 64 characters".to_owned());
         }
         Ok(Self(topics))
     }
+}
+
+/// Whether a text can name a topic: 1–64 characters, whatever they are.
+pub fn is_topic(name: &str) -> bool {
+    // No character is longer than four bytes, so a long text is not counted through.
+    name.len() <= 4 * MAX_TOPIC_CHARS && (1..=MAX_TOPIC_CHARS).contains(&name.chars().count())
 }
 
 fn yes() -> bool {

@@ -136,6 +136,10 @@ id_type! {
     /// One published item.
     ContentId
 }
+id_type! {
+    /// A topic's number in the store; the API knows topics by their names.
+    TopicId
+}
 
 #[cfg(test)]
 mod tests {

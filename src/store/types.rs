@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::{
-    Activity, Barrier, CacheUsage, Content, Entry, Fill, Job, JobId, Millis, Progress, Relation, UserId,
+    Activity, Barrier, CacheUsage, Content, Entry, Fill, Job, JobId, Millis, Progress, Relation, TopicId, UserId,
 };
 
 /// How far a read may go.
@@ -138,6 +138,10 @@ pub struct Usage {
     pub log: Fill,
     /// Activities in memory.
     pub activities: CacheUsage,
+    /// Names of topics in memory.
+    pub topic_names: CacheUsage,
+    /// Ends of lists of topics in memory.
+    pub topic_ends: CacheUsage,
     /// Rows of `unpushed` in memory.
     pub unpushed: Fill,
     /// Rows of `unpushed` that were written and did not fit.
@@ -170,6 +174,19 @@ pub struct Listeners {
     pub oversized_inbox: Arc<dyn Fn(UserId) + Send + Sync>,
     /// An outbox was seen with clearly more than the limit of entries. Must not block.
     pub oversized_outbox: Arc<dyn Fn(UserId) + Send + Sync>,
+    /// A topic was seen with clearly more than the limit of items. Must not block.
+    pub oversized_topic: Arc<dyn Fn(TopicId) + Send + Sync>,
+}
+
+impl Default for Listeners {
+    /// Nobody.
+    fn default() -> Self {
+        Self {
+            oversized_inbox: Arc::new(|_| {}),
+            oversized_outbox: Arc::new(|_| {}),
+            oversized_topic: Arc::new(|_| {}),
+        }
+    }
 }
 
 impl std::fmt::Debug for Listeners {

@@ -24,7 +24,7 @@ use crate::failpoint::{self, Place};
 use crate::model::{Job, Lane, Millis, UserId, Work};
 use crate::store::Store;
 
-pub use trim::{Candidate, Candidates, slack};
+pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};
 
 /// The settings that change what workers do.
@@ -46,6 +46,8 @@ pub struct Rules {
     pub inbox_limit: usize,
     /// Newest entries of an outbox that are kept out of the archive; 0 for all.
     pub outbox_limit: usize,
+    /// Newest items that the list of a topic shows.
+    pub topic_limit: usize,
 }
 
 /// What every worker has.
@@ -72,7 +74,7 @@ pub struct Workers {
 const PAUSE_FOR_ROOM: Duration = Duration::from_millis(1);
 
 impl Workers {
-    /// Starts the threads. `candidates` is where the store names inboxes that want a trim.
+    /// Starts the threads. `candidates` is where the store names what wants a trim.
     pub fn start(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules, candidates: Candidates) -> Result<Self> {
         let (stop, stopped) = bounded(0);
         let (help, wanted) = bounded(rules.workers);

@@ -1,4 +1,4 @@
-//! Trimming inboxes and outboxes: raising their floors.
+//! Trimming inboxes, outboxes and topics: raising their floors.
 //!
 //! Compactions notice those that are clearly over the limit and name them here. The trim raises
 //! the floor on disk; a later compaction drops what is below. No answer depends on when that is.
@@ -10,10 +10,10 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::Context;
 use crate::error::{Error, Result};
-use crate::model::{Fill, Order, Span, UserId};
+use crate::model::{Fill, Order, Span, TopicId, UserId};
 use crate::store::{Listeners, Tier};
 
-/// Inboxes and outboxes that may wait for a trim. One more is left out; the next compaction names it
+/// Inboxes, outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
 const QUEUE: usize = 65_536;
 /// Entries of an outbox that are moved in one change.
@@ -25,6 +25,12 @@ pub fn slack(limit: usize) -> usize {
     (limit / 4).max(16)
 }
 
+/// Items of a topic that a trim leaves: the slack more than the list shows, so that as many of them can
+/// be deleted before it is shorter than it might be.
+pub fn topic_room(limit: usize) -> usize {
+    limit + slack(limit)
+}
+
 /// What wants a trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Candidate {
@@ -32,6 +38,8 @@ pub enum Candidate {
     Inbox(UserId),
     /// The outbox of an author.
     Outbox(UserId),
+    /// The list of a topic.
+    Topic(TopicId),
 }
 
 /// The queue of what wants a trim.
@@ -52,7 +60,7 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// Names an inbox or outbox. Never waits.
+    /// Names what wants a trim. Never waits.
     pub fn name(&self, candidate: Candidate) {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         if self.sender.try_send(candidate).is_err() {
@@ -76,12 +84,13 @@ impl Candidates {
         self.left_out.load(Ordering::Relaxed)
     }
 
-    /// What a store needs in order to name inboxes and outboxes here.
+    /// What a store needs in order to name here what it notices.
     pub fn listeners(&self) -> Listeners {
-        let (inboxes, outboxes) = (self.clone(), self.clone());
+        let (inboxes, outboxes, topics) = (self.clone(), self.clone(), self.clone());
         Listeners {
             oversized_inbox: Arc::new(move |user| inboxes.name(Candidate::Inbox(user))),
             oversized_outbox: Arc::new(move |author| outboxes.name(Candidate::Outbox(author))),
+            oversized_topic: Arc::new(move |topic| topics.name(Candidate::Topic(topic))),
         }
     }
 }
@@ -96,6 +105,7 @@ impl Context {
             let trimmed = match candidate {
                 Ok(Candidate::Inbox(user)) => self.trim(user),
                 Ok(Candidate::Outbox(author)) => self.trim_outbox(author),
+                Ok(Candidate::Topic(topic)) => self.trim_topic(topic),
                 Err(_) => return,
             };
             match trimmed {
@@ -129,6 +139,18 @@ impl Context {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Raises the floor of a topic's list, if there is more than the slack beyond [`topic_room`].
+    fn trim_topic(&self, topic: TopicId) -> Result<()> {
+        let room = topic_room(self.rules.topic_limit);
+        let enough = room + slack(self.rules.topic_limit) + 1;
+        let newest = self.store.topic_content(topic, Span::ALL, Order::NewestFirst, enough, enough, Tier::Disk)?;
+        if let Some(first_beyond) = newest.get(room).filter(|_| newest.len() == enough) {
+            self.store.raise_topic_floor(topic, first_beyond.cursor)?;
+            self.tally.trim();
+        }
+        Ok(())
     }
 
     /// Moves what is beyond the limit to the archive, if there is more than the slack of it.

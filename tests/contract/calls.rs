@@ -17,7 +17,7 @@ pub(crate) enum Query {
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) method: &'static str,
-    /// With `{uid}`, `{target}`, `{content_id}` or `{kind}` in it.
+    /// With `{uid}`, `{target}`, `{content_id}`, `{kind}` or `{topic}` in it.
     pub(crate) path: &'static str,
     pub(crate) query: Query,
     /// A good body; empty for a call that takes none.
@@ -49,6 +49,7 @@ pub(crate) const CALLS: &[Call] = &[
     call("GET", "/v1/users/{uid}/timeline/unread", Query::Nothing, "", "GET, HEAD"),
     call("GET", "/v1/users/{uid}/marker", Query::Nothing, "", "GET, HEAD, PUT"),
     call("PUT", "/v1/users/{uid}/marker", Query::Nothing, r#"{"cursor":"120-12"}"#, "GET, HEAD, PUT"),
+    call("GET", "/v1/topics/{topic}/content", Query::ContentPage, "", "GET, HEAD"),
     call("PUT", "/v1/users/{uid}/following/{target}", Query::Nothing, r#"{"since":5}"#, "PUT, DELETE"),
     call("DELETE", "/v1/users/{uid}/following/{target}", Query::Nothing, "", "PUT, DELETE"),
     call("POST", "/v1/users/{uid}/following/batch", Query::Nothing, r#"{"follow":[66],"unfollow":[2]}"#, "POST"),
@@ -87,7 +88,9 @@ impl Call {
 
 /// A path with good ids in the places of its slots.
 pub(crate) fn filled(path: &str) -> String {
-    path.replace("{uid}", "1").replace("{target}", "66").replace("{content_id}", "10").replace("{kind}", "like")
+    [("{uid}", "1"), ("{target}", "66"), ("{content_id}", "10"), ("{kind}", "like"), ("{topic}", "t%2F1")]
+        .iter()
+        .fold(path.to_owned(), |path, (slot, value)| path.replace(slot, value))
 }
 
 impl Query {

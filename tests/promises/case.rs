@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 use super::model::Model;
-use super::names::USERS;
+use super::names::{TOPICS, USERS};
 use super::ops::{Op, Sequence, sequences};
 use super::settled::check_settled;
 use super::shape::Kind;
@@ -98,6 +98,8 @@ impl Case {
             Op::Mark(user, place) => self.mark(*user, *place),
             Op::Scroll(user, limit) => self.scroll(*user, *limit),
             Op::Outbox(author, ask) => self.read_outbox(*author, ask),
+            Op::Topic(number, ask) => self.read_topic(TOPICS[*number], ask),
+            Op::ScrollTopic(number, limit) => self.scroll_topic(TOPICS[*number], *limit),
             Op::Members(user, side, ask) => self.read_members(*user, *side, ask),
             Op::Relations(user) => self.read_relations(*user),
             Op::Verify(user, depth) => self.verify(*user, *depth),

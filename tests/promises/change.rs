@@ -9,7 +9,7 @@ use tideline::model::{Barrier, Content, Draft, EditDraft, Millis, Relation, User
 
 use super::case::Case;
 use super::model::{Body, Item, Model};
-use super::names::{item, user};
+use super::names::{TOPICS, item, user};
 use super::ops::{Place, Post};
 use super::shape::WIDE;
 
@@ -29,7 +29,10 @@ fn extra(choice: u8) -> Option<String> {
 impl Post {
     fn body(&self) -> Body {
         let (text, extra) = (text(self.text), extra(self.extra));
-        Body { author: user(self.author), text, extra, broadcast: self.broadcast }
+        let topics = (0..TOPICS.len() - 1).filter(|n| self.topics >> n & 1 == 1).map(|n| TOPICS[n]);
+        let twice = (self.topics >> (TOPICS.len() - 1) & 1 == 1).then_some(TOPICS[0]);
+        let topics = topics.chain(twice).collect();
+        Body { author: user(self.author), text, extra, broadcast: self.broadcast, topics }
     }
 }
 
@@ -39,6 +42,7 @@ fn draft(id: Option<u64>, at: Option<Millis>, body: &Body) -> Draft {
     fields.extend(id.map(|id| format!("\"content_id\":\"{id}\"")));
     fields.extend(at.map(|at| format!("\"published_at\":{at}")));
     fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
+    fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
     fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
     serde_json::from_str(&format!("{{{}}}", fields.join(","))).expect("a draft")
 }
@@ -47,6 +51,7 @@ fn draft(id: Option<u64>, at: Option<Millis>, body: &Body) -> Draft {
 pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String> {
     let is = (content.id, content.published_at, content.author, &content.text, &content.extra, content.broadcast);
     ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra, item.body.broadcast), "content");
+    ensure_eq!(content.topics, item.body.topics, "topics of {}", item.id);
     ensure_eq!(content.edited_at.is_some(), item.edited, "edited_at of {}", item.id);
     ensure_eq!((content.kind.as_str(), content.media.as_str()), ("post", "[]"), "kind and media");
     Ok(())

@@ -17,6 +17,7 @@ pub(crate) struct Body {
     /// As it was written.
     pub(crate) extra: Option<String>,
     pub(crate) broadcast: bool,
+    pub(crate) topics: Vec<&'static str>,
 }
 
 /// One published item.
@@ -53,6 +54,7 @@ impl Item {
         let same = self.body.author == body.author
             && self.body.text == body.text
             && self.body.broadcast == body.broadcast
+            && self.body.topics == body.topics
             && meaning(&self.body.extra) == meaning(&body.extra);
         !self.deleted && same && at.is_none_or(|at| at == self.at)
     }
@@ -123,9 +125,25 @@ impl Model {
         self.listed(|other| other == author)
     }
 
+    /// The newest items that name a topic, newest first.
+    pub(crate) fn topic(&self, topic: &str, limit: usize) -> Vec<Entry> {
+        let mut entries = self.live_entries(|item| item.body.topics.contains(&topic));
+        entries.truncate(limit);
+        entries
+    }
+
+    /// How many items that name a topic are deleted.
+    pub(crate) fn deleted_in(&self, topic: &str) -> usize {
+        self.items.iter().filter(|item| item.deleted && item.body.topics.contains(&topic)).count()
+    }
+
     fn listed(&self, shown: impl Fn(UserId) -> bool) -> Vec<Entry> {
-        let live = self.items.iter().filter(|item| !item.deleted && item.body.broadcast);
-        let mut entries: Vec<_> = live.filter(|item| shown(item.body.author)).map(Item::entry).collect();
+        self.live_entries(|item| item.body.broadcast && shown(item.body.author))
+    }
+
+    fn live_entries(&self, shown: impl Fn(&Item) -> bool) -> Vec<Entry> {
+        let live = self.items.iter().filter(|item| !item.deleted);
+        let mut entries: Vec<_> = live.filter(|item| shown(item)).map(Item::entry).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
         entries
     }

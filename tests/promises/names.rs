@@ -11,6 +11,9 @@ pub(crate) const TIMES: u64 = 7;
 /// Named content ids lie below this, or are the greatest of all.
 pub(crate) const IDS: u64 = 48;
 
+/// What items may name, and one that none names.
+pub(crate) const TOPICS: [&str; 4] = ["t", "t/1", "é 🌊", "none"];
+
 pub(crate) fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("a user id")
 }

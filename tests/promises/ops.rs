@@ -6,7 +6,7 @@ use proptest::sample::select;
 
 use tideline::model::{Barrier, Side};
 
-use super::names::{AUTHORS, IDS, TIMES, USERS, id, time};
+use super::names::{AUTHORS, IDS, TIMES, TOPICS, USERS, id, time};
 use super::shape::{Shape, shapes};
 
 /// An item to publish. What is `None` is left to the server.
@@ -18,6 +18,8 @@ pub(crate) struct Post {
     pub(crate) text: u8,
     pub(crate) extra: u8,
     pub(crate) broadcast: bool,
+    /// Which of the topics: a bit each.
+    pub(crate) topics: u8,
 }
 
 /// A place in a list.
@@ -64,6 +66,9 @@ pub(crate) enum Op {
     /// To the end by `next`, and back up by `prev`.
     Scroll(u64, usize),
     Outbox(u64, Ask),
+    Topic(usize, Ask),
+    /// To the end by `next`.
+    ScrollTopic(usize, usize),
     Members(u64, Side, Ask),
     Relations(u64),
     Verify(u64, usize),
@@ -121,8 +126,10 @@ fn named_or_not() -> impl Strategy<Value = Option<u64>> + Clone {
 
 fn post() -> impl Strategy<Value = Post> {
     let id = prop_oneof![12 => (1..=IDS).prop_map(|n| Some(id(n))), 1 => Just(None)];
-    (author(), id, named_or_not(), 0..3_u8, 0..4_u8, prop::bool::weighted(0.9))
-        .prop_map(|(author, id, at, text, extra, broadcast)| Post { author, id, at, text, extra, broadcast })
+    let topics = prop_oneof![1 => Just(0), 1 => 0..(1_u8 << TOPICS.len())];
+    (author(), id, named_or_not(), 0..3_u8, 0..4_u8, prop::bool::weighted(0.9), topics).prop_map(
+        |(author, id, at, text, extra, broadcast, topics)| Post { author, id, at, text, extra, broadcast, topics },
+    )
 }
 
 fn place() -> impl Strategy<Value = Place> {
@@ -185,6 +192,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (user(), 1_usize..=5).prop_map(|(user, limit)| Op::Scroll(user, limit)),
         2 => user().prop_map(Op::Unread),
         1 => (author(), ask()).prop_map(|(user, ask)| Op::Outbox(user, ask)),
+        2 => (0..TOPICS.len(), ask()).prop_map(|(topic, ask)| Op::Topic(topic, ask)),
+        1 => (0..TOPICS.len(), 1_usize..=5).prop_map(|(topic, limit)| Op::ScrollTopic(topic, limit)),
         2 => (user(), side, ask()).prop_map(|(user, side, ask)| Op::Members(user, side, ask)),
         1 => user().prop_map(Op::Relations),
         1 => (user(), 1_usize..40).prop_map(|(user, depth)| Op::Verify(user, depth)),

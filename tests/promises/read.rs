@@ -3,11 +3,12 @@
 use tideline::error::Error;
 use tideline::model::{ContentId, Cursor, Entry, Page, PageRequest, Position, Side, Span, Unread, UserId};
 use tideline::store::Tier;
+use tideline::worker::slack;
 
 use super::case::Case;
 use super::change::same_content;
 use super::model::page;
-use super::names::{USERS, everybody, id, member, place, user};
+use super::names::{TOPICS, USERS, everybody, id, member, place, user};
 use super::ops::{Ask, Place};
 
 impl Case {
@@ -96,6 +97,39 @@ impl Case {
         Ok(())
     }
 
+    fn topic_is(
+        &self,
+        topic: &str,
+        request: &PageRequest<ContentId>,
+        inline: bool,
+    ) -> Result<Page<Entry, ContentId>, String> {
+        let is = read(inline, |tier| self.system.feed.topic(topic, request, tier))?;
+        let whole = self.model.topic(topic, self.system.shape.topic_limit);
+        if self.model.deleted_in(topic) > slack(self.system.shape.topic_limit) {
+            // A trim leaves no more than the slack to make up for them.
+            let extra = is.items.iter().find(|entry| !whole.contains(entry));
+            ensure!(extra.is_none(), "topic {topic:?} shows {extra:?}");
+            return Ok(is);
+        }
+        ensure_eq!(is, page(&whole, |entry| entry.cursor, request), "topic {topic:?}, {request:?}");
+        Ok(is)
+    }
+
+    pub(crate) fn read_topic(&self, topic: &str, ask: &Ask) -> Result<(), String> {
+        self.topic_is(topic, &self.content_request(ask), ask.inline).map(drop)
+    }
+
+    /// Every page is compared.
+    pub(crate) fn scroll_topic(&self, topic: &str, limit: usize) -> Result<(), String> {
+        let mut span = Span::ALL;
+        loop {
+            span.before = self.topic_is(topic, &PageRequest { span, limit }, true)?.next;
+            if span.before.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
     pub(crate) fn read_members(&self, raw: u64, side: Side, ask: &Ask) -> Result<(), String> {
         let me = user(raw);
         let whole = self.model.members(me, side);
@@ -172,6 +206,7 @@ impl Case {
             self.verify(raw, 100)?;
             self.read_unread(raw)?;
         }
+        TOPICS.iter().try_for_each(|topic| self.scroll_topic(topic, 3))?;
         let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
         let contents = read(true, |tier| self.system.feed.contents(&ids, tier))?;
         let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).collect();

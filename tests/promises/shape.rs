@@ -20,6 +20,7 @@ pub(crate) struct Shape {
     pub(crate) inbox_limit: usize,
     /// 0 for none.
     pub(crate) outbox_limit: usize,
+    pub(crate) topic_limit: usize,
     pub(crate) push_threshold: u64,
     pub(crate) pull_threshold: u64,
     pub(crate) chunk: usize,
@@ -42,7 +43,12 @@ pub(crate) const LONG: u64 = 86_400_000;
 
 impl Shape {
     pub(crate) fn feed(&self) -> feed::Rules {
-        feed::Rules { include_own: self.include_own, active_for: self.active_for, follow_limit: self.follow_limit }
+        feed::Rules {
+            include_own: self.include_own,
+            active_for: self.active_for,
+            follow_limit: self.follow_limit,
+            topic_limit: self.topic_limit,
+        }
     }
 
     pub(crate) fn worker(&self) -> worker::Rules {
@@ -55,6 +61,7 @@ impl Shape {
             evict_after: self.evict_after,
             inbox_limit: self.inbox_limit,
             outbox_limit: self.outbox_limit,
+            topic_limit: self.topic_limit,
         }
     }
 
@@ -64,6 +71,7 @@ impl Shape {
         Self {
             inbox_limit: random.pick(&[1, 2, 3, 5, 8, 40, 1000]),
             outbox_limit: random.pick(&[0, 1, 5, 40]),
+            topic_limit: random.pick(&[1, 5, 40]),
             push_threshold,
             pull_threshold: push_threshold + random.below(4),
             chunk: random.pick(&[1, 2, 3]),
@@ -82,6 +90,7 @@ prop_compose! {
     pub(crate) fn shapes()(
         inbox_limit in 1_usize..=8,
         outbox_limit in 0_usize..=3,
+        topic_limit in 1_usize..=6,
         push_threshold in 0_u64..=4,
         above_push in 0_u64..=2,
         chunk in 1_usize..=3,
@@ -95,7 +104,7 @@ prop_compose! {
     ) -> Shape {
         let pull_threshold = push_threshold + above_push;
         Shape {
-            inbox_limit, outbox_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
+            inbox_limit, outbox_limit, topic_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
             evict_after, queue, sync,
         }
     }

@@ -20,6 +20,7 @@ const ITEMS: u64 = 30;
 const SHAPE: Shape = Shape {
     inbox_limit: 5,
     outbox_limit: 5,
+    topic_limit: 5,
     push_threshold: 10,
     pull_threshold: 20,
     chunk: 2,

@@ -145,6 +145,7 @@ fn open(dir: &Path, shape: &Shape, candidates: &Candidates) -> Store {
         block_cache: 1 << 20,
         notice_above: shape.inbox_limit,
         notice_outbox_above: shape.outbox_limit,
+        notice_topic_above: shape.topic_limit,
         listeners: candidates.listeners(),
         ..Options::new(dir)
     };

@@ -10,7 +10,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering};
 use crate::error::Result;
 use crate::model::{
     Activity, Barrier, Content, ContentId, Cursor, Edit, Entry, Job, JobId, LANES, Lane, Millis, Order, Profile,
-    Publish, Reach, Reacted, Reaction, ReactionKind, Relation, Side, Span, Unpushed, UserCounts, UserCursor, UserId,
+    Publish, Reach, Reacted, Reaction, ReactionKind, Relation, Side, Span, TopicId, Unpushed, UserCounts, UserCursor,
+    UserId,
 };
 use crate::world::Wrong;
 
@@ -59,6 +60,8 @@ impl Store {
         contents(ids: &[ContentId], tier: Tier) -> Vec<Option<Content>>;
         deleted(ids: &[ContentId], tier: Tier) -> Vec<bool>;
         outboxes(authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;
+        topic(name: &str, tier: Tier) -> Option<TopicId>;
+        topic_content(topic: TopicId, span: Span<ContentId>, order: Order, limit: usize, depth: usize, tier: Tier) -> Vec<Entry>;
         relations(user: UserId, targets: &[UserId], tier: Tier) -> Vec<Relation>;
         followees(user: UserId, tier: Tier) -> Vec<UserId>;
         authors(reader: UserId, tier: Tier) -> Vec<UserId>;

@@ -95,8 +95,8 @@ fn an_oversized_outbox_is_named_when_it_is_compacted() {
     let named: Arc<Mutex<Vec<UserId>>> = Arc::default();
     let told = Arc::clone(&named);
     let listeners = Listeners {
-        oversized_inbox: Arc::new(|_| {}),
         oversized_outbox: Arc::new(move |author| told.lock().expect("a whole list").push(author)),
+        ..Listeners::default()
     };
     let options = Options { notice_outbox_above: 3, listeners, ..Options::new(dir.path()) };
     let store = Store::Rocks(Rocks::open(&options).expect("opens"));

@@ -8,6 +8,9 @@ use tideline::model::{
 };
 use tideline::store::{Store, Tier};
 
+/// The topics of a small world, and one that nothing names.
+pub(crate) const TOPICS: [&str; 4] = ["t", "u", "a/é 🌊", "none"];
+
 /// All answers about some users and items, but for the jobs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Dump {
@@ -15,6 +18,7 @@ pub(crate) struct Dump {
     deleted: Vec<bool>,
     item_counts: Vec<ItemCounts>,
     reactors: Vec<Vec<UserCursor>>,
+    topics: Vec<Option<Vec<Entry>>>,
     all_outboxes: Vec<Entry>,
     users_after: Vec<UserId>,
     users: Vec<UserDump>,
@@ -94,11 +98,16 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
     let reactors = |id: &ContentId| {
         ReactionKind::ALL.map(|kind| store.reactors(*id, kind, Span::ALL, newest, all, tier).expect("reactors"))
     };
+    let topic = |name: &str| {
+        let topic = store.topic(name, tier).expect("topic")?;
+        Some(store.topic_content(topic, Span::ALL, newest, all, all, tier).expect("topic_content"))
+    };
     Dump {
         contents: store.contents(ids, tier).expect("contents"),
         deleted: store.deleted(ids, tier).expect("deleted"),
         item_counts: store.item_counts(ids, tier).expect("item_counts"),
         reactors: ids.iter().flat_map(reactors).collect(),
+        topics: TOPICS.map(topic).to_vec(),
         all_outboxes: store.outboxes(users, Span::ALL, newest, all, tier).expect("outboxes"),
         users_after: store.users_after(None, all).expect("users_after"),
         users: users.iter().map(of_user).collect(),

@@ -222,8 +222,8 @@ fn an_oversized_inbox_is_named_when_it_is_compacted() {
     let named = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&named);
     let listeners = Listeners {
-        oversized_outbox: Arc::new(|_| {}),
         oversized_inbox: Arc::new(move |user| told.lock().expect("a whole list").push(user)),
+        ..Listeners::default()
     };
     let options = Options { notice_above: 20, listeners, ..Options::new(dir.path()) };
     let store = Store::Rocks(Rocks::open(&options).expect("opens"));

@@ -116,6 +116,7 @@ fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
         let mut items: Vec<_> = (0..10).map(|n| timed(post(author * 100 + n, author, n * 7 % 5))).collect();
         items[9].content.kind = "comment".to_owned();
         items[9].content.ref_id = Some(item(author * 100));
+        items[8].content.topics = vec!["a".to_owned(), "b".to_owned()];
         store.publish(&items, tideline::store::Batch::AllOrNone, &mut |_| ()).expect("publishes");
     }
     for who in 1..=5 {
@@ -229,6 +230,8 @@ fn every_table_is_in_the_figures(store: &Store) {
         "hidden_by_time",
         "hidden_to",
         "profiles",
+        "topic_ids",
+        "topic_content",
         "activity",
         "unpushed",
         "markers",

@@ -11,6 +11,8 @@ use tideline::model::{
 };
 use tideline::store::Batch;
 
+use crate::dump::TOPICS;
+
 /// Few, at the ends of the range and where bytes carry over.
 pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];
 pub(crate) const ITEMS: [u64; 7] = [1, 2, 255, 256, 0x00FF_00FF_00FF_00FF, MAX_ID - 1, MAX_ID];
@@ -34,6 +36,7 @@ pub(crate) struct Item {
     pub(crate) broadcast: bool,
     pub(crate) kind: &'static str,
     pub(crate) ref_id: Option<ContentId>,
+    pub(crate) topics: Vec<&'static str>,
 }
 
 /// What a delivery records of its job.
@@ -54,6 +57,7 @@ pub(crate) enum Op {
     PurgeReactions { id: ContentId, most: usize },
     Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
     RaiseFloor { user: UserId, floor: Position<ContentId> },
+    RaiseTopicFloor { topic: &'static str, floor: Position<ContentId> },
     BeginFanOut { job: usize, reach: Reach },
     Deliver { job: usize, recipients: Vec<UserId>, record: Record },
     Settle { job: usize, room: usize },
@@ -77,6 +81,7 @@ pub(crate) enum Op {
 pub(crate) enum Read {
     Outboxes { authors: Vec<UserId>, span: Span<ContentId>, order: Order, limit: usize },
     Inbox { user: UserId, span: Span<ContentId>, order: Order, stop_at: usize },
+    Topic { topic: &'static str, span: Span<ContentId>, order: Order, limit: usize, depth: usize },
     Members { user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize },
     Reactors { id: ContentId, kind: ReactionKind, span: Span<UserId>, order: Order, limit: usize },
     ReactedBy { user: UserId, kind: ReactionKind, span: Span<ContentId>, order: Order, limit: usize },
@@ -148,8 +153,10 @@ fn limit() -> impl Strategy<Value = usize> {
 fn published() -> impl Strategy<Value = Item> {
     let refers = (select(vec!["post", "comment", "repost"]), option::of(select(ITEMS.to_vec())));
     let given = (any::<bool>(), prop::bool::weighted(0.8), prop::bool::weighted(0.8));
-    (user(), time(), given, 0..2_u64, refers).prop_map(
-        |(author, at, (time_given, id_given, broadcast), fingerprint, (kind, ref_id))| Item {
+    // Now and then one twice.
+    let topics = vec(select(&TOPICS[..3]), 0..4);
+    (user(), time(), given, 0..2_u64, refers, topics).prop_map(
+        |(author, at, (time_given, id_given, broadcast), fingerprint, (kind, ref_id), topics)| Item {
             author,
             at,
             time_given,
@@ -158,6 +165,7 @@ fn published() -> impl Strategy<Value = Item> {
             broadcast,
             kind,
             ref_id: ref_id.and_then(|id| ContentId::new(id).ok()),
+            topics,
         },
     )
 }
@@ -203,6 +211,7 @@ fn op() -> impl Strategy<Value = Op> {
         8 => (item(), vec(wish(), 0..6)).prop_map(|(id, wishes)| Op::React { id, wishes }),
         2 => (item(), 1..5_usize).prop_map(|(id, most)| Op::PurgeReactions { id, most }),
         2 => (user(), position(item())).prop_map(|(user, floor)| Op::RaiseFloor { user, floor }),
+        2 => (select(&TOPICS[..]), position(item())).prop_map(|(topic, floor)| Op::RaiseTopicFloor { topic, floor }),
         5 => (job(), reach()).prop_map(|(job, reach)| Op::BeginFanOut { job, reach }),
         9 => (job(), some_users(), record).prop_map(|(job, recipients, record)| Op::Deliver { job, recipients, record }),
         9 => (job(), limit()).prop_map(|(job, room)| Op::Settle { job, room }),
@@ -234,6 +243,8 @@ fn read() -> impl Strategy<Value = Read> {
             order,
             limit
         }),
+        (select(&TOPICS[..]), content_span(), order(), limit(), limit())
+            .prop_map(|(topic, span, order, limit, depth)| Read::Topic { topic, span, order, limit, depth }),
         (user(), content_span(), order(), 1..9_usize).prop_map(|(user, span, order, stop_at)| Read::Inbox {
             user,
             span,

@@ -103,6 +103,10 @@ impl World {
             Op::PurgeReactions { id, most } => self.purge_reactions(*id, *most),
             Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
             Op::RaiseFloor { user, floor } => self.same(|store| store.raise_floor(*user, *floor)),
+            Op::RaiseTopicFloor { topic, floor } => self.same(|store| match store.topic(topic, Tier::Disk)? {
+                Some(topic) => store.raise_topic_floor(topic, *floor),
+                None => Ok(()),
+            }),
             Op::BeginFanOut { job, reach } => {
                 let Some((entry, job, on_disk)) = self.pick(*job, not_begun) else { return Ok(()) };
                 self.same_with_job((job.id, on_disk), |store, id| store.begin_fan_out(id, entry, *reach))
@@ -230,6 +234,10 @@ impl World {
                 let floor = store.inbox(*user, *span, *order, tier, &mut visit)?;
                 Ok((floor, rows))
             }),
+            Read::Topic { topic, span, order, limit, depth } => self.same_read(|store, tier| {
+                let Some(topic) = store.topic(topic, tier)? else { return Ok(None) };
+                store.topic_content(topic, *span, *order, *limit, *depth, tier).map(Some)
+            }),
             Read::Members { user, side, span, order, limit } => {
                 self.same_read(|store, tier| store.members(*user, *side, *span, *order, *limit, tier))
             }
@@ -300,7 +308,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         kind: item.kind.to_owned(),
         text: Some(item.fingerprint.to_string()),
         media: "[]".to_owned(),
-        topics: vec!["t".to_owned()],
+        topics: item.topics.iter().map(|topic| (*topic).to_owned()).collect(),
         ref_id: item.ref_id,
         extra: None,
         broadcast: item.broadcast,

@@ -7,5 +7,6 @@ mod inbox;
 mod markers;
 mod profiles;
 mod reactions;
+mod topics;
 mod upkeep;
 mod users;

@@ -104,6 +104,7 @@ impl State {
     }
 
     fn publish(&mut self, content: &Content) -> Published {
+        self.name_topics(content);
         self.content.insert(content.id, content.clone());
         if !content.broadcast {
             return Published::New(None);

@@ -13,6 +13,7 @@ mod jobs;
 mod markers;
 mod profiles;
 mod reactions;
+mod topics;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::error::Result;
 use crate::model::{
     Activity, Content, ContentId, Cursor, JobId, Millis, Order, Position, Profile, Progress, ReactionKind, Span,
-    Unpushed, UserId, Work,
+    TopicId, Unpushed, UserId, Work,
 };
 
 use super::types::{TableStats, Usage};
@@ -39,6 +40,9 @@ struct State {
     content: BTreeMap<ContentId, Content>,
     deleted: BTreeMap<ContentId, Millis>,
     outbox: BTreeSet<(UserId, Cursor)>,
+    /// The numbers of topics that an item ever named.
+    topics: BTreeMap<String, TopicId>,
+    topic_floors: BTreeMap<TopicId, Cursor>,
     /// User and place to the author. May hold rows at or below the floor; they count as not there.
     inbox: BTreeMap<(UserId, Cursor), UserId>,
     floors: BTreeMap<UserId, Cursor>,
@@ -126,6 +130,8 @@ impl Memory {
             ("hidden_by_time", state.hidden.len()),
             ("hidden_to", state.hidden.len()),
             ("profiles", state.profiles.len()),
+            ("topic_ids", state.topics.len() + usize::from(!state.topics.is_empty())),
+            ("topic_content", state.topic_rows() + state.topic_floors.len()),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
             ("markers", state.markers.len()),

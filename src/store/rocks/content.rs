@@ -3,6 +3,7 @@
 use rocksdb::WriteBatch;
 
 use super::tables::{CONTENT, DELETED, JOBS};
+use super::topics::Changing;
 use super::values::{self, Stored};
 use super::{Rocks, keys};
 use crate::error::Result;
@@ -16,16 +17,21 @@ impl Rocks {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
         let _outboxes = self.outbox_locks.shared(items.iter().map(|item| item.content.author.get()));
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
+        let stored = self.stored(&ids, Tier::Disk)?;
+        let is_taken =
+            |(item, present): (&Publish, &Option<Stored>)| present.as_ref().is_some_and(|p| !is_same(item, p));
+        let refused = batch == Batch::AllOrNone && items.iter().zip(&stored).any(is_taken);
+        let new = items.iter().zip(&stored).filter(|(_, present)| !refused && present.is_none());
+        let topics = self.change_topics(new.map(|(item, _)| &item.content))?;
         let mut results = Vec::with_capacity(items.len());
         let mut change = WriteBatch::default();
-        for (item, present) in items.iter().zip(self.stored(&ids, Tier::Disk)?) {
+        for (item, present) in items.iter().zip(stored) {
             results.push(match present {
-                None => Published::New(self.put_new(&mut change, &item.content)?),
+                None => Published::New(self.put_new(&mut change, &item.content, &topics)?),
                 Some(present) if is_same(item, &present) => Published::Same(present.content),
                 Some(_) => Published::Taken,
             });
         }
-        let refused = batch == Batch::AllOrNone && results.contains(&Published::Taken);
         if !refused && !change.is_empty() {
             self.acknowledge(Write::Publish, change)?;
             // Under the locks still, for which a repeat of one of the items waits.
@@ -34,10 +40,10 @@ impl Rocks {
         Ok(results)
     }
 
-    fn put_new(&self, change: &mut WriteBatch, content: &Content) -> Result<Option<Job>> {
+    fn put_new(&self, change: &mut WriteBatch, content: &Content, topics: &Changing<'_>) -> Result<Option<Job>> {
         let row = values::content(&Stored { content: content.clone(), deleted_at: None })?;
         change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), row);
-        self.put_index(change, content)?;
+        self.put_index(change, content, topics)?;
         if !content.broadcast {
             return Ok(None);
         }
@@ -78,11 +84,12 @@ impl Rocks {
         let _lock = self.content_locks.one(id.get());
         let Some(mut stored) = self.live(id)? else { return Ok(false) };
         let _outbox = self.outbox_locks.shared([stored.content.author.get()]);
+        let topics = self.change_topics([&stored.content])?;
         stored.deleted_at = Some(now);
         let mut change = WriteBatch::default();
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
         change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(now));
-        self.remove_index(&mut change, &stored.content)?;
+        self.remove_index(&mut change, &stored.content, &topics)?;
         self.acknowledge(Write::Delete, change)?;
         self.deleted.add(id.get());
         Ok(true)

@@ -1,4 +1,4 @@
-//! The compaction filter of inboxes and outboxes: drops rows below floors.
+//! The compaction filter of inboxes, outboxes and topics: drops rows below floors.
 //!
 //! A filter sees only the files of one compaction, so it never decides anything: it enforces the
 //! floor that stands at the head of a partition, if the head is in the same compaction. Floors only
@@ -12,16 +12,31 @@ use rocksdb::compaction_filter::CompactionFilter;
 use rocksdb::compaction_filter_factory::{CompactionFilterContext, CompactionFilterFactory};
 
 use super::{keys, values};
-use crate::model::{Cursor, UserId};
+use crate::model::Cursor;
 
-/// Who is told of a user with too many rows. Must not block.
-type Notice = Arc<dyn Fn(UserId) + Send + Sync>;
+/// Who is told of a partition with too many rows. Must not block.
+type Notice = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// Makes one filter for each compaction.
 pub(super) struct FloorFilterFactory {
-    /// More rows than this of one user are noticed.
-    pub(super) notice_above: usize,
-    pub(super) notice: Notice,
+    /// More rows than this of one partition are noticed.
+    notice_above: usize,
+    notice: Notice,
+}
+
+impl FloorFilterFactory {
+    /// Notices partitions with more rows than `notice_above`; none at all if that is 0.
+    pub(super) fn new<I: TryFrom<u64> + 'static>(notice_above: usize, notice: &Arc<dyn Fn(I) + Send + Sync>) -> Self {
+        let notice = Arc::clone(notice);
+        Self {
+            notice_above: if notice_above == 0 { usize::MAX } else { notice_above },
+            notice: Arc::new(move |partition| {
+                if let Ok(id) = I::try_from(partition) {
+                    notice(id);
+                }
+            }),
+        }
+    }
 }
 
 impl CompactionFilterFactory for FloorFilterFactory {
@@ -46,7 +61,7 @@ impl CompactionFilterFactory for FloorFilterFactory {
 pub(super) struct FloorFilter {
     notice_above: usize,
     notice: Notice,
-    /// The user whose rows are passing; 0 for none yet.
+    /// Whose rows are passing; 0 for none yet.
     partition: u64,
     floor: Option<Cursor>,
     kept: usize,
@@ -69,10 +84,8 @@ impl CompactionFilter for FloorFilter {
             return Remove;
         }
         self.kept += 1;
-        if self.kept == self.notice_above + 1
-            && let Ok(user) = UserId::new(partition)
-        {
-            (self.notice)(user);
+        if self.kept.checked_sub(1) == Some(self.notice_above) {
+            (self.notice)(partition);
         }
         Keep
     }

@@ -4,15 +4,20 @@
 use rocksdb::WriteBatch;
 
 use super::keys::{self, Counter};
-use super::tables::{COUNTS, ITEM_COUNTS};
+use super::tables::{COUNTS, ITEM_COUNTS, TOPIC_CONTENT};
+use super::topics::Changing;
 use super::{Rocks, values};
 use crate::error::Result;
 use crate::model::{Content, ContentId, ItemCounter};
 
 impl Rocks {
     /// Adds to a change all that stands for an item that becomes live. The caller holds the author's
-    /// outbox lock, shared, until the change is written.
-    pub(super) fn put_index(&self, change: &mut WriteBatch, content: &Content) -> Result<()> {
+    /// outbox lock, shared, until the change is written, and `topics` have been announced as changing.
+    pub(super) fn put_index(&self, change: &mut WriteBatch, content: &Content, topics: &Changing<'_>) -> Result<()> {
+        let topic_content = self.family(TOPIC_CONTENT)?;
+        for topic in topics.of(content) {
+            change.put_cf(topic_content, keys::topic_entry(topic, content.cursor()), values::author(content.author));
+        }
         if content.broadcast {
             let outbox = self.family(self.outbox_table(content.entry())?)?;
             change.put_cf(outbox, keys::entry(content.author, content.cursor()), []);
@@ -20,8 +25,12 @@ impl Rocks {
         self.count_content(change, content, 1)
     }
 
-    /// Takes it all away again; under the same lock.
-    pub(super) fn remove_index(&self, change: &mut WriteBatch, content: &Content) -> Result<()> {
+    /// Takes it all away again; on the same conditions.
+    pub(super) fn remove_index(&self, change: &mut WriteBatch, content: &Content, topics: &Changing<'_>) -> Result<()> {
+        let topic_content = self.family(TOPIC_CONTENT)?;
+        for topic in topics.of(content) {
+            change.delete_cf(topic_content, keys::topic_entry(topic, content.cursor()));
+        }
         if content.broadcast {
             self.delete_outbox_row(change, content.entry())?;
         }

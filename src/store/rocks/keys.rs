@@ -3,7 +3,7 @@
 //!
 //! Times and ids in ordered rows are stored inverted (`!x`), so that newest first is a forward scan.
 
-use crate::model::{ContentId, Cursor, JobId, Lane, Position, ReactionKind, UserCursor, UserId};
+use crate::model::{ContentId, Cursor, JobId, Lane, Position, ReactionKind, TopicId, UserCursor, UserId};
 
 /// Bytes of an id, and so of every partition prefix but the job table's.
 pub(super) const ID: usize = 8;
@@ -33,6 +33,19 @@ pub(super) fn row(partition: u64, at: u64, id: u64) -> [u8; ROW] {
 pub(super) fn entry(user: UserId, cursor: Cursor) -> [u8; ROW] {
     row(user.get(), cursor.at, cursor.id.get())
 }
+
+/// The key of an item in a topic's list.
+pub(super) fn topic_entry(topic: TopicId, cursor: Cursor) -> [u8; ROW] {
+    row(topic.get(), cursor.at, cursor.id.get())
+}
+
+/// The key of a topic's id: the name itself, one byte at least.
+pub(super) fn topic(name: &str) -> &[u8] {
+    name.as_bytes()
+}
+
+/// The key of the highest id that a topic has. No name is empty.
+pub(super) const HIGHEST_TOPIC: &[u8] = &[];
 
 /// The key of a user in another user's list.
 pub(super) fn member(user: UserId, place: Position<UserId>) -> [u8; ROW] {
@@ -172,6 +185,9 @@ mod tests {
             key[16] = 0x80;
             key
         });
+        let topic_id = TopicId::new(7).expect("in range");
+        assert_eq!(topic_entry(topic_id, place(1, 2)), entry(user(7), place(1, 2)));
+        assert_eq!(topic("a/é"), [b'a', b'/', 0xC3, 0xA9]);
         let lane = Lane::new(0x0203).expect("a lane");
         assert_eq!(job(JobId { lane, seq: 0xFF00 }), [2, 3, 0, 0, 0, 0, 0, 0, 0xFF, 0]);
         let (like, favorite) = (ReactionKind::Like, ReactionKind::Favorite);

@@ -18,6 +18,8 @@ mod profiles;
 mod reactions;
 mod seen;
 mod tables;
+mod topic_ends;
+mod topics;
 mod unpushed;
 mod upkeep;
 mod usage;
@@ -27,7 +29,6 @@ mod walk;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rocksdb::{DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
@@ -37,7 +38,8 @@ use self::filter::FloorFilterFactory;
 use self::health::Health;
 use self::locks::{SharedStripes, Stripes};
 use self::seen::Seen;
-use self::tables::Table;
+use self::tables::{Filters, Table};
+use self::topics::Topics;
 use self::unpushed::UnpushedRows;
 use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
@@ -73,6 +75,8 @@ pub struct Options {
     pub notice_above: usize,
     /// An outbox that is seen with more rows than this is named to the listener; 0 for none.
     pub notice_outbox_above: usize,
+    /// A topic that is seen with more rows than this is named to the listener; 0 for none.
+    pub notice_topic_above: usize,
     /// Who is told what compactions notice.
     pub listeners: Listeners,
 }
@@ -89,7 +93,8 @@ impl Options {
             max_open_files: 1024,
             notice_above: 1250,
             notice_outbox_above: 0,
-            listeners: Listeners { oversized_inbox: Arc::new(|_| {}), oversized_outbox: Arc::new(|_| {}) },
+            notice_topic_above: 1500,
+            listeners: Listeners::default(),
         }
     }
 }
@@ -106,6 +111,8 @@ pub struct Rocks {
     evicted: Seen,
     /// The rows of `unpushed`.
     unpushed: UnpushedRows,
+    /// Names of topics, and where their lists end.
+    topics: Topics,
     /// Whether any outbox has a floor.
     archived: AtomicBool,
     content_locks: Stripes,
@@ -154,16 +161,12 @@ impl Rocks {
         engine.set_stats_dump_period_sec(0);
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
         let listeners = &options.listeners;
-        let inbox_filter =
-            FloorFilterFactory { notice_above: options.notice_above, notice: Arc::clone(&listeners.oversized_inbox) };
-        let outbox_filter = FloorFilterFactory {
-            notice_above: match options.notice_outbox_above {
-                0 => usize::MAX,
-                some => some,
-            },
-            notice: Arc::clone(&listeners.oversized_outbox),
+        let filters = Filters {
+            inbox: FloorFilterFactory::new(options.notice_above, &listeners.oversized_inbox),
+            outbox: FloorFilterFactory::new(options.notice_outbox_above, &listeners.oversized_outbox),
+            topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
         };
-        let families = tables::descriptors(&cache, inbox_filter, outbox_filter);
+        let families = tables::descriptors(&cache, filters);
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
             .map_err(|error| cannot_open(&options.dir, &error))?;
         directory.created()?;
@@ -175,6 +178,7 @@ impl Rocks {
             deleted: Seen::default(),
             evicted: Seen::default(),
             unpushed: UnpushedRows::default(),
+            topics: Topics::default(),
             archived: AtomicBool::new(false),
             content_locks: Stripes::default(),
             outbox_locks: SharedStripes::default(),
@@ -193,6 +197,7 @@ impl Rocks {
         store.deleted = Seen::of(&store, tables::DELETED)?;
         store.evicted = store.seen_evicted()?;
         store.unpushed.fill(&store)?;
+        store.load_highest_topic()?;
         Ok(store)
     }
 

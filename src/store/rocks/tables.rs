@@ -30,6 +30,8 @@ pub(super) const HIDDEN: Table = "hidden";
 pub(super) const HIDDEN_BY_TIME: Table = "hidden_by_time";
 pub(super) const HIDDEN_TO: Table = "hidden_to";
 pub(super) const PROFILES: Table = "profiles";
+pub(super) const TOPIC_IDS: Table = "topic_ids";
+pub(super) const TOPIC_CONTENT: Table = "topic_content";
 pub(super) const ACTIVITY: Table = "activity";
 pub(super) const UNPUSHED: Table = "unpushed";
 pub(super) const MARKERS: Table = "markers";
@@ -58,6 +60,8 @@ pub(super) const ALL: &[Table] = &[
     HIDDEN_BY_TIME,
     HIDDEN_TO,
     PROFILES,
+    TOPIC_IDS,
+    TOPIC_CONTENT,
     ACTIVITY,
     UNPUSHED,
     MARKERS,
@@ -81,7 +85,7 @@ enum Access {
 fn access(table: Table) -> Access {
     match table {
         REACTIONS_BY_TIME | REACTIONS_BY_USER => Access::Scan,
-        OUTBOX | OUTBOX_ARCHIVE | INBOX => Access::Scan,
+        OUTBOX | OUTBOX_ARCHIVE | INBOX | TOPIC_CONTENT => Access::Scan,
         FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME | MUTES_BY_TIME | HIDDEN_BY_TIME => Access::Scan,
         FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => Access::PointAndScan,
         JOBS => Access::Queue,
@@ -89,13 +93,17 @@ fn access(table: Table) -> Access {
     }
 }
 
+/// The compaction filters of the tables that have floors.
+pub(super) struct Filters {
+    pub(super) inbox: FloorFilterFactory,
+    pub(super) outbox: FloorFilterFactory,
+    pub(super) topic: FloorFilterFactory,
+}
+
 /// The column families with their options. They share one block cache.
-pub(super) fn descriptors(
-    cache: &Cache,
-    inbox_filter: FloorFilterFactory,
-    outbox_filter: FloorFilterFactory,
-) -> Vec<ColumnFamilyDescriptor> {
-    let (mut inbox_filter, mut outbox_filter) = (Some(inbox_filter), Some(outbox_filter));
+pub(super) fn descriptors(cache: &Cache, filters: Filters) -> Vec<ColumnFamilyDescriptor> {
+    let Filters { inbox, outbox, topic } = filters;
+    let (mut inbox, mut outbox, mut topic) = (Some(inbox), Some(outbox), Some(topic));
     // The engine's own table is empty, but the largest write buffer of any table is what the engine wants
     // to be free before it gets over a full device.
     let mut unused = Options::default();
@@ -105,8 +113,9 @@ pub(super) fn descriptors(
         .map(|table| {
             let mut options = options(table, cache);
             let filter = match *table {
-                INBOX => inbox_filter.take(),
-                OUTBOX => outbox_filter.take(),
+                INBOX => inbox.take(),
+                OUTBOX => outbox.take(),
+                TOPIC_CONTENT => topic.take(),
                 _ => None,
             };
             if let Some(factory) = filter {

@@ -34,6 +34,7 @@ impl Rocks {
             memtables.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
         }
         let (unpushed, unpushed_left_out) = self.unpushed.usage();
+        let [topic_names, topic_ends] = self.topics.usage();
         Ok(Usage {
             tables: self.stats()?,
             block_cache: Fill {
@@ -43,6 +44,8 @@ impl Rocks {
             memtables,
             log: Fill { used: self.log_bytes(), limit: LOG_LIMIT },
             activities: self.activities.usage(),
+            topic_names,
+            topic_ends,
             unpushed,
             unpushed_left_out,
             filters: vec![self.deleted.usage("deleted"), self.evicted.usage("evicted")],

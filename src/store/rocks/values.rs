@@ -8,7 +8,8 @@ use bincode::{Decode, Encode};
 use super::keys::number;
 use crate::error::{Error, Result};
 use crate::model::{
-    Activity, Content, ContentId, Cursor, Entry, Job, JobId, Millis, Profile, Progress, Reach, Unpushed, UserId, Work,
+    Activity, Content, ContentId, Cursor, Entry, Job, JobId, Millis, Profile, Progress, Reach, TopicId, Unpushed,
+    UserId, Work,
 };
 
 const CONTENT: u8 = 1;
@@ -169,7 +170,7 @@ pub(super) fn read_profile(bytes: &[u8]) -> Result<Profile> {
     Ok(Profile { nickname, avatar, extra })
 }
 
-/// The author in an inbox row, and in a user's list of reactions.
+/// The author in a row of an inbox or a topic, and of a user's list of reactions.
 pub(super) fn author(author: UserId) -> [u8; 8] {
     author.get().to_be_bytes()
 }
@@ -177,6 +178,16 @@ pub(super) fn author(author: UserId) -> [u8; 8] {
 pub(super) fn read_author(bytes: &[u8]) -> Result<UserId> {
     let raw = number(bytes).filter(|_| bytes.len() == 8);
     raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("author"))
+}
+
+/// A topic's id.
+pub(super) fn topic(topic: TopicId) -> [u8; 8] {
+    topic.get().to_be_bytes()
+}
+
+pub(super) fn read_topic(bytes: &[u8]) -> Result<TopicId> {
+    let raw = number(bytes).filter(|_| bytes.len() == 8);
+    raw.and_then(|raw| TopicId::new(raw).ok()).ok_or_else(|| corrupt("topic"))
 }
 
 /// A cursor in a value: time, then id.

@@ -1,0 +1,24 @@
+//! Lists of topics.
+
+use super::Feed;
+use crate::error::Result;
+use crate::model::{ContentId, Entry, Order, Page, PageRequest, Span};
+use crate::store::Tier;
+
+impl Feed {
+    /// A page of a topic's content: the newest items of those that name it, and none where nothing names
+    /// it. An item is listed only while fewer than the limit of others are newer.
+    pub fn topic(&self, name: &str, request: &PageRequest<ContentId>, tier: Tier) -> Result<Page<Entry, ContentId>> {
+        let topic = self.store.topic(name, tier)?;
+        let read = |span: Span<ContentId>, order: Order, limit: usize| match topic {
+            Some(topic) => self.store.topic_content(topic, span, order, limit, self.rules.topic_limit, tier),
+            None => Ok(Vec::new()),
+        };
+        let found = read(request.span, request.order(), request.limit + 1)?;
+        let older_exist = |place| {
+            let span = Span { before: Some(place), after: None };
+            Ok(!read(span, Order::NewestFirst, 1)?.is_empty())
+        };
+        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+    }
+}

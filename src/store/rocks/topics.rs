@@ -1,0 +1,247 @@
+//! Topics: an id for each name, and the items of each id, newest first.
+//!
+//! The head row of a partition holds the floor, as in the inbox: what is at or below it does not
+//! count, and compaction drops its rows.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+use rocksdb::WriteBatch;
+
+use super::inbox::read_floor;
+use super::tables::{TOPIC_CONTENT, TOPIC_IDS};
+use super::topic_ends::TopicEnds;
+use super::walk::Walk;
+use super::{Rocks, keys, values};
+use crate::cache::Cache;
+use crate::error::Result;
+use crate::failpoint::Write;
+use crate::model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Span, TopicId};
+use crate::store::Tier;
+
+/// Memory for names and their ids, bytes.
+const NAMES: u64 = 8 << 20;
+const NAME: fn(&Named) -> u64 = |named| 32 + u64::from(named.length);
+const USUAL_NAME: u64 = 48;
+
+/// The id that a name has for ever.
+#[derive(Debug, Clone, Copy)]
+struct Named {
+    id: TopicId,
+    /// Bytes of the name, which stands in the key.
+    length: u16,
+}
+
+/// What is in memory of topics.
+pub(super) struct Topics {
+    names: Cache<Box<str>, Named>,
+    /// The highest id that was given to a name, or was to be. Locked by who gives the next.
+    highest: Mutex<u64>,
+    ends: TopicEnds,
+}
+
+impl Default for Topics {
+    fn default() -> Self {
+        Self { names: Cache::new(NAMES, USUAL_NAME, NAME), highest: Mutex::default(), ends: TopicEnds::default() }
+    }
+}
+
+impl Topics {
+    fn remember(&self, name: &str, id: TopicId) {
+        // A name has 256 bytes at most.
+        let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
+        self.names.insert(name.into(), Named { id, length });
+    }
+
+    /// The caches in figures: names, then ends.
+    pub(super) fn usage(&self) -> [CacheUsage; 2] {
+        [self.names.usage(), self.ends.usage()]
+    }
+}
+
+/// The topics of items that a change puts or removes; ends when it is dropped, after the change is
+/// written.
+#[must_use = "the change ends when this is dropped"]
+pub(super) struct Changing<'a> {
+    ends: &'a TopicEnds,
+    ids: HashMap<String, TopicId>,
+}
+
+impl Changing<'_> {
+    /// The ids of an item's topics, each once.
+    pub(super) fn of(&self, content: &Content) -> BTreeSet<TopicId> {
+        content.topics.iter().filter_map(|name| self.ids.get(name).copied()).collect()
+    }
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.ids.values().for_each(|id| self.ends.end_change(*id));
+    }
+}
+
+impl Rocks {
+    /// Announces that rows of items are about to be put or removed, and gives their topics ids where they
+    /// have none: in a write of its own, before that of the items.
+    pub(super) fn change_topics<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Result<Changing<'_>> {
+        let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
+        let ids = self.topic_ids(names.into_iter().collect())?;
+        let ends = &self.topics.ends;
+        ids.values().for_each(|id| ends.begin_change(*id));
+        Ok(Changing { ends, ids })
+    }
+
+    fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
+        let mut ids = HashMap::with_capacity(names.len());
+        let unknown = self.known_topics(names, &mut ids)?;
+        if unknown.is_empty() {
+            return Ok(ids);
+        }
+        let mut highest = self.topics.highest.lock().unwrap_or_else(PoisonError::into_inner);
+        // Some may have got theirs since.
+        let unknown = self.known_topics(unknown, &mut ids)?;
+        if unknown.is_empty() {
+            return Ok(ids);
+        }
+        let table = self.family(TOPIC_IDS)?;
+        let mut change = WriteBatch::default();
+        let mut made = Vec::with_capacity(unknown.len());
+        for name in unknown {
+            // Also if the write fails: whatever became of it, no id is given to two names.
+            *highest += 1;
+            let id = TopicId::new(*highest).map_err(|_| crate::error::Error::Corrupt("topic ids".to_owned()))?;
+            change.put_cf(table, keys::topic(name), values::topic(id));
+            change.put_cf(table, keys::HIGHEST_TOPIC, values::topic(id));
+            made.push((name, id));
+        }
+        self.follow_up(Write::NameTopics, change)?;
+        for (name, id) in made {
+            self.topics.remember(name, id);
+            ids.insert(name.to_owned(), id);
+        }
+        Ok(ids)
+    }
+
+    /// Adds those that have an id to `ids`; returns the others.
+    fn known_topics<'n>(&self, names: Vec<&'n str>, ids: &mut HashMap<String, TopicId>) -> Result<Vec<&'n str>> {
+        let mut missed = Vec::new();
+        for name in names {
+            match self.topics.names.get(name) {
+                Some(named) => _ = ids.insert(name.to_owned(), named.id),
+                None => missed.push(name),
+            }
+        }
+        let rows = self.get_many(TOPIC_IDS, missed.iter().map(|name| keys::topic(name)), Tier::Disk)?;
+        let mut unknown = Vec::new();
+        for (name, row) in missed.into_iter().zip(rows) {
+            match row {
+                Some(row) => {
+                    let id = values::read_topic(&row)?;
+                    self.topics.remember(name, id);
+                    ids.insert(name.to_owned(), id);
+                }
+                None => unknown.push(name),
+            }
+        }
+        Ok(unknown)
+    }
+
+    /// Finds out which ids are taken; at start.
+    pub(super) fn load_highest_topic(&mut self) -> Result<()> {
+        let row = self.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
+        let highest = row.map(|row| values::read_topic(&row)).transpose()?.map_or(0, TopicId::get);
+        self.topics.highest = Mutex::new(highest);
+        Ok(())
+    }
+
+    /// See [`Store::topic`](crate::store::Store::topic).
+    pub fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
+        if let Some(named) = self.topics.names.get(name) {
+            return Ok(Some(named.id));
+        }
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let Some(row) = self.get(TOPIC_IDS, keys::topic(name), tier)? else { return Ok(None) };
+        let id = values::read_topic(&row)?;
+        self.topics.remember(name, id);
+        Ok(Some(id))
+    }
+
+    /// See [`Store::topic_content`](crate::store::Store::topic_content).
+    pub fn topic_content(
+        &self,
+        topic: TopicId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        depth: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        if limit == 0 || depth == 0 || span.is_empty() {
+            return Ok(Vec::new());
+        }
+        if order == Order::NewestFirst && span.before.is_none() {
+            // From the top, the rows say themselves how deep they are.
+            return self.topic_rows(topic, span, order, limit.min(depth), tier);
+        }
+        let ends = &self.topics.ends;
+        let version = ends.version(topic);
+        if let Some(end) = version.and_then(|version| ends.get(topic, version, depth)) {
+            let listed = span.newer_than(end.and_then(Cursor::next_older));
+            let found = self.topic_rows(topic, listed, order, limit, tier)?;
+            if ends.version(topic) == version {
+                return Ok(found);
+            }
+        }
+        let mut listed = self.topic_rows(topic, Span::ALL, Order::NewestFirst, depth, tier)?;
+        if let Some(version) = version.filter(|version| ends.version(topic) == Some(*version)) {
+            ends.keep(topic, version, depth, listed.get(depth - 1).map(|entry| entry.cursor));
+        }
+        listed.retain(|entry| span.contains(entry.cursor));
+        if order == Order::OldestFirst {
+            listed.reverse();
+        }
+        listed.truncate(limit);
+        Ok(listed)
+    }
+
+    /// Rows above the floor, of one instant.
+    fn topic_rows(
+        &self,
+        topic: TopicId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        let mut walk = Walk::new(self, TOPIC_CONTENT, tier)?;
+        let span = span.newer_than(read_floor(walk.head(topic.get())?)?);
+        let mut found = Vec::new();
+        if span.is_empty() {
+            return Ok(found);
+        }
+        walk.rows(topic.get(), span, order, &mut |cursor, value| {
+            found.push(Entry { cursor, author: values::read_author(value)? });
+            Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(found)
+    }
+
+    /// See [`Store::raise_topic_floor`](crate::store::Store::raise_topic_floor).
+    pub fn raise_topic_floor(&self, topic: TopicId, floor: Cursor) -> Result<()> {
+        let _lock = self.floor_locks.one(topic.get());
+        let present = self.get(TOPIC_CONTENT, &keys::head(topic.get()), Tier::Disk)?;
+        if read_floor(present.as_deref())? >= Some(floor) {
+            return Ok(());
+        }
+        let table = self.family(TOPIC_CONTENT)?;
+        let mut change = WriteBatch::default();
+        change.put_cf(table, keys::head(topic.get()), values::cursor(floor));
+        // Nothing stands there. But now the file with the floor reaches over the whole partition, so a
+        // compaction of it takes the rows below the floor too, also where no other topic is about.
+        change.delete_cf(table, keys::tail(topic.get()));
+        self.follow_up(Write::RaiseTopicFloor, change)
+    }
+}

@@ -1,0 +1,152 @@
+//! Lists of topics.
+
+use serde_json::{Value, json};
+
+use super::client::{Server, ids};
+
+fn publish(server: &Server, id: u64, at: u64, topics: &[&str]) {
+    let body = json!({"content_id": id, "author_id": id % 3 + 1, "published_at": at, "topics": topics});
+    server.call("POST", "/v1/content", body.to_string()).expect(201);
+}
+
+/// A topic as a part of a path, with everything escaped.
+fn escaped(topic: &str) -> String {
+    topic.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+#[test]
+fn a_topic_lists_its_items_newest_first() {
+    let server = Server::start();
+    for id in 1..=5 {
+        publish(&server, id, 100 + id / 2, &["rust", "all"]);
+    }
+    publish(&server, 6, 90, &["all"]);
+    let body = json!({"content_id": 7, "author_id": 9, "published_at": 95, "topics": ["rust"], "broadcast": false});
+    server.call("POST", "/v1/content", body.to_string()).expect(201);
+    assert_eq!(server.ids("/v1/topics/rust/content"), [5, 4, 3, 2, 1, 7]);
+    assert_eq!(server.ids("/v1/topics/all/content"), [5, 4, 3, 2, 1, 6]);
+    let list = "/v1/topics/rust/content?limit=2";
+    let first = server.call("GET", list, "");
+    assert_eq!(
+        first.header("link"),
+        Some(format!("<{list}&before=102-4>; rel=\"next\", <{list}&after=102-5>; rel=\"prev\"").as_str())
+    );
+    let first = first.expect(200);
+    assert_eq!((ids(&first), &first["next"], &first["prev"]), (vec![5, 4], &json!("102-4"), &json!("102-5")));
+    assert_eq!(first["items"][0]["topics"], json!(["rust", "all"]));
+    assert_eq!(first["items"][0]["author"]["user_id"], "3");
+    assert_eq!(server.ids("/v1/topics/rust/content?limit=2&before=102-4"), [3, 2]);
+    let up = server.get("/v1/topics/rust/content?limit=2&after=95-7");
+    assert_eq!((ids(&up), &up["next"]), (vec![2, 1], &json!("100-1")));
+    let short = server.get("/v1/topics/rust/content?view=ids&before=100-1");
+    assert_eq!(
+        short,
+        json!({"items": [{"content_id": "7", "author_id": "9", "published_at": 95}], "next": null, "prev": "95-7"})
+    );
+    server.call("DELETE", "/v1/content/4", "");
+    assert_eq!(server.ids("/v1/topics/rust/content"), [5, 3, 2, 1, 7]);
+    let nothing = server.call("GET", "/v1/topics/unknown/content", "");
+    assert_eq!(nothing.expect(200), json!({"items": [], "next": null, "prev": null}));
+}
+
+#[test]
+fn any_characters_name_a_topic() {
+    let server = Server::start();
+    let topics = [
+        "a/b", "/", "100%", "%2F", "%41", "a+b", "a b", " ", "🌊 é", "..", ".", "?#", "\n\u{0}", "batch", "\"<>\\",
+        "content", "&=;",
+    ];
+    for (id, topic) in (1..).zip(topics) {
+        publish(&server, id, id, &[topic]);
+    }
+    let long = "é".repeat(64);
+    publish(&server, 90, 90, &[&long]);
+    for (id, topic) in (1..).zip(topics).chain([(90, long.as_str())]) {
+        let path = format!("/v1/topics/{}/content", escaped(topic));
+        let reply = server.call("GET", &path, "");
+        assert_eq!(ids(&reply.expect(200)), [id], "{topic:?}");
+        let link = format!("<{path}?after={id}-{id}>; rel=\"prev\"");
+        assert_eq!(reply.header("link"), Some(link.as_str()), "{topic:?}");
+    }
+    for (path, id) in [("a+b", 6), ("a%2fb", 1), ("%61%2Bb", 6), ("100%25", 3), ("%252F", 4), ("&=;", 17), ("a%20b", 7)]
+    {
+        assert_eq!(server.ids(&format!("/v1/topics/{path}/content")), [id], "{path}");
+    }
+    // The whole path may be escaped.
+    assert_eq!(server.ids("/v1/%74opics/a%2Bb/conten%74"), [6]);
+}
+
+#[test]
+fn what_is_no_topic_is_refused() {
+    let server = Server::start();
+    let long = escaped(&"é".repeat(65));
+    for bad in ["", "%", "%2", "a%zz", "%ff", "a%c3", "%ed%a0%80", long.as_str(), &"a".repeat(65), &"%41".repeat(300)] {
+        let path = format!("/v1/topics/{bad}/content");
+        server.call("GET", &path, "").problem(&path, 400, "invalid_topic");
+    }
+    for path in ["/v1/topics/a/b/content", "/v1/topics/content", "/v1/topics/a", "/v1/topics"] {
+        server.call("GET", path, "").problem(path, 404, "route_not_found");
+    }
+}
+
+#[test]
+fn a_list_ends_at_its_limit_and_is_trimmed_beyond_the_slack() {
+    const LIMIT: u64 = 20;
+    let server = Server::with(&[
+        ("TIDELINE__TOPICS__LIMIT", "20"),
+        ("TIDELINE__STORAGE__WRITE_BUFFER_MB", "8"),
+        ("TIDELINE__STORAGE__DURABILITY", "os"),
+    ]);
+    let batch = |ids: std::ops::RangeInclusive<u64>| {
+        let item = |id| json!({"content_id": id, "author_id": 1, "published_at": id, "topics": ["a"]});
+        let items: Vec<_> = ids.map(item).collect();
+        server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
+    };
+    // The newest `LIMIT` up to `newest`, by pages in both directions.
+    let check = |newest: u64, gone: &[u64]| {
+        let live = (1..=newest).rev().filter(|id| !gone.contains(id));
+        let expected: Vec<u64> = live.take(LIMIT as usize).collect();
+        let (mut down, mut from) = (Vec::new(), String::new());
+        loop {
+            let page = server.get(&format!("/v1/topics/a/content?view=ids&limit=7{from}"));
+            down.extend(ids(&page));
+            let Value::String(next) = &page["next"] else { break };
+            from = format!("&before={next}");
+        }
+        assert_eq!(down, expected);
+        let up = server.get("/v1/topics/a/content?view=ids&limit=3&after=0-1");
+        assert_eq!((ids(&up), &up["next"]), (expected[expected.len() - 3..].to_vec(), &Value::Null));
+    };
+    batch(1..=19);
+    check(19, &[]);
+    batch(20..=21);
+    check(21, &[]);
+    batch(22..=56);
+    check(56, &[]);
+    server.call("DELETE", "/v1/content/50", "");
+    check(56, &[50]);
+    server
+        .call("POST", "/v1/content", r#"{"content_id":100,"author_id":1,"published_at":1,"topics":["a"]}"#)
+        .expect(201);
+    check(56, &[50]);
+    batch(101..=900);
+    assert_eq!(server.ids("/v1/topics/a/content?limit=100"), (881..=900).rev().collect::<Vec<_>>());
+    assert_eq!(server.figure("tideline_trims_total"), 0.0);
+    let (status, data) = server.stop("TERM");
+    assert!(status.success());
+    let compacted = std::process::Command::new(env!("CARGO_BIN_EXE_tideline"))
+        .args(["compact", "--data-dir"])
+        .arg(data.path())
+        .env("TIDELINE__TOPICS__LIMIT", "20")
+        .output()
+        .unwrap();
+    assert!(compacted.status.success(), "{}", String::from_utf8_lossy(&compacted.stderr));
+    let server = Server::on(data, &[("TIDELINE__TOPICS__LIMIT", "20")]);
+    assert_eq!(server.ids("/v1/topics/a/content?limit=100"), (881..=900).rev().collect::<Vec<_>>());
+    let rows = |server: &Server| server.figure("tideline_table_rows{table=\"topic_content\"}");
+    assert!(rows(&server) < 100.0, "{} rows are left", rows(&server));
+    for id in 885..=900 {
+        server.call("DELETE", &format!("/v1/content/{id}"), "");
+    }
+    assert_eq!(server.ids("/v1/topics/a/content?limit=100"), (865..=884).rev().collect::<Vec<_>>());
+}
