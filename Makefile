@@ -62,6 +62,7 @@ test: setup ## run all tests
 	cargo test --release --locked --doc
 	cargo test --release --locked --lib --bins --tests
 	python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
+	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
 
 .PHONY: check
 check: setup ## format, lints, documentation, tests, licences and advisories
@@ -90,6 +91,10 @@ scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a 
 .PHONY: chaos
 chaos: build ## kill the server at random instants under load and compare all that it acknowledged: ARGS=
 	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: reactions
+reactions: build ## 50,000 likes and unlikes at once, and a comparison of all counts and lists with the log: ARGS=
+	python3 tests/reactions.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: prove
 prove: setup ## try OPS= random operations on each store against the plain function (default: 1000000); SEED= for others

@@ -25,6 +25,7 @@ mod promises {
     pub(crate) mod names;
     pub(crate) mod ops;
     pub(crate) mod prove;
+    pub(crate) mod react;
     pub(crate) mod read;
     pub(crate) mod seed;
     pub(crate) mod settled;

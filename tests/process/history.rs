@@ -96,7 +96,7 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
         }
         Change::Like { id, user, on } => {
             let path = format!("/v1/content/{id}/reactions/like/{user}");
-            server.call(if *on { "PUT" } else { "DELETE" }, &path, &Value::Null)
+            if *on { server.call("PUT", &path, &json!({})) } else { server.call("DELETE", &path, &Value::Null) }
         }
         Change::Relate { user, follow, unfollow } => match (follow.as_slice(), unfollow.as_slice()) {
             ([target], []) => server.call("PUT", &format!("/v1/users/{user}/following/{target}"), &json!({})),

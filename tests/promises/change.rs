@@ -308,7 +308,7 @@ fn expect_code(error: &Error, should_be: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn expect_not_found<T: std::fmt::Debug>(answer: Result<T, Error>) -> Result<(), String> {
+pub(crate) fn expect_not_found<T: std::fmt::Debug>(answer: Result<T, Error>) -> Result<(), String> {
     match answer {
         Err(error) => expect_code(&error, "content_not_found"),
         Ok(done) => Err(format!("what is not there is changed: {done:?}")),

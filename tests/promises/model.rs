@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use tideline::model::{
-    Barrier, ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, Relation, Side, UserCursor, UserId,
+    Barrier, ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, ReactionKind, Relation, Side,
+    UserCursor, UserId,
 };
 
 use super::names::member;
@@ -71,6 +72,8 @@ pub(crate) struct Model {
     pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
     /// User and from whom it hides to `since`.
     pub(crate) hides: BTreeMap<(UserId, UserId), Millis>,
+    /// Item, kind and user to `since`; also of deleted items.
+    pub(crate) reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
 }
 
 impl Model {
@@ -144,6 +147,29 @@ impl Model {
     fn live_entries(&self, shown: impl Fn(&Item) -> bool) -> Vec<Entry> {
         let live = self.items.iter().filter(|item| !item.deleted);
         let mut entries: Vec<_> = live.filter(|item| shown(item)).map(Item::entry).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
+        entries
+    }
+
+    /// Who reacted to an item, newest first.
+    pub(crate) fn reactors(&self, id: ContentId, kind: ReactionKind) -> Vec<UserCursor> {
+        let mine = self.reactions.iter().filter(|((of, k, _), _)| (*of, *k) == (id, kind));
+        let mut reactors: Vec<_> = mine.map(|((.., user), since)| member(*since, *user)).collect();
+        reactors.sort_by_key(|place| std::cmp::Reverse(*place));
+        reactors
+    }
+
+    /// Likes and favorites of an item.
+    pub(crate) fn reaction_counts(&self, id: ContentId) -> (u64, u64) {
+        let count = |kind| self.reactors(id, kind).len() as u64;
+        (count(ReactionKind::Like), count(ReactionKind::Favorite))
+    }
+
+    /// The live items that a user reacted to, newest first.
+    pub(crate) fn reacted_by(&self, user: UserId, kind: ReactionKind) -> Vec<Entry> {
+        let live = self.items.iter().filter(|item| !item.deleted);
+        let mine = live.filter(|item| self.reactions.contains_key(&(item.id, kind, user)));
+        let mut entries: Vec<_> = mine.map(Item::entry).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
         entries
     }

@@ -1,12 +1,13 @@
 //! What a sequence is made of.
 
-use proptest::collection::{btree_set, vec};
+use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use tideline::model::{Barrier, Side};
+use tideline::model::{Barrier, ReactionKind, Side};
 
 use super::names::{AUTHORS, IDS, TIMES, TOPICS, USERS, id, time};
+use super::react::Wish;
 use super::shape::{Shape, shapes};
 
 /// An item to publish. What is `None` is left to the server.
@@ -63,6 +64,10 @@ pub(crate) enum Op {
     Unread(u64),
     /// Moves the marker, or tries to move it back.
     Mark(u64, Place),
+    /// Wishes of different users or kinds about the item with this index, at the same time.
+    React(usize, Vec<Wish>),
+    Reactors(usize, ReactionKind, Ask),
+    ReactedBy(u64, ReactionKind, Ask),
     /// To the end by `next`, and back up by `prev`.
     Scroll(u64, usize),
     Outbox(u64, Ask),
@@ -172,6 +177,17 @@ fn bar() -> impl Strategy<Value = Op> {
     })
 }
 
+fn kind() -> impl Strategy<Value = ReactionKind> + Clone {
+    select(&ReactionKind::ALL[..])
+}
+
+fn wishes() -> impl Strategy<Value = Vec<Wish>> {
+    let wish = || ((user(), kind()), prop::option::weighted(0.65, at()));
+    let several = btree_map((user(), kind()), prop::option::weighted(0.65, at()), 2..6)
+        .prop_map(|wishes| wishes.into_iter().map(|((user, kind), since)| (user, kind, since)).collect());
+    prop_oneof![3 => wish().prop_map(|((user, kind), since)| vec![(user, kind, since)]), 1 => several]
+}
+
 fn op() -> impl Strategy<Value = Op> {
     let index = || 0_usize..64;
     let side = select(vec![Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom]);
@@ -185,12 +201,15 @@ fn op() -> impl Strategy<Value = Op> {
         12 => relate(),
         1 => (user(), place()).prop_map(|(user, place)| Op::Mark(user, place)),
         5 => bar(),
+        4 => (index(), wishes()).prop_map(|(n, wishes)| Op::React(n, wishes)),
         1 => vec((user(), user(), named_or_not()), 0..5).prop_map(Op::ImportFollows),
     ];
     let read = prop_oneof![
         12 => (user(), ask()).prop_map(|(user, ask)| Op::Read(user, ask)),
         2 => (user(), 1_usize..=5).prop_map(|(user, limit)| Op::Scroll(user, limit)),
         2 => user().prop_map(Op::Unread),
+        1 => (index(), kind(), ask()).prop_map(|(n, kind, ask)| Op::Reactors(n, kind, ask)),
+        1 => (user(), kind(), ask()).prop_map(|(user, kind, ask)| Op::ReactedBy(user, kind, ask)),
         1 => (author(), ask()).prop_map(|(user, ask)| Op::Outbox(user, ask)),
         2 => (0..TOPICS.len(), ask()).prop_map(|(topic, ask)| Op::Topic(topic, ask)),
         1 => (0..TOPICS.len(), 1_usize..=5).prop_map(|(topic, limit)| Op::ScrollTopic(topic, limit)),

@@ -20,7 +20,7 @@ impl Case {
         }
     }
 
-    fn content_request(&self, ask: &Ask) -> PageRequest<ContentId> {
+    pub(crate) fn content_request(&self, ask: &Ask) -> PageRequest<ContentId> {
         let bound = |wanted: Option<Place>| wanted.map(|wanted| self.cursor(wanted));
         PageRequest { span: Span { before: bound(ask.before), after: bound(ask.after) }, limit: ask.limit }
     }
@@ -207,6 +207,7 @@ impl Case {
             self.read_unread(raw)?;
         }
         TOPICS.iter().try_for_each(|topic| self.scroll_topic(topic, 3))?;
+        self.read_all_reactions()?;
         let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
         let contents = read(true, |tier| self.system.feed.contents(&ids, tier))?;
         let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).collect();
@@ -216,7 +217,7 @@ impl Case {
 }
 
 /// An answer from memory if one is asked for and is there, else from disk.
-fn read<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, String> {
+pub(crate) fn read<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, String> {
     if inline {
         match from(Tier::Memory) {
             Err(Error::NotCached) => {}
