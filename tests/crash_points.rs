@@ -28,11 +28,12 @@ const ROUNDS: u64 = 3;
 const UNTIL_DORMANT: Duration = Duration::from_millis(350);
 
 /// So small that chunks, partial pushes, lapses, rebuilds and trims all happen.
-const SETTINGS: [(&str, &str); 9] = [
+const SETTINGS: [(&str, &str); 10] = [
     ("TIDELINE__TIMELINE__INBOX_LIMIT", "20"),
     ("TIDELINE__TIMELINE__ACTIVE_FOR", "300ms"),
     ("TIDELINE__TIMELINE__EVICT_AFTER", "700ms"),
     ("TIDELINE__TIMELINE__OUTBOX_LIMIT", "30"),
+    ("TIDELINE__TOPICS__LIMIT", "10"),
     ("TIDELINE__FANOUT__PUSH_THRESHOLD", "3"),
     ("TIDELINE__FANOUT__PULL_THRESHOLD", "6"),
     ("TIDELINE__FANOUT__CHUNK", "2"),
@@ -188,7 +189,7 @@ fn abort_at(name: &str, n: usize) {
 
 /// Whether a place is passed only after a compaction has noticed something.
 fn is_compaction(name: &str) -> bool {
-    name.starts_with(Write::Archive.name())
+    [Write::Archive, Write::RaiseTopicFloor].iter().any(|write| name.starts_with(write.name()))
 }
 
 /// Lets writes fail.

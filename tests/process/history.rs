@@ -12,6 +12,9 @@ use super::server::{Answer, PATIENCE, Server};
 /// Items a page: small, so that every list has several.
 const PAGE: usize = 7;
 
+/// The list of a topic shows so many at least, whatever the settings.
+pub(crate) const LEAST_TOPIC: usize = 10;
+
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -130,7 +133,9 @@ fn bar(server: &Server, path: &str, stands: bool) -> Option<Answer> {
 }
 
 fn body(item: &Item) -> Value {
-    json!({"content_id": item.id, "author_id": item.author, "published_at": item.at, "text": item.text})
+    let topics = Model::topics(item.id);
+    let (id, author) = (item.id, item.author);
+    json!({"content_id": id, "author_id": author, "published_at": item.at, "text": item.text, "topics": topics})
 }
 
 /// What an answer to a change says. A refusal must be a clear one.
@@ -261,6 +266,13 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
         let nobody = Change::Like { id, user: u64::MAX >> 1, on: false };
         let counts = send(server, &nobody).expect("an answer").body["counts"].take();
         assert_eq!(counts["likes"], expected.len(), "{when}: likes of {id}");
+    }
+    for topic in model.items.keys().flat_map(|id| Model::topics(*id)).collect::<BTreeSet<_>>() {
+        let listed = scroll(server, &format!("/v1/topics/{topic}/content?view=ids&"), "content_id");
+        let mut whole = model.topic(&topic);
+        assert!(listed.len() >= whole.len().min(LEAST_TOPIC), "{when}: topic {topic} ends after {}", listed.len());
+        whole.truncate(listed.len());
+        assert_eq!(listed, whole, "{when}: topic {topic}");
     }
     let ids: Vec<_> = model.items.keys().copied().collect();
     for part in ids.chunks(100) {

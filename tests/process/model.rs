@@ -51,6 +51,19 @@ pub(crate) struct Model {
 }
 
 impl Model {
+    /// What an item names: a topic with all, and one with some.
+    pub(crate) fn topics(id: u64) -> [String; 2] {
+        ["all".to_owned(), format!("part-{}", id / 20)]
+    }
+
+    /// All items that name a topic, newest first.
+    pub(crate) fn topic(&self, topic: &str) -> Vec<u64> {
+        let naming = self.items.values().filter(|item| Self::topics(item.id).iter().any(|name| name == topic));
+        let mut places: Vec<_> = naming.map(|item| (item.at, item.id)).collect();
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        places.into_iter().map(|(_, id)| id).collect()
+    }
+
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
             Change::Publish(items) => self.items.extend(items.iter().map(|item| (item.id, item.clone()))),
