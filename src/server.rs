@@ -46,7 +46,7 @@ pub struct App {
 
 /// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
 pub fn open(config: &Config) -> Result<App> {
-    let Config { server, storage, timeline, fanout, graph, .. } = config;
+    let Config { server, storage, timeline, fanout, content, graph, .. } = config;
     let active_for = timeline.active_for.as_millis();
     let candidates = Candidates::default();
     let files::Shares { tables, connections } = files::share(storage.max_open_files, server.max_connections);
@@ -62,7 +62,7 @@ pub fn open(config: &Config) -> Result<App> {
             0 => 0,
             limit => limit + worker::slack(limit),
         },
-        listeners: candidates.listeners(),
+        listeners: candidates.listeners(content.deleted_retention.as_millis()),
     })?));
     failpoint::pass(Place::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
@@ -77,13 +77,19 @@ pub fn open(config: &Config) -> Result<App> {
         evict_after: timeline.evict_after.as_millis(),
         inbox_limit: timeline.inbox_limit,
         outbox_limit: timeline.outbox_limit,
+        deleted_retention: content.deleted_retention.as_millis(),
     };
     let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), rules, candidates)?;
     let active_for = match rules.evict_after {
         0 => active_for,
         evict_after => active_for.min(evict_after),
     };
-    let rules = feed::Rules { include_own: timeline.include_own, active_for, follow_limit: graph.follow_limit };
+    let rules = feed::Rules {
+        include_own: timeline.include_own,
+        active_for,
+        follow_limit: graph.follow_limit,
+        deleted_retention: content.deleted_retention.as_millis(),
+    };
     Ok(App { feed: Arc::new(Feed::new(store, backlog, rules)), workers, connections })
 }
 

@@ -61,14 +61,15 @@ impl Config {
         ]
     }
 
-    fn spans(&self) -> [(&'static str, Duration, Duration, Duration); 4] {
-        let Self { server, timeline, .. } = self;
+    fn spans(&self) -> [(&'static str, Duration, Duration, Duration); 5] {
+        let Self { server, timeline, content, .. } = self;
         let (hour, zero) = (Duration::from_secs(3600), Duration::from_secs(0));
         [
             ("server.request_timeout", server.request_timeout, Duration::from_millis(100), hour),
             ("server.shutdown_timeout", server.shutdown_timeout, Duration::from_millis(100), hour),
             ("timeline.active_for", timeline.active_for, zero, LONGEST),
             ("timeline.evict_after", timeline.evict_after, zero, LONGEST),
+            ("content.deleted_retention", content.deleted_retention, zero, LONGEST),
         ]
     }
 }
@@ -115,6 +116,7 @@ mod tests {
             named("server.shutdown_timeout", refusal(|c| c.server.shutdown_timeout = span));
         }
         named("timeline.active_for", refusal(|c| c.timeline.active_for = Duration::from_days(36_501)));
+        named("content.deleted_retention", refusal(|c| c.content.deleted_retention = Duration::from_days(36_501)));
         named("timeline.evict_after", refusal(|c| c.timeline.evict_after = Duration::from_days(36_501)));
     }
 

@@ -7,6 +7,7 @@
 mod activity;
 mod audit;
 mod barriers;
+mod comments;
 mod content;
 mod followees;
 mod ids;
@@ -39,6 +40,8 @@ pub struct Rules {
     pub active_for: Millis,
     /// Most users that one user can follow.
     pub follow_limit: usize,
+    /// How long after its deletion an item can be restored.
+    pub deleted_retention: Millis,
 }
 
 /// The service behind every front.

@@ -124,7 +124,7 @@ mod tests {
 
     fn api() -> Arc<Api> {
         let store = Arc::new(Store::Memory(Memory::new()));
-        let rules = Rules { include_own: false, active_for: 1000, follow_limit: 1000 };
+        let rules = Rules { include_own: false, active_for: 1000, follow_limit: 1000, deleted_retention: 1000 };
         let feed = Feed::new(store, Arc::new(Backlog::new(10)), rules);
         Arc::new(Api::new(Arc::new(feed), Figures::default(), &config::Server::default(), 10))
     }

@@ -28,9 +28,14 @@ pub(super) async fn publish(mut call: Call) -> Answer {
     let Some((content, new)) = published.pop() else {
         return Err(Problem::internal("a publish without an answer"));
     };
+    answer_published(&content, new)
+}
+
+/// 201 with a new item, 200 with one that was published before, and its place.
+pub(super) fn answer_published(content: &Content, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
     response.insert_header((LOCATION, format!("/v1/content/{}", content.id)));
-    Ok(reply::body(response, reply::encode(&Item::alone(&content)?)?))
+    Ok(reply::body(response, reply::encode(&Item::alone(content)?)?))
 }
 
 /// `POST /v1/content/batch`
@@ -100,6 +105,20 @@ pub(super) async fn edit(mut call: Call) -> Answer {
     let body = call.body(call.api.body_limit).await?;
     let edit: EditDraft = body.json()?;
     let content = call.block(move |feed| feed.edit(id, edit)).await?;
+    reply::ok(&Item::alone(&content)?)
+}
+
+/// `POST /v1/content/{content_id}/restore`
+pub(super) async fn restore(mut call: Call) -> Answer {
+    #[derive(Default, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+
+    let id = call.content_id()?;
+    call.no_query()?;
+    let body = call.body(call.api.body_limit).await?;
+    let Nothing {} = if body.bytes.is_empty() { Nothing {} } else { body.json()? };
+    let content = call.block(move |feed| feed.restore(id)).await?;
     reply::ok(&Item::alone(&content)?)
 }
 

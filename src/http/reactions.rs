@@ -97,6 +97,6 @@ pub(super) async fn of_content(call: Call) -> Answer {
 
 /// `GET /v1/users/{uid}/reactions/{kind}`
 pub(super) async fn of_user(call: Call) -> Answer {
-    let kind = call.reaction()?;
-    timelines::list(call, move |feed, user, request, tier| feed.reacted_by(user, kind, request, tier)).await
+    let (kind, user) = (call.reaction()?, call.user()?);
+    timelines::list(call, move |feed, request, tier| feed.reacted_by(user, kind, request, tier)).await
 }

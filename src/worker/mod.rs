@@ -46,6 +46,8 @@ pub struct Rules {
     pub inbox_limit: usize,
     /// Newest entries of an outbox that are kept out of the archive; 0 for all.
     pub outbox_limit: usize,
+    /// How long after its deletion an item can be restored.
+    pub deleted_retention: Millis,
 }
 
 /// What every worker has.

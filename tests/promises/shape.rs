@@ -33,6 +33,8 @@ pub(crate) struct Shape {
     /// Jobs that may wait.
     pub(crate) queue: usize,
     pub(crate) sync: bool,
+    /// Milliseconds. 0, or so long that it is never over.
+    pub(crate) deleted_retention: u64,
 }
 
 /// A queue that never fills up.
@@ -42,7 +44,12 @@ pub(crate) const LONG: u64 = 86_400_000;
 
 impl Shape {
     pub(crate) fn feed(&self) -> feed::Rules {
-        feed::Rules { include_own: self.include_own, active_for: self.active_for, follow_limit: self.follow_limit }
+        feed::Rules {
+            include_own: self.include_own,
+            active_for: self.active_for,
+            follow_limit: self.follow_limit,
+            deleted_retention: self.deleted_retention,
+        }
     }
 
     pub(crate) fn worker(&self) -> worker::Rules {
@@ -55,6 +62,7 @@ impl Shape {
             evict_after: self.evict_after,
             inbox_limit: self.inbox_limit,
             outbox_limit: self.outbox_limit,
+            deleted_retention: self.deleted_retention,
         }
     }
 
@@ -74,6 +82,7 @@ impl Shape {
             evict_after: random.pick(&[0, 1, 20, LONG]),
             queue: WIDE,
             sync: random.once_in(4),
+            deleted_retention: random.pick(&[LONG, LONG, LONG, 0]),
         }
     }
 }
@@ -92,11 +101,12 @@ prop_compose! {
         evict_after in prop_oneof![3 => Just(0_u64), 1 => Just(1), 1 => Just(LONG)],
         queue in prop_oneof![9 => Just(WIDE), 1 => 1_usize..=6],
         sync in prop::bool::weighted(0.1),
+        deleted_retention in prop_oneof![5 => Just(LONG), 1 => Just(0_u64)],
     ) -> Shape {
         let pull_threshold = push_threshold + above_push;
         Shape {
             inbox_limit, outbox_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
-            evict_after, queue, sync,
+            evict_after, queue, sync, deleted_retention,
         }
     }
 }

@@ -54,7 +54,12 @@ impl World {
         clock::reset();
         let store = Arc::new(Store::new(wrong));
         let backlog = Arc::new(Backlog::new(1000));
-        let rules = Rules { include_own: false, active_for: settings.active_for, follow_limit: FOLLOW_LIMIT };
+        let rules = Rules {
+            include_own: false,
+            active_for: settings.active_for,
+            follow_limit: FOLLOW_LIMIT,
+            deleted_retention: 1000,
+        };
         let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), rules);
         let rules = worker::Rules {
             chunk: 1,

@@ -96,6 +96,7 @@ fn an_oversized_outbox_is_named_when_it_is_compacted() {
     let told = Arc::clone(&named);
     let listeners = Listeners {
         oversized_inbox: Arc::new(|_| {}),
+        deleted_item: Arc::new(|_, _| {}),
         oversized_outbox: Arc::new(move |author| told.lock().expect("a whole list").push(author)),
     };
     let options = Options { notice_outbox_above: 3, listeners, ..Options::new(dir.path()) };

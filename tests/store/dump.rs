@@ -15,6 +15,7 @@ pub(crate) struct Dump {
     deleted: Vec<bool>,
     item_counts: Vec<ItemCounts>,
     reactors: Vec<Vec<UserCursor>>,
+    comments: Vec<Vec<Entry>>,
     all_outboxes: Vec<Entry>,
     users_after: Vec<UserId>,
     users: Vec<UserDump>,
@@ -25,6 +26,7 @@ pub(crate) struct Dump {
 struct UserDump {
     user: UserId,
     outbox: Vec<Entry>,
+    comments: Vec<Entry>,
     inbox: Vec<Entry>,
     floor: Option<Cursor>,
     relations: Vec<Relation>,
@@ -70,6 +72,7 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
         UserDump {
             user,
             outbox: store.outboxes(&[user], Span::ALL, newest, all, tier).expect("outboxes"),
+            comments: store.user_comments(user, Span::ALL, newest, all, tier).expect("user_comments"),
             inbox,
             floor,
             relations: store.relations(user, users, tier).expect("relations"),
@@ -94,11 +97,13 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
     let reactors = |id: &ContentId| {
         ReactionKind::ALL.map(|kind| store.reactors(*id, kind, Span::ALL, newest, all, tier).expect("reactors"))
     };
+    let comments = |id: &ContentId| store.comments(*id, Span::ALL, newest, all, tier).expect("comments");
     Dump {
         contents: store.contents(ids, tier).expect("contents"),
         deleted: store.deleted(ids, tier).expect("deleted"),
         item_counts: store.item_counts(ids, tier).expect("item_counts"),
         reactors: ids.iter().flat_map(reactors).collect(),
+        comments: ids.iter().map(comments).collect(),
         all_outboxes: store.outboxes(users, Span::ALL, newest, all, tier).expect("outboxes"),
         users_after: store.users_after(None, all).expect("users_after"),
         users: users.iter().map(of_user).collect(),

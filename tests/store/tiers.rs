@@ -12,7 +12,10 @@ use super::support::{BOTH_ORDERS, follow_settled, item, open, place, post, span,
 /// Posts, follows, deletions, activity: something for every read to find.
 fn fill(store: &Store) {
     for author in 1..=3 {
-        let items: Vec<_> = (0..300).map(|n| timed(post(author * 1000 + n, author, n))).collect();
+        let mut items: Vec<_> = (0..300).map(|n| timed(post(author * 1000 + n, author, n))).collect();
+        for comment in &mut items[200..] {
+            (comment.content.kind, comment.content.ref_id) = ("comment".to_owned(), Some(item(author * 1000)));
+        }
         store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
     }
     for who in 4..=9 {
@@ -91,7 +94,12 @@ fn check_all(store: &Store) {
         }
     }
     check("lacking", |tier| store.lacking(&everybody, None, false, tier));
+    for subject in [1000, 77] {
+        check("comments", |tier| store.comments(item(subject), Span::ALL, BOTH_ORDERS[0], 5, tier));
+    }
+    check("item_counts", |tier| store.item_counts(&ids, tier));
     for who in [1, 4, 10] {
+        check("user_comments", |tier| store.user_comments(user(who), Span::ALL, BOTH_ORDERS[0], 5, tier));
         check("relations", |tier| store.relations(user(who), &everybody, tier));
         check("authors", |tier| store.authors(user(who), tier));
         check("followees", |tier| store.followees(user(who), tier));

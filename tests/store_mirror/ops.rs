@@ -50,6 +50,8 @@ pub(crate) enum Op {
     Publish { items: Vec<(ContentId, Item)>, batch: Batch },
     Edit { id: ContentId, edit: Edit, now: Millis },
     Delete { id: ContentId, now: Millis },
+    Purge { id: ContentId, deleted_before: Millis },
+    Restore { id: ContentId, deleted_since: Millis },
     React { id: ContentId, wishes: Vec<Reaction> },
     PurgeReactions { id: ContentId, most: usize },
     Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
@@ -76,6 +78,8 @@ pub(crate) enum Op {
 #[derive(Debug, Clone)]
 pub(crate) enum Read {
     Outboxes { authors: Vec<UserId>, span: Span<ContentId>, order: Order, limit: usize },
+    Comments { subject: ContentId, span: Span<ContentId>, order: Order, limit: usize },
+    UserComments { author: UserId, span: Span<ContentId>, order: Order, limit: usize },
     Inbox { user: UserId, span: Span<ContentId>, order: Order, stop_at: usize },
     Members { user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize },
     Reactors { id: ContentId, kind: ReactionKind, span: Span<UserId>, order: Order, limit: usize },
@@ -196,6 +200,8 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (items, batch()).prop_map(|(items, batch)| Op::Publish { items, batch }),
         3 => (item(), edit(), time()).prop_map(|(id, edit, now)| Op::Edit { id, edit, now }),
         4 => (item(), time()).prop_map(|(id, now)| Op::Delete { id, now }),
+        2 => (item(), time()).prop_map(|(id, deleted_before)| Op::Purge { id, deleted_before }),
+        4 => (item(), time()).prop_map(|(id, deleted_since)| Op::Restore { id, deleted_since }),
         10 => (user(), changes, 0..7_usize).prop_map(|(user, mut changes, limit)| {
             changes.retain(|(target, _)| *target != user);
             Op::Relate { user, changes, limit }
@@ -230,6 +236,18 @@ fn read() -> impl Strategy<Value = Read> {
     prop_oneof![
         (some_users(), content_span(), order(), limit()).prop_map(|(authors, span, order, limit)| Read::Outboxes {
             authors,
+            span,
+            order,
+            limit
+        }),
+        (item(), content_span(), order(), limit()).prop_map(|(subject, span, order, limit)| Read::Comments {
+            subject,
+            span,
+            order,
+            limit
+        }),
+        (user(), content_span(), order(), limit()).prop_map(|(author, span, order, limit)| Read::UserComments {
+            author,
             span,
             order,
             limit

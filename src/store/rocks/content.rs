@@ -1,8 +1,8 @@
-//! Content and deletions.
+//! Content: publishing, editing, reading.
 
 use rocksdb::WriteBatch;
 
-use super::tables::{CONTENT, DELETED, JOBS};
+use super::tables::{CONTENT, JOBS};
 use super::values::{self, Stored};
 use super::{Rocks, keys};
 use crate::error::Result;
@@ -14,13 +14,17 @@ impl Rocks {
     /// See [`Store::publish`](crate::store::Store::publish).
     pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
-        let _outboxes = self.outbox_locks.shared(items.iter().map(|item| item.content.author.get()));
+        let _index = self.index_locks(items.iter().map(|item| &item.content));
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let mut results = Vec::with_capacity(items.len());
         let mut change = WriteBatch::default();
         for (item, present) in items.iter().zip(self.stored(&ids, Tier::Disk)?) {
             results.push(match present {
-                None => Published::New(self.put_new(&mut change, &item.content)?),
+                None if self.is_purged(item.content.id, Tier::Disk)? => Published::Taken,
+                None => {
+                    let stored = Stored { content: item.content.clone(), deleted_at: None };
+                    Published::New(self.put_live(&mut change, &stored)?)
+                }
                 Some(present) if is_same(item, &present) => Published::Same(present.content),
                 Some(_) => Published::Taken,
             });
@@ -34,9 +38,11 @@ impl Rocks {
         Ok(results)
     }
 
-    fn put_new(&self, change: &mut WriteBatch, content: &Content) -> Result<Option<Job>> {
-        let row = values::content(&Stored { content: content.clone(), deleted_at: None })?;
-        change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), row);
+    /// Adds to a change all of an item that becomes live, with its fan-out job if it is broadcast. The caller
+    /// holds the item's lock and those of its index until the change is written.
+    pub(super) fn put_live(&self, change: &mut WriteBatch, stored: &Stored) -> Result<Option<Job>> {
+        let content = &stored.content;
+        change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(stored)?);
         self.put_index(change, content)?;
         if !content.broadcast {
             return Ok(None);
@@ -73,25 +79,12 @@ impl Rocks {
         Ok(Some(stored.content))
     }
 
-    /// See [`Store::delete`](crate::store::Store::delete).
-    pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
-        let _lock = self.content_locks.one(id.get());
-        let Some(mut stored) = self.live(id)? else { return Ok(false) };
-        let _outbox = self.outbox_locks.shared([stored.content.author.get()]);
-        stored.deleted_at = Some(now);
-        let mut change = WriteBatch::default();
-        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(now));
-        self.remove_index(&mut change, &stored.content)?;
-        self.acknowledge(Write::Delete, change)?;
-        self.deleted.add(id.get());
-        Ok(true)
-    }
-
+    /// An item as it is stored, unless it is deleted.
     pub(super) fn live(&self, id: ContentId) -> Result<Option<Stored>> {
         Ok(self.stored(&[id], Tier::Disk)?.pop().flatten().filter(|stored| stored.deleted_at.is_none()))
     }
 
+    /// Items as they are stored.
     pub(super) fn stored(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Stored>>> {
         let keys: Vec<_> = ids.iter().map(|id| keys::id(id.get())).collect();
         let rows = self.get_many(CONTENT, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
@@ -102,14 +95,6 @@ impl Rocks {
     pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
         let stored = self.stored(ids, tier)?;
         Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
-    }
-
-    /// See [`Store::deleted`](crate::store::Store::deleted).
-    pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
-        let look_up = |id: &ContentId| {
-            Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
-        };
-        ids.iter().map(look_up).collect()
     }
 }
 

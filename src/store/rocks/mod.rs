@@ -1,8 +1,10 @@
 //! The store on RocksDB: one directory, one column family a table.
 
 mod barriers;
+mod comments;
 mod content;
 mod counts;
+mod deletions;
 mod directory;
 mod filter;
 mod graph;
@@ -33,7 +35,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rocksdb::{DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
 use self::directory::Directory;
-use self::filter::FloorFilterFactory;
+use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::Health;
 use self::locks::{SharedStripes, Stripes};
 use self::seen::Seen;
@@ -89,7 +91,11 @@ impl Options {
             max_open_files: 1024,
             notice_above: 1250,
             notice_outbox_above: 0,
-            listeners: Listeners { oversized_inbox: Arc::new(|_| {}), oversized_outbox: Arc::new(|_| {}) },
+            listeners: Listeners {
+                oversized_inbox: Arc::new(|_| {}),
+                oversized_outbox: Arc::new(|_| {}),
+                deleted_item: Arc::new(|_, _| {}),
+            },
         }
     }
 }
@@ -109,6 +115,8 @@ pub struct Rocks {
     /// Whether any outbox has a floor.
     archived: AtomicBool,
     content_locks: Stripes,
+    /// Shared by those who write what hangs on an item (comments, counts), exclusive for who purges it.
+    item_locks: SharedStripes,
     /// Shared by those who write entries of an author, exclusive for who moves them.
     outbox_locks: SharedStripes,
     user_locks: Stripes,
@@ -163,7 +171,8 @@ impl Rocks {
             },
             notice: Arc::clone(&listeners.oversized_outbox),
         };
-        let families = tables::descriptors(&cache, inbox_filter, outbox_filter);
+        let content_filter = DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) };
+        let families = tables::descriptors(&cache, inbox_filter, outbox_filter, content_filter);
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
             .map_err(|error| cannot_open(&options.dir, &error))?;
         directory.created()?;
@@ -177,6 +186,7 @@ impl Rocks {
             unpushed: UnpushedRows::default(),
             archived: AtomicBool::new(false),
             content_locks: Stripes::default(),
+            item_locks: SharedStripes::default(),
             outbox_locks: SharedStripes::default(),
             user_locks: Stripes::default(),
             pair_locks: Stripes::default(),
