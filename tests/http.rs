@@ -10,12 +10,16 @@ mod barriers;
 mod client;
 #[path = "http/content.rs"]
 mod content;
+#[path = "http/listener.rs"]
+mod listener;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/markers.rs"]
 mod markers;
 #[path = "http/metrics.rs"]
 mod metrics;
+#[path = "http/presence.rs"]
+mod presence;
 #[path = "http/raw.rs"]
 mod raw;
 #[path = "http/reactions.rs"]
@@ -24,6 +28,8 @@ mod reactions;
 mod relations;
 #[path = "http/running.rs"]
 mod running;
+#[path = "http/stream.rs"]
+mod stream;
 #[path = "http/types.rs"]
 mod types;
 #[path = "http/users.rs"]

@@ -28,6 +28,8 @@ pub struct Config {
     pub fanout: Fanout,
     /// The follow graph.
     pub graph: Graph,
+    /// Who is online, and streams.
+    pub presence: Presence,
     /// Who may call.
     pub auth: Auth,
     /// Logging.
@@ -168,6 +170,22 @@ pub struct Graph {
 impl Default for Graph {
     fn default() -> Self {
         Self { follow_limit: 1000 }
+    }
+}
+
+/// `[presence]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Presence {
+    /// How long a heartbeat keeps a user online.
+    pub ttl: Duration,
+    /// After how much silence a stream gets a comment.
+    pub heartbeat: Duration,
+}
+
+impl Default for Presence {
+    fn default() -> Self {
+        Self { ttl: Duration::from_secs(60), heartbeat: Duration::from_secs(15) }
     }
 }
 

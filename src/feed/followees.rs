@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cache::Cache;
 use crate::error::Result;
+use crate::live::Live;
 use crate::model::{CacheUsage, UserId};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,6 +27,7 @@ pub(super) type List = Arc<[UserId]>;
 pub(super) struct Followees {
     lists: Cache<UserId, List>,
     stripes: Box<[Mutex<Stripe>]>,
+    live: Arc<Live>,
 }
 
 #[derive(Debug, Default)]
@@ -34,16 +36,16 @@ struct Stripe {
     changes: u64,
 }
 
-impl Default for Followees {
-    fn default() -> Self {
+impl Followees {
+    /// An empty cache, which tells the streams of a user when the user's list changes.
+    pub(super) fn new(live: Arc<Live>) -> Self {
         Self {
             lists: Cache::new(CAPACITY, USUAL_LIST, LIST),
             stripes: (0..STRIPES).map(|_| Mutex::default()).collect(),
+            live,
         }
     }
-}
 
-impl Followees {
     fn stripe(&self, user: UserId) -> MutexGuard<'_, Stripe> {
         let index = (user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES;
         self.stripes[index].lock().unwrap_or_else(PoisonError::into_inner)
@@ -91,12 +93,19 @@ impl Drop for Changing<'_> {
         // Also at the end: a loader may have begun in the middle, and read what was there before.
         stripe.changes += 1;
         self.followees.lists.remove(&self.user);
+        drop(stripe);
+        // They read the list again before anything else is delivered.
+        self.followees.live.streams().unsettle(self.user);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn followees() -> Followees {
+        Followees::new(Arc::new(Live::new(1000)))
+    }
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
@@ -109,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_list_is_kept_until_it_changes() {
-        let followees = Followees::default();
+        let followees = followees();
         assert_eq!(read(&followees, &[2]), [2]);
         assert_eq!(read(&followees, &[3]), [2], "from the cache");
         let change = followees.change(user(1));
@@ -120,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_was_read_before_a_change_is_not_kept() {
-        let followees = Followees::default();
+        let followees = followees();
         let list = followees.get(user(1), || {
             drop(followees.change(user(1)));
             Ok(vec![user(2)])
@@ -137,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_was_read_during_a_change_is_not_kept() {
-        let followees = Followees::default();
+        let followees = followees();
         let change = followees.change(user(1));
         let list = followees.get(user(1), || {
             drop(change);

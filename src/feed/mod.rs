@@ -9,8 +9,8 @@ mod audit;
 mod barriers;
 mod content;
 mod followees;
-mod ids;
 mod lanes;
+mod live;
 mod markers;
 mod reactions;
 mod relations;
@@ -20,12 +20,14 @@ mod users;
 use std::sync::Arc;
 
 use crate::backlog::Backlog;
+use crate::live::Live;
 use crate::model::{CacheUsage, Millis};
 use crate::store::Store;
 
 pub use audit::{Explanation, Verification};
 pub use content::Imported;
 pub use lanes::{LanesUsage, Lead, Told};
+pub use live::Happened;
 pub use markers::MOST_UNREAD;
 pub use relations::Follow;
 
@@ -46,23 +48,17 @@ pub struct Rules {
 pub struct Feed {
     store: Arc<Store>,
     backlog: Arc<Backlog>,
+    live: Arc<Live>,
     rules: Rules,
     followees: followees::Followees,
-    ids: ids::IdMaker,
     lanes: Arc<lanes::Lanes>,
 }
 
 impl Feed {
     /// A feed over a store and its backlog, which must have been filled from the store's jobs.
-    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules) -> Self {
-        Self {
-            store,
-            backlog,
-            rules,
-            followees: followees::Followees::default(),
-            ids: ids::IdMaker::default(),
-            lanes: Arc::default(),
-        }
+    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, rules: Rules) -> Self {
+        let followees = followees::Followees::new(Arc::clone(&live));
+        Self { store, backlog, live, rules, followees, lanes: Arc::default() }
     }
 
     /// The store, for commands that look after it.
@@ -73,6 +69,11 @@ impl Feed {
     /// The jobs under way.
     pub fn backlog(&self) -> &Arc<Backlog> {
         &self.backlog
+    }
+
+    /// Who is online and who listens.
+    pub fn live(&self) -> &Arc<Live> {
+        &self.live
     }
 
     /// The cache of followees in figures.
