@@ -17,7 +17,7 @@ use crate::feed::Feed;
 use crate::model::{Content, ContentId, Draft, EditDraft};
 
 /// Most items of a batch.
-const MAX_BATCH: usize = 1000;
+pub(super) const MAX_BATCH: usize = 1000;
 
 /// `POST /v1/content`
 pub(super) async fn publish(mut call: Call) -> Answer {

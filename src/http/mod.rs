@@ -11,10 +11,12 @@ mod body;
 mod call;
 mod connections;
 mod content;
+mod docs;
 mod held;
 mod limits;
 mod markers;
 mod metrics;
+mod openapi;
 mod problem;
 mod query;
 mod reactions;
@@ -33,6 +35,7 @@ use actix_web::web::ServiceConfig;
 
 pub use api::Api;
 pub use connections::{accepted, greet};
+pub use openapi::json as description;
 
 /// Adds all routes to an application.
 pub fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
