@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Kills the real server with -9 at random instants under load, and compares all that it acknowledged.
 
-Several writers publish, edit, delete, follow and unfollow; readers scroll at the same time. After every
-kill the server starts again on the same data, mostly with other settings, and from the first request on
-every list must be what the acknowledged changes make it. What was under way at the kill may have been
-carried out or not, but never in part. Needs Python 3.10 or newer and nothing else.
+Several writers publish, comment, edit, delete, restore, follow, mute, hide, react, set profiles and markers;
+readers scroll at the same time. After every kill the server starts again on the same data, mostly with other
+settings, and from the first request on every list and count must be what the acknowledged changes make it.
+What was under way at the kill may have been carried out or not, but never in part. Needs Python 3.10 or newer
+and nothing else.
 """
 
 import argparse
@@ -15,11 +16,13 @@ import threading
 import time
 from pathlib import Path
 
+from support.change import Shared
 from support.client import Client, Unexpected
 from support.everything import compare_all
 from support.model import Model
+from support.reader import Reader
 from support.server import Tideline, Workspace
-from support.writer import Reader, Shared, Writer
+from support.writer import Writer
 
 # How often a line says how far it has come, seconds.
 TELL_EVERY = 20

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 # (published_at, content_id, author): Python's order of these is the order of timelines.
 Item = tuple[int, int, int]
+# What a lost connection raises.
+Lost = (OSError, http.client.HTTPException)
 
 
 class Page(NamedTuple):
@@ -62,7 +64,7 @@ class Client:
                 self.connection.request(method, path, payload, headers)
                 response = self.connection.getresponse()
                 raw = response.read()
-            except (OSError, http.client.HTTPException):
+            except Lost:
                 self.close()
                 raise
             if self.observe:

@@ -2,37 +2,28 @@
 
 import random
 
+from .change import Shared
 from .client import Client
+from .seen import Seen
+from .social import members
 from .workers import check_user
-from .writer import Shared
 
 
 def compare_all(client: Client, shared: Shared, users: list[int], rng: random.Random) -> int:
     """Notes what is wrong; how many items there were in all timelines."""
     total = 0
+    seen = Seen(shared.model)
     for user in users:
         further = rng if rng.random() < 0.1 else None
         count, wrong = check_user(client, shared.model, user, rng.choice((37, 100, 100, 100)), further)
         total += count
-        wrong = wrong or check_members(client, shared, user)
+        wrong = wrong or check_members(client, shared, user) or seen.viewed(client, user) or seen.user(client, user)
         if wrong:
             shared.fail(wrong)
-    check_texts(client, shared)
+    if wrong := seen.whole(client, rng):
+        shared.fail(wrong)
+    check_contents(client, shared, seen)
     return total
-
-
-def members(client: Client, path: str) -> list[int]:
-    """A list of users to its end, newest first."""
-    found, before = [], ""
-    while True:
-        body = client.get(f"{path}?limit=100{before}")
-        found += [(item["since"], int(item["user_id"])) for item in body["items"]]
-        if body["next"] is None:
-            break
-        before = f"&before={body['next']}"
-    if any(older >= newer for newer, older in zip(found, found[1:])):
-        return [0, *(user for _, user in found)]  # out of order, or somebody twice: equal to nothing
-    return [user for _, user in found]
 
 
 def check_members(client: Client, shared: Shared, user: int) -> str | None:
@@ -44,8 +35,8 @@ def check_members(client: Client, shared: Shared, user: int) -> str | None:
     return None
 
 
-def check_texts(client: Client, shared: Shared) -> None:
-    """The texts of all live items, as published or as last edited."""
+def check_contents(client: Client, shared: Shared, seen: Seen) -> None:
+    """All live items: texts as published or as last edited, counts and authors."""
     live = sorted(shared.model.items)
     for first in range(0, len(live), 100):
         ids = live[first : first + 100]
@@ -54,3 +45,6 @@ def check_texts(client: Client, shared: Shared) -> None:
         for content_id in ids:
             if texts.get(content_id) != shared.texts[content_id]:
                 shared.fail(f"content {content_id}: text {shared.texts[content_id]!r} expected, got {texts.get(content_id)!r}")
+        for body in found:
+            if wrong := seen.content(client, body):
+                shared.fail(wrong)

@@ -6,6 +6,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
+from typing import NamedTuple
 
 from .client import Item
 
@@ -19,14 +20,33 @@ def rows(path: str) -> Iterator[list[str]]:
         yield from reader
 
 
+class Facts(NamedTuple):
+    """What of an item decides which lists it is in and what it counts for."""
+
+    kind: str = "post"
+    ref_id: int | None = None
+    topics: tuple[str, ...] = ()
+    broadcast: bool = True
+
+
+PLAIN = Facts()
+
+
 class Model:
-    """Who follows whom and what is live. Users and items are plain numbers."""
+    """Who follows whom, what is live, and what people did with it. Users and items are plain numbers."""
 
     def __init__(self, follow_limit: int):
         self.follow_limit = follow_limit
         self.followees: dict[int, set[int]] = {}
-        self.posts: dict[int, list[Item]] = {}  # by author, oldest first
+        self.posts: dict[int, list[Item]] = {}  # broadcast, by author, oldest first
         self.items: dict[int, Item] = {}  # live ones, by content id
+        self.deleted: dict[int, Item] = {}  # those that can be restored
+        self.facts: dict[int, Facts] = {}  # of all items that are no plain posts, live or deleted
+        self.mutes: dict[int, set[int]] = {}  # by who does not want to see them
+        self.hidden: dict[int, set[int]] = {}  # by who does not want to be seen by them
+        self.reactions: dict[tuple[str, int], set[int]] = {}  # kind and item: who
+        self.profiles: dict[int, dict[str, object]] = {}
+        self.markers: dict[int, tuple[int, int]] = {}
         self.refused = 0
         self._followers: dict[int, set[int]] | None = None
 
@@ -61,17 +81,31 @@ class Model:
         if self._followers is not None:
             self._followers.get(target, set()).discard(user)
 
-    def publish(self, item: Item) -> None:
-        """A new item."""
+    def publish(self, item: Item, facts: Facts = PLAIN) -> None:
+        """A new item, or one that comes back."""
         self.items[item[1]] = item
-        insort(self.posts.setdefault(item[2], []), item)
+        if facts != PLAIN:
+            self.facts[item[1]] = facts
+        if facts.broadcast:
+            insort(self.posts.setdefault(item[2], []), item)
 
     def delete(self, content_id: int) -> Item:
         """Takes a live item out."""
-        item = self.items.pop(content_id)
-        posts = self.posts[item[2]]
-        del posts[bisect_left(posts, item)]
+        item = self.deleted[content_id] = self.items.pop(content_id)
+        if self.fact(content_id).broadcast:
+            posts = self.posts[item[2]]
+            del posts[bisect_left(posts, item)]
         return item
+
+    def restore(self, content_id: int) -> Item:
+        """Brings a deleted item back."""
+        item = self.deleted.pop(content_id)
+        self.publish(item, self.fact(content_id))
+        return item
+
+    def fact(self, content_id: int) -> Facts:
+        """Of a live or deleted item."""
+        return self.facts.get(content_id, PLAIN)
 
     def followers(self, author: int) -> set[int]:
         """Kept up to date from the first call on."""
@@ -82,9 +116,14 @@ class Model:
                     self._followers.setdefault(target, set()).add(user)
         return self._followers.get(author, set())
 
+    def authors(self, user: int) -> set[int]:
+        """Whose posts the user's timeline has."""
+        followees = self.followees.get(user, set()) - self.mutes.get(user, set())
+        return {author for author in followees if user not in self.hidden.get(author, ())}
+
     def timeline(self, user: int) -> list[Item]:
         """The whole home timeline, newest first."""
-        authors = self.followees.get(user, ())
+        authors = self.authors(user)
         return sorted(chain.from_iterable(self.posts.get(author, ()) for author in authors), reverse=True)
 
     def own_page(self, user: int) -> list[Item]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .client import Client, Item, Unexpected, cursor, item_of
 from .compare import difference
-from .model import Model
+from .model import Facts, Model
 
 
 class Operations:
@@ -27,7 +27,10 @@ class Operations:
 
     def run(self, count: int) -> None:
         """Makes that many changes; every fifth is looked for at once."""
-        kinds = [(self.publish, 40), (self.follow, 20), (self.unfollow, 15), (self.delete, 15), (self.patch, 10)]
+        kinds = [
+            (self.publish, 40), (self.follow, 20), (self.unfollow, 15), (self.delete, 15), (self.patch, 10),
+            (self.restore, 8), (self.comment, 8), (self.mute, 5), (self.hide, 5),
+        ]
         names, weights = zip(*kinds)
         for number in range(count):
             change = self.rng.choices(names, weights)[0]
@@ -108,6 +111,62 @@ class Operations:
         self.expect(client, 204, "DELETE", path)
         item = self.model.delete(content_id)
         return self.touched(item[2], item)
+
+    def restore(self, client: Client) -> tuple[int, Item | None] | None:
+        """Of a deleted item, or of a live one, which changes nothing."""
+        content_id = self.rng.choice(sorted(self.model.deleted) or self.known or [1])
+        path = f"/v1/content/{content_id}/restore"
+        if content_id not in self.model.deleted and content_id not in self.model.items:
+            self.expect(client, 404, "POST", path)
+            return None
+        item = item_of(self.expect(client, 200, "POST", path))
+        known = self.model.items.get(content_id) or self.model.restore(content_id)
+        if item != known:
+            raise Unexpected(f"POST {path}: {known} expected, got {item}")
+        return self.touched(item[2], item)
+
+    def comment(self, client: Client) -> tuple[int, Item | None] | None:
+        """In no timeline unless asked for, and counted once."""
+        subject = self.rng.choice(self.known or [1])
+        path, author = f"/v1/content/{subject}/comments", self.author()
+        body = {"author_id": author, "text": "a comment", "broadcast": self.rng.random() < 0.5}
+        if subject not in self.model.items:
+            self.expect(client, 404, "POST", path, body)
+            return None
+        before = client.get(f"/v1/content/{subject}")["counts"]["comments"]
+        item = item_of(self.expect(client, 201, "POST", path, body))
+        if client.get(f"/v1/content/{subject}")["counts"]["comments"] != before + 1:
+            raise Unexpected(f"POST {path}: not counted")
+        self.model.publish(item, Facts("comment", subject, (), bool(body["broadcast"])))
+        self.known.append(item[1])
+        return self.touched(author, item) if body["broadcast"] else None
+
+    def mute(self, client: Client) -> tuple[int, Item | None]:
+        """Or the end of a mute."""
+        user = self.rng.choice(self.followers_of_something)
+        return self.turn(client, self.model.mutes, user, f"/v1/users/{user}/mutes", user)
+
+    def hide(self, client: Client) -> tuple[int, Item | None]:
+        """From a follower, or the end of that."""
+        user = self.author()
+        reader = self.rng.choice(sorted(self.model.followers(user)) or self.users)
+        return self.turn(client, self.model.hidden, user, f"/v1/users/{user}/hidden-from", reader, reader)
+
+    def turn(self, client: Client, side: dict[int, set[int]], user: int, path: str, seen_by: int, target: int | None = None):
+        """On what is off, and off what is on; who sees it."""
+        if target is None:
+            target = self.rng.choice(sorted(self.model.followees.get(user) or self.users))
+        targets = side.setdefault(user, set())
+        if user == target:
+            self.expect(client, 422, "PUT", f"{path}/{target}")
+        elif target in targets:
+            self.expect(client, 200, "DELETE", f"{path}/{target}")
+            targets.discard(target)
+        else:
+            self.expect(client, 200, "PUT", f"{path}/{target}")
+            targets.add(target)
+        self.affected.add(seen_by)
+        return seen_by, None
 
     def patch(self, client: Client) -> tuple[int, Item | None] | None:
         content_id = self.rng.choice(self.known or [1])

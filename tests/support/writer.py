@@ -1,73 +1,21 @@
 """Concurrent changes by owners that never get in each other's way, so that one model holds for all."""
 
-import http.client
 import random
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from .client import Answer, Client, Item, Unexpected, item_of
-from .model import Model
-
-Lost = (OSError, http.client.HTTPException)
+from .change import Change, Shared
+from .client import Answer, Client, Lost, Unexpected, item_of
+from .model import Facts
+from .social import TOPICS, Social
 
 # Live posts of one writer, about; more would only make the comparisons slow.
 ENOUGH = 120
 
 
-class Change(NamedTuple):
-    """One request that changes something, and what it means for the model."""
-
-    method: str
-    path: str
-    body: object
-    statuses: tuple[int, ...]
-    apply: Callable[[Answer], object]  # with its answer
-    resolve: Callable[[Client], None]  # after a crash, when no answer had come: carried out or not, never in part
-
-
-class Shared:
-    """What writers and readers know together. No two threads write about the same user or item."""
-
-    def __init__(self, model: Model):
-        self.model = model
-        self.begun: dict[int, int] = {}  # every publish that was ever sent with an id: its author
-        self.deleting: set[int] = set()  # every delete that was ever sent
-        self.deleted: list[int] = []  # the last ones of which that was acknowledged
-        self.texts: dict[int, str] = {}
-        self.wrong: list[str] = []
-
-    def scroll(self, client: Client, user: int, limit: int) -> None:
-        """From the top to the end by `next` while others write, by somebody whose follows nobody changes
-        meanwhile: nothing twice, nothing left out that was there all the time, nothing of somebody else."""
-        followees = self.model.followees.get(user, set())
-        there = {item for author in followees for item in self.model.posts.get(author, [])[:]}
-        gone = self.deleted[:]
-        seen: list[Item] = []
-        before = None
-        while True:
-            page = client.page(f"/v1/users/{user}/timeline", limit=limit, before=before)
-            seen += page.items
-            if page.next is None:
-                break
-            before = page.next
-        if any(older >= newer for newer, older in zip(seen, seen[1:])):
-            raise Unexpected(f"timeline of {user}: repeated or out of order while others write")
-        unknown = [item for item in seen if self.begun.get(item[1], item[2]) != item[2] or item[2] not in followees]
-        lost = [item for item in there - set(seen) if item[1] not in self.deleting]
-        back = set(gone) & {item[1] for item in seen}
-        if unknown or lost or back:
-            what = f"{lost[:5]} left out, {unknown[:5]} not to be there, {list(back)[:5]} deleted before"
-            raise Unexpected(f"timeline of {user} while others write: {what}")
-
-    def fail(self, text: str) -> None:
-        """Notes something that must not be."""
-        self.wrong.append(text)
-        print(f"WRONG {text}", flush=True)
-
-
-class Writer:
-    """Changes the follows of the users and the posts of the authors that it owns."""
+class Writer(Social):
+    """Changes the users and the items that it owns."""
 
     def __init__(self, shared: Shared, number: int, owned: Sequence[int], everybody: Sequence[int], rng: random.Random):
         self.shared = shared
@@ -77,6 +25,7 @@ class Writer:
         self.rng = rng
         self.next_id = 1_000_000 * (number + 1)
         self.live: list[int] = []
+        self.gone: list[int] = []  # what it has deleted and not restored
         self.acknowledged = 0
         self.scrolls = 0
         self.pending: Change | None = None
@@ -114,6 +63,7 @@ class Writer:
             (
                 self.publish, self.publish, self.publish_some, self.publish_unnamed,
                 self.follow, self.follow, self.follow_some, self.delete, self.patch,
+                self.comment, self.comment, *self.social(),
             )
         )
 
@@ -125,13 +75,18 @@ class Writer:
             change.resolve(client)
 
     def draft(self) -> dict[str, object]:
-        """With an id of this writer; mostly with one of few times, so that many are equal, else now."""
+        """With an id of this writer; mostly with one of few times, so that many are equal, else now. Some have topics,
+        some repost an item of this writer's."""
         self.next_id += 1
         author = self.rng.choice(self.owned)
         self.shared.begun[self.next_id] = author
         body = {"content_id": self.next_id, "author_id": author, "text": f"text of {self.next_id}"}
         if self.rng.random() < 0.7:
             body["published_at"] = self.rng.randint(1, 400)
+        if self.rng.random() < 0.4:
+            body["topics"] = self.rng.sample(TOPICS, self.rng.randint(1, 2))
+        if self.live and self.rng.random() < 0.2:
+            body |= {"kind": "repost", "ref_id": self.rng.choice(self.live)}
         return body
 
     def published(self, *contents: dict[str, Any]) -> None:
@@ -139,19 +94,41 @@ class Writer:
         for content in contents:
             item = item_of(content)
             self.shared.texts[item[1]] = content["text"]
-            self.model.publish(item)
+            self.model.publish(item, facts_of(content))
             self.live.append(item[1])
+
+    def check(self, body: dict[str, Any], found: dict[str, Any]) -> None:
+        """What is shown is what was sent."""
+        at = body.get("published_at", found["published_at"])
+        right = (at, body["content_id"], body["author_id"]) == item_of(found) and found["text"] == body["text"]
+        if not right or facts_of(found) != facts_of(body):
+            raise Unexpected(f"published {body}, got {found}")
 
     def publish(self) -> Change:
         body = self.draft()
+        return self.send("/v1/content", body, body)
+
+    def comment(self) -> Change | None:
+        if not self.live:
+            return None
+        on = self.rng.choice(self.live)
+        body = self.draft()
+        for field in ("kind", "ref_id"):
+            body.pop(field, None)
+        if self.rng.random() < 0.4:
+            body["broadcast"] = True
+        else:
+            self.shared.quiet.add(self.next_id)
+        whole = {"broadcast": False} | body | {"kind": "comment", "ref_id": on}
+        return self.send(f"/v1/content/{on}/comments", body, whole)
+
+    def send(self, path: str, body: dict[str, Any], whole: dict[str, Any]) -> Change:
+        """Publishes one item; `whole` has what the path adds to the body."""
 
         def same(answer: Answer) -> bool:
             if answer.status not in (200, 201):
                 return False
-            at = body.get("published_at", answer.body["published_at"])
-            right = (at, body["content_id"], body["author_id"]) == item_of(answer.body) and answer.body["text"] == body["text"]
-            if not right:
-                raise Unexpected(f"published {body}, got {answer.body}")
+            self.check(whole, answer.body)
             self.published(answer.body)
             return True
 
@@ -159,10 +136,10 @@ class Writer:
             if self.rng.random() < 0.5:
                 same(client.call("GET", f"/v1/content/{body['content_id']}"))
             # What a careful host does: send it again. It exists afterwards either way.
-            elif not same(client.call("POST", "/v1/content", body)):
-                raise Unexpected(f"publishing {body} again")
+            elif not same(client.call("POST", path, body)):
+                raise Unexpected(f"publishing {body} at {path} again")
 
-        return Change("POST", "/v1/content", body, (201,), same, resolve)
+        return Change("POST", path, body, (201,), same, resolve)
 
     def publish_unnamed(self) -> Change:
         """With an id that the server makes. Whether it was carried out shows on the author's own page."""
@@ -183,10 +160,10 @@ class Writer:
         drafts = [self.draft() for _ in range(self.rng.randint(2, 12))]
 
         def take(found: list[dict[str, Any]]) -> None:
-            if [(int(item["content_id"]), int(item["author_id"]), item["text"]) for item in found] != [
-                (draft["content_id"], draft["author_id"], draft["text"]) for draft in drafts
-            ]:
-                raise Unexpected(f"a batch of {len(drafts)} posts was done in part, or wrongly: {found}")
+            if len(found) != len(drafts):
+                raise Unexpected(f"a batch of {len(drafts)} posts was done in part: {found}")
+            for draft, item in zip(drafts, found):
+                self.check(draft, item)
             self.published(*found)
 
         def resolve(client: Client) -> None:
@@ -208,6 +185,7 @@ class Writer:
 
         def apply(_: Answer | None = None) -> None:
             self.model.delete(content_id)
+            self.gone.append(content_id)
             self.shared.deleted = [*self.shared.deleted[-50:], content_id]
 
         def resolve(client: Client) -> None:
@@ -274,25 +252,8 @@ class Writer:
         return apply, resolve
 
 
-class Reader:
-    """Scrolls while others write."""
-
-    def __init__(self, shared: Shared, viewers: Sequence[int], rng: random.Random):
-        self.shared = shared
-        self.viewers = viewers
-        self.rng = rng
-        self.scrolls = 0
-
-    def run(self, address: tuple[str, int], stop: threading.Event) -> None:
-        """Scrolls the timelines of viewers whose follows nobody changes."""
-        client = Client(address)
-        try:
-            while not stop.is_set():
-                self.shared.scroll(client, self.rng.choice(self.viewers), self.rng.choice((3, 10, 37)))
-                self.scrolls += 1
-        except Unexpected as error:
-            self.shared.fail(str(error))
-        except Lost:
-            pass
-        finally:
-            client.close()
+def facts_of(content: dict[str, Any]) -> Facts:
+    """Of a content object, or of what was sent for one."""
+    ref_id = content.get("ref_id")
+    topics = tuple(content.get("topics", ()))
+    return Facts(content.get("kind", "post"), ref_id and int(ref_id), topics, content.get("broadcast", True))
