@@ -10,6 +10,8 @@ mod barriers;
 mod client;
 #[path = "http/content.rs"]
 mod content;
+#[path = "http/full.rs"]
+mod full;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/markers.rs"]

@@ -20,6 +20,7 @@ mod promises {
     pub(crate) mod case;
     pub(crate) mod change;
     pub(crate) mod crash;
+    pub(crate) mod fresh;
     pub(crate) mod history;
     pub(crate) mod model;
     pub(crate) mod names;
@@ -60,6 +61,11 @@ fn reads_at_the_same_time_see_what_was_acknowledged() {
 #[test]
 fn a_batch_of_follows_is_seen_whole_or_not_at_all() {
     promises::swap::run_rounds();
+}
+
+#[test]
+fn what_is_shown_is_never_older_than_what_was_acknowledged() {
+    promises::fresh::run();
 }
 
 #[test]

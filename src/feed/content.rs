@@ -1,6 +1,7 @@
 //! Publishing, editing, deleting and showing content.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::Feed;
 use crate::clock::now;
@@ -123,21 +124,17 @@ impl Feed {
             extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
         };
         if edit == Edit::default() {
-            return self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id));
+            let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
+            return Ok(Arc::unwrap_or_clone(present));
         }
+        let _change = self.contents.change(id);
         self.store.edit(id, &edit, now())?.ok_or_else(|| Error::content_not_found(id))
     }
 
     /// Deletes an item; `content_not_found` if it is not there.
     pub fn delete(&self, id: ContentId) -> Result<()> {
+        let _change = self.contents.change(id);
         if self.store.delete(id, now())? { Ok(()) } else { Err(Error::content_not_found(id)) }
-    }
-
-    /// The live ones among `ids`, in their order, each once.
-    pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Content>> {
-        let mut seen = HashSet::new();
-        let distinct: Vec<_> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
-        Ok(self.store.contents(&distinct, tier)?.into_iter().flatten().collect())
     }
 
     /// A page of a user's own content.
@@ -154,13 +151,6 @@ impl Feed {
             Ok(!self.store.outboxes(&authors, span, Order::NewestFirst, 1, tier)?.is_empty())
         };
         Page::from_walk(request, found, |entry| entry.cursor, older_exist)
-    }
-
-    /// The same page with the items in full. An item deleted since the page was read is left out.
-    pub fn hydrate(&self, page: Page<Entry, ContentId>, tier: Tier) -> Result<Page<Content, ContentId>> {
-        let ids: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
-        let items = self.store.contents(&ids, tier)?.into_iter().flatten().collect();
-        Ok(Page { items, next: page.next, prev: page.prev })
     }
 }
 

@@ -8,12 +8,15 @@ mod activity;
 mod audit;
 mod barriers;
 mod content;
+mod contents;
 mod followees;
+mod fresh;
 mod ids;
 mod lanes;
 mod markers;
 mod reactions;
 mod relations;
+mod show;
 mod timeline;
 mod topics;
 mod users;
@@ -51,6 +54,7 @@ pub struct Feed {
     backlog: Arc<Backlog>,
     rules: Rules,
     followees: followees::Followees,
+    contents: contents::Contents,
     ids: ids::IdMaker,
     lanes: Arc<lanes::Lanes>,
 }
@@ -62,7 +66,8 @@ impl Feed {
             store,
             backlog,
             rules,
-            followees: followees::Followees::default(),
+            followees: followees::cache(),
+            contents: contents::cache(),
             ids: ids::IdMaker::default(),
             lanes: Arc::default(),
         }
@@ -78,8 +83,8 @@ impl Feed {
         &self.backlog
     }
 
-    /// The cache of followees in figures.
-    pub fn cached_followees(&self) -> CacheUsage {
-        self.followees.usage()
+    /// The caches in figures, with their names.
+    pub fn caches(&self) -> [(&'static str, CacheUsage); 2] {
+        [("followees", self.followees.usage()), ("contents", self.contents.usage())]
     }
 }

@@ -56,7 +56,7 @@ impl Feed {
         request: &PageRequest<UserId>,
         tier: Tier,
     ) -> Result<Page<UserCursor, UserId>> {
-        if self.store.contents(&[id], tier)?.iter().flatten().next().is_none() {
+        if self.contents(&[id], tier)?.is_empty() {
             return Err(Error::content_not_found(id));
         }
         let found = self.store.reactors(id, kind, request.span, request.order(), request.limit + 1, tier)?;

@@ -124,7 +124,7 @@ impl Feed {
             {
                 authors.insert(place, user);
             }
-            Ok(authors)
+            Ok(authors.into())
         })
     }
 

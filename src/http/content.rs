@@ -1,5 +1,7 @@
 //! `/v1/content`: publish, read, edit, delete.
 
+use std::sync::Arc;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
 use actix_web::{HttpResponse, HttpResponseBuilder};
@@ -14,7 +16,8 @@ use super::reply;
 use super::show::{Item, ItemId, Items};
 use crate::error::Error;
 use crate::feed::Feed;
-use crate::model::{Content, ContentId, Draft, EditDraft};
+use crate::model::{ContentId, Draft, EditDraft, Shown};
+use crate::store::Tier;
 
 /// Most items of a batch.
 const MAX_BATCH: usize = 1000;
@@ -24,13 +27,13 @@ pub(super) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let body = call.body(call.api.body_limit).await?;
     let draft: Draft = body.json()?;
-    let mut published = call.block(move |feed| feed.publish(vec![draft])).await?;
-    let Some((content, new)) = published.pop() else {
+    let (new, mut published) = call.block(move |feed| publish_counted(feed, vec![draft])).await?;
+    let Some(shown) = published.pop() else {
         return Err(Problem::internal("a publish without an answer"));
     };
     let mut response = HttpResponseBuilder::new(status(new));
-    response.insert_header((LOCATION, format!("/v1/content/{}", content.id)));
-    Ok(reply::body(response, reply::encode(&Item::alone(&content)?)?))
+    response.insert_header((LOCATION, format!("/v1/content/{}", shown.content.id)));
+    Ok(reply::body(response, reply::encode(&Item::new(&shown)?)?))
 }
 
 /// `POST /v1/content/batch`
@@ -62,10 +65,18 @@ fn publish_all(feed: &Feed, body: &Body, limit: usize) -> Result<(bool, Vec<u8>)
         body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
     };
     let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
+    let (new, published) = publish_counted(feed, drafts)?;
+    let items: Items<_> = published.iter().map(Item::new).collect::<Result<_, _>>()?;
+    Ok((new, reply::encode(&items)?))
+}
+
+/// Publishes; whether any item is new, and all of them with their counts, which may not be 0: comments may
+/// come before what they are about.
+fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> crate::error::Result<(bool, Vec<Shown>)> {
     let published = feed.publish(drafts)?;
     let new = published.iter().any(|(_, new)| *new);
-    let items: Items<_> = published.iter().map(|(content, _)| Item::alone(content)).collect::<Result<_, _>>()?;
-    Ok((new, reply::encode(&items)?))
+    let contents = published.into_iter().map(|(content, _)| Arc::new(content)).collect();
+    Ok((new, feed.counted(contents, Tier::Disk)?))
 }
 
 fn status(new: bool) -> StatusCode {
@@ -77,10 +88,15 @@ pub(super) async fn list(call: Call) -> Answer {
     let [ids, view] = call.query(["ids", "view"])?;
     let Ids(ids) = query::required::<Ids<ContentId>>("ids", ids)?;
     let view = query::value("view", view)?.unwrap_or(View::Full);
-    let contents: Vec<Content> = call.read(move |feed, tier| feed.contents(&ids, tier)).await?;
     match view {
-        View::Full => reply::ok(&contents.iter().map(Item::listed).collect::<Result<Items<_>, _>>()?),
-        View::Ids => reply::ok(&contents.iter().map(|content| ItemId::from(content.entry())).collect::<Items<_>>()),
+        View::Full => {
+            let items = call.read(move |feed, tier| feed.listed(feed.contents(&ids, tier)?, tier)).await?;
+            reply::ok(&items.iter().map(Item::new).collect::<Result<Items<_>, _>>()?)
+        }
+        View::Ids => {
+            let contents = call.read(move |feed, tier| feed.contents(&ids, tier)).await?;
+            reply::ok(&contents.iter().map(|content| ItemId::from(content.entry())).collect::<Items<_>>())
+        }
     }
 }
 
@@ -88,9 +104,8 @@ pub(super) async fn list(call: Call) -> Answer {
 pub(super) async fn show(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
-    let contents = call.read(move |feed, tier| feed.contents(&[id], tier)).await?;
-    let content = contents.first().ok_or_else(|| Error::content_not_found(id))?;
-    reply::ok(&Item::alone(content)?)
+    let items = call.read(move |feed, tier| feed.counted(feed.contents(&[id], tier)?, tier)).await?;
+    reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
 }
 
 /// `PATCH /v1/content/{content_id}`
@@ -99,8 +114,9 @@ pub(super) async fn edit(mut call: Call) -> Answer {
     call.no_query()?;
     let body = call.body(call.api.body_limit).await?;
     let edit: EditDraft = body.json()?;
-    let content = call.block(move |feed| feed.edit(id, edit)).await?;
-    reply::ok(&Item::alone(&content)?)
+    let edited = move |feed: &Feed| feed.counted(vec![Arc::new(feed.edit(id, edit)?)], Tier::Disk);
+    let items = call.block(edited).await?;
+    reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
 }
 
 /// `DELETE /v1/content/{content_id}`

@@ -224,7 +224,7 @@ impl Scrape {
     }
 
     fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
-        let mut caches = vec![("followees", self.api.feed().cached_followees())];
+        let mut caches = self.api.feed().caches().to_vec();
         for store in self.sample.iter().map(|sample| &sample.store) {
             caches.push(("activities", store.activities));
             caches.push(("topic_names", store.topic_names));

@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Content, ContentId, Cursor, Entry, ItemCounts, Millis, Profile, Relation, RelationKind, Unread, UserCounts,
-    UserCursor, UserId,
+    Card, ContentId, Cursor, Entry, ItemCounts, Millis, Profile, Reactions, Relation, RelationKind, Shown, Unread,
+    UserCounts, UserCursor, UserId,
 };
 
 /// An item in full.
@@ -27,19 +27,44 @@ pub(super) struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     extra: Option<&'a RawValue>,
     broadcast: bool,
+    counts: Counts,
     #[serde(skip_serializing_if = "Option::is_none")]
-    author: Option<Author>,
+    author: Option<Author<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    viewer: Option<Viewer>,
 }
 
 /// Who published an item, in lists.
 #[derive(Debug, Serialize)]
-struct Author {
+struct Author<'a> {
     user_id: UserId,
+    nickname: Option<&'a str>,
+    avatar: Option<&'a str>,
+}
+
+impl<'a> From<&'a Card> for Author<'a> {
+    fn from(card: &'a Card) -> Self {
+        Self { user_id: card.user, nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
+    }
+}
+
+/// What the viewer did with an item, in the viewer's own timeline.
+#[derive(Debug, Serialize)]
+struct Viewer {
+    liked: bool,
+    favorited: bool,
+}
+
+impl From<Reactions> for Viewer {
+    fn from(Reactions { liked, favorited }: Reactions) -> Self {
+        Self { liked, favorited }
+    }
 }
 
 impl<'a> Item<'a> {
-    /// An item that stands alone.
-    pub(super) fn alone(content: &'a Content) -> Result<Self> {
+    /// An item with all that is known of it.
+    pub(super) fn new(shown: &'a Shown) -> Result<Self> {
+        let content = &*shown.content;
         let raw = |text: &'a str| {
             serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
         };
@@ -55,13 +80,10 @@ impl<'a> Item<'a> {
             ref_id: content.ref_id,
             extra: content.extra.as_deref().map(raw).transpose()?,
             broadcast: content.broadcast,
-            author: None,
+            counts: shown.counts.into(),
+            author: shown.author.as_deref().map(Author::from),
+            viewer: shown.viewer.map(Viewer::from),
         })
-    }
-
-    /// An item of a list.
-    pub(super) fn listed(content: &'a Content) -> Result<Self> {
-        Ok(Self { author: Some(Author { user_id: content.author }), ..Self::alone(content)? })
     }
 }
 

@@ -6,13 +6,13 @@ use super::reply;
 use super::show::{Item, ItemId};
 use crate::error::Result;
 use crate::feed::Feed;
-use crate::model::{ContentId, Entry, Page, PageRequest};
+use crate::model::{ContentId, Entry, Page, PageRequest, UserId};
 use crate::store::Tier;
 
 /// `GET /v1/users/{uid}/timeline`
 pub(super) async fn timeline(call: Call) -> Answer {
     let user = call.user()?;
-    list(call, move |feed, request, tier| feed.timeline(user, request, tier)).await
+    list_for(call, Some(user), move |feed, request, tier| feed.timeline(user, request, tier)).await
 }
 
 /// `GET /v1/users/{uid}/content`
@@ -27,8 +27,16 @@ pub(super) async fn topic(call: Call) -> Answer {
     list(call, move |feed, request, tier| feed.topic(&topic, request, tier)).await
 }
 
-/// A list of content, by a way to read a page of it.
+/// Answers with the page of entries that `read_page` finds: every list of content.
 pub(super) async fn list<R>(call: Call, read_page: R) -> Answer
+where
+    R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + 'static,
+{
+    list_for(call, None, read_page).await
+}
+
+/// The same with what a viewer did with each item.
+async fn list_for<R>(call: Call, viewer: Option<UserId>, read_page: R) -> Answer
 where
     R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + 'static,
 {
@@ -41,9 +49,9 @@ where
             reply::page(&call, &page.map(ItemId::from), kept)
         }
         View::Full => {
-            let read = move |feed: &Feed, tier| feed.hydrate(read_page(feed, &request, tier)?, tier);
+            let read = move |feed: &Feed, tier| feed.hydrate(read_page(feed, &request, tier)?, viewer, tier);
             let page = call.read(read).await?;
-            let items = page.items.iter().map(Item::listed).collect::<Result<_>>()?;
+            let items = page.items.iter().map(Item::new).collect::<Result<_>>()?;
             reply::page(&call, &Page { items, next: page.next, prev: page.prev }, kept)
         }
     }

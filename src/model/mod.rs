@@ -14,6 +14,7 @@ mod position;
 mod profile;
 mod reaction;
 mod relation;
+mod shown;
 mod usage;
 mod user;
 
@@ -29,5 +30,6 @@ pub use position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position,
 pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
 pub use reaction::{Reacted, Reaction, ReactionKind, Reactions};
 pub use relation::{Relation, RelationKind, Side};
+pub use shown::{Card, Shown};
 pub use usage::{CacheUsage, Fill};
 pub use user::{Activity, Unpushed};

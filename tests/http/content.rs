@@ -16,6 +16,7 @@ fn a_publish_returns_the_whole_item_and_its_place() {
         "content_id": "9007199254740993", "author_id": "7", "published_at": 1_689_089_522_000_u64, "kind": "repost",
         "text": "héllo \"you\"\n", "media": [{"type": "image", "url": "/a.png", "w": 1.5}], "topics": ["seä", "x"],
         "ref_id": "12", "extra": {"b": 100.0, "a": [null]}, "broadcast": false,
+        "counts": {"likes": 0, "favorites": 0, "comments": 0, "reposts": 0},
     });
     assert_eq!(reply.expect(201), expected);
     for untouched in [r#""media":[{"type":"image","url":"/a.png", "w":1.50}]"#, r#""extra":{"b": 1e2 ,"a":[null]}"#] {
@@ -33,7 +34,7 @@ fn a_publish_without_id_or_time_gets_both() {
     assert!(made[0]["published_at"].as_u64().unwrap() > 1_600_000_000_000);
     let first = made[0].as_object().unwrap();
     let keys: Vec<&str> = first.keys().map(String::as_str).collect();
-    assert_eq!(keys.len(), 7, "absent fields are left out: {keys:?}");
+    assert_eq!(keys.len(), 8, "absent fields are left out: {keys:?}");
     assert_eq!((&first["kind"], &first["media"], &first["topics"]), (&json!("post"), &json!([]), &json!([])));
     assert_eq!(first["broadcast"], json!(true));
     assert_eq!(server.ids("/v1/users/1/content").len(), 3);
@@ -101,7 +102,7 @@ fn many_are_read_in_the_order_asked_for() {
     }
     let found = server.get("/v1/content?ids=3,99,1,3");
     assert_eq!(ids(&found), [3, 1]);
-    assert_eq!(found["items"][0]["author"], json!({"user_id": "7"}));
+    assert_eq!(found["items"][0]["author"], json!({"user_id": "7", "nickname": null, "avatar": null}));
     assert_eq!(found.as_object().unwrap().len(), 1);
     let found = server.get("/v1/content?ids=2%2C1&view=ids");
     assert_eq!(found["items"][0], json!({"content_id": "2", "author_id": "7", "published_at": 2}));

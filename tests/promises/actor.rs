@@ -267,10 +267,12 @@ impl Actor<'_> {
         self.note(reader, window, Seen::Timeline(request, page.clone()));
         if self.part.random.once_in(6) && !page.items.is_empty() {
             let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
-            let (window, full) = self.round.clock.during(|| feed.hydrate(page, Tier::Disk));
+            let (window, full) = self.round.clock.during(|| feed.hydrate(page, None, Tier::Disk));
             let full = full.map_err(|e| format!("a read in full fails: {e}"))?;
-            let text = |text: Option<String>| text.and_then(|text| text.parse().ok()).ok_or("an item without its text");
-            let texts = full.items.into_iter().map(|content| Ok((content.id, text(content.text)?)));
+            let text = |text: &Option<String>| {
+                text.as_ref().and_then(|text| text.parse().ok()).ok_or("an item without its text")
+            };
+            let texts = full.items.iter().map(|shown| Ok((shown.content.id, text(&shown.content.text)?)));
             let texts = texts.collect::<Result<_, &str>>()?;
             self.note(reader, window, Seen::Texts(asked, texts));
         }

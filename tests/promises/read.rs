@@ -40,9 +40,11 @@ impl Case {
     pub(crate) fn read(&self, raw: u64, ask: &Ask) -> Result<(), String> {
         let shown = self.timeline_is(user(raw), &self.content_request(ask), ask.inline)?;
         let ids: Vec<_> = shown.items.iter().map(|entry| entry.cursor.id).collect();
-        let full = read(ask.inline, |tier| self.system.feed.hydrate(shown.clone(), tier))?;
-        ensure_eq!(full.items.iter().map(|content| content.id).collect::<Vec<_>>(), ids, "items in full");
-        for content in &full.items {
+        let full = read(ask.inline, |tier| self.system.feed.hydrate(shown.clone(), Some(user(raw)), tier))?;
+        ensure_eq!(full.items.iter().map(|shown| shown.content.id).collect::<Vec<_>>(), ids, "items in full");
+        for shown in &full.items {
+            let content = &shown.content;
+            ensure_eq!(shown.author.as_ref().map(|card| card.user), Some(content.author), "author of {}", content.id);
             let item = self.model.item(content.id).ok_or_else(|| format!("content {} appears", content.id))?;
             same_content(item, content)?;
         }

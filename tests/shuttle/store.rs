@@ -9,9 +9,9 @@ use shuttle::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::model::{
-    Activity, Barrier, Content, ContentId, Cursor, Edit, Entry, Job, JobId, LANES, Lane, Millis, Order, Profile,
-    Publish, Reach, Reacted, Reaction, ReactionKind, Relation, Side, Span, TopicId, Unpushed, UserCounts, UserCursor,
-    UserId,
+    Activity, Barrier, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, JobId, LANES, Lane, Millis, Order,
+    Profile, Publish, Reach, Reacted, Reaction, ReactionKind, Reactions, Relation, Side, Span, TopicId, Unpushed,
+    UserCounts, UserCursor, UserId,
 };
 use crate::world::Wrong;
 
@@ -58,6 +58,7 @@ impl Store {
         edit(id: ContentId, edit: &Edit, now: Millis) -> Option<Content>;
         delete(id: ContentId, now: Millis) -> bool;
         contents(ids: &[ContentId], tier: Tier) -> Vec<Option<Content>>;
+        item_counts(ids: &[ContentId], tier: Tier) -> Vec<ItemCounts>;
         deleted(ids: &[ContentId], tier: Tier) -> Vec<bool>;
         outboxes(authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;
         topic(name: &str, tier: Tier) -> Option<TopicId>;
@@ -67,6 +68,7 @@ impl Store {
         authors(reader: UserId, tier: Tier) -> Vec<UserId>;
         set_barrier(user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize) -> Relation;
         members(user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
+        reacted(user: UserId, ids: &[ContentId], tier: Tier) -> Vec<Reactions>;
         react(id: ContentId, wishes: &[Reaction]) -> Vec<Reacted>;
         reactors(id: ContentId, kind: ReactionKind, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
         reacted_by(user: UserId, kind: ReactionKind, span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;

@@ -1,0 +1,27 @@
+//! Content, cached.
+
+use std::sync::Arc;
+
+use super::fresh::Fresh;
+use crate::model::{Content, ContentId};
+
+/// Memory for cached content, bytes.
+const CAPACITY: u64 = 64 << 20;
+/// About what an item costs beside its texts: the fields, and what counts the item's users.
+const FIELDS: u64 = 16 + size_of::<Content>() as u64;
+const USUAL: u64 = FIELDS + 256;
+
+/// The items that were read lately and often.
+pub(super) type Contents = Fresh<ContentId, Arc<Content>>;
+
+/// An empty cache of content.
+pub(super) fn cache() -> Contents {
+    Fresh::new(CAPACITY, USUAL, |content| bytes(content))
+}
+
+fn bytes(content: &Content) -> u64 {
+    let optional = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
+    let topics = content.topics.iter().map(|topic| size_of::<String>() + topic.capacity());
+    let texts = content.kind.capacity() + content.media.capacity() + optional(&content.text) + optional(&content.extra);
+    FIELDS + (texts + topics.sum::<usize>()) as u64
+}

@@ -1,0 +1,172 @@
+//! What is cached, and what is counted, under threads: a read that begins after a change is
+//! acknowledged shows it, whoever reads and whatever else goes on.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use tideline::feed::Feed;
+use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Reaction, ReactionKind, Shown};
+use tideline::store::Tier;
+
+use super::names::{item, user};
+use super::seed::{Random, seed};
+use super::shape::{Kind, Shape, WIDE};
+use super::system::System;
+
+/// Items that are changed and read at a time.
+const SLOTS: u64 = 6;
+const WRITERS: u64 = 2;
+const READERS: u64 = 2;
+const ROUND: Duration = Duration::from_millis(600);
+/// Changes in the life of an item. The first publishes it, the last deletes it; of those between, every
+/// other one edits it, and the rest comment on it and like it.
+const CHANGES: u64 = 40;
+
+/// A place at which one item lives after the other. Both numbers count changes over all lives: `begun`
+/// is raised before one is asked for, `done` after its answer.
+#[derive(Default)]
+struct Slot {
+    begun: AtomicU64,
+    done: AtomicU64,
+}
+
+/// Which item lives in a slot after so many changes, and how many of them were its own.
+#[derive(Clone, Copy)]
+struct Point {
+    life: u64,
+    age: u64,
+}
+
+impl Point {
+    fn after(changes: u64) -> Self {
+        Self { life: changes / CHANGES, age: changes % CHANGES }
+    }
+}
+
+/// The text after so many changes, one at least.
+fn text_at(age: u64) -> u64 {
+    age.saturating_sub(1) / 2 * 2
+}
+
+/// The comments, and the likes, after so many changes.
+fn comments_at(age: u64) -> u64 {
+    age.min(CHANGES - 1) / 2
+}
+
+fn id_of(slot: u64, life: u64) -> ContentId {
+    item(1 + slot + SLOTS * life)
+}
+
+/// Makes the change of a slot that comes after so many others.
+fn change(feed: &Feed, slot: u64, changes: u64) -> Result<(), String> {
+    let Point { life, age } = Point::after(changes);
+    let id = id_of(slot, life);
+    let publish = |fields: String| {
+        let draft = format!("{{{fields},\"broadcast\":false}}");
+        feed.publish(vec![serde_json::from_str::<Draft>(&draft).expect("a draft")])
+    };
+    let made = match age {
+        0 => publish(format!("\"content_id\":{id},\"author_id\":{},\"text\":\"0\"", 1 + slot)).map(drop),
+        _ if age == CHANGES - 1 => feed.delete(id),
+        _ if age % 2 == 1 => {
+            let like = Reaction { user: user(age), kind: ReactionKind::Like, since: Some(age) };
+            let comment = format!("\"author_id\":1,\"kind\":\"comment\",\"ref_id\":{id}");
+            publish(comment).and_then(|_| feed.react(id, like).map(drop))
+        }
+        _ => {
+            let edit = EditDraft { text: Some(Some(age.to_string())), media: None, extra: None };
+            feed.edit(id, edit).map(drop)
+        }
+    };
+    made.map_err(|error| format!("change {age} of content {id} fails: {error}"))
+}
+
+/// One read of the items that live in all slots and of those that did before, in one of the ways there are.
+fn read(feed: &Feed, slots: &[Slot], way: u64) -> Result<(), String> {
+    let done: Vec<_> = slots.iter().map(|slot| Point::after(slot.done.load(Ordering::SeqCst))).collect();
+    let lives =
+        done.iter().zip(0..).flat_map(|(done, slot)| [(slot, Some(done.life)), (slot, done.life.checked_sub(1))]);
+    let ids: Vec<_> = lives.filter_map(|(slot, life)| life.map(|life| id_of(slot, life))).collect();
+    let shown = match way {
+        0 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.counted(contents, Tier::Disk)),
+        1 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.listed(contents, Tier::Disk)),
+        _ => {
+            let entry = |id: &ContentId| Entry { cursor: Cursor { at: 1, id: *id }, author: user(1) };
+            let page = Page { items: ids.iter().map(entry).collect(), next: None, prev: None };
+            feed.hydrate(page, Some(user(1)), Tier::Disk).map(|page| page.items)
+        }
+    };
+    let shown = shown.map_err(|error| format!("a read fails: {error}"))?;
+    for ((done, slot), number) in done.into_iter().zip(slots).zip(0..) {
+        let begun = Point::after(slot.begun.load(Ordering::SeqCst));
+        let most = if begun.life > done.life { CHANGES } else { begun.age };
+        let found = |life| shown.iter().find(|shown| shown.content.id == id_of(number, life));
+        let before = done.life.checked_sub(1).and_then(found);
+        ensure!(before.is_none(), "way {way}: deleted, and there: {before:?}");
+        check(done.age, most, found(done.life)).map_err(|why| {
+            format!("way {way}: {} after {} to {most} changes: {why}", id_of(number, done.life), done.age)
+        })?;
+    }
+    Ok(())
+}
+
+/// What was read must be what the item was after `least` of its changes, or `most`, or some between.
+fn check(least: u64, most: u64, found: Option<&Shown>) -> Result<(), String> {
+    let Some(shown) = found else {
+        ensure!(least == 0 || most == CHANGES, "it is not there");
+        return Ok(());
+    };
+    ensure!(most > 0, "it is there before it was published");
+    let text: u64 = shown.content.text.as_ref().and_then(|text| text.parse().ok()).ok_or("no text")?;
+    let texts = text_at(least)..=text_at(most);
+    ensure!(texts.contains(&text), "text {text} is not in {texts:?}");
+    let counts = comments_at(least)..=comments_at(most);
+    ensure!(counts.contains(&shown.counts.comments), "{} comments are not in {counts:?}", shown.counts.comments);
+    ensure!(counts.contains(&shown.counts.likes), "{} likes are not in {counts:?}", shown.counts.likes);
+    Ok(())
+}
+
+/// Changes the slots of one writer.
+fn write(feed: &Feed, slots: &[Slot], writer: u64, stop: &AtomicBool) -> Result<(), String> {
+    let mut random = Random::new(seed() + writer);
+    while !stop.load(Ordering::Relaxed) {
+        let slot = writer + WRITERS * random.below(SLOTS / WRITERS);
+        let Slot { begun, done } = &slots[slot as usize];
+        let changes = begun.fetch_add(1, Ordering::SeqCst);
+        change(feed, slot, changes)?;
+        done.store(changes + 1, Ordering::SeqCst);
+    }
+    Ok(())
+}
+
+/// Writers and readers at the same time, on both stores.
+pub(crate) fn run() {
+    for kind in [Kind::Memory, Kind::Rocks] {
+        let shape = Shape { sync: false, queue: WIDE, ..Shape::random(&mut Random::new(seed())) };
+        let system = System::new(kind, shape);
+        let (feed, slots, stop) =
+            (&*system.feed, (0..SLOTS).map(|_| Slot::default()).collect::<Vec<_>>(), AtomicBool::new(false));
+        let (slots, stop) = (&slots[..], &stop);
+        let reads = AtomicU64::new(0);
+        let outcome = thread::scope(|threads| {
+            let mut all: Vec<_> =
+                (0..WRITERS).map(|writer| threads.spawn(move || write(feed, slots, writer, stop))).collect();
+            all.extend((0..READERS).map(|reader| {
+                let reads = &reads;
+                threads.spawn(move || {
+                    while !stop.load(Ordering::Relaxed) {
+                        read(feed, slots, (reads.fetch_add(1, Ordering::Relaxed) + reader) % 3)?;
+                    }
+                    Ok(())
+                })
+            }));
+            thread::sleep(ROUND);
+            stop.store(true, Ordering::Relaxed);
+            all.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+        });
+        outcome.unwrap_or_else(|failure| panic!("{failure}\non {kind:?}; TIDELINE_TEST_SEED={}", seed()));
+        let (lives, reads) = (Point::after(slots[0].done.load(Ordering::SeqCst)).life, reads.into_inner());
+        assert!(lives > 0 && reads > 100, "{lives} lives, {reads} reads: the test shows nothing");
+    }
+}
