@@ -17,6 +17,10 @@ OPS ?= 1000000
 MINUTES ?= 1000000
 THREADS ?= 8
 SEED ?= 20260101
+STREAMS ?= 2000
+RATE ?= 200
+SECONDS ?= 60
+CUTS ?= 100
 # Where flushing to the device costs nothing; what is proven there is not durability.
 RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
 
@@ -81,7 +85,11 @@ fmt: ## format the code
 .PHONY: bench
 bench: setup ## run the benchmarks; installs wrk, which the one over HTTP needs
 	@.ci/setup wrk
-	cargo bench --locked
+	cargo bench --locked --bench ratios --bench http
+
+.PHONY: streams
+streams: setup ## load STREAMS= open streams with RATE= publishes a second for SECONDS=, then cut streams CUTS= times each
+	cargo bench --locked --bench streams -- $(STREAMS) $(RATE) $(SECONDS) $(CUTS)
 
 .PHONY: scale
 scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data)

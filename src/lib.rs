@@ -12,6 +12,7 @@ pub mod error;
 pub mod failpoint;
 pub mod feed;
 pub mod http;
+pub mod live;
 pub mod model;
 pub mod server;
 pub mod store;

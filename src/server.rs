@@ -19,7 +19,8 @@ use crate::config::{Config, Durability};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
 use crate::feed::{self, Feed};
-use crate::http::{self, Api};
+use crate::http::{self, Api, Dispatcher};
+use crate::live::Live;
 use crate::store::Store;
 use crate::store::rocks::{Options, Rocks};
 use crate::worker::{self, Candidates, Figures, Workers};
@@ -46,7 +47,7 @@ pub struct App {
 
 /// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
 pub fn open(config: &Config) -> Result<App> {
-    let Config { server, storage, timeline, fanout, graph, topics, .. } = config;
+    let Config { server, storage, timeline, fanout, graph, topics, presence, .. } = config;
     let active_for = timeline.active_for.as_millis();
     let candidates = Candidates::default();
     let files::Shares { tables, connections } = files::share(storage.max_open_files, server.max_connections);
@@ -80,7 +81,8 @@ pub fn open(config: &Config) -> Result<App> {
         outbox_limit: timeline.outbox_limit,
         topic_limit: topics.limit,
     };
-    let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), rules, candidates)?;
+    let live = Arc::new(Live::new(presence.ttl.as_millis()));
+    let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), rules, candidates)?;
     let active_for = match rules.evict_after {
         0 => active_for,
         evict_after => active_for.min(evict_after),
@@ -91,7 +93,7 @@ pub fn open(config: &Config) -> Result<App> {
         follow_limit: graph.follow_limit,
         topic_limit: topics.limit,
     };
-    Ok(App { feed: Arc::new(Feed::new(store, backlog, rules)), workers, connections })
+    Ok(App { feed: Arc::new(Feed::new(store, backlog, live, rules)), workers, connections })
 }
 
 fn mebibytes(n: usize) -> usize {
@@ -223,7 +225,8 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
     let connections = config.server.max_connections.min(app.connections);
-    let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), &config.server, connections));
+    let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), config, connections));
+    let dispatcher = Dispatcher::start(Arc::clone(&app.feed))?;
 
     let routes = Arc::clone(&api);
     let threads = if config.server.workers > 0 { config.server.workers } else { cores() };
@@ -261,6 +264,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
         tracing::warn!("some requests were still open at the end of the shutdown timeout");
         running.abort();
     }
+    dispatcher.stop();
     Ok(stop_within.saturating_sub(began.elapsed()))
 }
 

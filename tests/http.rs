@@ -12,12 +12,16 @@ mod client;
 mod content;
 #[path = "http/full.rs"]
 mod full;
+#[path = "http/listener.rs"]
+mod listener;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/markers.rs"]
 mod markers;
 #[path = "http/metrics.rs"]
 mod metrics;
+#[path = "http/presence.rs"]
+mod presence;
 #[path = "http/raw.rs"]
 mod raw;
 #[path = "http/reactions.rs"]
@@ -26,6 +30,8 @@ mod reactions;
 mod relations;
 #[path = "http/running.rs"]
 mod running;
+#[path = "http/stream.rs"]
+mod stream;
 #[path = "http/topics.rs"]
 mod topics;
 #[path = "http/types.rs"]

@@ -25,6 +25,9 @@ mod backlog;
 #[path = "../src/feed/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod feed;
+#[path = "../src/live/mod.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+mod live;
 
 #[path = "shuttle/clock.rs"]
 mod clock;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tideline::backlog::Backlog;
 use tideline::feed::{Feed, Rules};
+use tideline::live::Live;
 use tideline::model::{Draft, PageRequest, Span, UserId};
 use tideline::store::rocks::{self, Rocks};
 use tideline::store::{Store, Tier};
@@ -65,14 +66,15 @@ pub fn open(dir: &Path) -> Opened {
         outbox_limit: 0,
         topic_limit: 1000,
     };
-    Opened { feed: Feed::new(store, backlog, rules), rules: worker_rules, candidates }
+    Opened { feed: Feed::new(store, backlog, Arc::new(Live::new(60_000)), rules), rules: worker_rules, candidates }
 }
 
 impl Opened {
     pub fn work(&self) -> Duration {
         let start = Instant::now();
         let (store, backlog) = (Arc::clone(self.feed.store()), Arc::clone(self.feed.backlog()));
-        let workers = Workers::start(store, backlog, self.rules, self.candidates.clone()).expect("starts");
+        let live = Arc::clone(self.feed.live());
+        let workers = Workers::start(store, backlog, live, self.rules, self.candidates.clone()).expect("starts");
         assert!(self.feed.backlog().wait_until_empty(Duration::from_secs(600)), "the workers are stuck");
         let taken = start.elapsed();
         workers.stop();

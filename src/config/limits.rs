@@ -63,12 +63,14 @@ impl Config {
         ]
     }
 
-    fn spans(&self) -> [(&'static str, Duration, Duration, Duration); 4] {
-        let Self { server, timeline, .. } = self;
+    fn spans(&self) -> [(&'static str, Duration, Duration, Duration); 6] {
+        let Self { server, timeline, presence, .. } = self;
         let (hour, zero) = (Duration::from_secs(3600), Duration::from_secs(0));
         [
             ("server.request_timeout", server.request_timeout, Duration::from_millis(100), hour),
             ("server.shutdown_timeout", server.shutdown_timeout, Duration::from_millis(100), hour),
+            ("presence.ttl", presence.ttl, Duration::from_secs(1), Duration::from_days(1)),
+            ("presence.heartbeat", presence.heartbeat, Duration::from_millis(100), hour),
             ("timeline.active_for", timeline.active_for, zero, LONGEST),
             ("timeline.evict_after", timeline.evict_after, zero, LONGEST),
         ]
@@ -116,6 +118,10 @@ mod tests {
         for span in [Duration::from_millis(99), Duration::from_days(1)] {
             named("server.request_timeout", refusal(|c| c.server.request_timeout = span));
             named("server.shutdown_timeout", refusal(|c| c.server.shutdown_timeout = span));
+        }
+        for span in [Duration::from_millis(99), Duration::from_days(2)] {
+            named("presence.ttl", refusal(|c| c.presence.ttl = span));
+            named("presence.heartbeat", refusal(|c| c.presence.heartbeat = span));
         }
         named("timeline.active_for", refusal(|c| c.timeline.active_for = Duration::from_days(36_501)));
         named("timeline.evict_after", refusal(|c| c.timeline.evict_after = Duration::from_days(36_501)));

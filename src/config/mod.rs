@@ -30,6 +30,8 @@ pub struct Config {
     pub graph: Graph,
     /// Topics.
     pub topics: Topics,
+    /// Who is online, and streams.
+    pub presence: Presence,
     /// Who may call.
     pub auth: Auth,
     /// Logging.
@@ -184,6 +186,22 @@ pub struct Topics {
 impl Default for Topics {
     fn default() -> Self {
         Self { limit: 1000 }
+    }
+}
+
+/// `[presence]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Presence {
+    /// How long a heartbeat keeps a user online.
+    pub ttl: Duration,
+    /// After how much silence a stream gets a comment.
+    pub heartbeat: Duration,
+}
+
+impl Default for Presence {
+    fn default() -> Self {
+        Self { ttl: Duration::from_secs(60), heartbeat: Duration::from_secs(15) }
     }
 }
 

@@ -7,9 +7,10 @@ use super::Feed;
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
+use crate::live::Kind;
 use crate::model::{
     Content, ContentId, Cursor, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Order, Page, PageRequest,
-    Publish, Span, UserId, canonical,
+    Publish, Span, UserId, Work, canonical,
 };
 use crate::store::{Batch, Published, Tier};
 
@@ -32,7 +33,7 @@ impl Feed {
     ///
     /// `content_exists` if an id belongs to another item, `overloaded` if the queue of jobs is full.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
-        let mut items: Vec<_> = drafts.into_iter().map(|draft| self.complete(draft)).collect();
+        let mut items: Vec<_> = drafts.into_iter().map(complete).collect();
         let mut ids = HashSet::new();
         if let Some(twice) = items.iter().filter(|item| !item.id_made).find(|item| !ids.insert(item.content.id)) {
             return Err(Error::invalid(
@@ -40,15 +41,16 @@ impl Feed {
                 format!("content {} comes twice in the batch", twice.content.id),
             ));
         }
-        for item in items.iter_mut().filter(|item| item.id_made) {
-            while !ids.insert(item.content.id) {
-                item.content.id = self.ids.next();
-            }
-        }
         for _ in 0..ID_ATTEMPTS {
             let mut room = self.backlog.reserve(items.iter().filter(|item| item.content.broadcast).count())?;
-            let published =
-                self.store.publish(&items, Batch::AllOrNone, &mut |job| self.backlog.add(&mut room, job))?;
+            let mut flight = self.live.sequencer().begin(&mut items);
+            let published = self.store.publish(&items, Batch::AllOrNone, &mut |job| {
+                self.backlog.add(&mut room, job);
+                if let Work::FanOut { entry } = job.work {
+                    flight.commit(entry);
+                }
+            })?;
+            drop(flight);
             if !published.contains(&Published::Taken) {
                 let result = |(item, published): (Publish, Published)| match published {
                     Published::New(_) => (item.content, true),
@@ -59,23 +61,21 @@ impl Feed {
                 failpoint::pass(Place::PublishQueued);
                 return Ok(results);
             }
-            for (item, published) in items.iter_mut().zip(published) {
-                match published {
-                    Published::Taken if item.id_made => item.content.id = self.ids.next(),
-                    Published::Taken => {
-                        let detail = format!("content {} exists with another body, or is deleted", item.content.id);
-                        return Err(Error::conflict("content_exists", detail));
-                    }
-                    _ => {}
-                }
+            // One that was made gets another at the next attempt.
+            let taken = |(item, published): &(&Publish, Published)| *published == Published::Taken && !item.id_made;
+            if let Some((item, _)) = items.iter().zip(published).find(taken) {
+                let detail = format!("content {} exists with another body, or is deleted", item.content.id);
+                return Err(Error::conflict("content_exists", detail));
             }
         }
         Err(Error::unavailable("overloaded", "no free content id was found; try again"))
     }
 
-    /// Publishes each draft that can be, in order; waits where the queue of jobs is full.
+    /// Publishes each draft that can be, in order; waits where the queue of jobs is full. No stream gets
+    /// to know of it.
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Imported>> {
-        let items: Vec<_> = drafts.into_iter().map(|draft| self.complete(draft)).collect();
+        let mut items: Vec<_> = drafts.into_iter().map(complete).collect();
+        drop(self.live.sequencer().begin(&mut items));
         let mut results = Vec::with_capacity(items.len());
         let mut rest = items.as_slice();
         while !rest.is_empty() {
@@ -95,27 +95,6 @@ impl Feed {
         Ok(results)
     }
 
-    /// Fills in what the host left to the server.
-    fn complete(&self, draft: Draft) -> Publish {
-        let id_made = draft.content_id.is_none();
-        let mut content = Content {
-            id: draft.content_id.unwrap_or_else(|| self.ids.next()),
-            author: draft.author_id,
-            published_at: draft.published_at.map_or_else(now, |time| time.0),
-            edited_at: None,
-            kind: draft.kind.into_string(),
-            text: draft.text,
-            media: draft.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
-            topics: draft.topics.into_vec(),
-            ref_id: draft.ref_id,
-            extra: draft.extra.map(JsonObject::into_string),
-            broadcast: draft.broadcast,
-            fingerprint: 0,
-        };
-        content.fingerprint = fingerprint(&content);
-        Publish { content, time_given: draft.published_at.is_some(), id_made }
-    }
-
     /// Edits an item; `content_not_found` if it is not there. An edit of nothing leaves no mark.
     pub fn edit(&self, id: ContentId, edit: EditDraft) -> Result<Content> {
         let edit = Edit {
@@ -127,14 +106,32 @@ impl Feed {
             let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
             return Ok(Arc::unwrap_or_clone(present));
         }
-        let _change = self.contents.change(id);
-        self.store.edit(id, &edit, now())?.ok_or_else(|| Error::content_not_found(id))
+        let change = self.contents.change(id);
+        let content = self.store.edit(id, &edit, now())?.ok_or_else(|| Error::content_not_found(id))?;
+        // Before streams are told: they are sent what is read then.
+        drop(change);
+        self.tell(Kind::Edit, &content);
+        Ok(content)
     }
 
     /// Deletes an item; `content_not_found` if it is not there.
     pub fn delete(&self, id: ContentId) -> Result<()> {
-        let _change = self.contents.change(id);
-        if self.store.delete(id, now())? { Ok(()) } else { Err(Error::content_not_found(id)) }
+        // What of it the streams are told never changes, so it may be read before.
+        let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
+        let change = self.contents.change(id);
+        if !self.store.delete(id, now())? {
+            return Err(Error::content_not_found(id));
+        }
+        drop(change);
+        self.tell(Kind::Delete, &content);
+        Ok(())
+    }
+
+    /// Has the streams know what happened to an item that is on disk so.
+    fn tell(&self, kind: Kind, content: &Content) {
+        if content.broadcast {
+            self.live.sequencer().changed(kind, content.entry());
+        }
     }
 
     /// A page of a user's own content.
@@ -152,6 +149,27 @@ impl Feed {
         };
         Page::from_walk(request, found, |entry| entry.cursor, older_exist)
     }
+}
+
+/// What is to be published, with what the host left open and is no matter of order; time and id come when the order is
+/// decided.
+fn complete(draft: Draft) -> Publish {
+    let mut content = Content {
+        id: draft.content_id.unwrap_or(ContentId::MIN),
+        author: draft.author_id,
+        published_at: draft.published_at.map_or(0, |time| time.0),
+        edited_at: None,
+        kind: draft.kind.into_string(),
+        text: draft.text,
+        media: draft.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
+        topics: draft.topics.into_vec(),
+        ref_id: draft.ref_id,
+        extra: draft.extra.map(JsonObject::into_string),
+        broadcast: draft.broadcast,
+        fingerprint: 0,
+    };
+    content.fingerprint = fingerprint(&content);
+    Publish { content, time_given: draft.published_at.is_some(), id_made: draft.content_id.is_none() }
 }
 
 /// A hash of what was published, whatever spaces and key order the JSON had; not of id and time.

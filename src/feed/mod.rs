@@ -11,8 +11,8 @@ mod content;
 mod contents;
 mod followees;
 mod fresh;
-mod ids;
 mod lanes;
+mod live;
 mod markers;
 mod reactions;
 mod relations;
@@ -24,12 +24,14 @@ mod users;
 use std::sync::Arc;
 
 use crate::backlog::Backlog;
+use crate::live::Live;
 use crate::model::{CacheUsage, Millis};
 use crate::store::Store;
 
 pub use audit::{Explanation, Verification};
 pub use content::Imported;
 pub use lanes::{LanesUsage, Lead, Told};
+pub use live::Happened;
 pub use markers::MOST_UNREAD;
 pub use relations::Follow;
 
@@ -52,23 +54,23 @@ pub struct Rules {
 pub struct Feed {
     store: Arc<Store>,
     backlog: Arc<Backlog>,
+    live: Arc<Live>,
     rules: Rules,
     followees: followees::Followees,
     contents: contents::Contents,
-    ids: ids::IdMaker,
     lanes: Arc<lanes::Lanes>,
 }
 
 impl Feed {
     /// A feed over a store and its backlog, which must have been filled from the store's jobs.
-    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules) -> Self {
+    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, rules: Rules) -> Self {
         Self {
             store,
             backlog,
             rules,
-            followees: followees::cache(),
+            followees: followees::Followees::new(Arc::clone(&live)),
             contents: contents::cache(),
-            ids: ids::IdMaker::default(),
+            live,
             lanes: Arc::default(),
         }
     }
@@ -81,6 +83,11 @@ impl Feed {
     /// The jobs under way.
     pub fn backlog(&self) -> &Arc<Backlog> {
         &self.backlog
+    }
+
+    /// Who is online and who listens.
+    pub fn live(&self) -> &Arc<Live> {
+        &self.live
     }
 
     /// The caches in figures, with their names.

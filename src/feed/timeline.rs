@@ -141,16 +141,16 @@ impl Feed {
         stretch: &Stretches<'_>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        let found = self.live(request.span, request.order(), request.limit + 1, stretch, tier)?;
+        let found = self.live_entries(request.span, request.order(), request.limit + 1, stretch, tier)?;
         let older_exist = |place: Cursor| {
             let span = Span { before: Some(place), after: None };
-            Ok(!self.live(span, Order::NewestFirst, 1, stretch, tier)?.is_empty())
+            Ok(!self.live_entries(span, Order::NewestFirst, 1, stretch, tier)?.is_empty())
         };
         Page::from_walk(request, found, |entry| entry.cursor, older_exist)
     }
 
     /// The first `limit` live items within `span`.
-    pub(super) fn live(
+    pub(super) fn live_entries(
         &self,
         mut span: Span<ContentId>,
         order: Order,

@@ -10,7 +10,7 @@ use super::limits::{Gate, Limits};
 use super::problem::Problem;
 use super::requests::Requests;
 use super::sample::Sampler;
-use crate::config;
+use crate::config::Config;
 use crate::feed::Feed;
 use crate::worker::Figures;
 
@@ -27,6 +27,8 @@ pub struct Api {
     pub(super) batch_limit: usize,
     /// How long a request may take.
     pub(super) timeout: Duration,
+    /// After how much silence a stream gets a comment.
+    pub(super) heartbeat: Duration,
     /// What is bounded here.
     pub(super) limits: Limits,
     /// What came and how it ended.
@@ -42,13 +44,16 @@ pub struct Api {
 
 impl Api {
     /// An API over a service and its workers, for at most `connections` clients at once.
-    pub fn new(feed: Arc<Feed>, workers: Figures, config: &config::Server, connections: usize) -> Self {
+    pub fn new(feed: Arc<Feed>, workers: Figures, config: &Config, connections: usize) -> Self {
+        let heartbeat = config.presence.heartbeat.get();
+        let config = &config.server;
         let batch_limit = config.body_limit.saturating_mul(BATCH_FACTOR);
         Self {
             feed,
             body_limit: config.body_limit,
             batch_limit,
             timeout: config.request_timeout.get(),
+            heartbeat,
             limits: Limits::new(config.body_limit, batch_limit, connections),
             requests: Requests::default(),
             timed_out: AtomicU64::new(0),
@@ -58,9 +63,10 @@ impl Api {
         }
     }
 
-    /// From now on `/readyz` says no.
+    /// From now on `/readyz` says no, and streams end.
     pub fn set_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.feed.live().streams().close();
     }
 
     /// Whether the server is on its way down.
@@ -119,14 +125,15 @@ mod tests {
     use crate::backlog::Backlog;
     use crate::error::Error;
     use crate::feed::Rules;
+    use crate::live::Live;
     use crate::store::Store;
     use crate::store::memory::Memory;
 
     fn api() -> Arc<Api> {
         let store = Arc::new(Store::Memory(Memory::new()));
         let rules = Rules { include_own: false, active_for: 1000, follow_limit: 1000, topic_limit: 1000 };
-        let feed = Feed::new(store, Arc::new(Backlog::new(10)), rules);
-        Arc::new(Api::new(Arc::new(feed), Figures::default(), &config::Server::default(), 10))
+        let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules);
+        Arc::new(Api::new(Arc::new(feed), Figures::default(), &Config::default(), 10))
     }
 
     async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {

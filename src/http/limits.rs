@@ -36,6 +36,8 @@ pub(super) struct Limits {
     pub(super) batches: Gate,
     /// Memory of large answers.
     pub(super) answers: Gate,
+    /// Streams: not all connections, so that some are left for requests.
+    pub(super) streams: Gate,
     /// Connections. Not asked before one is accepted: the server itself accepts no more than these.
     pub(super) connections: Gate,
 }
@@ -49,18 +51,20 @@ impl Limits {
             bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
             batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
             answers: Gate::new(ANSWER_MEMORY, UNIT),
+            streams: Gate::new((connections - connections / 8).max(1), 1),
             connections: Gate::new(connections, 1),
         }
     }
 
     /// Each with its name.
-    pub(super) fn all(&self) -> [(&'static str, &Gate); 6] {
+    pub(super) fn all(&self) -> [(&'static str, &Gate); 7] {
         [
             ("blocked", &self.blocked),
             ("audits", &self.audits),
             ("bodies", &self.bodies),
             ("batches", &self.batches),
             ("answers", &self.answers),
+            ("streams", &self.streams),
             ("connections", &self.connections),
         ]
     }

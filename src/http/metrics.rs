@@ -19,6 +19,7 @@ use super::call::{Answer, Call};
 use super::problem::Problem;
 use super::requests::CLASSES;
 use super::sample::Sample;
+use crate::clock::now;
 use crate::model::Fill;
 
 /// The text format as every version of Prometheus reads it.
@@ -50,6 +51,7 @@ impl Collector for Scrape {
         self.reactions(&mut page)?;
         self.workers(&mut page)?;
         self.limits(&mut page)?;
+        self.live(&mut page)?;
         self.requests(&mut page)?;
         self.caches(&mut page)?;
         match &self.sample {
@@ -193,6 +195,41 @@ impl Scrape {
             "Requests, and for connections these, that were turned away because something was full.",
             "full",
             inner.into_iter().chain(others),
+        )
+    }
+
+    /// Who is online and who listens.
+    fn live(&self, page: &mut Page<'_>) -> fmt::Result {
+        let live = self.api.feed().live();
+        let (streams, now) = (live.streams().usage(), now());
+        page.fill(
+            ["tideline_streams", "tideline_streams_limit"],
+            ["Open streams.", "Streams that may be open."],
+            Fill { used: streams.open, limit: self.api.limits.streams.fill().limit },
+        )?;
+        page.one(
+            Counter,
+            "tideline_stream_events_total",
+            "Events for streams, each counted for every stream that gets it.",
+            streams.events,
+        )?;
+        page.one(
+            Counter,
+            "tideline_stream_resets_total",
+            "Times a client lagged so far behind that it lost events.",
+            streams.resets,
+        )?;
+        page.fill(
+            ["tideline_stream_memory_bytes", "tideline_stream_memory_limit_bytes"],
+            ["Memory of events that wait for clients.", "Above it a client that lags loses what waits for it."],
+            streams.memory,
+        )?;
+        let online = live.presence().users(now) as u64;
+        page.one(Gauge, "tideline_users_online", "Users with a heartbeat or a stream.", online)?;
+        page.fill(
+            ["tideline_heartbeats", "tideline_heartbeats_limit"],
+            ["Users with a heartbeat that has not run out.", "Users that may have one."],
+            live.presence().heartbeats(now),
         )
     }
 

@@ -11,10 +11,13 @@ mod body;
 mod call;
 mod connections;
 mod content;
+mod dispatch;
+mod events;
 mod held;
 mod limits;
 mod markers;
 mod metrics;
+mod presence;
 mod problem;
 mod query;
 mod reactions;
@@ -24,6 +27,7 @@ mod requests;
 mod routes;
 mod sample;
 mod show;
+mod stream;
 mod timelines;
 mod users;
 
@@ -33,6 +37,7 @@ use actix_web::web::ServiceConfig;
 
 pub use api::Api;
 pub use connections::{accepted, greet};
+pub use dispatch::Dispatcher;
 
 /// Adds all routes to an application.
 pub fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {

@@ -54,6 +54,11 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "invalid_parameter", detail)
     }
 
+    /// A header that is not what the call takes.
+    pub(super) fn invalid_header(detail: impl Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_header", detail)
+    }
+
     /// A path segment that should be an id.
     pub(super) fn invalid_id(detail: impl Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_id", detail)

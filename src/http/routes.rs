@@ -15,7 +15,9 @@ use super::api::Api;
 use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::problem::Problem;
-use super::{admin, barriers, content, held, markers, metrics, query, reactions, relations, timelines, users};
+use super::{
+    admin, barriers, content, held, markers, metrics, presence, query, reactions, relations, stream, timelines, users,
+};
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -45,6 +47,8 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/users/{uid}/hidden-from").get(barriers::hidden_from).done())
         .service(at("/v1/users/{uid}/hidden-from/{target}").put(barriers::hide).delete(barriers::unhide).done())
         .service(at("/v1/users/{uid}/relations").get(relations::relations).done())
+        .service(at("/v1/users/{uid}/presence").put(presence::beat).done())
+        .service(at("/v1/users/{uid}/stream").get(stream::listen).done())
         .service(at("/healthz").always().get(admin::healthz).done())
         .service(at("/readyz").always().get(admin::readyz).done())
         .service(at("/metrics").always().get(metrics::metrics).done())

@@ -3,6 +3,8 @@
 //! A fan-out is split into chunks of followers, ascending by id. Whoever is free takes the next
 //! chunk. The job's progress on disk moves when all chunks up to a point are written, so a restart
 //! repeats at most the chunks that were under way, and repeating one changes nothing.
+//!
+//! Where there is more than one chunk, online followers come first ([`super::online`]).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,6 +25,8 @@ pub(super) struct FanOut {
     job: Job,
     entry: Entry,
     reach: Reach,
+    /// Followers who have it already, ascending.
+    early: Vec<UserId>,
     state: Mutex<State>,
 }
 
@@ -77,13 +81,18 @@ impl State {
 impl Context {
     /// Decides who gets an item, or goes on with what was decided before a restart.
     pub(super) fn begin_fan_out(&self, job: &Job, entry: Entry) -> Result<FanOut> {
+        let mut early = Vec::new();
         let Progress { reach, done_to } = match job.progress {
             Some(progress) => progress,
             None => {
-                let reach = self.reach(entry.author)?;
+                let followers = self.store.follower_count(entry.author)?;
+                let reach = self.reach(followers);
                 // After a push to all there is nothing to remember, so its first chunk is soon enough.
                 if reach != Reach::All {
                     self.store.begin_fan_out(job.id, entry, reach)?;
+                }
+                if reach != Reach::Nobody && followers > self.rules.chunk as u64 {
+                    early = self.online_first(job.id, entry, reach)?;
                 }
                 Progress { reach, done_to: None }
             }
@@ -96,18 +105,17 @@ impl Context {
             error: None,
             running: BTreeSet::new(),
         };
-        Ok(FanOut { job: *job, entry, reach, state: Mutex::new(state) })
+        Ok(FanOut { job: *job, entry, reach, early, state: Mutex::new(state) })
     }
 
-    fn reach(&self, author: UserId) -> Result<Reach> {
-        let followers = self.store.follower_count(author)?;
-        Ok(if followers <= self.rules.push_threshold {
+    fn reach(&self, followers: u64) -> Reach {
+        if followers <= self.rules.push_threshold {
             Reach::All
         } else if followers <= self.rules.pull_threshold {
             Reach::Active
         } else {
             Reach::Nobody
-        })
+        }
     }
 
     /// Writes chunks until there are none to take. Whoever ends the last one closes the job.
@@ -171,7 +179,9 @@ impl Context {
     /// Delivers a chunk; false if there is no use in taking another.
     fn write(&self, fan_out: &FanOut, chunk: Chunk) -> bool {
         let written = guarded(|| {
-            let recipients = self.recipients(fan_out, chunk.followers)?;
+            let mut followers = chunk.followers;
+            followers.retain(|follower| fan_out.early.binary_search(follower).is_err());
+            let recipients = self.recipients(fan_out.reach, followers)?;
             let then = fan_out.lock().plan(chunk.start, fan_out.reach);
             let delivery = Delivery { job: fan_out.job.id, entry: fan_out.entry, recipients: &recipients, then };
             self.store.deliver(&delivery)?;
@@ -202,8 +212,8 @@ impl Context {
         true
     }
 
-    fn recipients(&self, fan_out: &FanOut, followers: Vec<UserId>) -> Result<Vec<UserId>> {
-        if fan_out.reach == Reach::All {
+    pub(super) fn recipients(&self, reach: Reach, followers: Vec<UserId>) -> Result<Vec<UserId>> {
+        if reach == Reach::All {
             return self.store.not_evicted(followers);
         }
         let seen_since = now().saturating_sub(self.rules.active_for);

@@ -5,6 +5,7 @@
 
 mod evict;
 mod fan_out;
+mod online;
 mod retry;
 mod settle;
 mod trim;
@@ -21,6 +22,7 @@ use self::retry::guarded;
 use crate::backlog::Backlog;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
+use crate::live::Live;
 use crate::model::{Job, Lane, Millis, UserId, Work};
 use crate::store::Store;
 
@@ -55,6 +57,7 @@ pub struct Rules {
 struct Context {
     store: Arc<Store>,
     backlog: Arc<Backlog>,
+    live: Arc<Live>,
     rules: Rules,
     /// Fan-outs with chunks to spare. A full channel only means that enough hands help already.
     help: Sender<Arc<FanOut>>,
@@ -75,12 +78,18 @@ const PAUSE_FOR_ROOM: Duration = Duration::from_millis(1);
 
 impl Workers {
     /// Starts the threads. `candidates` is where the store names what wants a trim.
-    pub fn start(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules, candidates: Candidates) -> Result<Self> {
+    pub fn start(
+        store: Arc<Store>,
+        backlog: Arc<Backlog>,
+        live: Arc<Live>,
+        rules: Rules,
+        candidates: Candidates,
+    ) -> Result<Self> {
         let (stop, stopped) = bounded(0);
         let (help, wanted) = bounded(rules.workers);
         let figures = Figures { candidates: candidates.clone(), ..Figures::default() };
         let tally = Arc::clone(&figures.tally);
-        let context = Arc::new(Context { store, backlog, rules, help, candidates, tally });
+        let context = Arc::new(Context { store, backlog, live, rules, help, candidates, tally });
         let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
         for number in 0..rules.workers {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());

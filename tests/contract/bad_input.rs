@@ -55,6 +55,8 @@ fn bad_input_is_refused_everywhere_and_changes_nothing() {
     assert_eq!(snapshot(&server), before);
     // The calls are good but for what was bad about them.
     for Call { method, path, query, body, .. } in CALLS {
+        // A stream has no end.
+        let method = if path.ends_with("/stream") { &"HEAD" } else { method };
         let reply = server.call(method, &format!("{}?{}", filled(path), query.needed()), body);
         assert!((200..300).contains(&reply.status), "{method} {path}: {reply:?}");
         if *method == "DELETE" && *path == "/v1/content/{content_id}" {
@@ -170,7 +172,7 @@ fn bad_bodies(server: &Server, call: &Call) {
         format!("{{{inner}}}\u{0}"),
         format!("[{{{inner}}}]"),
         format!("{{{first}:{{}}}}"),
-        format!("{{{first}:true}}"),
+        format!("{{{first}:-1.5}}"),
         deep,
     ] {
         refused(&bad[..bad.len().min(80)], bad.as_bytes());

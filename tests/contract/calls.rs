@@ -50,6 +50,8 @@ pub(crate) const CALLS: &[Call] = &[
     call("GET", "/v1/users/{uid}/marker", Query::Nothing, "", "GET, HEAD, PUT"),
     call("PUT", "/v1/users/{uid}/marker", Query::Nothing, r#"{"cursor":"120-12"}"#, "GET, HEAD, PUT"),
     call("GET", "/v1/topics/{topic}/content", Query::ContentPage, "", "GET, HEAD"),
+    call("PUT", "/v1/users/{uid}/presence", Query::Nothing, r#"{"online":true}"#, "PUT"),
+    call("GET", "/v1/users/{uid}/stream", Query::Nothing, "", "GET, HEAD"),
     call("PUT", "/v1/users/{uid}/following/{target}", Query::Nothing, r#"{"since":5}"#, "PUT, DELETE"),
     call("DELETE", "/v1/users/{uid}/following/{target}", Query::Nothing, "", "PUT, DELETE"),
     call("POST", "/v1/users/{uid}/following/batch", Query::Nothing, r#"{"follow":[66],"unfollow":[2]}"#, "POST"),

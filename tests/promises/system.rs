@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use tideline::backlog::Backlog;
 use tideline::feed::Feed;
+use tideline::live::Live;
 use tideline::store::Store;
 use tideline::store::memory::Memory;
 use tideline::store::rocks::{Options, Rocks};
@@ -57,7 +58,8 @@ impl System {
     pub(crate) fn start(&mut self) {
         if self.workers.is_none() {
             let (store, backlog) = (Arc::clone(self.store()), Arc::clone(self.backlog()));
-            let workers = Workers::start(store, backlog, self.shape.worker(), self.candidates.clone());
+            let live = Arc::clone(self.feed.live());
+            let workers = Workers::start(store, backlog, live, self.shape.worker(), self.candidates.clone());
             self.workers = Some(workers.expect("workers start"));
         }
     }
@@ -155,5 +157,5 @@ fn open(dir: &Path, shape: &Shape, candidates: &Candidates) -> Store {
 fn assemble(store: Arc<Store>, shape: &Shape) -> Arc<Feed> {
     let backlog = Arc::new(Backlog::new(shape.queue));
     backlog.restore(store.jobs().expect("jobs"));
-    Arc::new(Feed::new(store, backlog, shape.feed()))
+    Arc::new(Feed::new(store, backlog, Arc::new(Live::new(60_000)), shape.feed()))
 }

@@ -6,6 +6,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::backlog::Backlog;
 use crate::error::{Error, Result};
+use crate::live::Live;
 use crate::model::{Job, Lane, Millis, UserId, Work};
 use crate::store::{Delivery, Store, Then, Tier};
 use crate::world::Wrong;
@@ -13,6 +14,8 @@ use crate::world::Wrong;
 #[path = "../../src/worker/fan_out.rs"]
 #[allow(dead_code, unused_imports)]
 mod fan_out;
+#[path = "../../src/worker/online.rs"]
+mod online;
 #[path = "../../src/worker/settle.rs"]
 mod settle;
 
@@ -50,6 +53,7 @@ pub(crate) struct Rules {
 pub(crate) struct Context {
     store: Arc<Store>,
     backlog: Arc<Backlog>,
+    live: Arc<Live>,
     rules: Rules,
     help: Sender<Arc<FanOut>>,
     wanted: Receiver<Arc<FanOut>>,
@@ -62,9 +66,9 @@ fn slack(limit: usize) -> usize {
 }
 
 impl Context {
-    pub(crate) fn new(store: Arc<Store>, backlog: Arc<Backlog>, rules: Rules, wrong: Wrong) -> Self {
+    pub(crate) fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, rules: Rules, wrong: Wrong) -> Self {
         let (help, wanted) = bounded(2);
-        Self { store, backlog, rules, help, wanted, tally: Tally, wrong }
+        Self { store, backlog, live, rules, help, wanted, tally: Tally, wrong }
     }
 
     /// Does jobs until none is left and `is_over`.

@@ -6,6 +6,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backlog::Backlog;
 use crate::feed::{Feed, Rules};
+use crate::live::Live;
 use crate::model::{Millis, UserId};
 use crate::promises::history::{Clock, History};
 use crate::store::Store;
@@ -48,6 +49,8 @@ pub(crate) struct World {
 pub(crate) type Act = fn(&mut Actor<'_>);
 
 const FOLLOW_LIMIT: usize = 100;
+/// Longer than any scenario.
+const LONG: Millis = 1 << 40;
 
 impl World {
     fn new(settings: Settings, wrong: Wrong) -> Self {
@@ -56,7 +59,12 @@ impl World {
         let backlog = Arc::new(Backlog::new(1000));
         let rules =
             Rules { include_own: false, active_for: settings.active_for, follow_limit: FOLLOW_LIMIT, topic_limit: 1 };
-        let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), rules);
+        let live = Arc::new(Live::new(LONG));
+        // Who is online gets what there is for more than one before the others.
+        for reader in Self::readers() {
+            live.presence().beat(reader, 0);
+        }
+        let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), rules);
         let rules = worker::Rules {
             chunk: 1,
             push_threshold: settings.push_threshold,
@@ -64,7 +72,7 @@ impl World {
             active_for: settings.active_for,
             inbox_limit: settings.inbox_limit,
         };
-        let context = Context::new(Arc::clone(&store), Arc::clone(&backlog), rules, wrong);
+        let context = Context::new(Arc::clone(&store), Arc::clone(&backlog), live, rules, wrong);
         Self { store, backlog, feed, ticks: Clock::default(), wrong, context, running: AtomicUsize::new(0) }
     }
 

@@ -9,13 +9,13 @@ use crate::model::ContentId;
 ///
 /// Unique within a process; the store refuses one that a clock set back would make again.
 #[derive(Debug, Default)]
-pub(super) struct IdMaker(AtomicU64);
+pub struct IdMaker(AtomicU64);
 
 impl IdMaker {
     const COUNTER_BITS: u32 = 20;
 
     /// The next id.
-    pub(super) fn next(&self) -> ContentId {
+    pub fn next(&self) -> ContentId {
         let clock = now() << Self::COUNTER_BITS;
         let step = |last: u64| Some(clock.max(last + 1));
         let last = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).unwrap_or_default();

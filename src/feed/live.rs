@@ -1,0 +1,153 @@
+//! Presence, and what streams are told.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Feed;
+use super::followees::List;
+use crate::clock::now;
+use crate::error::{Error, Result};
+use crate::live::{Event, Kind, Online, Stream};
+use crate::model::{ContentId, Cursor, Entry, PageRequest, Shown, Span, UserId};
+use crate::store::Tier;
+
+/// Most events that a stream is sent to catch up.
+const MOST_MISSED: usize = 1000;
+/// Items of a timeline that are looked at for that.
+const MOST_LOOKED_AT: usize = 4 * MOST_MISSED;
+/// Items a page.
+const PAGE: usize = 100;
+/// Events that are taken out of the log at once.
+const SLICE: usize = 1024;
+
+/// What a stream is told of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happened {
+    /// An item came, or came back; as it is now.
+    Came(Shown),
+    /// An item was edited; as it is now.
+    Edited(Shown),
+    /// An item is gone.
+    Gone(Entry),
+}
+
+impl Feed {
+    /// A heartbeat, which counts as the user being active, or the end of it; how the user is online then.
+    /// `overloaded` if there are too many users online.
+    pub fn set_presence(&self, user: UserId, online: bool, tier: Tier) -> Result<Online> {
+        if !online {
+            return Ok(self.live.presence().leave(user, now()));
+        }
+        self.see(user, tier)?;
+        let full = || Error::unavailable("overloaded", "too many users are online; try again soon");
+        self.live.presence().beat(user, now()).ok_or_else(full)
+    }
+
+    /// Opens a user's stream, which counts as the user being active.
+    pub fn listen(&self, user: UserId) -> Result<Stream> {
+        self.still_listens(user)?;
+        let closed = |_| Error::unavailable("stopping", "the server is stopping");
+        let stream = self.live.streams().open(user).map_err(closed)?;
+        // Read now, they are in memory when the first event is delivered.
+        self.shown_to(user)?;
+        Ok(stream)
+    }
+
+    /// Marks a user as active whose stream is open.
+    pub fn still_listens(&self, user: UserId) -> Result<()> {
+        self.see(user, Tier::Disk).map(|_| ())
+    }
+
+    /// Whose content a user is shown, ascending.
+    pub fn shown_to(&self, user: UserId) -> Result<List> {
+        self.authors(user, Tier::Disk)
+    }
+
+    /// What happened for a user's stream between the item or place of `after` and the position `end` in the
+    /// log, in order; `None` if it is too much.
+    ///
+    /// As long as the log has `after`, that is what came after it. Otherwise it is what the timeline has
+    /// that is newer than `after` and that the log does not know, and then what the log has that is newer
+    /// or came later: events of other kinds, and late items, are known only as far as the log goes back.
+    pub fn missed(&self, user: UserId, after: Cursor, end: u64) -> Result<Option<Vec<Event>>> {
+        let authors = self.shown_to(user)?;
+        let place = self.live.sequencer().place(after);
+        let counts = |event: &Event| {
+            event.kind != Kind::Mark
+                && authors.binary_search(&event.entry.author).is_ok()
+                && (place.is_some() || event.entry.cursor > after || event.logged >= after.at)
+        };
+        let mut logged = Vec::new();
+        let mut next = place.map_or(0, |place| place + 1);
+        // Before the log begins there is nothing to lose.
+        let mut may_lack = place.is_none();
+        while next < end {
+            let slice = self.live.sequencer().slice(next, end, SLICE);
+            if slice.lost && !may_lack {
+                return Ok(None);
+            }
+            may_lack = false;
+            next = slice.from + slice.events.len() as u64;
+            if slice.events.is_empty() {
+                break;
+            }
+            logged.extend(slice.events.into_iter().filter(counts));
+            if logged.len() > MOST_MISSED {
+                return Ok(None);
+            }
+        }
+        let mut missed = Vec::new();
+        if place.is_none() {
+            let Some(unlogged) = self.unlogged(user, after)? else { return Ok(None) };
+            missed = unlogged;
+        }
+        missed.append(&mut logged);
+        // An item that was deleted and restored comes once, as it is now.
+        let mut came = HashSet::new();
+        missed.retain(|event| match event.kind {
+            Kind::Publish | Kind::Restore => came.insert(event.entry.cursor),
+            _ => true,
+        });
+        Ok(Some(missed).filter(|missed| missed.len() <= MOST_MISSED))
+    }
+
+    /// Items of a timeline newer than `after` that the log does not know, oldest first; `None` if they are too many.
+    fn unlogged(&self, user: UserId, after: Cursor) -> Result<Option<Vec<Event>>> {
+        let mut found: Vec<Event> = Vec::new();
+        let mut after = after;
+        for _ in 0..MOST_LOOKED_AT / PAGE {
+            let request = PageRequest { span: Span { before: None, after: Some(after) }, limit: PAGE };
+            let page = self.peeked_timeline(user, &request, Tier::Disk)?.items;
+            let Some(newest) = page.first().map(|entry| entry.cursor) else { return Ok(Some(found)) };
+            after = newest;
+            // Asked after the page was read: what is in it and not known now was committed before the log began,
+            // or is forgotten.
+            let cursors: Vec<_> = page.iter().map(|entry| entry.cursor).collect();
+            let known = self.live.sequencer().knows(&cursors);
+            let unknown = page.into_iter().zip(known).filter(|(_, known)| !known).map(|(entry, _)| entry);
+            let event = |entry: Entry| Event { kind: Kind::Publish, entry, logged: entry.cursor.at };
+            let mut events: Vec<_> = unknown.map(event).collect();
+            events.reverse();
+            found.append(&mut events);
+            if found.len() > MOST_MISSED {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    /// What streams are told of these events, by what the items are now; nothing of an event that
+    /// a later one undid.
+    pub fn happened(&self, events: &[Event]) -> Result<Vec<Option<Happened>>> {
+        let ids: Vec<ContentId> = events.iter().map(|event| event.entry.cursor.id).collect();
+        let contents = self.contents(&ids, Tier::Disk)?;
+        let shown = self.listed(contents, Tier::Disk)?;
+        let live: HashMap<ContentId, Shown> = shown.into_iter().map(|item| (item.content.id, item)).collect();
+        let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {
+            (Kind::Publish | Kind::Restore, item) => item.cloned().map(Happened::Came),
+            (Kind::Edit, item) => item.cloned().map(Happened::Edited),
+            (Kind::Delete, None) => Some(Happened::Gone(event.entry)),
+            (Kind::Delete, Some(_)) | (Kind::Mark, _) => None,
+        };
+        Ok(events.iter().map(told).collect())
+    }
+}

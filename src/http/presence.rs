@@ -1,0 +1,34 @@
+//! `/v1/users/{uid}/presence`: heartbeats.
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{Answer, Call};
+use super::reply;
+use crate::model::{Millis, UserId};
+
+/// How a user is online.
+#[derive(Debug, Serialize)]
+struct PresenceBody {
+    user_id: UserId,
+    /// With a heartbeat or an open stream.
+    online: bool,
+    /// When the heartbeat runs out, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Millis>,
+}
+
+/// `PUT /v1/users/{uid}/presence`
+pub(super) async fn beat(mut call: Call) -> Answer {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Beat {
+        online: bool,
+    }
+
+    let user = call.user()?;
+    call.no_query()?;
+    let body = call.body(call.api.body_limit).await?;
+    let Beat { online } = body.json()?;
+    let state = call.read(move |feed, tier| feed.set_presence(user, online, tier)).await?;
+    reply::ok(&PresenceBody { user_id: user, online: state.is_online(), expires_at: state.until })
+}

@@ -1,0 +1,174 @@
+//! `/v1/users/{uid}/stream`: server-sent events.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use actix_web::HttpResponse;
+use actix_web::body::{BodySize, MessageBody};
+use actix_web::http::Method;
+use actix_web::http::header::CACHE_CONTROL;
+use actix_web::web::Bytes;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::api::Api;
+use super::call::{Answer, Call};
+use super::events;
+use super::limits::Places;
+use super::problem::Problem;
+use crate::feed::Feed;
+use crate::live::{Event, Item, Stream};
+use crate::model::{Cursor, UserId};
+
+/// Events that are read at once for a client that catches up.
+const PART: usize = 50;
+/// What goes to the connection at once, bytes, unless one event alone is larger.
+const PIECE: usize = 16 << 10;
+
+/// `GET /v1/users/{uid}/stream`
+pub(super) async fn listen(call: Call) -> Answer {
+    let user = call.user()?;
+    call.no_query()?;
+    let after = last_event_id(&call)?;
+    if call.api.is_stopping() {
+        return Err(Problem::stopping());
+    }
+    let mut response = HttpResponse::Ok();
+    response.content_type(events::MEDIA_TYPE);
+    response.insert_header((CACHE_CONTROL, "no-store")).insert_header(("x-accel-buffering", "no"));
+    if call.request.method() == Method::HEAD {
+        return Ok(response.finish());
+    }
+    let place = call.api.limits.streams.take(1)?;
+    let opened = call.block(move |feed| open(feed, user, after)).await?;
+    let mut heartbeat = interval(call.api.heartbeat);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    heartbeat.reset();
+    let (api, stream) = (Arc::clone(&call.api), opened.stream);
+    let mut body = Body { api, user, text: opened.text, catch_up: None, stream, heartbeat, _place: place };
+    body.catch_up(opened.missed);
+    Ok(response.body(body))
+}
+
+/// The item or place after which a client wants to go on.
+fn last_event_id(call: &Call) -> Result<Option<Cursor>, Problem> {
+    let wrong = |what: &str| Problem::invalid_header(format_args!("last-event-id: {what}"));
+    let mut values = call.request.headers().get_all("last-event-id");
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(wrong("given twice"));
+    }
+    let text = value.to_str().map_err(|_| wrong("a cursor is plain text"))?;
+    text.parse().map(Some).map_err(|e| wrong(&format!("{e}, not \"{text}\"")))
+}
+
+struct Opened {
+    stream: Stream,
+    /// What to begin with.
+    text: String,
+    /// What happened while the client was away.
+    missed: VecDeque<Event>,
+}
+
+fn open(feed: &Feed, user: UserId, after: Option<Cursor>) -> Result<Opened, Problem> {
+    let stream = feed.listen(user)?;
+    let (position, place) = stream.start();
+    let missed = after.map(|after| feed.missed(user, after, position)).transpose()?;
+    let (text, missed) = match missed {
+        None => (events::place(place), Vec::new()),
+        Some(None) => (events::reset(place)?, Vec::new()),
+        Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
+    };
+    Ok(Opened { stream, text, missed: missed.into() })
+}
+
+/// Some events as text, and those that come after them.
+type Part = (String, VecDeque<Event>);
+
+type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
+
+/// An open stream on its way to the client.
+struct Body {
+    api: Arc<Api>,
+    user: UserId,
+    /// What goes out next.
+    text: String,
+    /// What the client missed; before all that is new.
+    catch_up: Option<Reading>,
+    stream: Stream,
+    heartbeat: Interval,
+    _place: Places,
+}
+
+impl Body {
+    /// Begins to read the next part of what the client missed, if there is any. Not all of it at once: a
+    /// client that reads slowly is not to hold more than a part in memory.
+    fn catch_up(&mut self, missed: VecDeque<Event>) {
+        let (api, user) = (Arc::clone(&self.api), self.user);
+        self.catch_up = (!missed.is_empty())
+            .then(|| -> Reading { Box::pin(async move { api.block(move |feed| part(feed, user, missed)).await }) });
+    }
+
+    /// Gathers what there is to send; false once the stream is over.
+    fn gather(&mut self, context: &mut Context<'_>) -> bool {
+        while let Some(catch_up) = &mut self.catch_up {
+            if self.text.len() >= PIECE {
+                return true;
+            }
+            match catch_up.as_mut().poll(context) {
+                Poll::Pending => return true,
+                Poll::Ready(Ok((text, rest))) => {
+                    self.text.push_str(&text);
+                    self.catch_up(rest);
+                }
+                // The client comes back, and goes on from the last event it got.
+                Poll::Ready(Err(_)) => return false,
+            }
+        }
+        while self.text.len() < PIECE {
+            match self.stream.poll(context) {
+                Poll::Pending => break,
+                Poll::Ready(Some(Item::Frame(frame))) => self.text.push_str(frame.text()),
+                Poll::Ready(Some(Item::Reset(place))) => match events::reset(place) {
+                    Ok(reset) => self.text.push_str(&reset),
+                    Err(_) => return false,
+                },
+                Poll::Ready(None) => return false,
+            }
+        }
+        true
+    }
+}
+
+/// The next events that a client missed, of those whose authors it is shown by now.
+fn part(feed: &Feed, user: UserId, mut missed: VecDeque<Event>) -> Result<Part, Problem> {
+    let rest = missed.split_off(missed.len().min(PART));
+    let authors = feed.shown_to(user)?;
+    missed.retain(|event| authors.binary_search(&event.entry.author).is_ok());
+    let texts = events::texts(feed, missed.make_contiguous())?;
+    Ok((texts.into_iter().flatten().collect(), rest))
+}
+
+impl MessageBody for Body {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let goes_on = self.gather(context);
+        if !self.text.is_empty() {
+            self.heartbeat.reset();
+            // What ended meanwhile ends at the next look.
+            return Poll::Ready(Some(Ok(std::mem::take(&mut self.text).into())));
+        }
+        if !goes_on {
+            return Poll::Ready(None);
+        }
+        self.heartbeat.poll_tick(context).map(|_| Some(Ok(Bytes::from_static(events::COMMENT.as_bytes()))))
+    }
+}

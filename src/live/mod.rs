@@ -1,0 +1,81 @@
+//! What is live: who is online, what has just happened, and who is listening.
+//!
+//! Everything here is in memory and gone after a restart. [`Sequencer`] puts what is committed into
+//! one order and keeps the newest part of it, so that a stream that was cut can go on; [`Streams`] has
+//! a bounded queue for each open stream; [`Presence`] knows who is online.
+//!
+//! One thread takes events from the sequencer to the queues. It is told that there is something to
+//! do through a channel of one place: a hint that finds it full is not needed.
+
+mod ids;
+mod log;
+mod presence;
+mod queue;
+mod sequencer;
+mod streams;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::model::Millis;
+
+pub use ids::IdMaker;
+pub use log::{Event, Kind, Slice};
+pub use presence::{Online, Presence};
+pub use queue::{Frame, Item};
+pub use sequencer::{Flight, Sequencer};
+pub use streams::{Closed, Stale, Stream, Streams, StreamsUsage};
+
+/// The live side of the service.
+#[derive(Debug)]
+pub struct Live {
+    presence: Arc<Presence>,
+    sequencer: Arc<Sequencer>,
+    streams: Streams,
+    hints: Receiver<()>,
+}
+
+impl Live {
+    /// Nobody online, nothing happened yet. A heartbeat counts for `ttl`.
+    pub fn new(ttl: Millis) -> Self {
+        let (hint, hints) = bounded(1);
+        let presence = Arc::new(Presence::new(ttl));
+        let sequencer = Arc::new(Sequencer::new(hint.clone()));
+        let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence), hint);
+        Self { presence, sequencer, streams, hints }
+    }
+
+    /// Who is online.
+    pub fn presence(&self) -> &Presence {
+        &self.presence
+    }
+
+    /// What happened.
+    pub fn sequencer(&self) -> &Sequencer {
+        &self.sequencer
+    }
+
+    /// Who is listening.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
+    /// Has whoever waits look at once.
+    pub fn wake(&self) {
+        self.streams.wake();
+    }
+
+    /// Waits until there may be something to do, at most for `timeout`.
+    pub fn wait(&self, timeout: Duration) {
+        // Either way the caller looks for itself.
+        let _ = self.hints.recv_timeout(timeout);
+    }
+}
+
+/// Tells the thread that takes events to the queues to look.
+fn hint(hints: &Sender<()>) {
+    // A full channel has a hint already.
+    let _ = hints.try_send(());
+}

@@ -1,0 +1,56 @@
+//! The online followers of an author: they get an item before all others.
+//!
+//! Both the followers and the users online are sorted by id, so each look-up skips to where the other
+//! list goes on: there are no more of them than the shorter list is long. Nothing is recorded of it; after
+//! a restart these followers get the item with the rest, once more, which changes nothing.
+
+use super::Context;
+use crate::clock::now;
+use crate::error::Result;
+use crate::model::{Entry, Id, JobId, Reach, UserId};
+use crate::store::{Delivery, Then};
+
+/// Users of either kind that are read at once.
+const LOOK: usize = 64;
+/// Most followers who are served out of turn: so many that the rest wait for some tenths of a second.
+const MOST: usize = 1 << 16;
+
+impl Context {
+    /// Delivers to the online followers; who they are, ascending.
+    pub(super) fn online_first(&self, job: JobId, entry: Entry, reach: Reach) -> Result<Vec<UserId>> {
+        let mut served = Vec::new();
+        let mut next = Some(UserId::MIN);
+        while let Some(from) = next.filter(|_| served.len() < MOST) {
+            let mut found = Vec::new();
+            while let Some(from) = next.filter(|_| found.len() < self.rules.chunk) {
+                next = self.look(entry.author, from, &mut found)?;
+            }
+            if found.is_empty() {
+                break;
+            }
+            debug_assert!(found.first().is_some_and(|first| *first >= from));
+            let recipients = self.recipients(reach, found.clone())?;
+            self.store.deliver(&Delivery { job, entry, recipients: &recipients, then: Then::Nothing })?;
+            self.tally.chunk(recipients.len());
+            served.append(&mut found);
+        }
+        Ok(served)
+    }
+
+    /// Finds some followers who are online, of those with ids of at least `from`; where to go on.
+    fn look(&self, author: UserId, from: UserId, found: &mut Vec<UserId>) -> Result<Option<UserId>> {
+        let online = self.live.presence().online_from(from, LOOK, now());
+        let Some(first) = online.first() else { return Ok(None) };
+        let followers = self.store.followers_after(author, first.next_smaller(), LOOK)?;
+        let end = known_to(&online).min(known_to(&followers));
+        found.extend(online.iter().filter(|id| **id <= end && followers.binary_search(id).is_ok()));
+        // What is known of the followers beyond spares looking at who is online in between.
+        let beyond = followers.iter().find(|follower| **follower > end).copied();
+        Ok(beyond.or(end.next_greater()))
+    }
+}
+
+/// The last id of which a part of a list tells whether it is there.
+fn known_to(part: &[UserId]) -> UserId {
+    part.get(LOOK - 1).copied().unwrap_or(UserId::MAX)
+}

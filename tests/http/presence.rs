@@ -1,0 +1,81 @@
+//! Who is online.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::client::{PATIENCE, Server};
+use super::listener::Listener;
+
+const ONLINE: &str = "tideline_users_online";
+
+fn set(server: &Server, user: u64, online: bool) -> serde_json::Value {
+    server.call("PUT", &format!("/v1/users/{user}/presence"), format!(r#"{{"online":{online}}}"#)).expect(200)
+}
+
+#[test]
+fn a_heartbeat_keeps_a_user_online_for_a_while() {
+    let server = Server::with(&[("TIDELINE__PRESENCE__TTL", "2s")]);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    let state = set(&server, 1, true);
+    assert_eq!((&state["user_id"], &state["online"]), (&"1".into(), &true.into()));
+    let expires = state["expires_at"].as_u64().unwrap();
+    assert!((now + 2000..now + 2000 + PATIENCE.as_millis() as u64).contains(&expires), "{now} {state}");
+    set(&server, 2, true);
+    assert_eq!(server.figure(ONLINE), 2.0);
+    let gone = serde_json::json!({"user_id": "2", "online": false});
+    assert_eq!((set(&server, 2, false), set(&server, 2, false)), (gone.clone(), gone));
+    assert_eq!(server.figure(ONLINE), 1.0);
+    let began = Instant::now();
+    while server.figure(ONLINE) > 0.0 {
+        assert!(began.elapsed() < PATIENCE, "a heartbeat that does not run out");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(began.elapsed() > Duration::from_secs(1));
+}
+
+#[test]
+fn an_open_stream_is_as_good_as_a_heartbeat() {
+    // By what it sends, the server gets to know that a client is gone.
+    let server = Server::with(&[("TIDELINE__PRESENCE__HEARTBEAT", "200ms")]);
+    let listener = Listener::open(&server, 1, None);
+    assert_eq!(server.figure(ONLINE), 1.0);
+    set(&server, 1, true);
+    assert_eq!(server.figure(ONLINE), 1.0);
+    let state = set(&server, 1, false);
+    assert_eq!(state, serde_json::json!({"user_id": "1", "online": true}), "the stream is open still");
+    drop(listener);
+    let began = Instant::now();
+    while server.figure(ONLINE) > 0.0 {
+        assert!(began.elapsed() < PATIENCE, "a stream that does not end");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn presence_counts_as_activity() {
+    let server = Server::with(&[("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"), ("TIDELINE__FANOUT__CHUNK", "1")]);
+    for user in 1..=4 {
+        server.follow(user, 9, 10);
+    }
+    set(&server, 1, true);
+    let listener = Listener::open(&server, 2, None);
+    server.settle();
+    server.publish(1, 9, 1000);
+    server.settle();
+    let in_inbox =
+        |user: u64| server.get(&format!("/v1/admin/users/{user}/timeline/explain?content_id=1"))["in_inbox"] == true;
+    assert_eq!([1, 2, 3, 4].map(in_inbox), [true, true, false, false]);
+    drop(listener);
+}
+
+#[test]
+fn other_bodies_are_refused() {
+    let server = Server::start();
+    let path = "/v1/users/1/presence";
+    for bad in ["", "{}", "[]", r#"{"online":1}"#, r#"{"online":null}"#, r#"{"online":true,"x":1}"#, "true"] {
+        server.call("PUT", path, bad).problem(bad, 400, "invalid_body");
+    }
+    server.call("PUT", "/v1/users/x/presence", r#"{"online":true}"#).problem("an id", 400, "invalid_id");
+    server.call("PUT", "/v1/users/1/presence?a=1", r#"{"online":true}"#).problem("a", 400, "invalid_parameter");
+    server.call("GET", path, "").problem("a method", 405, "method_not_allowed");
+    assert_eq!(server.figure(ONLINE), 0.0);
+}

@@ -1,0 +1,238 @@
+//! Streams: what they are sent, and when.
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+
+use super::client::{PATIENCE, Server};
+use super::listener::Listener;
+
+#[test]
+fn followers_get_every_change_as_it_happens() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let mut listener = Listener::open(&server, 1, None);
+    for header in ["content-type: text/event-stream", "cache-control: no-store", "x-accel-buffering: no"] {
+        assert!(listener.head.starts_with("HTTP/1.1 200 ") && listener.head.contains(header), "{}", listener.head);
+    }
+    server.publish(11, 2, 1000);
+    server.publish(12, 3, 1000);
+    let sent = listener.event();
+    assert_eq!((sent.event.as_str(), sent.id.as_deref()), ("content", Some("1000-11")));
+    let shown = &server.get("/v1/users/1/timeline")["items"][0];
+    assert_eq!(sent.data["author"], shown["author"]);
+    assert_eq!((&sent.data["text"], &sent.data["counts"]), (&shown["text"], &shown["counts"]));
+    server.call("PATCH", "/v1/content/11", r#"{"text":"new"}"#).expect(200);
+    let sent = listener.event();
+    assert_eq!((sent.event.as_str(), sent.id, &sent.data["text"]), ("edit", None, &"new".into()));
+    assert!(sent.data["edited_at"].is_u64() && sent.data["author"]["user_id"] == "2");
+    assert_eq!(server.call("DELETE", "/v1/content/11", "").status, 204);
+    let sent = listener.event();
+    assert_eq!((sent.event.as_str(), sent.id), ("delete", None));
+    assert_eq!(sent.data, serde_json::json!({"content_id": "11", "author_id": "2", "published_at": 1000}));
+    server.call("POST", "/v1/content", r#"{"author_id":2,"content_id":13,"broadcast":false}"#).expect(201);
+    server.call("PATCH", "/v1/content/13", r#"{"text":"new"}"#).expect(200);
+    assert_eq!(server.call("DELETE", "/v1/content/13", "").status, 204);
+    listener.is_quiet();
+    // What is late in time is news all the same.
+    server.publish(14, 2, 5);
+    assert_eq!(listener.content(), 14);
+}
+
+#[test]
+fn a_change_of_whom_one_follows_counts_at_once() {
+    let server = Server::start();
+    server.follow(1, 3, 10);
+    let mut listener = Listener::open(&server, 1, None);
+    for round in (0..).step_by(10).take(20) {
+        server.publish(100 + round, 2, 1000);
+        server.publish(101 + round, 3, 1000);
+        assert_eq!(listener.content(), 101 + round);
+        server.follow(1, 2, 10);
+        server.publish(102 + round, 2, 1000);
+        assert_eq!(listener.content(), 102 + round);
+        server.call("DELETE", "/v1/users/1/following/2", "").expect(200);
+    }
+    listener.is_quiet();
+}
+
+#[test]
+fn who_comes_back_gets_what_came_meanwhile() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let mut listener = Listener::open(&server, 1, None);
+    // Cut before any event: the place is known all the same.
+    while listener.last_id.is_none() {
+        listener.block(PATIENCE).unwrap();
+    }
+    let place = listener.last_id.clone();
+    drop(listener);
+    for id in 11..=13 {
+        server.call("POST", "/v1/content", format!(r#"{{"author_id":2,"content_id":{id}}}"#)).expect(201);
+    }
+    server.publish(14, 2, 7);
+    server.call("PATCH", "/v1/content/12", r#"{"text":"new"}"#).expect(200);
+    server.call("DELETE", "/v1/content/13", "");
+    let mut listener = Listener::open(&server, 1, place.as_deref());
+    assert_eq!((listener.content(), listener.content(), listener.content()), (11, 12, 14));
+    assert_eq!((listener.event().event, listener.event().event), ("edit".to_owned(), "delete".to_owned()));
+    listener.is_quiet();
+    assert_eq!(listener.last_id.as_deref(), Some("7-14"), "a late item is a place too");
+    server.publish(15, 2, 3);
+    assert_eq!(listener.content(), 15);
+    let mut listener = Listener::open(&server, 1, Some("7-14"));
+    assert_eq!((listener.event().event, listener.event().event), ("edit".to_owned(), "delete".to_owned()));
+    assert_eq!(listener.content(), 15);
+    // Which of them a place of the client's own making has, is a matter of time alone.
+    let newest = server.get("/v1/users/1/timeline?limit=1")["prev"].as_str().unwrap().to_owned();
+    let after = format!("{}-9223372036854775807", newest.split_once('-').unwrap().0.parse::<u64>().unwrap() + 60_000);
+    Listener::open(&server, 1, Some(&after)).is_quiet();
+    // Nothing before the process began is known but what the timeline has.
+    let (_, data) = server.stop("TERM");
+    let server = Server::on(data, &[]);
+    let mut listener = Listener::open(&server, 1, Some("5-1"));
+    let after = [listener.content(), listener.content(), listener.content()];
+    assert_eq!(after, [14, 11, 12], "oldest first");
+    server.publish(16, 2, 8);
+    assert_eq!(listener.content(), 16);
+    listener.is_quiet();
+}
+
+#[test]
+fn who_missed_too_much_is_told_so() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let batch = |first: u64, n: u64| {
+        let items: Vec<_> = (first..first + n).map(|id| format!(r#"{{"content_id":{id},"author_id":2}}"#)).collect();
+        server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
+    };
+    server.publish(1, 2, 1000);
+    batch(2, 1000);
+    let mut listener = Listener::open(&server, 1, Some("1000-1"));
+    assert_eq!((0..1000).map(|_| listener.content()).collect::<Vec<_>>(), (2..1002).collect::<Vec<_>>());
+    listener.is_quiet();
+    batch(1002, 1);
+    for after in ["1000-1", "999-1"] {
+        let mut listener = Listener::open(&server, 1, Some(after));
+        let sent = listener.event();
+        assert_eq!(sent.event, "reset", "{after}");
+        listener.is_quiet();
+        batch(5000 + after.len() as u64, 1);
+        assert_eq!(listener.content(), 5000 + after.len() as u64);
+        // From there on nothing is missed, and nothing comes twice.
+        let mut again = Listener::open(&server, 1, sent.id.as_deref());
+        assert_eq!(again.content(), 5000 + after.len() as u64);
+        again.is_quiet();
+    }
+}
+
+#[test]
+fn a_wrong_place_is_refused() {
+    let server = Server::start();
+    for bad in ["", "1", "1-0", "x", "1-2-3", "é"] {
+        let reply = server.call_as("GET", "/v1/users/1/stream", "", &[("last-event-id", bad)]);
+        reply.problem(bad, 400, "invalid_header");
+    }
+    let twice = [("last-event-id", "1-1"), ("last-event-id", "1-1")];
+    server.call_as("GET", "/v1/users/1/stream", "", &twice).problem("twice", 400, "invalid_header");
+    server.call("GET", "/v1/users/1/stream?limit=1", "").problem("a parameter", 400, "invalid_parameter");
+    server.call("GET", "/v1/users/0/stream", "").problem("an id", 400, "invalid_id");
+    server.call("POST", "/v1/users/1/stream", "").problem("a method", 405, "method_not_allowed");
+    let head = server.call("HEAD", "/v1/users/1/stream", "");
+    assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
+    assert_eq!(server.figure("tideline_streams"), 0.0);
+}
+
+#[test]
+fn silence_is_broken_by_comments() {
+    let settings = [("TIDELINE__PRESENCE__HEARTBEAT", "200ms"), ("TIDELINE__SERVER__REQUEST_TIMEOUT", "300ms")];
+    let server = Server::with(&settings);
+    let mut listener = Listener::open(&server, 1, None);
+    let began = Instant::now();
+    let mut comments = 0;
+    while began.elapsed() < Duration::from_secs(2) {
+        let block = listener.block(PATIENCE).expect("a stream may take longer than a request");
+        assert_eq!(block.event, "");
+        comments += block.comments;
+    }
+    assert!((5..=12).contains(&comments), "{comments}");
+}
+
+#[test]
+fn a_stop_ends_streams_at_once() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let mut listeners: Vec<_> = (1..=50).map(|user| Listener::open(&server, user, None)).collect();
+    let began = Instant::now();
+    let (status, _data) = server.stop("TERM");
+    assert_eq!(status.code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(listeners.iter_mut().all(Listener::ends));
+}
+
+/// A connection whose client takes little before it reads.
+fn narrow(address: SocketAddr) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    socket.connect(&address.into()).unwrap();
+    socket.into()
+}
+
+#[test]
+fn who_does_not_read_loses_events_and_nobody_else_does() {
+    let server = Server::start();
+    let readers = [1, 2];
+    for reader in readers {
+        server.follow(reader, 3, 10);
+    }
+    let mut slow = Listener::on(narrow(server.address), 1, None);
+    let mut quick = Listener::open(&server, 2, None);
+    let text = "x".repeat(8000);
+    for batch in 0..30 {
+        let item = |n: u64| format!(r#"{{"content_id":{},"author_id":3,"text":"{text}"}}"#, 1 + 100 * batch + n);
+        let items: Vec<_> = (0..100).map(item).collect();
+        server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
+        for n in 0..100 {
+            assert_eq!(quick.content(), 1 + 100 * batch + n);
+        }
+    }
+    assert!(server.figure("tideline_stream_resets_total") >= 1.0);
+    let mut seen = Vec::new();
+    let reset = loop {
+        let sent = slow.event();
+        if sent.event == "reset" {
+            break sent;
+        }
+        seen.push(sent.data["content_id"].as_str().unwrap().parse::<u64>().unwrap());
+    };
+    assert_eq!(seen, (1..=seen.len() as u64).collect::<Vec<_>>(), "in order, up to the reset");
+    server.publish(9000, 3, 10);
+    let mut later = Vec::new();
+    while later.last() != Some(&9000) {
+        later.push(slow.content());
+    }
+    let resumed = later.clone();
+    let mut again = Listener::open(&server, 1, reset.id.as_deref());
+    for id in resumed {
+        assert_eq!(again.content(), id);
+    }
+    again.is_quiet();
+    drop((slow, quick, again));
+    let began = Instant::now();
+    while server.figure("tideline_stream_memory_bytes") > 0.0 {
+        assert!(began.elapsed() < PATIENCE, "memory is not given back");
+    }
+}
+
+#[test]
+fn streams_leave_connections_for_requests() {
+    let server = Server::with(&[("TIDELINE__SERVER__MAX_CONNECTIONS", "16")]);
+    let streams: Vec<_> = (1..=14).map(|user| Listener::open(&server, user, None)).collect();
+    assert_eq!(server.figure("tideline_streams"), 14.0);
+    let one_more = server.call("GET", "/v1/users/1/stream", "");
+    one_more.problem("one more", 503, "overloaded");
+    assert!(one_more.header("retry-after").is_some());
+    server.publish(1, 1, 1);
+    drop(streams);
+}
