@@ -87,7 +87,7 @@ impl Load<'_> {
             self.publish(author, 25)?;
         }
         self.relate(viewer, &LONG, &[])?;
-        self.change(Change::Mute { user: *READERS.start(), target: ALL, muted: round % 2 == 0 })?;
+        self.change(Change::Mute { user: *READERS.start(), target: ALL, muted: round.is_multiple_of(2) })?;
         self.change(Change::Hide { user: ACTIVE, target: viewer, hidden: true })?;
         self.change(Change::Profile { user: viewer, nickname: format!("viewer in round {round}") })?;
         self.drain()?;
