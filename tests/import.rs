@@ -4,6 +4,12 @@
 
 mod command;
 
+#[path = "http/client.rs"]
+#[allow(dead_code, reason = "each test binary uses a part")]
+mod client;
+#[path = "import/members.rs"]
+mod members;
+
 use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;

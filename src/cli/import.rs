@@ -1,4 +1,5 @@
-//! `tideline import`: follows and content from files, as if each line had been sent to the API.
+//! `tideline import`: follows, content, reactions and profiles from files, as if each line had been sent to the
+//! API.
 
 mod fields;
 mod reader;
@@ -22,17 +23,20 @@ use super::progress::{Progress, Unit};
 use super::{drain_until, print};
 use crate::config::{Config, Durability};
 use crate::error::{Error, Result};
-use crate::feed::{Feed, Follow, Imported};
+use crate::feed::{Feed, Follow, Imported, Reacting};
 use crate::model::Draft;
 use crate::server::{self, App};
 
 /// What to import.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("input").required(true).multiple(true), after_help = "\
-CSV: user_id,target_id[,since] and content_id,author_id,published_at[,text]; a header row may name the
+CSV: user_id,target_id[,since] for follows, content_id,author_id,published_at[,text] for content,
+content_id,user_id,kind[,since] for reactions, kind being like or favorite, and
+user_id[,nickname][,avatar][,extra] for profiles, extra being a JSON object; a header row may name the
 columns in another order. NDJSON: one object a line, with the field names of the API. Plain, gzip or
-Zstandard, told apart by content. FILE may be - for the standard input. All follows are taken before
-all content. An import can be run again: what is there already is counted, not taken twice.")]
+Zstandard, told apart by content. FILE may be - for the standard input. Follows are taken first, then
+content, reactions and profiles. A profile takes the place of the one that is there, whole. An import
+can be run again: what is there already is counted, not taken twice.")]
 pub(super) struct ImportArgs {
     /// Who follows whom; may be given several times
     #[arg(long, value_name = "FILE", group = "input")]
@@ -40,6 +44,12 @@ pub(super) struct ImportArgs {
     /// What was published; may be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     content: Vec<PathBuf>,
+    /// Who likes what, and whose favorites are what; may be given several times
+    #[arg(long, value_name = "FILE", group = "input")]
+    reactions: Vec<PathBuf>,
+    /// What users show of themselves; may be given several times
+    #[arg(long, value_name = "FILE", group = "input")]
+    profiles: Vec<PathBuf>,
     /// Give up once more than N lines were refused
     #[arg(long, value_name = "N")]
     max_refused: Option<u64>,
@@ -62,19 +72,33 @@ struct Tally {
     refused: u64,
 }
 
+/// The files of each table, open.
+struct Sources {
+    follows: Vec<Source>,
+    content: Vec<Source>,
+    reactions: Vec<Source>,
+    profiles: Vec<Source>,
+}
+
 pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     // Each write need not reach the device: all do before the end, and a run cut short is run again.
     config.storage.durability = Durability::Os;
-    if args.follows.iter().chain(&args.content).filter(|path| path.as_os_str() == "-").count() > 1 {
+    let all = [&args.follows, &args.content, &args.reactions, &args.profiles];
+    if all.into_iter().flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Error::Setup("the standard input can be read once only".to_owned()));
     }
     let open = |paths: &[PathBuf]| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>();
-    let (follows, content) = (open(&args.follows)?, open(&args.content)?);
+    let sources = Sources {
+        follows: open(&args.follows)?,
+        content: open(&args.content)?,
+        reactions: open(&args.reactions)?,
+        profiles: open(&args.profiles)?,
+    };
     let interrupt = Interrupt::catch()?;
     let app = server::open(&config)?;
     let longest = config.server.body_limit;
     let mut import = Import { app: &app, interrupt, longest, max_refused: args.max_refused, tallies: Vec::new() };
-    let taken = import.all(follows, content);
+    let taken = import.all(sources);
     let tallies = import.tallies;
     let stopped = app.stop(config.server.shutdown_timeout.get());
     print(|out| tallies.iter().try_for_each(|tally| tally.print(out)))?;
@@ -96,21 +120,28 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    fn all(&mut self, follows: Vec<Source>, content: Vec<Source>) -> Result<()> {
-        let taken = self.files(follows, content);
+    fn all(&mut self, sources: Sources) -> Result<()> {
+        let taken = self.files(sources);
         if taken.is_ok() && !drain_until(self.app.feed(), || self.interrupt.was_asked()) {
             tracing::warn!("the jobs that are left go on after the next start");
         }
         taken.and(self.app.feed().store().sync())
     }
 
-    fn files(&mut self, follows: Vec<Source>, content: Vec<Source>) -> Result<()> {
+    fn files(&mut self, sources: Sources) -> Result<()> {
         let feed = Arc::clone(self.app.feed());
-        for source in follows {
-            self.file("follows", source, |rows| import_follows(&feed, &rows))?;
+        for source in sources.follows {
+            self.file("follows", source, |rows: Vec<Follow>| outcomes(feed.import_follows(&rows)?))?;
         }
-        for source in content {
+        for source in sources.content {
             self.file("content", source, |rows| import_content(&feed, rows))?;
+        }
+        // Each needs its item.
+        for source in sources.reactions {
+            self.file("reactions", source, |rows: Vec<Reacting>| outcomes(feed.import_reactions(&rows)?))?;
+        }
+        for source in sources.profiles {
+            self.file("profiles", source, |rows| outcomes(feed.import_profiles(rows)?.into_iter().map(Ok)))?;
         }
         Ok(())
     }
@@ -181,13 +212,14 @@ fn interrupted() -> Error {
     Error::Setup("interrupted; what was taken is kept, and the import can be run again".to_owned())
 }
 
-fn import_follows(feed: &Feed, rows: &[Follow]) -> Result<Vec<Outcome>> {
+/// What each row being new, or not, or refused, comes to.
+fn outcomes(taken: impl IntoIterator<Item = Result<bool>>) -> Result<Vec<Outcome>> {
     let outcome = |taken| match taken {
         Ok(true) => Ok(Outcome::New),
         Ok(false) => Ok(Outcome::Same),
         Err(error) => refusal(error),
     };
-    feed.import_follows(rows)?.into_iter().map(outcome).collect()
+    taken.into_iter().map(outcome).collect()
 }
 
 fn import_content(feed: &Feed, rows: Vec<Draft>) -> Result<Vec<Outcome>> {

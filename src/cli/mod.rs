@@ -52,7 +52,7 @@ struct Nothing {}
 enum Command {
     /// Run the server
     Serve(With<ServeArgs>),
-    /// Take follows and content from files
+    /// Take follows, content, reactions and profiles from files
     Import(With<import::ImportArgs>),
     /// Print the effective settings
     Config(With<Nothing>),

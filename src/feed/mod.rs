@@ -33,6 +33,7 @@ pub use content::Imported;
 pub use lanes::{LanesUsage, Lead, Told};
 pub use live::Happened;
 pub use markers::MOST_UNREAD;
+pub use reactions::Reacting;
 pub use relations::Follow;
 
 /// The settings that change what the rules do.

@@ -1,15 +1,31 @@
 //! Likes and favorites, and the lists that come of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Feed;
 use super::lanes::{LanesUsage, Lead, Told};
+use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::model::{
-    ContentId, Cursor, Entry, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span, UserCursor, UserId,
+    ContentId, Cursor, Entry, Millis, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span, UserCursor,
+    UserId,
 };
 use crate::store::Tier;
 use crate::sync::{Condvar, Mutex, PoisonError};
+
+/// One line of an import: who reacted to what, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reacting {
+    /// To which item.
+    pub content: ContentId,
+    /// Who.
+    pub user: UserId,
+    /// How.
+    pub kind: ReactionKind,
+    /// Since when; the server's clock if left out.
+    pub since: Option<Millis>,
+}
 
 impl Feed {
     /// Lets a user react to an item, or no longer; `told` learns what it is then. Does not block: the
@@ -46,6 +62,34 @@ impl Feed {
             }
             slot = answer.1.wait(slot).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Lets users react, each line that can be; for each whether it is new. Lines of one item are written
+    /// together, in their order; a line without a time gets the server's clock. Not through the lanes: an
+    /// import has nobody beside it.
+    pub fn import_reactions(&self, lines: &[Reacting]) -> Result<Vec<Result<bool>>> {
+        let now = now();
+        let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
+        for (place, line) in lines.iter().enumerate() {
+            items.entry(line.content).or_default().push(place);
+        }
+        let mut results: Vec<_> = lines.iter().map(|_| Ok(false)).collect();
+        for (id, places) in items {
+            let wish = |place: &usize| {
+                let Reacting { user, kind, since, .. } = lines[*place];
+                Reaction { user, kind, since: Some(since.unwrap_or(now)) }
+            };
+            match self.store.react(id, &places.iter().map(wish).collect::<Vec<_>>()) {
+                Ok(reacted) => {
+                    places.into_iter().zip(reacted).for_each(|(place, reacted)| results[place] = Ok(reacted.changed));
+                }
+                Err(Error::NotFound { .. }) => {
+                    places.into_iter().for_each(|place| results[place] = Err(Error::content_not_found(id)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(results)
     }
 
     /// A page of those who reacted to an item; `content_not_found` if it is not there.

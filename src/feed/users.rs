@@ -1,5 +1,7 @@
 //! Profiles.
 
+use std::collections::HashMap;
+
 use super::Feed;
 use crate::error::Result;
 use crate::model::{Profile, UserCounts, UserId};
@@ -16,5 +18,23 @@ impl Feed {
     pub fn put_profile(&self, user: UserId, profile: Profile) -> Result<(Profile, UserCounts)> {
         self.store.put_profile(user, &profile)?;
         Ok((profile, self.store.user_counts(user, Tier::Disk)?))
+    }
+
+    /// Puts profiles in order, all in one change; for each whether it was another, or none, before.
+    pub fn import_profiles(&self, profiles: Vec<(UserId, Profile)>) -> Result<Vec<bool>> {
+        let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
+        let mut present: HashMap<_, _> = users.iter().copied().zip(self.store.profiles(&users, Tier::Disk)?).collect();
+        let mut put = |(user, profile): &(UserId, Profile)| {
+            let present = present.entry(*user).or_default();
+            let differs = present.as_ref() != Some(profile);
+            if differs {
+                *present = Some(profile.clone());
+            }
+            differs
+        };
+        let changed: Vec<_> = profiles.iter().map(&mut put).collect();
+        let kept = profiles.into_iter().zip(&changed).filter(|(_, changed)| **changed).map(|(profile, _)| profile);
+        self.store.put_profiles(&kept.collect::<Vec<_>>())?;
+        Ok(changed)
     }
 }

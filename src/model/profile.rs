@@ -35,6 +35,19 @@ pub struct ProfileDraft {
     pub extra: Option<JsonObject>,
 }
 
+impl Profile {
+    /// A profile from its parts, with the same limits as in a [`ProfileDraft`]; else the reason.
+    pub fn checked(
+        nickname: Option<String>,
+        avatar: Option<String>,
+        extra: Option<JsonObject>,
+    ) -> Result<Self, String> {
+        fits("nickname", nickname.as_deref(), MAX_NICKNAME)?;
+        fits("avatar", avatar.as_deref(), MAX_AVATAR)?;
+        Ok(Self { nickname, avatar, extra: extra.map(JsonObject::into_string) })
+    }
+}
+
 impl From<ProfileDraft> for Profile {
     fn from(draft: ProfileDraft) -> Self {
         let ProfileDraft { nickname, avatar, extra } = draft;
@@ -52,11 +65,16 @@ fn avatar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
 
 fn text<'de, D: Deserializer<'de>>(deserializer: D, name: &str, most: usize) -> Result<Option<String>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
-    match &text {
+    fits(name, text.as_deref(), most).map_err(de::Error::custom)?;
+    Ok(text)
+}
+
+fn fits(name: &str, text: Option<&str>, most: usize) -> Result<(), String> {
+    match text {
         Some(text) if !(1..=most).contains(&text.chars().count()) => {
-            Err(de::Error::custom(format!("{name}: expected 1 to {most} characters")))
+            Err(format!("{name}: expected 1 to {most} characters"))
         }
-        _ => Ok(text),
+        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Likes and favorites.
 
+use std::str::FromStr;
+
 use super::counts::{ItemCounter, ItemCounts};
 use super::id::UserId;
 use super::position::Millis;
@@ -36,6 +38,13 @@ impl ReactionKind {
             Self::Like => ItemCounter::Likes,
             Self::Favorite => ItemCounter::Favorites,
         }
+    }
+}
+
+impl FromStr for ReactionKind {
+    type Err = &'static str;
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::named(name).ok_or("expected like or favorite")
     }
 }
 

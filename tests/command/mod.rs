@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
-use tideline::model::{ContentId, Order, Side, Span, UserId};
+use tideline::model::{ContentId, Order, ReactionKind, Side, Span, UserId};
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Store, Tier};
 
@@ -118,6 +118,9 @@ pub(crate) fn content_id(raw: u64) -> ContentId {
     ContentId::new(raw).expect("in range")
 }
 
+/// Users up to here are looked at for a profile and reactions.
+const DUMPED_USERS: u64 = 300;
+
 fn dump(store: &Store) -> String {
     let mut text = String::new();
     let users = store.users_after(None, 100_000).expect("users");
@@ -137,8 +140,23 @@ fn dump(store: &Store) -> String {
     }
     let entries = store.outboxes(&users, Span::ALL, Order::NewestFirst, 1_000_000, Tier::Disk).expect("outboxes");
     for entry in entries {
-        let found = store.contents(&[entry.cursor.id], Tier::Disk).expect("contents");
-        writeln!(text, "{found:?}").expect("text");
+        let id = entry.cursor.id;
+        let found = store.contents(&[id], Tier::Disk).expect("contents");
+        writeln!(text, "{found:?} {:?}", store.item_counts(&[id], Tier::Disk).expect("counts")).expect("text");
+        for kind in ReactionKind::ALL {
+            let reactors = store.reactors(id, kind, Span::ALL, Order::NewestFirst, 10_000, Tier::Disk);
+            writeln!(text, "  {kind:?} {:?}", reactors.expect("reactors")).expect("text");
+        }
+    }
+    // These need not be known by anything else.
+    for user in (1..=DUMPED_USERS).map(user) {
+        let profile = store.profiles(&[user], Tier::Disk).expect("profiles");
+        let reacted = ReactionKind::ALL.map(|kind| {
+            store.reacted_by(user, kind, Span::ALL, Order::NewestFirst, 10_000, Tier::Disk).expect("reactions")
+        });
+        if profile != [None] || reacted.iter().any(|list| !list.is_empty()) {
+            writeln!(text, "user {user} {profile:?} reacted to {reacted:?}").expect("text");
+        }
     }
     text
 }

@@ -76,6 +76,7 @@ impl Store {
         follower_count(author: UserId) -> u64;
         user_counts(user: UserId, tier: Tier) -> UserCounts;
         put_profile(user: UserId, profile: &Profile) -> ();
+        put_profiles(profiles: &[(UserId, Profile)]) -> ();
         profiles(users: &[UserId], tier: Tier) -> Vec<Option<Profile>>;
         begin_fan_out(job: JobId, entry: Entry, reach: Reach) -> ();
         deliver(delivery: &Delivery<'_>) -> ();

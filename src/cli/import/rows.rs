@@ -1,4 +1,7 @@
-//! The two tables that can be imported, and how one row of each is read.
+//! The tables that can be imported, and how one row of each is read.
+
+mod profile;
+mod reaction;
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -114,15 +117,19 @@ mod tests {
     use super::super::fields::split;
     use super::*;
 
-    fn csv<T: Row>(record: &str) -> Result<T, String> {
+    pub(super) fn csv<T: Row>(record: &str) -> Result<T, String> {
         T::from_fields(&Columns::in_order(T::COLUMNS), &split(record))
     }
 
-    fn user(raw: u64) -> UserId {
+    pub(super) fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
     }
 
-    fn refused<T: Row>(read: fn(&str) -> Result<T, String>, cases: &[(&str, &str)]) {
+    pub(super) fn content_id(raw: u64) -> ContentId {
+        ContentId::new(raw).expect("in range")
+    }
+
+    pub(super) fn refused<T: Row>(read: fn(&str) -> Result<T, String>, cases: &[(&str, &str)]) {
         for (text, word) in cases {
             match read(text) {
                 Ok(_) => panic!("taken: {text}"),
