@@ -119,6 +119,14 @@ soak: build ## check threads and kill servers, both at once, for MINUTES= (defau
 	  wait $$chaos; chaos=$$?; echo "threads: exit code $$threads, kills: exit code $$chaos"; \
 	  [ $$threads -eq 0 ] && [ $$chaos -eq 0 ]
 
+.PHONY: fuzz-api
+fuzz-api: build ## hold the server against its OpenAPI document with schemathesis, which it installs: ARGS=
+	python3 tests/fuzz_api.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: client-tour
+client-tour: build ## generate a TypeScript client from the OpenAPI document and take a tour with it: ARGS=
+	python3 tests/client_tour.py --binary $(TIDELINE) $(ARGS)
+
 .PHONY: docker
 docker: ## build the container image
 	DOCKER_BUILDKIT=1 docker build --tag tideline .

@@ -99,7 +99,7 @@ fn wrong_usage_is_exit_code_2() {
         assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
     }
     let ran = place.run(&["--help"]).ok();
-    for command in ["serve", "import", "config", "stats", "check", "demo"] {
+    for command in ["serve", "import", "config", "stats", "check", "openapi", "demo"] {
         assert!(ran.out.contains(&format!("\n  {command} ")), "{}", ran.out);
     }
 }

@@ -10,6 +10,8 @@ mod barriers;
 mod client;
 #[path = "http/content.rs"]
 mod content;
+#[path = "http/docs.rs"]
+mod docs;
 #[path = "http/full.rs"]
 mod full;
 #[path = "http/listener.rs"]

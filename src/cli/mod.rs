@@ -21,6 +21,7 @@ use self::progress::{Progress, Unit};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
+use crate::http::description;
 use crate::server;
 
 /// A self-hosted timeline-feed server.
@@ -62,6 +63,8 @@ enum Command {
     Check(With<Nothing>),
     /// Rewrite all tables: trim inboxes, drop what is deleted or below a floor, and say what is left
     Compact(With<Nothing>),
+    /// Print the description of the API (OpenAPI 3.1)
+    Openapi,
     /// Write a made-up follow graph and posts, for import
     Demo(demo::DemoArgs),
 }
@@ -104,6 +107,10 @@ fn leave(code: i32) -> ! {
 fn run(cli: Cli) -> Result<i32> {
     match cli.command {
         Command::Demo(args) => demo::run(&args)?,
+        Command::Openapi => {
+            let json = description()?;
+            print(|out| writeln!(out, "{json}"))?;
+        }
         Command::Config(with) => {
             let (config, Nothing {}) = with.settings()?;
             let text = config.to_toml()?;

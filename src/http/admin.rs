@@ -1,6 +1,7 @@
 //! For those who run the server: health, figures, and a look behind a timeline.
 
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
 use super::problem::Problem;
@@ -11,29 +12,31 @@ use crate::model::ContentId;
 use crate::store::TableStats;
 
 /// How many items `verify` compares unless told.
-const DEFAULT_DEPTH: usize = 1000;
+pub(super) const DEFAULT_DEPTH: usize = 1000;
 /// How many it compares at most.
-const MAX_DEPTH: usize = 100_000;
+pub(super) const MAX_DEPTH: usize = 100_000;
 
-#[derive(Serialize)]
-struct Health {
+/// That something is well.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Health {
     status: &'static str,
 }
 
 /// The server in figures, each under the name that it has in `/metrics` without the prefix.
-#[derive(Serialize)]
-struct Stats<'a> {
+#[derive(Serialize, ToSchema)]
+pub(super) struct Stats<'a> {
     version: &'static str,
     jobs: Jobs,
     pending_items: u64,
     unsettled_pairs: u64,
     deliveries: u64,
     log_bytes: u64,
+    #[schema(value_type = HashMap<String, Figures>)]
     tables: Tables<'a>,
 }
 
 /// The work that changes left for the workers.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Jobs {
     /// Places taken: by jobs under way or waiting, and by requests that may leave some.
     waiting: u64,
@@ -54,7 +57,8 @@ struct Jobs {
 /// Figures by the name of the table.
 struct Tables<'a>(&'a [TableStats]);
 
-#[derive(Serialize)]
+/// The figures of one table.
+#[derive(Serialize, ToSchema)]
 struct Figures {
     /// As the engine guesses it: rows that were replaced or removed may count until a compaction.
     rows_estimate: u64,

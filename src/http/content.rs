@@ -20,7 +20,7 @@ use crate::model::{ContentId, Draft, EditDraft, Shown};
 use crate::store::Tier;
 
 /// Most items of a batch.
-const MAX_BATCH: usize = 1000;
+pub(super) const MAX_BATCH: usize = 1000;
 
 /// `POST /v1/content`
 pub(super) async fn publish(mut call: Call) -> Answer {

@@ -12,11 +12,13 @@ mod call;
 mod connections;
 mod content;
 mod dispatch;
+mod docs;
 mod events;
 mod held;
 mod limits;
 mod markers;
 mod metrics;
+mod openapi;
 mod presence;
 mod problem;
 mod query;
@@ -38,6 +40,7 @@ use actix_web::web::ServiceConfig;
 pub use api::Api;
 pub use connections::{accepted, greet};
 pub use dispatch::Dispatcher;
+pub use openapi::json as description;
 
 /// Adds all routes to an application.
 pub fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {

@@ -1,19 +1,22 @@
 //! `/v1/users/{uid}/presence`: heartbeats.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
 use super::reply;
-use crate::model::{Millis, UserId};
+use crate::model::{Millis, Time, UserId};
 
 /// How a user is online.
-#[derive(Debug, Serialize)]
-struct PresenceBody {
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Presence)]
+pub(super) struct PresenceBody {
     user_id: UserId,
     /// With a heartbeat or an open stream.
     online: bool,
     /// When the heartbeat runs out, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
     expires_at: Option<Millis>,
 }
 

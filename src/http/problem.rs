@@ -6,6 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, RETRY_AFTER};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::error::Error;
 
@@ -24,13 +25,21 @@ pub(super) struct Problem {
     allow: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
+/// A problem document (RFC 9457). `code` is for programs, `detail` for people.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(super) struct Document<'a> {
     r#type: String,
     title: String,
     status: u16,
     detail: &'a str,
     code: &'a str,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(status: u16, code: &'a str, detail: &'a str) -> Self {
+        Self { r#type: format!("urn:tideline:problem:{code}"), title: title(code), status, detail, code }
+    }
 }
 
 impl Problem {
@@ -147,13 +156,7 @@ impl Problem {
             Some((end, _)) => &self.detail[..end],
             None => &self.detail,
         };
-        let document = Document {
-            r#type: format!("urn:tideline:problem:{}", self.code),
-            title: title(self.code),
-            status: self.status.as_u16(),
-            detail,
-            code: self.code,
-        };
+        let document = Document::new(self.status.as_u16(), self.code, detail);
         let mut response = HttpResponse::build(self.status);
         if let Some(allow) = &self.allow {
             response.insert_header((ALLOW, allow.as_str()));

@@ -3,6 +3,7 @@
 use actix_web::rt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
+use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
 use super::problem::Problem;
@@ -15,13 +16,16 @@ use crate::feed::Feed;
 use crate::model::{ContentId, Millis, Reaction, ReactionKind, Time, UserId};
 
 /// A reaction as it stands after a change.
-#[derive(Debug, Serialize)]
-struct ReactionItem {
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Reaction)]
+pub(super) struct ReactionItem {
     content_id: ContentId,
     user_id: UserId,
+    #[schema(value_type = ReactionKind)]
     kind: &'static str,
     active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
     since: Option<Millis>,
     counts: Counts,
 }

@@ -14,7 +14,7 @@ use crate::model::{Page, Relation, Side, Time, UserId, or_default};
 use crate::store::Tier;
 
 /// Most follows and unfollows of a batch, together.
-const MAX_BATCH: usize = 1000;
+pub(super) const MAX_BATCH: usize = 1000;
 
 /// `PUT /v1/users/{uid}/following/{target}`
 pub(super) async fn follow(mut call: Call) -> Answer {

@@ -16,7 +16,8 @@ use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::problem::Problem;
 use super::{
-    admin, barriers, content, held, markers, metrics, presence, query, reactions, relations, stream, timelines, users,
+    admin, barriers, content, docs, held, markers, metrics, presence, query, reactions, relations, stream, timelines,
+    users,
 };
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
@@ -52,6 +53,11 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/healthz").always().get(admin::healthz).done())
         .service(at("/readyz").always().get(admin::readyz).done())
         .service(at("/metrics").always().get(metrics::metrics).done())
+        .service(at("/openapi.json").get(docs::description).done())
+        .service(at("/docs").get(docs::page).done())
+        .service(at("/docs/start.js").get(docs::start).done())
+        .service(at("/docs/swagger-ui.css").get(docs::style).done())
+        .service(at("/docs/swagger-ui-bundle.js").get(docs::script).done())
         .service(at("/v1/admin/stats").get(admin::stats).done())
         .service(at("/v1/admin/users/{uid}/timeline/verify").get(admin::verify).done())
         .service(at("/v1/admin/users/{uid}/timeline/explain").get(admin::explain).done())

@@ -2,43 +2,55 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Card, ContentId, Cursor, Entry, ItemCounts, Millis, Profile, Reactions, Relation, RelationKind, Shown, Unread,
-    UserCounts, UserCursor, UserId,
+    Card, ContentId, Cursor, Entry, ItemCounts, JsonObject, MediaList, Millis, Profile, Reactions, Relation,
+    RelationKind, Shown, Time, Unread, UserCounts, UserCursor, UserId,
 };
 
 /// An item in full.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Content)]
 pub(super) struct Item<'a> {
     content_id: ContentId,
     author_id: UserId,
+    #[schema(value_type = Time)]
     published_at: Millis,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
     edited_at: Option<Millis>,
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     text: Option<&'a str>,
+    #[schema(value_type = MediaList)]
     media: &'a RawValue,
     topics: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     ref_id: Option<ContentId>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = JsonObject)]
     extra: Option<&'a RawValue>,
     broadcast: bool,
     counts: Counts,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     author: Option<Author<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     viewer: Option<Viewer>,
 }
 
-/// Who published an item, in lists.
-#[derive(Debug, Serialize)]
+/// Who published an item, in lists. What is not set is `null`.
+#[derive(Debug, Serialize, ToSchema)]
 struct Author<'a> {
     user_id: UserId,
+    #[schema(required)]
     nickname: Option<&'a str>,
+    #[schema(required)]
     avatar: Option<&'a str>,
 }
 
@@ -49,7 +61,7 @@ impl<'a> From<&'a Card> for Author<'a> {
 }
 
 /// What the viewer did with an item, in the viewer's own timeline.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct Viewer {
     liked: bool,
     favorited: bool,
@@ -88,10 +100,13 @@ impl<'a> Item<'a> {
 }
 
 /// An item as `view=ids` has it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ContentRef)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ItemId {
     content_id: ContentId,
     author_id: UserId,
+    #[schema(value_type = Time)]
     published_at: Millis,
 }
 
@@ -102,7 +117,7 @@ impl From<Entry> for ItemId {
 }
 
 /// What is counted of an item.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Counts {
     likes: u64,
     favorites: u64,
@@ -118,16 +133,22 @@ impl From<ItemCounts> for Counts {
 }
 
 /// A user's profile. What is not set is `null`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Profile)]
 pub(super) struct ProfileBody<'a> {
     user_id: UserId,
+    #[schema(required)]
     nickname: Option<&'a str>,
+    #[schema(required)]
     avatar: Option<&'a str>,
+    #[schema(required, value_type = Option<JsonObject>)]
     extra: Option<&'a RawValue>,
     counts: UserCountsBody,
 }
 
-#[derive(Debug, Serialize)]
+/// What is counted of a user.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = UserCounts)]
 struct UserCountsBody {
     following: u64,
     followers: u64,
@@ -151,12 +172,15 @@ impl<'a> ProfileBody<'a> {
 }
 
 /// A relation of one user to another.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Relation)]
 pub(super) struct RelationItem {
     user_id: UserId,
     target_id: UserId,
+    #[schema(value_type = RelationKind)]
     relation: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
     since: Option<Millis>,
     muted: bool,
     hidden: bool,
@@ -176,11 +200,13 @@ impl From<Relation> for RelationItem {
 }
 
 /// A user in a list of followees, followers or friends.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Member {
     user_id: UserId,
+    #[schema(value_type = Time)]
     since: Millis,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = RelationKind)]
     relation: Option<&'static str>,
 }
 
@@ -205,13 +231,16 @@ impl<T> FromIterator<T> for Items<T> {
 }
 
 /// How far a user has read; `null` until that was said.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Marker)]
 pub(super) struct MarkerBody {
+    #[schema(required)]
     pub(super) cursor: Option<Cursor>,
 }
 
 /// How much a user has not read.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Unread)]
 pub(super) struct UnreadBody {
     count: usize,
     capped: bool,
@@ -224,7 +253,8 @@ impl From<Unread> for UnreadBody {
 }
 
 /// What `verify` found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Verification)]
 pub(super) struct VerificationBody {
     pub(super) user_id: UserId,
     pub(super) exact: bool,
@@ -235,15 +265,18 @@ pub(super) struct VerificationBody {
 }
 
 /// What `explain` found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Explanation)]
 pub(super) struct ExplanationBody {
     pub(super) user_id: UserId,
     pub(super) content_id: ContentId,
     pub(super) listed: bool,
     pub(super) reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub(super) author_id: Option<UserId>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
     pub(super) published_at: Option<Millis>,
     pub(super) following: bool,
     pub(super) muted: bool,
@@ -252,6 +285,7 @@ pub(super) struct ExplanationBody {
     pub(super) pending: bool,
     pub(super) in_inbox: bool,
     /// `null` for an inbox that is complete to its end.
+    #[schema(required)]
     pub(super) floor: Option<Cursor>,
     pub(super) pulled: bool,
 }

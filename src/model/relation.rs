@@ -18,6 +18,9 @@ pub enum RelationKind {
 }
 
 impl RelationKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::None, Self::Following, Self::FollowedBy, Self::Mutual];
+
     /// The name in the API.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,90 @@
+//! The description of the API, for programs and as a page.
+//!
+//! The page is Swagger UI, which is in the binary as the archive that its makers publish; it takes nothing from
+//! other servers, and its policy forbids it to. Addresses in it are relative, so it works below any path.
+
+use std::io::{Cursor, Read};
+use std::sync::OnceLock;
+
+use actix_web::HttpResponseBuilder;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use actix_web::web::Bytes;
+use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
+use zip::ZipArchive;
+
+use super::call::{Answer, Call};
+use super::openapi;
+use super::problem::Problem;
+
+/// `data:` is for the pictures in the style sheet; styles are also set by the script.
+const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:";
+
+/// `GET /openapi.json`
+pub(super) async fn description(call: Call) -> Answer {
+    static JSON: OnceLock<Bytes> = OnceLock::new();
+    call.no_query()?;
+    let json = match JSON.get() {
+        Some(json) => json,
+        None => {
+            let json = openapi::json().map_err(Problem::from)?;
+            JSON.get_or_init(|| json.into())
+        }
+    };
+    Ok(HttpResponseBuilder::new(StatusCode::OK).content_type("application/json").body(json.clone()))
+}
+
+/// `GET /docs`
+pub(super) async fn page(call: Call) -> Answer {
+    call.no_query()?;
+    let page = Bytes::from_static(include_bytes!("docs.html"));
+    let mut response = HttpResponseBuilder::new(StatusCode::OK);
+    response.insert_header((CONTENT_SECURITY_POLICY, POLICY));
+    Ok(response.content_type("text/html; charset=utf-8").body(page))
+}
+
+/// `GET /docs/start.js`
+pub(super) async fn start(call: Call) -> Answer {
+    call.no_query()?;
+    Ok(part("text/javascript; charset=utf-8", Bytes::from_static(include_bytes!("docs.js"))))
+}
+
+/// `GET /docs/swagger-ui.css`
+pub(super) async fn style(call: Call) -> Answer {
+    call.no_query()?;
+    unpacked(&call, "swagger-ui.css", "text/css; charset=utf-8").await
+}
+
+/// `GET /docs/swagger-ui-bundle.js`
+pub(super) async fn script(call: Call) -> Answer {
+    call.no_query()?;
+    unpacked(&call, "swagger-ui-bundle.js", "text/javascript; charset=utf-8").await
+}
+
+/// A file of Swagger UI. It is unpacked each time, on a thread that may block: some ten milliseconds, seldom, and
+/// no memory kept.
+async fn unpacked(call: &Call, name: &'static str, media_type: &str) -> Answer {
+    let bytes = call.block(move |_| unpack(name).map_err(Problem::internal)).await?;
+    Ok(part(media_type, bytes))
+}
+
+fn unpack(name: &str) -> Result<Bytes, String> {
+    let mut archive = ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED)).map_err(|e| e.to_string())?;
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).map_err(|e| e.to_string())?;
+        let path = file.enclosed_name().unwrap_or_default();
+        // Below a folder that has the version in its name.
+        if path.iter().skip(1).eq(["dist", name]) {
+            let mut bytes = Vec::with_capacity(usize::try_from(file.size()).unwrap_or_default());
+            file.read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+            return Ok(bytes.into());
+        }
+    }
+    Err(format!("Swagger UI has no {name}"))
+}
+
+fn part(media_type: &str, bytes: Bytes) -> actix_web::HttpResponse {
+    let mut response = HttpResponseBuilder::new(StatusCode::OK);
+    response.insert_header((CACHE_CONTROL, "max-age=3600"));
+    response.content_type(media_type).body(bytes)
+}

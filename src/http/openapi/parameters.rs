@@ -1,0 +1,94 @@
+//! The parameters of paths and queries.
+
+use serde_json::Value;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn, ParameterStyle};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{Object, Required, Schema, path::Parameter};
+
+use super::schemas::{self, enumeration, text};
+use crate::http::query::MAX_LIMIT;
+
+/// What stands at `{name}` in a path; `None` for a name that no path should have.
+pub(super) fn in_path(name: &str) -> Option<Parameter> {
+    let (about, schema, example): (_, Schema, Value) = match name {
+        "uid" => ("A user", text(&schemas::id_pattern()).into(), "111".into()),
+        "target" => ("Another user", text(&schemas::id_pattern()).into(), "200".into()),
+        "content_id" => ("An item", text(&schemas::id_pattern()).into(), "32850".into()),
+        "topic" => ("A topic, with its characters escaped as in any path", schemas::topic().into(), "sea".into()),
+        "kind" => ("Which reaction", schemas::reaction_kind().into(), "like".into()),
+        _ => return None,
+    };
+    let parameter = ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(about))
+        .schema(Some(schema))
+        .example(Some(example));
+    Some(parameter.build())
+}
+
+fn in_query(name: &str, about: &str, schema: impl Into<Schema>) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(about))
+        .schema(Some(schema.into()))
+}
+
+/// A header of the request, which may be left out.
+pub(super) fn header(name: &str, about: &str, schema: impl Into<Schema>, example: &str) -> Parameter {
+    in_query(name, about, schema).parameter_in(ParameterIn::Header).example(Some(example.into())).build()
+}
+
+/// A parameter that may be left out.
+pub(super) fn optional(name: &str, about: &str, schema: impl Into<Schema>) -> Parameter {
+    in_query(name, about, schema).build()
+}
+
+/// A parameter that must be there.
+pub(super) fn required(name: &str, about: &str, schema: impl Into<Schema>, example: &str) -> Parameter {
+    in_query(name, about, schema).required(Required::True).example(Some(example.into())).build()
+}
+
+/// Up to [`MAX_LIMIT`] ids with commas between them.
+pub(super) fn ids(name: &str, about: &str, example: &[&str]) -> Parameter {
+    let ids =
+        ArrayBuilder::new().items(text(&schemas::id_pattern())).min_items(Some(1)).max_items(Some(MAX_LIMIT)).build();
+    in_query(name, about, ids)
+        .required(Required::True)
+        .style(Some(ParameterStyle::Form))
+        .explode(Some(false))
+        .example(Some(example.into()))
+        .build()
+}
+
+/// A whole number.
+pub(super) fn number(from: usize, to: usize, default: usize) -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(from))
+        .maximum(Some(to))
+        .default(Some(default.into()))
+        .build()
+}
+
+/// What every paged list takes.
+pub(super) fn page() -> [Parameter; 3] {
+    let cursor = || text(&schemas::cursor_pattern());
+    [
+        optional("limit", "At most this many", number(1, MAX_LIMIT, 20)),
+        optional("before", "Only what is strictly older than this cursor", cursor()),
+        optional(
+            "after",
+            "Only what is strictly newer than this cursor. Without `before`: the page immediately newer",
+            cursor(),
+        ),
+    ]
+}
+
+/// What lists of content take.
+pub(super) fn view() -> Parameter {
+    optional("view", "`ids` for no more of each item than its id, author and time", enumeration(&["full", "ids"]))
+}

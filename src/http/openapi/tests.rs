@@ -1,0 +1,193 @@
+//! Holds the document against the routes, against OpenAPI, and against itself.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use actix_web::App;
+use actix_web::test::init_service;
+use serde_json::Value;
+
+use super::*;
+use crate::backlog::Backlog;
+use crate::config::Config;
+use crate::feed::{Feed, Rules};
+use crate::http::Api;
+use crate::live::Live;
+use crate::store::Store;
+use crate::store::memory::Memory;
+use crate::worker::Figures;
+
+/// Parts of the page `/docs`, which is described as a whole.
+const PARTS_OF_THE_PAGE: [&str; 3] = ["/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"];
+
+fn as_json() -> Value {
+    serde_json::from_str(&json().expect("a document")).expect("JSON")
+}
+
+/// Every object and array of a document, and what it is in.
+fn walk<'a>(value: &'a Value, see: &mut impl FnMut(&'a Value)) {
+    see(value);
+    match value {
+        Value::Object(fields) => fields.values().for_each(|value| walk(value, see)),
+        Value::Array(items) => items.iter().for_each(|value| walk(value, see)),
+        _ => {}
+    }
+}
+
+fn operations(document: &Value) -> impl Iterator<Item = (String, &Value)> {
+    let paths = document["paths"].as_object().expect("paths");
+    paths.iter().flat_map(|(path, item)| {
+        let operations = item.as_object().expect("methods").iter();
+        operations.map(move |(method, operation)| (format!("{} {path}", method.to_uppercase()), operation))
+    })
+}
+
+#[actix_web::test]
+async fn all_that_is_served_is_described_and_nothing_else() {
+    let store = Arc::new(Store::Memory(Memory::new()));
+    let rules = Rules { include_own: false, active_for: 1000, follow_limit: 1000, topic_limit: 1000 };
+    let feed = Arc::new(Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules));
+    let api = Arc::new(Api::new(feed, Figures::default(), &Config::default(), 10));
+    init_service(App::new().configure(|config| crate::http::configure(&api, config))).await;
+    let routes = api.requests.all();
+    let served: BTreeSet<_> = routes
+        .iter()
+        .filter(|route| route.path != "other" && !PARTS_OF_THE_PAGE.contains(&route.path))
+        .map(|route| format!("{} {}", route.method, route.path))
+        .collect();
+    let document = as_json();
+    let described: BTreeSet<_> = operations(&document).map(|(name, _)| name).collect();
+    assert_eq!(described, served);
+    assert!(served.len() > 10, "{served:?}");
+}
+
+#[test]
+fn it_is_a_whole_document_of_version_3_1() {
+    let text = json().expect("a document");
+    let read: OpenApi = serde_json::from_str(&text).expect("an OpenAPI document");
+    let document = as_json();
+    assert_eq!(serde_json::to_value(read).expect("JSON"), document, "reads back as what was written");
+    assert_eq!(document["openapi"], "3.1.0");
+    let (mut used, mut links) = (BTreeSet::new(), BTreeSet::new());
+    walk(&document, &mut |value| {
+        if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
+            let pointer = reference.strip_prefix('#').expect("a reference inside of the document");
+            assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
+            used.insert(reference.to_owned());
+        }
+        for link in value.get("links").and_then(Value::as_object).into_iter().flat_map(|links| links.values()) {
+            links.extend(link["operationId"].as_str());
+        }
+    });
+    for kind in ["schemas", "responses"] {
+        for name in document["components"][kind].as_object().expect("parts").keys() {
+            assert!(used.contains(&format!("#/components/{kind}/{name}")), "nothing uses {kind}/{name}");
+        }
+    }
+    let ids: Vec<_> = operations(&document).map(|(_, call)| call["operationId"].as_str().expect("an id")).collect();
+    let distinct: BTreeSet<_> = ids.iter().copied().collect();
+    assert_eq!(distinct.len(), ids.len(), "an id twice");
+    assert!(links.is_subset(&distinct), "links to what is not there: {:?}", links.difference(&distinct));
+}
+
+#[test]
+fn every_call_is_described_in_full() {
+    let document = as_json();
+    let tags: Vec<_> = TAGS.iter().map(|(name, _)| *name).collect();
+    for (name, call) in operations(&document) {
+        assert!(call["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{name}: no summary");
+        assert!(tags.contains(&call["tags"][0].as_str().expect("a tag")), "{name}: a tag that is not in the list");
+        let parameters = call["parameters"].as_array().cloned().unwrap_or_default();
+        let named: Vec<_> =
+            parameters.iter().filter(|p| p["in"] == "path").map(|p| p["name"].as_str().expect("text")).collect();
+        let in_path: Vec<_> = name.split(['{', '}']).skip(1).step_by(2).collect();
+        assert_eq!(named, in_path, "{name}");
+        for (status, response) in call["responses"].as_object().expect("responses") {
+            let response = response["$ref"].as_str().map_or(response, |reference| {
+                document.pointer(reference.trim_start_matches('#')).expect("checked elsewhere")
+            });
+            let media_types = response["content"].as_object();
+            assert_eq!(media_types.is_none(), status == "204", "{name} {status}");
+            for (media_type, content) in media_types.into_iter().flatten() {
+                let has_example = content.get("example").or(content.get("examples")).is_some();
+                assert!(has_example && content.get("schema").is_some(), "{name} {status} {media_type}");
+                assert_eq!(media_type == "application/problem+json", status.as_str() >= "400", "{name} {status}");
+            }
+        }
+    }
+}
+
+/// What of `value` a schema of this document does not allow, as far as the keywords go that are used in it. What an
+/// object has beyond its properties is wrong too, unless the schema says that there may be more.
+fn misfit(document: &Value, schema: &Value, value: &Value, place: &str) -> Option<String> {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = document.pointer(reference.trim_start_matches('#')).expect("checked elsewhere");
+        return misfit(document, target, value, place);
+    }
+    if let [whole, narrowed] = schema["allOf"].as_array().map_or(&[][..], Vec::as_slice) {
+        let mut narrowed = narrowed.clone();
+        narrowed["additionalProperties"] = true.into();
+        return misfit(document, whole, value, place).or_else(|| misfit(document, &narrowed, value, place));
+    }
+    if let Some(ways) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array) {
+        let faults = ways.iter().map(|way| misfit(document, way, value, place));
+        return faults.collect::<Option<Vec<_>>>().map(|faults| faults.join(", and "));
+    }
+    let (kind, fits) = match value {
+        Value::Null => ("null", true),
+        Value::Bool(_) => ("boolean", true),
+        Value::Number(_) => ("integer", true),
+        Value::String(text) => {
+            let matches = |pattern| regex::Regex::new(pattern).expect("a pattern").is_match(text);
+            ("string", schema["pattern"].as_str().is_none_or(matches))
+        }
+        Value::Array(items) => {
+            let fault = items.iter().find_map(|item| misfit(document, &schema["items"], item, &format!("{place}[]")));
+            if fault.is_some() {
+                return fault;
+            }
+            ("array", true)
+        }
+        Value::Object(fields) => {
+            let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            if let Some(missing) = required.into_iter().find(|name| !fields.contains_key(*name)) {
+                return Some(format!("{place} has no {missing}"));
+            }
+            let beyond = &schema["additionalProperties"];
+            let fault = fields.iter().find_map(|(name, field)| {
+                let place = format!("{place}.{name}");
+                match schema["properties"].get(name).or(beyond.as_object().map(|_| beyond)) {
+                    Some(known) => misfit(document, known, field, &place),
+                    None => (beyond != true).then(|| format!("{place} is not described")),
+                }
+            });
+            if fault.is_some() {
+                return fault;
+            }
+            ("object", true)
+        }
+    };
+    let types = &schema["type"];
+    let of_type = types.as_array().map_or(types == kind, |types| types.contains(&kind.into()));
+    let allowed = schema["enum"].as_array().is_none_or(|allowed| allowed.contains(value));
+    (!(fits && of_type && allowed)).then(|| format!("{place}: {value}"))
+}
+
+#[test]
+fn examples_are_as_the_schemas_say() {
+    let document = as_json();
+    let mut seen = 0;
+    walk(&document, &mut |value| {
+        // The document itself, as the answer of a call, is no more than named.
+        let Some(schema) = value.get("schema").filter(|schema| schema["$ref"] != "#/components/schemas/Description")
+        else {
+            return;
+        };
+        let several = value.get("examples").and_then(Value::as_object).into_iter().flat_map(|all| all.values());
+        for example in several.map(|example| &example["value"]).chain(value.get("example")) {
+            assert_eq!(misfit(&document, schema, example, ""), None, "{example}");
+            seen += 1;
+        }
+    });
+    assert!(seen > 100, "{seen}");
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Sends what `/openapi.json` allows, and what it does not, to a running server, and holds every answer against it.
+
+schemathesis does so with all of its checks and phases; this script installs it into an environment of its own,
+starts the server, repeats with other seeds until there were enough requests, and looks at the server's own figures
+at the end. Exits non-zero on any 5xx, undocumented status or answer that is not as described.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+import venv
+from pathlib import Path
+
+from support.server import Tideline, Workspace
+
+SCHEMATHESIS = "schemathesis==4.32.5"
+CONFIG = Path(__file__).resolve().with_suffix(".toml")
+HOOKS = Path(__file__).resolve().with_name("fuzz_api_hooks.py")
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
+    parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
+    parser.add_argument("--venv", type=Path, default=target / "fuzz-api", help="where schemathesis is installed")
+    parser.add_argument("--requests", type=int, default=20_000, help="how many there have to be at least")
+    parser.add_argument("--examples", type=int, default=100, help="how many a call and phase in each round")
+    parser.add_argument("--seed", type=int, default=20260101, help="of the first round; each further one has the next")
+    parser.add_argument("--only", action="append", default=[], metavar="ID", help="only the call with this operationId")
+    parser.add_argument("--keep", action="store_true", help="keep the server's directory")
+    return parser.parse_args()
+
+
+def install(directory: Path) -> Path:
+    """The program, in an environment that has just this version of it."""
+    program = directory / "bin" / "schemathesis"
+    stamp = directory / SCHEMATHESIS
+    if program.exists() and stamp.exists():
+        return program
+    print(f"installing {SCHEMATHESIS} into {directory}", flush=True)
+    try:
+        venv.create(directory, with_pip=True, clear=True)
+        subprocess.run([directory / "bin" / "pip", "install", "--quiet", SCHEMATHESIS], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(
+            f"cannot install {SCHEMATHESIS}: {error}\n"
+            "It needs Python 3.10 or newer with venv and pip (Debian: python3-venv), and a package index that pip reaches."
+        )
+    stamp.touch()
+    return program
+
+
+def call(base: str, method: str, path: str, body: object = None) -> str:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {} if body is None else {"content-type": "application/json"}
+    request = urllib.request.Request(base + path, data=data, headers=headers, method=method)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def seed(base: str) -> None:
+    """Some users and items, so that the examples of the document find what they name."""
+    for target in (200, 211, 222):
+        call(base, "PUT", f"/v1/users/111/following/{target}", {"since": 1689000000000})
+    call(base, "PUT", "/v1/users/200/following/111", {})
+    items = [
+        {"author_id": author, "content_id": 32850 + n, "published_at": 1689089522000 + n, "text": f"Tide {n}"}
+        for n, author in enumerate([200, 211, 222] * 50)
+    ]
+    call(base, "POST", "/v1/content/batch", {"items": items})
+
+
+def answered(base: str) -> dict[str, int]:
+    """How many requests the server has answered, by class of status."""
+    counts: dict[str, int] = {}
+    for line in call(base, "GET", "/metrics").splitlines():
+        if found := re.match(r'tideline_http_requests_total\{.*status="(\w+)"\} (\d+)', line):
+            counts[found[1]] = counts.get(found[1], 0) + int(found[2])
+    return counts
+
+
+def run(args: argparse.Namespace, program: Path, base: str, reports: Path, seed_of_round: int) -> bool:
+    """One round; whether nothing was found."""
+    command = [
+        program, "--config-file", CONFIG, "run", f"{base}/openapi.json", "--url", base,
+        "--checks", "all", "--phases", "examples,coverage,fuzzing,stateful", "--mode", "all",
+        "--max-examples", str(args.examples), "--seed", str(seed_of_round), "--continue-on-failure",
+        "--report", "ndjson", "--report-dir", reports, "--warnings", "off",
+    ]
+    for name in args.only:
+        command += ["--include-operation-id", name]
+    environment = os.environ | {"NO_COLOR": "1", "SCHEMATHESIS_HOOKS": HOOKS.stem, "PYTHONPATH": str(HOOKS.parent)}
+    return subprocess.run(command, cwd=reports, env=environment).returncode == 0
+
+
+def main() -> int:
+    args = options()
+    program = install(args.venv.resolve())
+    with Workspace(None, args.keep) as directory:
+        tideline = Tideline(args.binary, directory, {"timeline.inbox_limit": "300"})
+        tideline.start()
+        base = "http://{}:{}".format(*tideline.address)
+        try:
+            seed(base)
+            rounds, good = 0, True
+            while good and sum(answered(base).values()) < args.requests:
+                print(f"round {rounds + 1}, seed {args.seed + rounds}", flush=True)
+                good = run(args, program, base, directory, args.seed + rounds)
+                rounds += 1
+            counts = answered(base)
+            tideline.stop()
+        finally:
+            tideline.kill()
+        print(f"{sum(counts.values()):,} requests in {rounds} rounds: {counts}")
+        if counts.get("5xx", 0):
+            print(f"the server failed; its log ends:\n{tideline.tail()}")
+        if not good or counts.get("5xx", 0):
+            raise SystemExit(1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
