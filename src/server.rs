@@ -115,6 +115,22 @@ impl App {
         self.workers.figures()
     }
 
+    /// Stops the workers, as [`App::stop`] does, and keeps the store open, to which nobody writes then. Fails
+    /// if they do not stop in time.
+    pub fn rest(self, timeout: Duration) -> Result<Arc<Store>> {
+        let store = Arc::clone(self.feed.store());
+        let (done, stopped) = bounded(1);
+        std::thread::spawn(move || {
+            self.workers.stop();
+            // Nobody listens after the timeout.
+            let _ = done.send(());
+        });
+        match stopped.recv_timeout(timeout) {
+            Ok(()) => Ok(store),
+            Err(_) => Err(Error::Setup("a worker did not stop in time".to_owned())),
+        }
+    }
+
     /// Stops the workers, each at the end of the sub-task in its hands, then closes the store, once
     /// nobody else holds the [`Feed`]. Waits for up to `timeout`; what is not done by then is on
     /// disk, and done after the next start. Fails if what was written cannot be made durable.

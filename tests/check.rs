@@ -4,6 +4,11 @@
 
 mod command;
 
+#[path = "check/damage.rs"]
+mod damage;
+#[path = "check/tables.rs"]
+mod tables;
+
 use std::time::Duration;
 
 use command::{Place, content_id, user};

@@ -59,7 +59,7 @@ enum Command {
     Config(With<Nothing>),
     /// Print how much is stored
     Stats(With<stats::StatsArgs>),
-    /// Compare every inbox and the follow graph with what they should be
+    /// Compare all inboxes, tables and counts with what they should be
     Check(With<Nothing>),
     /// Rewrite all tables: trim inboxes, drop what is deleted or below a floor, and say what is left
     Compact(With<Nothing>),

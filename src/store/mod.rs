@@ -21,7 +21,7 @@ mod types;
 
 pub use types::{
     Batch, Change, Delivery, FilterUsage, Idle, Listeners, Published, Related, Split, TableStats, Then, Tier, Touched,
-    Usage,
+    Usage, Watch,
 };
 
 /// A store, one of the two kinds.

@@ -194,3 +194,12 @@ impl std::fmt::Debug for Listeners {
         f.write_str("Listeners")
     }
 }
+
+/// Who is told what [`Store::audit`](super::Store::audit) finds.
+pub trait Watch {
+    /// Something disagrees; one line.
+    fn finds(&mut self, line: String);
+
+    /// So many rows of a table have been looked at in the walk over it that goes on now.
+    fn looked_at(&mut self, table: &'static str, rows: u64);
+}

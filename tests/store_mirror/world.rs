@@ -14,7 +14,7 @@ use tideline::error::{Error, Result};
 use tideline::model::{Content, ContentId, Entry, Job, JobId, Progress, Publish, Reach, UserId, Work};
 use tideline::store::memory::Memory;
 use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Batch, Change, Delivery, Published, Store, Then, Tier};
+use tideline::store::{Batch, Change, Delivery, Published, Store, Then, Tier, Watch};
 
 use super::ops::{ITEMS, Item, Op, Read, Record, USERS};
 use crate::dump::{dump, without_job};
@@ -280,8 +280,23 @@ impl World {
         let translate = |job: Job| Job { id: self.jobs[&job.id], ..job };
         let model: Vec<_> = self.model.jobs().expect("reads").into_iter().map(translate).collect();
         prop_assert_eq!(model, self.disk().jobs().expect("reads"));
+        let mut found = Found::default();
+        self.disk().audit(&mut found).expect("reads");
+        prop_assert_eq!(found.0, Vec::<String>::new());
         Ok(())
     }
+}
+
+/// What an audit found.
+#[derive(Default)]
+struct Found(Vec<String>);
+
+impl Watch for Found {
+    fn finds(&mut self, line: String) {
+        self.0.push(line);
+    }
+
+    fn looked_at(&mut self, _table: &'static str, _rows: u64) {}
 }
 
 type Answer<T> = std::result::Result<T, String>;

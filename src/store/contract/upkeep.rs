@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::model::UserId;
-use crate::store::{Store, TableStats, Usage};
+use crate::store::{Store, TableStats, Usage, Watch};
 
 /// Looking after the whole.
 impl Store {
@@ -10,6 +10,13 @@ impl Store {
     /// inbox, an own page, a follow, a mute or a hide on either side, a count. Ascending.
     pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         dispatch!(self, s => s.users_after(after, limit))
+    }
+
+    /// Compares all that is kept in more than one place, but for inboxes, and everything counted with what
+    /// it counts: a line for each disagreement, in no order to rely on. Nobody may write meanwhile. Walks
+    /// over every table some times, in bounded memory.
+    pub fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
+        dispatch!(self, s => s.audit(watch))
     }
 
     /// Makes every write so far durable, whatever the settings say.

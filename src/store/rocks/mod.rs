@@ -1,5 +1,6 @@
 //! The store on RocksDB: one directory, one column family a table.
 
+mod audit;
 mod barriers;
 mod content;
 mod counts;

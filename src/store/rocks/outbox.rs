@@ -133,7 +133,7 @@ impl Rocks {
         Ok(moved.len())
     }
 
-    fn has_archive(&self) -> bool {
+    pub(super) fn has_archive(&self) -> bool {
         self.archived.load(Ordering::SeqCst)
     }
 

@@ -1,0 +1,185 @@
+//! Comparing the tables with each other, row by row, while nobody writes.
+//!
+//! Every table is walked from one end to the other, some rows at a time, and what each row says must be
+//! in other tables is looked up there: once from the table that keeps a fact to those that list it, and
+//! once back. So a row too few and a row too many are both found, and memory does not grow with the data.
+
+mod barriers;
+mod content;
+mod counts;
+mod follows;
+mod groups;
+mod names;
+mod reactions;
+mod records;
+mod topics;
+mod window;
+
+use std::collections::BTreeMap;
+
+use rocksdb::{DBRawIterator, ReadOptions};
+
+use self::names::named;
+use super::tables::Table;
+use super::{Rocks, storage};
+use crate::error::Result;
+use crate::store::{Tier, Watch};
+
+/// Most rows looked at together.
+const ROWS: usize = 1000;
+/// Fewer if they have this many bytes.
+const BYTES: usize = 1 << 20;
+
+/// A row as it stands in its table.
+#[derive(Debug, Clone)]
+struct Row {
+    key: Box<[u8]>,
+    value: Box<[u8]>,
+}
+
+/// A row that must be there because another one is.
+#[derive(Debug)]
+struct Wanted {
+    table: Table,
+    key: Vec<u8>,
+    /// What it must hold; `None` for anything.
+    value: Option<Vec<u8>>,
+}
+
+impl Wanted {
+    fn new(table: Table, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Self {
+        Self { table, key: key.into(), value: Some(value.into()) }
+    }
+
+    fn any(table: Table, key: impl Into<Vec<u8>>) -> Self {
+        Self { table, key: key.into(), value: None }
+    }
+}
+
+/// From which side a pair of tables is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// From the table that keeps the facts: what is wanted is missing where it is not.
+    Out,
+    /// From a table that lists them: the row itself is one too many.
+    Back,
+}
+
+impl Rocks {
+    /// See [`Store::audit`](crate::store::Store::audit).
+    pub fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
+        let mut audit = Audit { store: self, watch };
+        audit.follows()?;
+        audit.barriers()?;
+        audit.content()?;
+        audit.topics()?;
+        audit.reactions()?;
+        audit.records()?;
+        audit.user_counts()?;
+        audit.item_counts(counts::WINDOW)
+    }
+}
+
+/// An audit under way.
+struct Audit<'a> {
+    store: &'a Rocks,
+    watch: &'a mut dyn Watch,
+}
+
+impl<'a> Audit<'a> {
+    fn find(&mut self, line: String) {
+        self.watch.finds(line);
+    }
+
+    /// An iterator over a whole table. It leaves the cache to others.
+    fn iterate(&self, table: Table) -> Result<DBRawIterator<'a>> {
+        const READ_AHEAD: usize = 1 << 20;
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        options.fill_cache(false);
+        options.set_readahead_size(READ_AHEAD);
+        Ok(self.store.db.raw_iterator_cf_opt(self.store.family(table)?, options))
+    }
+
+    /// Visits all rows of a table in the order of their keys, some at a time.
+    fn each_batch(&mut self, table: Table, mut visit: impl FnMut(&mut Self, &[Row]) -> Result<()>) -> Result<()> {
+        let mut rows = self.iterate(table)?;
+        let (mut batch, mut bytes, mut done) = (Vec::new(), 0, 0);
+        rows.seek_to_first();
+        loop {
+            let row = rows.item().map(|(key, value)| Row { key: key.into(), value: value.into() });
+            let at_end = row.is_none();
+            if let Some(row) = row {
+                bytes += row.key.len() + row.value.len();
+                batch.push(row);
+                rows.next();
+            }
+            if at_end || batch.len() == ROWS || bytes >= BYTES {
+                rows.status().map_err(storage)?;
+                visit(self, &batch)?;
+                done += batch.len() as u64;
+                self.watch.looked_at(table, done);
+                batch.clear();
+                bytes = 0;
+            }
+            if at_end {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Looks up what each row of a table wants elsewhere, by itself. `derive` gives nothing for a row that
+    /// does not read.
+    fn mirror(&mut self, table: Table, way: Way, derive: impl Fn(&Row) -> Option<Vec<Wanted>>) -> Result<()> {
+        self.each_batch(table, |audit, rows| {
+            let mut wanted = Vec::new();
+            for row in rows {
+                match derive(row) {
+                    Some(those) => wanted.extend(those.into_iter().map(|one| (row, one))),
+                    None => audit.unreadable(table, row),
+                }
+            }
+            audit.look_up(table, way, &wanted)
+        })
+    }
+
+    /// Looks up what some rows of `from` want, and tells what is not so.
+    fn look_up(&mut self, from: Table, way: Way, wanted: &[(&Row, Wanted)]) -> Result<()> {
+        let mut tables: BTreeMap<Table, Vec<&(&Row, Wanted)>> = BTreeMap::new();
+        for one in wanted {
+            tables.entry(one.1.table).or_default().push(one);
+        }
+        for (table, wanted) in tables {
+            let present = self.store.get_many(table, wanted.iter().map(|(_, one)| one.key.as_slice()), Tier::Disk)?;
+            for ((row, one), present) in wanted.into_iter().zip(present) {
+                let is_right =
+                    present.as_ref().map(|value| one.value.as_ref().is_none_or(|want| want[..] == value[..]));
+                if is_right != Some(true) {
+                    let line = match (way, is_right) {
+                        (Way::Out, None) => lacks(table, &one.key),
+                        (Way::Out, Some(_)) => has(table, &one.key, &format!(" with another value than {from}")),
+                        (Way::Back, _) => has(from, &row.key, &format!(", unlike {table}")),
+                    };
+                    self.find(line);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unreadable(&mut self, table: Table, row: &Row) {
+        self.find(has(table, &row.key, ", which does not read"));
+    }
+}
+
+/// That a table should have a row.
+fn lacks(table: Table, key: &[u8]) -> String {
+    let (whose, what) = named(table, key);
+    format!("{whose}: {table} lacks {what}")
+}
+
+/// That a table should not have a row.
+fn has(table: Table, key: &[u8], why: &str) -> String {
+    let (whose, what) = named(table, key);
+    format!("{whose}: {table} has {what}{why}")
+}

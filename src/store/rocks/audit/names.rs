@@ -1,0 +1,118 @@
+//! What a row is about, in words.
+
+use std::fmt::Write;
+
+use super::super::keys::{self, Counter};
+use super::super::tables::{
+    CONTENT, COUNTS, DELETED, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, ITEM_COUNTS, MARKERS, MUTES, PROFILES,
+    REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_CONTENT, TOPIC_IDS, Table,
+};
+use crate::model::ReactionKind;
+
+/// Whose row it is, and which of theirs. A key that does not read is shown as bytes.
+pub(super) fn named(table: Table, key: &[u8]) -> (String, String) {
+    read(table, key).unwrap_or_else(|| (format!("key {}", hex(key)), "it".to_owned()))
+}
+
+fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
+    let single = |what: &str| one(key).map(|id| (format!("{what} {id}"), "it".to_owned()));
+    match table {
+        CONTENT | DELETED | ITEM_COUNTS => single("content"),
+        PROFILES | MARKERS => single("user"),
+        FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => {
+            let (first, second) = pair(key)?;
+            Some((format!("user {first}"), format!("user {second}")))
+        }
+        COUNTS => Some((format!("user {}", keys::number(key)?), counter(key)?.to_owned())),
+        TOPIC_IDS => Some((format!("topic {:?}", std::str::from_utf8(key).ok()?), "it".to_owned())),
+        REACTIONS => {
+            let ((kind, content), user) = pair(key).map(|(first, user)| (reaction(first), user))?;
+            Some((format!("content {content}"), format!("{kind} of user {user}")))
+        }
+        _ => {
+            let (partition, at, id) = keys::split_row(key)?;
+            let ((kind, own), place) = (reaction(partition), format!("{at}-{id}"));
+            Some(match table {
+                REACTIONS_BY_TIME => (format!("content {own}"), format!("{kind} {place}")),
+                REACTIONS_BY_USER => (format!("user {own}"), format!("{kind} {place}")),
+                TOPIC_CONTENT => (format!("topic {partition}"), place),
+                _ => (format!("user {partition}"), place),
+            })
+        }
+    }
+}
+
+/// The id of a key that is one.
+pub(super) fn one(key: &[u8]) -> Option<u64> {
+    keys::number(key).filter(|_| key.len() == keys::ID)
+}
+
+/// The ids of a key that is two.
+pub(super) fn pair(key: &[u8]) -> Option<(u64, u64)> {
+    (key.len() == 2 * keys::ID).then_some((keys::number(key)?, keys::number(&key[keys::ID..])?))
+}
+
+/// The kind and the id in a partition of reactions.
+pub(super) fn reaction(partition: u64) -> (&'static str, u64) {
+    let (kind, id) = split_reaction(partition);
+    (kind.name(), id)
+}
+
+pub(super) fn split_reaction(partition: u64) -> (ReactionKind, u64) {
+    let id = partition & !(1 << 63);
+    (if id == partition { ReactionKind::Like } else { ReactionKind::Favorite }, id)
+}
+
+fn counter(key: &[u8]) -> Option<&'static str> {
+    let all = [
+        (Counter::Following, "following"),
+        (Counter::Followers, "followers"),
+        (Counter::Friends, "friends"),
+        (Counter::Content, "content"),
+    ];
+    let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
+    all.into_iter().find(|(counter, _)| *counter as u8 == *what).map(|(_, name)| name)
+}
+
+fn hex(key: &[u8]) -> String {
+    const MOST: usize = 64;
+    let mut text = "0x".to_owned();
+    for byte in key.iter().take(MOST) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    if key.len() > MOST {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tables::OUTBOX;
+    use super::*;
+
+    #[test]
+    fn every_sort_of_key_has_a_name() {
+        let row = keys::row(7 | 1 << 63, 100, 9);
+        let pair = [keys::id(7), keys::id(9)].concat();
+        for (table, key, whose, what) in [
+            (CONTENT, keys::id(7).to_vec(), "content 7", "it"),
+            (PROFILES, keys::id(7).to_vec(), "user 7", "it"),
+            (FOLLOWERS, pair.clone(), "user 7", "user 9"),
+            (REACTIONS, pair, "content 7", "like of user 9"),
+            (REACTIONS_BY_TIME, row.to_vec(), "content 7", "favorite 100-9"),
+            (REACTIONS_BY_USER, row.to_vec(), "user 7", "favorite 100-9"),
+            (TOPIC_CONTENT, keys::row(7, 100, 9).to_vec(), "topic 7", "100-9"),
+            (OUTBOX, keys::row(7, 100, 9).to_vec(), "user 7", "100-9"),
+            (TOPIC_IDS, b"a\n".to_vec(), "topic \"a\\n\"", "it"),
+            (COUNTS, [&keys::id(7)[..], &[3]].concat(), "user 7", "friends"),
+            (COUNTS, [&keys::id(7)[..], &[9]].concat(), "key 0x000000000000000709", "it"),
+            (CONTENT, vec![1, 2], "key 0x0102", "it"),
+            (TOPIC_IDS, vec![0xFF], "key 0xff", "it"),
+        ] {
+            assert_eq!(named(table, &key), (whose.to_owned(), what.to_owned()), "{table}");
+        }
+        assert!(named(CONTENT, &[0; 100]).0.ends_with("00…"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Topics: an id for each name, and above the floor a row for each live item that names it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::super::keys;
+use super::super::tables::{CONTENT, TOPIC_CONTENT, TOPIC_IDS};
+use super::super::values::{self, Stored};
+use super::content::below;
+use super::window::{MOST, Window};
+use super::{Audit, Row, Wanted, Way, has};
+use crate::error::Result;
+use crate::model::{Content, TopicId};
+use crate::store::Tier;
+
+impl Audit<'_> {
+    pub(super) fn topics(&mut self) -> Result<()> {
+        self.each_batch(TOPIC_CONTENT, |audit, rows| {
+            let mut places = audit.places(TOPIC_CONTENT, rows);
+            let floors = audit.floors(TOPIC_CONTENT, places.iter().map(|(_, topic, _)| *topic))?;
+            places.retain(|(_, topic, cursor)| !below(&floors, *topic, *cursor));
+            let items = audit.contents(places.iter().map(|(_, _, cursor)| Some(cursor.id)))?;
+            let ids = audit.topic_ids(items.iter().flatten().map(|stored| &stored.content))?;
+            for ((row, topic, cursor), item) in places.into_iter().zip(items) {
+                let is_right = item.is_some_and(|Stored { content, deleted_at }| {
+                    let names_it = content.topics.iter().any(|name| ids.get(name) == Some(&topic));
+                    let same = content.cursor() == cursor && row.value[..] == values::author(content.author);
+                    names_it && same && deleted_at.is_none()
+                });
+                if !is_right {
+                    audit.find(has(TOPIC_CONTENT, &row.key, ", which is no live item that names it"));
+                }
+            }
+            Ok(())
+        })?;
+        self.names_of_topics()
+    }
+
+    /// No id belongs to two names, and none is above the highest.
+    fn names_of_topics(&mut self) -> Result<()> {
+        let highest = self.store.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
+        let highest = highest.and_then(|row| values::read_topic(&row).ok()).map_or(0, TopicId::get);
+        let mut from = Some(0);
+        while let Some(start) = from {
+            let mut window = Window::new(start, MOST);
+            self.each_batch(TOPIC_IDS, |audit, rows| {
+                for row in rows.iter().filter(|row| *row.key != *keys::HIGHEST_TOPIC) {
+                    match (std::str::from_utf8(&row.key), values::read_topic(&row.value)) {
+                        (Ok(_), Ok(id)) => {
+                            let names: &mut u64 = match window.at(id.get()) {
+                                Some(names) => names,
+                                None => continue,
+                            };
+                            *names += 1;
+                            if *names > 1 {
+                                audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id}, which is another's")));
+                            }
+                            if id.get() > highest {
+                                audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id}, above the highest")));
+                            }
+                        }
+                        _ if start == 0 => audit.unreadable(TOPIC_IDS, row),
+                        _ => {}
+                    }
+                }
+                Ok(())
+            })?;
+            from = window.end();
+        }
+        Ok(())
+    }
+
+    /// The rows of live items in the lists of their topics.
+    pub(super) fn topic_rows(&mut self, live: &[(&Row, Stored)]) -> Result<()> {
+        let ids = self.topic_ids(live.iter().map(|(_, stored)| &stored.content))?;
+        let floors = self.floors(TOPIC_CONTENT, ids.values().copied())?;
+        let mut wanted = Vec::new();
+        for (row, Stored { content, .. }) in live {
+            for name in content.topics.iter().collect::<BTreeSet<_>>() {
+                match ids.get(name) {
+                    None => self.find(format!("content {}: topic_ids lacks its topic {name:?}", content.id)),
+                    Some(topic) if below(&floors, *topic, content.cursor()) => {}
+                    Some(topic) => {
+                        let key = keys::row(*topic, content.published_at, content.id.get());
+                        wanted.push((*row, Wanted::new(TOPIC_CONTENT, key, values::author(content.author))));
+                    }
+                }
+            }
+        }
+        self.look_up(CONTENT, Way::Out, &wanted)
+    }
+
+    /// The ids of the topics that some items name.
+    fn topic_ids<'c>(&self, items: impl Iterator<Item = &'c Content>) -> Result<HashMap<String, u64>> {
+        let names: BTreeSet<&str> = items.flat_map(|content| &content.topics).map(String::as_str).collect();
+        let rows = self.store.get_many(TOPIC_IDS, names.iter().map(|name| keys::topic(name)), Tier::Disk)?;
+        let id = |(name, row): (&str, Option<_>)| {
+            let row: rocksdb::DBPinnableSlice<'_> = row?;
+            Some((name.to_owned(), values::read_topic(&row).ok()?.get()))
+        };
+        Ok(names.into_iter().zip(rows).filter_map(id).collect())
+    }
+}

@@ -1,0 +1,135 @@
+//! Rows too few or too many, made with the bare engine, and the check that has to name them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
+use tideline::config::Config;
+use tideline::model::Barrier;
+use tideline::server;
+
+use super::command::{Place, content_id, user};
+use super::cursor;
+
+/// One row of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Row(pub(crate) &'static str, pub(crate) Vec<u8>);
+
+/// A key or value of whole numbers, as `docs/schema.md` writes them.
+pub(crate) fn key(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
+}
+
+/// The key of a time-ordered row.
+pub(crate) fn row(partition: u64, at: u64, id: u64) -> Vec<u8> {
+    key(&[partition, !at, !id])
+}
+
+/// The partition of favorites.
+pub(crate) fn favorite(id: u64) -> u64 {
+    id | 1 << 63
+}
+
+/// The key of a counter.
+pub(crate) fn count(user: u64, what: u8) -> Vec<u8> {
+    [&key(&[user])[..], &[what]].concat()
+}
+
+/// Opens the engine as it is, without what the store does on its way.
+fn engine(data: &Path) -> DB {
+    let path = data.join("db");
+    let mut options = Options::default();
+    options.set_disable_auto_compactions(true);
+    let tables = DB::list_cf(&options, &path).expect("lists tables");
+    let families = tables.into_iter().map(|name| {
+        let mut options = options.clone();
+        match name.as_str() {
+            "counts" => options.set_merge_operator_associative("add", add),
+            "item_counts" => options.set_merge_operator_associative("add_item_counts", add),
+            _ => {}
+        }
+        ColumnFamilyDescriptor::new(name, options)
+    });
+    DB::open_cf_descriptors(&options, path, families).expect("opens")
+}
+
+/// Adds up counters of eight bytes, however many there are in a row.
+fn add(_key: &[u8], present: Option<&[u8]>, steps: &MergeOperands) -> Option<Vec<u8>> {
+    let counters = |row: &[u8]| -> Vec<i64> {
+        row.chunks(8).map(|part| i64::from_le_bytes(part.try_into().expect("whole counters"))).collect()
+    };
+    let sum = present
+        .into_iter()
+        .chain(steps.iter())
+        .map(counters)
+        .reduce(|sum, step| sum.into_iter().zip(step).map(|(sum, step)| sum + step).collect());
+    sum.map(|sum| sum.into_iter().flat_map(i64::to_le_bytes).collect())
+}
+
+/// Puts a value in the place of a row, or removes it; what was there.
+fn set(data: &Path, Row(table, key): &Row, value: Option<&[u8]>) -> Option<Vec<u8>> {
+    let db = engine(data);
+    let family = db.cf_handle(table).expect("a table");
+    let before = db.get_cf(family, key).expect("reads");
+    match value {
+        Some(value) => db.put_cf(family, key, value).expect("puts"),
+        None => db.delete_cf(family, key).expect("deletes"),
+    }
+    before
+}
+
+/// A community with a row in every table.
+fn place() -> Place {
+    let place = Place::new().with_env("TIDELINE__TIMELINE__OUTBOX_LIMIT", 1);
+    // Users 1 and 2 follow each other, and both follow 3.
+    place.file("f", "1,2,100\n2,1,200\n1,3,300\n2,3,400\n");
+    place.file(
+        "c",
+        concat!(
+            r#"{"content_id":10,"author_id":2,"published_at":1000,"topics":["tea","time"]}"#,
+            "\n",
+            r#"{"content_id":11,"author_id":3,"published_at":1000,"broadcast":false,"topics":["tea"]}"#,
+            "\n",
+            r#"{"content_id":12,"author_id":3,"published_at":2000,"kind":"repost","ref_id":10}"#,
+            "\n",
+            r#"{"content_id":13,"author_id":1,"published_at":3000,"topics":["tea"]}"#,
+            "\n",
+            r#"{"content_id":14,"author_id":2,"published_at":4000}"#,
+            "\n",
+        ),
+    );
+    place.file("r", "10,1,like,5000\n10,3,like,5001\n10,1,favorite,5002\n13,2,favorite,5003\n");
+    place.file("p", "1,one\n2,two,,{}\n");
+    place.run(&["import", "--follows", "f", "--content", "c", "--reactions", "r", "--profiles", "p"]).ok();
+    let mut config = Config::default();
+    config.storage.data_dir = place.data();
+    let app = server::open(&config).expect("opens");
+    let (feed, store) = (app.feed(), app.feed().store());
+    store.set_barrier(user(1), user(5), Barrier::Mute, Some(600), 10).expect("mutes");
+    store.set_barrier(user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");
+    store.move_marker(user(1), cursor(1000, 10)).expect("moves");
+    store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
+    feed.delete(content_id(13)).expect("deletes");
+    app.stop(Duration::from_secs(5)).expect("stops");
+    place
+}
+
+/// A row, what it is set to, and the lines that then name it.
+pub(crate) type Case = (Row, Option<Vec<u8>>, &'static [&'static str]);
+
+/// Damages a sound community in each way, and mends it again.
+pub(crate) fn compare(cases: Vec<Case>) {
+    let place = place();
+    place.run(&["check"]).ok();
+    let data = place.data();
+    for (row, value, expected) in cases {
+        let before = set(&data, &row, value.as_deref());
+        assert_ne!(before, value, "{row:?}");
+        let lines = super::disagreements(&place);
+        let (total, lines) = lines.split_last().expect("a total");
+        assert_eq!(lines, expected, "{row:?} {value:?}");
+        assert!(total.ends_with(&format!(" {} disagreements", expected.len())), "{total}");
+        set(&data, &row, before.as_deref());
+    }
+    place.run(&["check"]).ok();
+}
