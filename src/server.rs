@@ -33,6 +33,10 @@ const LINGER: Duration = Duration::from_secs(5);
 /// Threads for what waits for the disk. The more of them are in one flush of the log, the less each costs.
 const BLOCKING_THREADS: usize = 512;
 
+/// How often a stop looks whether anything but streams is open still, and how often there has to be nothing.
+const LAST_LOOK: Duration = Duration::from_millis(100);
+const LAST_LOOKS: u32 = 10;
+
 /// How often a stop looks whether the store is in use still.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
@@ -276,12 +280,31 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     api.set_stopping();
     let began = Instant::now();
     // The workers get what the open requests leave them, and never nothing at all.
-    if rt::time::timeout(stop_within / 4 * 3, handle.stop(true)).await.is_err() {
-        tracing::warn!("some requests were still open at the end of the shutdown timeout");
+    let ended = tokio::select! {
+        () = handle.stop(true) => true,
+        () = only_streams_left(&api) => false,
+        () = rt::time::sleep(stop_within / 4 * 3) => {
+            tracing::warn!("some requests were still open at the end of the shutdown timeout");
+            false
+        }
+    };
+    if !ended {
         running.abort();
+        // Only what is dropped in here lets go of the connections, and of the store.
+        let _ = rt::time::timeout(stop_within / 8, running).await;
     }
     dispatcher.stop();
     Ok(stop_within.saturating_sub(began.elapsed()))
+}
+
+/// Waits until nothing but streams is open, and their clients have had time to take what was on its way. Streams
+/// end by themselves then, but for those whose clients take nothing.
+async fn only_streams_left(api: &Api) {
+    let mut looks = 0;
+    while looks < LAST_LOOKS {
+        rt::time::sleep(LAST_LOOK).await;
+        looks = if api.has_requests() { 0 } else { looks + 1 };
+    }
 }
 
 /// The one line on stdout, for whoever started the server.

@@ -69,6 +69,11 @@ impl Api {
         self.feed.live().streams().close();
     }
 
+    /// Whether any connection is open on which there is no stream.
+    pub fn has_requests(&self) -> bool {
+        self.limits.connections.fill().used > self.limits.streams.fill().used
+    }
+
     /// Whether the server is on its way down.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)

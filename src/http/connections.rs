@@ -1,15 +1,28 @@
 //! Connections: counted, and closed when their client no longer takes what it asked for.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
 
 use super::api::Api;
+use super::limits::Places;
 
 /// A connection beyond the limit: its requests are turned away.
 pub(super) struct Surplus;
+
+/// What a connection holds until it is closed: also when all of an answer is written, its client may not have taken
+/// it yet.
+#[derive(Default)]
+pub(super) struct Held(RefCell<Option<Places>>);
+
+impl Held {
+    pub(super) fn keep(&self, places: Places) {
+        self.0.replace(Some(places));
+    }
+}
 
 /// How many connections the server should accept for a limit of `connections`. Those beyond the limit
 /// get a clear answer, and then are closed; beyond these, the next wait in the operating system's queue.
@@ -24,6 +37,7 @@ pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync
         if let Some(stream) = connection.downcast_ref::<TcpStream>() {
             limit_writes(&api, stream);
         }
+        data.insert(Held::default());
         match api.limits.connections.take(1) {
             Ok(place) => drop(data.insert(place)),
             Err(_) => drop(data.insert(Surplus)),

@@ -16,8 +16,8 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::api::Api;
 use super::call::{Answer, Call};
+use super::connections::Held;
 use super::events;
-use super::limits::Places;
 use super::problem::Problem;
 use crate::feed::Feed;
 use crate::live::{Event, Item, Stream};
@@ -44,11 +44,17 @@ pub(super) async fn listen(call: Call) -> Answer {
     }
     let place = call.api.limits.streams.take(1)?;
     let opened = call.block(move |feed| open(feed, user, after)).await?;
+    // The connection ends with the stream, and the stream's place is free when both have ended.
+    response.force_close();
+    match call.request.conn_data::<Held>() {
+        Some(connection) => connection.keep(place),
+        None => return Err(Problem::internal("nothing is known of this connection")),
+    }
     let mut heartbeat = interval(call.api.heartbeat);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     heartbeat.reset();
     let (api, stream) = (Arc::clone(&call.api), opened.stream);
-    let mut body = Body { api, user, text: opened.text, catch_up: None, stream, heartbeat, _place: place };
+    let mut body = Body { api, user, text: opened.text, catch_up: None, stream, heartbeat };
     body.catch_up(opened.missed);
     Ok(response.body(body))
 }
@@ -100,7 +106,6 @@ struct Body {
     catch_up: Option<Reading>,
     stream: Stream,
     heartbeat: Interval,
-    _place: Places,
 }
 
 impl Body {

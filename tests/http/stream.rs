@@ -181,7 +181,8 @@ fn narrow(address: SocketAddr) -> TcpStream {
 
 #[test]
 fn who_does_not_read_loses_events_and_nobody_else_does() {
-    let server = Server::start();
+    // One thread for all connections: if it waited for a client, or the dispatcher did, the others would, too.
+    let server = Server::with(&[("TIDELINE__SERVER__WORKERS", "1")]);
     let readers = [1, 2];
     for reader in readers {
         server.follow(reader, 3, 10);
@@ -196,6 +197,8 @@ fn who_does_not_read_loses_events_and_nobody_else_does() {
         for n in 0..100 {
             assert_eq!(quick.content(), 1 + 100 * batch + n);
         }
+        let memory = server.figure("tideline_stream_memory_bytes");
+        assert!(memory < 1000.0 * 9000.0, "more than 1000 events wait: {memory}");
     }
     assert!(server.figure("tideline_stream_resets_total") >= 1.0);
     let mut seen = Vec::new();
@@ -223,6 +226,46 @@ fn who_does_not_read_loses_events_and_nobody_else_does() {
     while server.figure("tideline_stream_memory_bytes") > 0.0 {
         assert!(began.elapsed() < PATIENCE, "memory is not given back");
     }
+}
+
+/// Streams whose clients take nothing, with as much as can wait for each.
+fn stuck(server: &Server, readers: u64) -> Vec<Listener> {
+    for reader in 1..=readers {
+        server.follow(reader, 99, 10);
+    }
+    let stuck = (1..=readers).map(|reader| Listener::on(narrow(server.address), reader, None)).collect();
+    let text = "x".repeat(8000);
+    for batch in 0..12 {
+        let item = |n: u64| format!(r#"{{"content_id":{},"author_id":99,"text":"{text}"}}"#, 1 + 100 * batch + n);
+        let items: Vec<_> = (0..100).map(item).collect();
+        server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
+    }
+    stuck
+}
+
+#[test]
+fn who_takes_nothing_holds_up_no_stop() {
+    let server = Server::start();
+    let stuck = stuck(&server, 10);
+    let began = Instant::now();
+    let (status, _data) = server.stop("TERM");
+    assert_eq!(status.code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    drop(stuck);
+}
+
+#[test]
+fn who_takes_nothing_for_long_is_not_online_any_more() {
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s")]);
+    let stuck = stuck(&server, 10);
+    let _quiet = Listener::open(&server, 50, None);
+    let began = Instant::now();
+    while server.figure("tideline_streams") > 1.0 {
+        assert!(began.elapsed() < PATIENCE, "clients that take nothing are waited for");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(server.figure("tideline_users_online"), 1.0, "who hears nothing since there is nothing, stays");
+    drop(stuck);
 }
 
 #[test]
