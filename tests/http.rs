@@ -10,6 +10,8 @@ mod barriers;
 mod client;
 #[path = "http/content.rs"]
 mod content;
+#[path = "http/cuts.rs"]
+mod cuts;
 #[path = "http/docs.rs"]
 mod docs;
 #[path = "http/full.rs"]
@@ -24,6 +26,8 @@ mod markers;
 mod metrics;
 #[path = "http/presence.rs"]
 mod presence;
+#[path = "http/races.rs"]
+mod races;
 #[path = "http/raw.rs"]
 mod raw;
 #[path = "http/reactions.rs"]

@@ -27,10 +27,10 @@ impl Server {
         Self { child, address, _data: data }
     }
 
-    /// Resident memory, MiB.
-    pub(crate) fn resident(&self) -> u64 {
+    /// Memory of the process by the system's name for it (`VmRSS`: resident, `VmHWM`: at most so far), MiB.
+    pub(crate) fn memory(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("resident");
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("a figure");
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024
     }
 

@@ -1,0 +1,236 @@
+//! A stream that is cut at random and goes on has nothing twice and misses nothing.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, RwLock};
+use std::time::{Duration, Instant};
+
+use super::client::Server;
+use super::listener::{Listener, Sent};
+
+const READER: u64 = 1;
+const AUTHORS: [u64; 3] = [2, 3, 4];
+/// Times of items that are late, long ago.
+const LATE: std::ops::Range<u64> = 1000..2000;
+/// How long after the last change nothing more comes.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Deterministic pseudo-random numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (x ^ (x >> 31)) % n
+    }
+}
+
+/// An item as its author knows it.
+#[derive(Debug, Clone, PartialEq)]
+enum Made {
+    /// Acknowledged, with this text.
+    Live(String),
+    /// Deleted since.
+    Deleted,
+    /// Not acknowledged: it may be there or not.
+    Unknown,
+    /// Not broadcast: nobody is to hear of it.
+    Quiet,
+}
+
+/// What the reader was told.
+#[derive(Default)]
+struct Heard {
+    texts: HashMap<u64, String>,
+    gone: HashSet<u64>,
+    greatest: (u64, u64),
+}
+
+impl Heard {
+    fn take(&mut self, sent: &Sent) {
+        if sent.event.is_empty() {
+            return;
+        }
+        let id: u64 = sent.data["content_id"].as_str().unwrap_or("0").parse().unwrap();
+        let text = || sent.data["text"].as_str().unwrap_or_default().to_owned();
+        match sent.event.as_str() {
+            "content" => {
+                let cursor = (sent.data["published_at"].as_u64().unwrap(), id);
+                assert_eq!(sent.id.as_deref(), Some(format!("{}-{}", cursor.0, cursor.1).as_str()));
+                assert!(self.texts.insert(id, text()).is_none(), "{id} came twice");
+                if !LATE.contains(&cursor.0) {
+                    assert!(cursor > self.greatest, "{cursor:?} after {:?}", self.greatest);
+                    self.greatest = cursor;
+                }
+            }
+            "edit" => drop(self.texts.insert(id, text())),
+            "delete" => drop(self.gone.insert(id)),
+            other => panic!("{other}"),
+        }
+    }
+
+    fn compare(&self, made: &HashMap<u64, Made>) {
+        for (id, made) in made {
+            match (made, self.texts.get(id)) {
+                (Made::Live(text), heard) => assert_eq!(heard, Some(text), "{id}"),
+                (Made::Deleted, Some(_)) => {
+                    assert!(self.gone.contains(id), "{id} is gone and the reader does not know")
+                }
+                (Made::Quiet, heard) => assert_eq!(heard, None, "{id}"),
+                (Made::Deleted, None) | (Made::Unknown, _) => {}
+            }
+        }
+        let unheard_of: Vec<_> = self.texts.keys().filter(|id| !made.contains_key(id)).collect();
+        assert!(unheard_of.is_empty(), "{unheard_of:?}");
+    }
+}
+
+/// What happens between two cuts.
+#[derive(Clone, Copy, PartialEq)]
+enum Cuts {
+    /// The server goes on; authors also backdate, edit and delete.
+    Streams,
+    /// The server is stopped or killed now and then; authors only publish.
+    Servers,
+}
+
+/// The server, the authors and what they did.
+struct Story {
+    server: RwLock<Option<Server>>,
+    made: Mutex<HashMap<u64, Made>>,
+    over: AtomicBool,
+    cuts: Cuts,
+}
+
+impl Story {
+    fn attempt(&self, method: &str, path: &str, body: &str) -> bool {
+        let server = self.server.read().unwrap();
+        let Ok(reply) = server.as_ref().unwrap().attempt(method, path, body) else {
+            assert!(self.cuts == Cuts::Servers, "{method} {path}");
+            return false;
+        };
+        assert!(reply.status < 300 || self.cuts == Cuts::Servers && reply.status == 503, "{}", reply.text());
+        reply.status < 300
+    }
+
+    /// Publishes until the story is over.
+    fn write(&self, author: u64) {
+        let mut random = Random(author);
+        let mut own = Vec::new();
+        for n in 1.. {
+            if self.over.load(Ordering::SeqCst) {
+                return;
+            }
+            let text = format!("text {author} {n}");
+            let some = own.get(random.below(own.len().max(1) as u64) as usize).copied();
+            match (random.below(10), some, self.cuts) {
+                (0, Some(id), Cuts::Streams) => {
+                    self.attempt("PATCH", &format!("/v1/content/{id}"), &format!(r#"{{"text":"{text}"}}"#));
+                    self.made.lock().unwrap().insert(id, Made::Live(text));
+                }
+                (1, Some(id), Cuts::Streams) => {
+                    self.attempt("DELETE", &format!("/v1/content/{id}"), "");
+                    own.retain(|other| *other != id);
+                    self.made.lock().unwrap().insert(id, Made::Deleted);
+                }
+                (what, _, cuts) => {
+                    let id = author * 1_000_000 + n;
+                    let more = match (what, cuts) {
+                        (2, _) => r#","broadcast":false"#.to_owned(),
+                        (3, Cuts::Streams) => format!(r#","published_at":{}"#, LATE.start + random.below(1000)),
+                        _ => String::new(),
+                    };
+                    let body = format!(r#"{{"content_id":{id},"author_id":{author},"text":"{text}"{more}}}"#);
+                    let there = self.attempt("POST", "/v1/content", &body);
+                    let made = match (what, there) {
+                        (2, _) => Made::Quiet,
+                        (_, true) => Made::Live(text),
+                        (_, false) => Made::Unknown,
+                    };
+                    if matches!(made, Made::Live(_)) {
+                        own.push(id);
+                    }
+                    self.made.lock().unwrap().insert(id, made);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(random.below(10)));
+        }
+    }
+
+    fn listen(&self, after: Option<&str>) -> Listener {
+        Listener::open(self.server.read().unwrap().as_ref().unwrap(), READER, after)
+    }
+
+    /// Ends the server in the middle of things, and starts it again.
+    fn restart(&self, signal: &str) {
+        self.server.read().unwrap().as_ref().unwrap().signal(signal);
+        let mut server = self.server.write().unwrap();
+        let (_, data) = server.take().unwrap().stop(signal);
+        *server = Some(Server::on(data, &[]));
+    }
+
+    /// Reads a stream that was opened before all else and is cut so often, then what is left; compares.
+    fn read(&self, mut listener: Listener, cuts: u64) {
+        let (mut random, mut heard) = (Random(7), Heard::default());
+        // Cut before the first block came, a client has no place to go on from.
+        while listener.last_id.is_none() {
+            heard.take(&listener.block(QUIET).expect("a place"));
+        }
+        for cut in 0..cuts {
+            if self.cuts == Cuts::Servers && cut % 10 == 5 {
+                self.restart(if cut % 20 == 5 { "KILL" } else { "TERM" });
+                // What came before the end counts.
+                while let Some(sent) = listener.block(QUIET) {
+                    heard.take(&sent);
+                }
+            }
+            let (began, patience) = (Instant::now(), Duration::from_millis(random.below(40)));
+            while let Some(sent) = listener.block(patience.saturating_sub(began.elapsed())) {
+                heard.take(&sent);
+            }
+            let last = listener.last_id.take();
+            drop(listener);
+            std::thread::sleep(Duration::from_millis(random.below(20)));
+            listener = self.listen(last.as_deref());
+        }
+        self.over.store(true, Ordering::SeqCst);
+        while let Some(sent) = listener.block(QUIET) {
+            heard.take(&sent);
+        }
+        let made = self.made.lock().unwrap();
+        assert!(made.len() > cuts as usize, "there was little to miss: {}", made.len());
+        heard.compare(&made);
+    }
+}
+
+fn tell(cuts: Cuts, times: u64) {
+    let server = Server::start();
+    for author in AUTHORS {
+        server.follow(READER, author, 10);
+    }
+    let story = Story { server: RwLock::new(Some(server)), made: Mutex::default(), over: AtomicBool::new(false), cuts };
+    let listener = story.listen(None);
+    std::thread::scope(|scope| {
+        for author in AUTHORS {
+            let story = &story;
+            scope.spawn(move || story.write(author));
+        }
+        let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| story.read(listener, times)));
+        // Whatever went wrong, the authors are to end.
+        story.over.store(true, Ordering::SeqCst);
+        read.unwrap_or_else(|why| std::panic::resume_unwind(why));
+    });
+}
+
+#[test]
+fn a_stream_cut_a_hundred_times_misses_nothing() {
+    tell(Cuts::Streams, 100);
+}
+
+#[test]
+fn a_stream_goes_on_across_restarts_of_the_server() {
+    tell(Cuts::Servers, 40);
+}

@@ -1,0 +1,122 @@
+//! Streams while what they show changes under them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::client::{PATIENCE, Server};
+use super::listener::Listener;
+
+const READER: u64 = 1;
+/// Who publishes all the time.
+const BUSY: u64 = 2;
+/// Ids from here on are those of the test's main thread.
+const MARKED: u64 = 1_000_000;
+
+/// Publishes items of [`BUSY`] until `over`; when each was asked for and when it was acknowledged.
+fn publish(server: &Server, over: &AtomicBool, known: &Mutex<HashMap<u64, [Instant; 2]>>, first: u64) {
+    for id in (first..).step_by(10) {
+        if over.load(Ordering::SeqCst) {
+            return;
+        }
+        let asked = Instant::now();
+        server.call("POST", "/v1/content", format!(r#"{{"content_id":{id},"author_id":{BUSY}}}"#)).expect(201);
+        known.lock().unwrap().insert(id, [asked, Instant::now()]);
+    }
+}
+
+/// Runs `main` while others publish items of [`BUSY`], with ids below [`MARKED`].
+fn while_others_publish(server: &Server, known: &Mutex<HashMap<u64, [Instant; 2]>>, main: impl FnOnce()) {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for first in 1..=4 {
+            let over = &over;
+            scope.spawn(move || publish(server, over, known, first));
+        }
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(main));
+        over.store(true, Ordering::SeqCst);
+        result.unwrap_or_else(|why| std::panic::resume_unwind(why));
+    });
+}
+
+#[test]
+fn from_its_opening_on_a_stream_has_everything() {
+    let server = Server::start();
+    server.follow(READER, BUSY, 10);
+    let known = Mutex::default();
+    let mut listeners = Vec::new();
+    while_others_publish(&server, &known, || {
+        for _ in 0..60 {
+            let asked = Instant::now();
+            let listener = Listener::open(&server, READER, None);
+            listeners.push((asked, Instant::now(), listener));
+        }
+    });
+    let known = known.into_inner().unwrap();
+    server.call("POST", "/v1/content", format!(r#"{{"content_id":{MARKED},"author_id":{BUSY}}}"#)).expect(201);
+    for (asked, opened, mut listener) in listeners {
+        let mut place = None;
+        let mut heard: Vec<(u64, u64)> = Vec::new();
+        while heard.last().is_none_or(|(_, id)| *id != MARKED) {
+            let sent = listener.block(PATIENCE).expect("the last item");
+            let cursor = |id: &str| id.split_once('-').map(|(at, id)| (at.parse().unwrap(), id.parse().unwrap()));
+            match sent.event.as_str() {
+                "" if place.is_none() => place = sent.id.as_deref().and_then(cursor),
+                "content" => heard.extend(sent.id.as_deref().and_then(cursor)),
+                "" => {}
+                other => panic!("{other}"),
+            }
+        }
+        let place = place.expect("a place to go on from");
+        assert!(heard.is_sorted_by(|a, b| a < b), "in order, each once");
+        assert!(heard.iter().all(|cursor| *cursor > place), "{place:?}");
+        let heard: HashSet<u64> = heard.into_iter().map(|(_, id)| id).collect();
+        for (id, [begun, ended]) in &known {
+            assert!(*begun < opened || heard.contains(id), "{id} was published later and did not come");
+            assert!(*ended > asked || !heard.contains(id), "{id} was there before");
+        }
+    }
+}
+
+#[test]
+fn mutes_hides_and_unfollows_count_in_the_middle_of_a_stream() {
+    let server = Server::start();
+    server.follow(READER, BUSY, 10);
+    let mut listener = Listener::open(&server, READER, None);
+    let known = Mutex::default();
+    let mut heard = Vec::new();
+    while_others_publish(&server, &known, || {
+        for round in 0..40 {
+            let author = 10 + round % 7;
+            let on_and_off = [
+                ("PUT", format!("/v1/users/{READER}/following/{author}"), "{}"),
+                ("PUT", format!("/v1/users/{READER}/mutes/{author}"), ""),
+                ("DELETE", format!("/v1/users/{READER}/mutes/{author}"), ""),
+                ("PUT", format!("/v1/users/{author}/hidden-from/{READER}"), ""),
+                ("DELETE", format!("/v1/users/{author}/hidden-from/{READER}"), ""),
+                ("DELETE", format!("/v1/users/{READER}/following/{author}"), ""),
+            ];
+            for (step, (method, path, body)) in (0..).zip(on_and_off) {
+                server.call(method, &path, body).expect(200);
+                let id = MARKED + round * 10 + step;
+                server.publish(id, author, id);
+                // Once this one has come, so has the other, or never will.
+                let next = 2 * MARKED + round * 10 + step;
+                server.publish(next, BUSY, next);
+                while heard.last() != Some(&next) {
+                    heard.push(listener.content());
+                }
+                assert_eq!(heard.contains(&id), step % 2 == 0, "{method} {path}");
+            }
+        }
+    });
+    let last = 3 * MARKED;
+    server.publish(last, BUSY, last);
+    while heard.last() != Some(&last) {
+        heard.push(listener.content());
+    }
+    let known = known.into_inner().unwrap();
+    let heard: HashSet<u64> = heard.into_iter().collect();
+    assert!(known.len() > 100 && known.keys().all(|id| heard.contains(id)), "of whom nothing changed, nothing lacks");
+}
