@@ -56,6 +56,11 @@ def main() -> int:
     program("tsc", "--project", "tsconfig.json")
     with Workspace(None, False) as workspace:
         tideline = Tideline(args.binary, workspace, {})
+        made = workspace / "demo"
+        subprocess.run([tideline.binary, "demo", "--users", "500", "--posts", "5000", "--out", made], check=True)
+        files = ("--follows", made / "follows.csv", "--content", made / "content.csv")
+        if tideline.command("import", *files).wait() != 0:
+            raise SystemExit(f"the demo data cannot be imported: {tideline.output('import')}")
         tideline.start()
         try:
             base = "http://{}:{}".format(*tideline.address)

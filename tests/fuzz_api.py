@@ -31,6 +31,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=20_000, help="how many there have to be at least")
     parser.add_argument("--examples", type=int, default=100, help="how many a call and phase in each round")
     parser.add_argument("--seed", type=int, default=20260101, help="of the first round; each further one has the next")
+    parser.add_argument("--workers", type=int, default=2, help="how many threads send")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only the call with this operationId")
     parser.add_argument("--keep", action="store_true", help="keep the server's directory")
     return parser.parse_args()
@@ -84,18 +85,27 @@ def answered(base: str) -> dict[str, int]:
     return counts
 
 
-def run(args: argparse.Namespace, program: Path, base: str, reports: Path, seed_of_round: int) -> bool:
+def strict(base: str, file: Path) -> None:
+    """The document with answers closed, so that a field that is in an answer and not in the document is found."""
+    document = json.loads(call(base, "GET", "/openapi.json"))
+    for schema in document["components"]["schemas"].values():
+        if schema.get("properties"):
+            schema.setdefault("additionalProperties", False)
+    file.write_text(json.dumps(document))
+
+
+def run(args: argparse.Namespace, program: Path, base: str, directory: Path, seed_of_round: int) -> bool:
     """One round; whether nothing was found."""
     command = [
-        program, "--config-file", CONFIG, "run", f"{base}/openapi.json", "--url", base,
+        program, "--config-file", CONFIG, "run", directory / "openapi.json", "--url", base,
         "--checks", "all", "--phases", "examples,coverage,fuzzing,stateful", "--mode", "all",
         "--max-examples", str(args.examples), "--seed", str(seed_of_round), "--continue-on-failure",
-        "--report", "ndjson", "--report-dir", reports, "--warnings", "off",
+        "--report", "ndjson", "--report-dir", directory, "--warnings", "off", "--workers", str(args.workers),
     ]
     for name in args.only:
         command += ["--include-operation-id", name]
     environment = os.environ | {"NO_COLOR": "1", "SCHEMATHESIS_HOOKS": HOOKS.stem, "PYTHONPATH": str(HOOKS.parent)}
-    return subprocess.run(command, cwd=reports, env=environment).returncode == 0
+    return subprocess.run(command, cwd=directory, env=environment).returncode == 0
 
 
 def main() -> int:
@@ -107,6 +117,7 @@ def main() -> int:
         base = "http://{}:{}".format(*tideline.address)
         try:
             seed(base)
+            strict(base, directory / "openapi.json")
             rounds, good = 0, True
             while good and sum(answered(base).values()) < args.requests:
                 print(f"round {rounds + 1}, seed {args.seed + rounds}", flush=True)

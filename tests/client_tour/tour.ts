@@ -19,54 +19,58 @@ function good<T>({ data, error, response }: Answer<T>): T {
   return data;
 }
 
-const reader = "900001";
-const author = "1";
+// The newest items from the people whom user 1 follows, page by page to the very first.
+const scrolled: string[] = [];
+let before: string | undefined;
+do {
+  const query = before === undefined ? { limit: 100 } : { limit: 100, before };
+  const page = good(await tideline.GET("/v1/users/{uid}/timeline", { params: { path: { uid: "1" }, query } }));
+  scrolled.push(...page.items.map((item) => item.content_id));
+  before = page.next ?? undefined;
+} while (before !== undefined);
+assert(scrolled.length > 100 && new Set(scrolled).size === scrolled.length, `${scrolled.length} items`);
 
 // A new user follows somebody, and has the earlier posts at once.
-for (const text of ["High water", "Slack water", "Low water"]) {
-  good(await tideline.POST("/v1/content", { body: { author_id: author, text } }));
-}
+const reader = "900001";
+const author = "1";
+const mine = { path: { uid: reader } };
 const following = { path: { uid: reader, target: author } };
 const relation = good(await tideline.PUT("/v1/users/{uid}/following/{target}", { params: following }));
 assert.equal(relation.relation, "following" satisfies components["schemas"]["RelationKind"]);
+const own = good(await tideline.GET("/v1/users/{uid}/content", { params: { path: { uid: author } } }));
+const first = good(await tideline.GET("/v1/users/{uid}/timeline", { params: mine }));
+assert(own.items.length > 0);
+assert.deepEqual(
+  first.items.map((item) => item.content_id),
+  own.items.map((item) => item.content_id),
+);
 
-const timeline = { path: { uid: reader } };
-const texts: (string | undefined)[] = [];
-let before: string | undefined;
-do {
-  const query = before === undefined ? { limit: 2 } : { limit: 2, before };
-  const page = good(await tideline.GET("/v1/users/{uid}/timeline", { params: { ...timeline, query } }));
-  texts.push(...page.items.map((item) => ("text" in item ? item.text : undefined)));
-  before = page.next ?? undefined;
-} while (before !== undefined);
-assert.deepEqual(texts, ["Low water", "Slack water", "High water"]);
-
-// What is published is seen by the next read.
+// What is published is seen by the next read, and by a stream before that.
+const stop = new AbortController();
+const stream = await tideline.GET("/v1/users/{uid}/stream", { params: mine, parseAs: "stream", signal: stop.signal });
 const body = { author_id: 1, text: "Hello, tide", topics: ["sea"], extra: { mood: "calm" } };
 const hello = good(await tideline.POST("/v1/content", { body }));
 assert.equal(hello.author_id, author, "an id is a string in answers, whatever it was in the request");
 const newest = good(
-  await tideline.GET("/v1/users/{uid}/timeline", { params: { ...timeline, query: { limit: 1, view: "ids" } } }),
+  await tideline.GET("/v1/users/{uid}/timeline", { params: { ...mine, query: { limit: 1, view: "ids" } } }),
 );
 assert.deepEqual(newest.items, [
   { content_id: hello.content_id, author_id: author, published_at: hello.published_at },
 ]);
-
-// The same with ids in the query, then an edit and a delete.
-const one = { path: { content_id: hello.content_id } };
-const listed = good(await tideline.GET("/v1/content", { params: { query: { ids: [hello.content_id] } } }));
-assert.equal(listed.items.length, 1);
-const edited = good(await tideline.PATCH("/v1/content/{content_id}", { params: one, body: { text: "Hello, sea" } }));
-assert.equal(edited.text, "Hello, sea");
-assert(edited.edited_at !== undefined && edited.edited_at >= edited.published_at);
-const gone = await tideline.DELETE("/v1/content/{content_id}", { params: one });
-assert.equal(gone.response.status, 204);
+let events = "";
+for await (const bytes of stream.data as unknown as AsyncIterable<Uint8Array>) {
+  events += new TextDecoder().decode(bytes);
+  if (/^data: .*"Hello, tide"/m.test(events)) break;
+}
+stop.abort();
+const name = "content" satisfies components["schemas"]["Event"]["event"];
+assert.match(events, new RegExp(`^id: ${hello.published_at}-${hello.content_id}\nevent: ${name}\n`, "m"));
 
 // The proof that the fast answer is the right one.
-const proof = good(await tideline.GET("/v1/admin/users/{uid}/timeline/verify", { params: timeline }));
-assert.deepEqual([proof.exact, proof.compared], [true, 3]);
+const proof = good(await tideline.GET("/v1/admin/users/{uid}/timeline/verify", { params: mine }));
+assert.deepEqual([proof.exact, proof.complete], [true, true]);
 
-// Mistakes get a clear answer, and the compiler knows the codes.
+// Mistakes get a clear answer, and the compiler knows the fields.
 const mistake = await tideline.POST("/v1/content", { body: { author_id: 0 } });
 assert.equal(mistake.response.status, 400);
 const problem = mistake.error satisfies components["schemas"]["Problem"] | undefined;
@@ -75,5 +79,26 @@ assert.equal(problem?.code, "invalid_body");
 await tideline.POST("/v1/content", { body: { text: "Hello" } });
 // @ts-expect-error: there is no such path.
 await tideline.GET("/v1/timelines", {});
+
+// Beyond the README: a profile and a like, seen in the timeline.
+const profile = { path: { uid: author } };
+good(await tideline.PUT("/v1/users/{uid}", { params: profile, body: { nickname: "Ebba" } }));
+const like = { path: { content_id: hello.content_id, kind: "like", uid: reader } } as const;
+const liked = good(await tideline.PUT("/v1/content/{content_id}/reactions/{kind}/{uid}", { params: like }));
+assert.deepEqual([liked.active, liked.counts.likes], [true, 1]);
+const shown = good(await tideline.GET("/v1/users/{uid}/timeline", { params: { ...mine, query: { limit: 1 } } }));
+const [top] = shown.items;
+assert(top && "viewer" in top && "counts" in top);
+assert.deepEqual([top.author?.nickname, top.viewer?.liked, top.counts.likes], ["Ebba", true, 1]);
+
+// Several items by their ids, then an edit and a delete.
+const one = { path: { content_id: hello.content_id } };
+const listed = good(await tideline.GET("/v1/content", { params: { query: { ids: [hello.content_id] } } }));
+assert.equal(listed.items.length, 1);
+const edited = good(await tideline.PATCH("/v1/content/{content_id}", { params: one, body: { text: "Hello, sea" } }));
+assert.equal(edited.text, "Hello, sea");
+assert(edited.edited_at !== undefined && edited.edited_at >= edited.published_at);
+const gone = await tideline.DELETE("/v1/content/{content_id}", { params: one });
+assert.equal(gone.response.status, 204);
 
 console.log("the tour went well");

@@ -14,6 +14,7 @@ use utoipa::openapi::{
 
 use super::problems::{self, Known};
 use super::{parameters, schemas};
+use crate::http::events::MEDIA_TYPE;
 use crate::http::problem::Document;
 
 /// What several calls share, by name.
@@ -180,17 +181,32 @@ impl Call {
     }
 
     /// A good answer, with an example.
-    pub(super) fn answers(mut self, status: u16, about: &'static str, shape: Shape, example: Value) -> Self {
-        self.schemas.extend(shape.parts);
-        let body = Some(("application/json", shape.schema, example));
-        self.good.push(Good { status, about, body, headers: Vec::new() });
-        self
+    pub(super) fn answers(self, status: u16, about: &'static str, shape: Shape, example: Value) -> Self {
+        self.answers_in("application/json", status, about, shape, example)
     }
 
     /// A good answer that is no JSON.
-    pub(super) fn answers_text(mut self, about: &'static str, media_type: &'static str, example: &str) -> Self {
-        let body = Some((media_type, Object::with_type(Type::String).into(), example.into()));
-        self.good.push(Good { status: 200, about, body, headers: Vec::new() });
+    pub(super) fn answers_text(self, about: &'static str, media_type: &'static str, example: &str) -> Self {
+        let shape = Shape { schema: Object::with_type(Type::String).into(), parts: Vec::new() };
+        self.answers_in(media_type, 200, about, shape, example.into())
+    }
+
+    /// An answer that is a stream of events. The schema and the example are those of one event, taken apart.
+    pub(super) fn answers_events(self, about: &'static str, event: Shape, example: Value) -> Self {
+        self.answers_in(MEDIA_TYPE, 200, about, event, example)
+    }
+
+    fn answers_in(
+        mut self,
+        media_type: &'static str,
+        status: u16,
+        about: &'static str,
+        shape: Shape,
+        example: Value,
+    ) -> Self {
+        self.schemas.extend(shape.parts);
+        let body = Some((media_type, shape.schema, example));
+        self.good.push(Good { status, about, body, headers: Vec::new() });
         self
     }
 

@@ -2,34 +2,37 @@
 
 use serde_json::json;
 use utoipa::openapi::Object;
-use utoipa::openapi::schema::Type;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::call::{Call, Shape, get, put};
 use super::parameters::header;
 use super::problems::{INVALID_HEADER, STOPPING};
-use super::schemas;
-use crate::http::events::MEDIA_TYPE;
+use super::{content, schemas};
 use crate::http::presence::PresenceBody;
 
 const EVENTS: &str = "Each event has a name and JSON as `data`:\n\n\
     | event | means | data |\n\
     |---|---|---|\n\
-    | `content` | an item came, or came back; its `id:` is its cursor | `Content`, as in a list |\n\
+    | `content` | an item came, or came back; its `id` is its cursor | `Content`, as in a list |\n\
     | `edit` | an item was edited | `Content` |\n\
     | `delete` | an item is gone | `ContentRef` |\n\
     | `reset` | events were left out: load the timeline again, and go on listening | `{}` |\n\n\
-    A comment line now and then shows that the stream is alive. It ends when the server stops.";
-
-const STREAM: &str = "id: 1689089522000-32850\nevent: content\n\
-    data: {\"content_id\":\"32850\",\"author_id\":\"200\",\"published_at\":1689089522000,\"kind\":\"post\",\
-    \"text\":\"Low tide at noon\",\"media\":[],\"topics\":[],\"broadcast\":true,\
-    \"counts\":{\"likes\":0,\"favorites\":0,\"comments\":0,\"reposts\":0},\
-    \"author\":{\"user_id\":\"200\",\"nickname\":\"Ebba\",\"avatar\":null}}\n\n:\n\n";
+    A comment line now and then shows that the stream is alive. It ends when the server stops, or when the client does \
+    not take what is sent. The schema is that of one event.";
 
 pub(super) fn calls() -> Vec<Call> {
     let beat = schemas::closed().property("online", Object::with_type(Type::Boolean)).required("online").build();
     let there = json!({"user_id": "111", "online": true, "expires_at": 1_689_089_582_000_u64});
-    let cursor = schemas::text(&schemas::cursor_pattern());
+    let cursor = || schemas::text(&schemas::cursor_pattern());
+    let data = ObjectBuilder::new().schema_type(Type::String).content_media_type("application/json");
+    let event = ObjectBuilder::new()
+        .property("event", schemas::enumeration(&["content", "edit", "delete", "reset"]))
+        .required("event")
+        .property("id", cursor())
+        .property("data", data)
+        .required("data")
+        .build();
+    let came = json!({"event": "content", "id": "1689089522000-32850", "data": content::example().to_string()});
     let calls = vec![
         put("/v1/users/{uid}/presence", "setPresence", "A heartbeat, or its end")
             .about("A user is online for `presence.ttl` after a heartbeat, and as long as a stream is open.")
@@ -41,10 +44,10 @@ pub(super) fn calls() -> Vec<Call> {
             .query([header(
                 "Last-Event-ID",
                 "A cursor: replay what came after it. More than 1,000 events are one `reset`",
-                cursor,
+                cursor(),
                 "1689089522000-32850",
             )])
-            .answers_text("Events without an end", MEDIA_TYPE, STREAM)
+            .answers_events("Events without an end", Shape::named("Event", event), came)
             .problem(INVALID_HEADER)
             .problem(STOPPING),
     ];

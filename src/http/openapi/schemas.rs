@@ -174,7 +174,10 @@ fn nullable_media() -> Schema {
 }
 
 fn nullable_extra() -> Object {
-    open().schema_type(or_null(Type::Object)).description(Some("Any JSON object, at most 32 levels deep")).build()
+    open()
+        .schema_type(or_null(Type::Object))
+        .description(Some("Any JSON object, at most 32 levels deep, with numbers that fit 64-bit floats"))
+        .build()
 }
 
 fn nullable_text() -> Object {
