@@ -31,7 +31,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=20_000, help="how many there have to be at least")
     parser.add_argument("--examples", type=int, default=100, help="how many a call and phase in each round")
     parser.add_argument("--seed", type=int, default=20260101, help="of the first round; each further one has the next")
-    parser.add_argument("--workers", type=int, default=2, help="how many threads send")
+    parser.add_argument("--workers", type=int, default=1, help="how many threads send; with more, schemathesis 4.32 trips over its own caches now and then")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only the call with this operationId")
     parser.add_argument("--keep", action="store_true", help="keep the server's directory")
     return parser.parse_args()

@@ -7,6 +7,7 @@
 mod activity;
 mod audit;
 mod barriers;
+mod cards;
 mod content;
 mod contents;
 mod followees;
@@ -59,6 +60,7 @@ pub struct Feed {
     rules: Rules,
     followees: followees::Followees,
     contents: contents::Contents,
+    cards: cards::Cards,
     lanes: Arc<lanes::Lanes>,
 }
 
@@ -71,6 +73,7 @@ impl Feed {
             rules,
             followees: followees::Followees::new(Arc::clone(&live)),
             contents: contents::cache(),
+            cards: cards::cache(),
             live,
             lanes: Arc::default(),
         }
@@ -92,7 +95,7 @@ impl Feed {
     }
 
     /// The caches in figures, with their names.
-    pub fn caches(&self) -> [(&'static str, CacheUsage); 2] {
-        [("followees", self.followees.usage()), ("contents", self.contents.usage())]
+    pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
+        [("followees", self.followees.usage()), ("contents", self.contents.usage()), ("cards", self.cards.usage())]
     }
 }

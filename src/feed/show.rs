@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Feed;
 use crate::error::Result;
-use crate::model::{Card, Content, ContentId, Entry, Page, Shown, UserId};
+use crate::model::{Card, Content, ContentId, Entry, Page, Profile, Shown, UserId};
 use crate::store::Tier;
 
 impl Feed {
@@ -63,7 +63,15 @@ impl Feed {
     }
 
     /// What is shown of users, in their order; a user may come more than once.
-    fn cards(&self, users: &[UserId], _: Tier) -> Result<Vec<Arc<Card>>> {
-        Ok(users.iter().map(|user| Arc::new(Card { user: *user, nickname: None, avatar: None })).collect())
+    fn cards(&self, users: &[UserId], tier: Tier) -> Result<Vec<Arc<Card>>> {
+        let cards = self.cards.get_many(users, |missing| {
+            let profiles = self.store.profiles(missing, tier)?;
+            let card = |(user, profile): (&UserId, Option<Profile>)| {
+                let Profile { nickname, avatar, .. } = profile.unwrap_or_default();
+                Some(Arc::new(Card { user: *user, nickname, avatar }))
+            };
+            Ok(missing.iter().zip(profiles).map(card).collect())
+        })?;
+        Ok(cards.into_iter().flatten().collect())
     }
 }

@@ -16,7 +16,9 @@ impl Feed {
 
     /// Puts a profile in place of what the user had, whole; returns it with the user's counts.
     pub fn put_profile(&self, user: UserId, profile: Profile) -> Result<(Profile, UserCounts)> {
+        let change = self.cards.change(user);
         self.store.put_profile(user, &profile)?;
+        drop(change);
         Ok((profile, self.store.user_counts(user, Tier::Disk)?))
     }
 
@@ -34,7 +36,10 @@ impl Feed {
         };
         let changed: Vec<_> = profiles.iter().map(&mut put).collect();
         let kept = profiles.into_iter().zip(&changed).filter(|(_, changed)| **changed).map(|(profile, _)| profile);
-        self.store.put_profiles(&kept.collect::<Vec<_>>())?;
+        let kept: Vec<_> = kept.collect();
+        let changes: Vec<_> = kept.iter().map(|(user, _)| self.cards.change(*user)).collect();
+        self.store.put_profiles(&kept)?;
+        drop(changes);
         Ok(changed)
     }
 }

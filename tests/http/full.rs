@@ -58,6 +58,22 @@ fn counts_are_the_same_and_fresh_everywhere() {
 }
 
 #[test]
+fn an_author_is_shown_as_the_profile_says_now() {
+    let server = world();
+    for (profile, nickname, avatar) in [
+        (json!({"nickname": "Ada", "avatar": "/a.png", "extra": {"x": 1}}), json!("Ada"), json!("/a.png")),
+        (json!({"nickname": "Bea"}), json!("Bea"), Value::Null),
+        (json!({}), Value::Null, Value::Null),
+    ] {
+        server.call("PUT", "/v1/users/2", profile.to_string()).expect(200);
+        for list in [TIMELINE, "/v1/users/2/content", "/v1/content?ids=11,10", "/v1/users/7/reactions/like"] {
+            let author = server.get(list)["items"][0]["author"].take();
+            assert_eq!(author, json!({"user_id": "2", "nickname": nickname, "avatar": avatar}), "{list}");
+        }
+    }
+}
+
+#[test]
 fn a_new_item_may_have_been_commented_on_already() {
     let server = Server::start();
     let comment = json!({"author_id": 5, "content_id": 20, "kind": "comment", "ref_id": 10}).to_string();
