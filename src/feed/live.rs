@@ -68,9 +68,14 @@ impl Feed {
     /// As long as the log has `after`, that is what came after it. Otherwise it is what the timeline has
     /// that is newer than `after` and that the log does not know, and then what the log has that is newer
     /// or came later: events of other kinds, and late items, are known only as far as the log goes back.
+    /// A time to come tells nothing then of what is missed, and so is too much.
     pub fn missed(&self, user: UserId, after: Cursor, end: u64) -> Result<Option<Vec<Event>>> {
         let authors = self.shown_to(user)?;
         let place = self.live.sequencer().place(after);
+        // Of a time to come, for it is an item's to which the host gave one: what was published meanwhile is older.
+        if place.is_none() && after.at > now() {
+            return Ok(None);
+        }
         let counts = |event: &Event| {
             event.kind != Kind::Mark
                 && authors.binary_search(&event.entry.author).is_ok()

@@ -87,7 +87,7 @@ fn who_comes_back_gets_what_came_meanwhile() {
     // Which of them a place of the client's own making has, is a matter of time alone.
     let newest = server.get("/v1/users/1/timeline?limit=1")["prev"].as_str().unwrap().to_owned();
     let after = format!("{}-9223372036854775807", newest.split_once('-').unwrap().0.parse::<u64>().unwrap() + 60_000);
-    Listener::open(&server, 1, Some(&after)).is_quiet();
+    assert_eq!(Listener::open(&server, 1, Some(&after)).event().event, "reset", "all that is new may be older");
     // Nothing before the process began is known but what the timeline has.
     let (_, data) = server.stop("TERM");
     let server = Server::on(data, &[]);
@@ -241,6 +241,50 @@ fn stuck(server: &Server, readers: u64) -> Vec<Listener> {
         server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
     }
     stuck
+}
+
+#[test]
+fn what_waits_for_a_slow_client_goes_with_its_author() {
+    let server = Server::start();
+    let mut slow = Listener::on(narrow(server.address), 1, None);
+    for author in [3, 4] {
+        server.follow(1, author, 10);
+    }
+    let text = "x".repeat(8000);
+    for batch in 0..9 {
+        let item = |n: u64| format!(r#"{{"content_id":{},"author_id":3,"text":"{text}"}}"#, 1 + 100 * batch + n);
+        let items: Vec<_> = (0..100).map(item).collect();
+        server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
+    }
+    server.publish(901, 4, 10);
+    server.call("DELETE", "/v1/users/1/following/3", "").expect(200);
+    let mut seen = vec![slow.content()];
+    while seen.last() != Some(&901) {
+        seen.push(slow.content());
+    }
+    // What was on its way to the client already is some hundred items at most.
+    assert!(seen.len() < 800, "{}", seen.len());
+    assert_eq!(server.figure("tideline_stream_resets_total"), 0.0);
+}
+
+#[test]
+fn what_has_a_time_to_come_is_no_place_after_a_restart() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let mut listener = Listener::open(&server, 1, None);
+    let to_come = 10_000_000_000_000;
+    server.publish(11, 2, to_come);
+    assert_eq!(listener.content(), 11);
+    let place = listener.last_id.clone();
+    server.call("POST", "/v1/content", r#"{"content_id":12,"author_id":2}"#).expect(201);
+    let mut again = Listener::open(&server, 1, place.as_deref());
+    assert_eq!(again.content(), 12, "what happened is still known");
+    let (_, data) = server.stop("KILL");
+    let server = Server::on(data, &[]);
+    server.call("POST", "/v1/content", r#"{"content_id":13,"author_id":2}"#).expect(201);
+    let mut again = Listener::open(&server, 1, place.as_deref());
+    assert_eq!(again.event().event, "reset");
+    again.is_quiet();
 }
 
 #[test]
