@@ -36,6 +36,10 @@ named! {
         Edit = "edit",
         /// An item's deletion.
         Delete = "delete",
+        /// An item taken back from its deletion, with its job.
+        Restore = "restore",
+        /// The end of a deleted item's content.
+        Purge = "purge",
         /// Reactions to an item, put or taken away, with its counts.
         React = "react",
         /// Follows and unfollows with their jobs.

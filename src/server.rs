@@ -51,7 +51,7 @@ pub struct App {
 
 /// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
 pub fn open(config: &Config) -> Result<App> {
-    let Config { server, storage, timeline, fanout, graph, topics, presence, .. } = config;
+    let Config { server, storage, timeline, fanout, content, graph, topics, presence, .. } = config;
     let active_for = timeline.active_for.as_millis();
     let candidates = Candidates::default();
     let files::Shares { tables, connections } = files::share(storage.max_open_files, server.max_connections);
@@ -68,7 +68,7 @@ pub fn open(config: &Config) -> Result<App> {
             limit => limit + worker::slack(limit),
         },
         notice_topic_above: worker::topic_room(topics.limit) + worker::slack(topics.limit),
-        listeners: candidates.listeners(),
+        listeners: candidates.listeners(content.deleted_retention.as_millis()),
     })?));
     failpoint::pass(Place::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
@@ -84,6 +84,7 @@ pub fn open(config: &Config) -> Result<App> {
         inbox_limit: timeline.inbox_limit,
         outbox_limit: timeline.outbox_limit,
         topic_limit: topics.limit,
+        deleted_retention: content.deleted_retention.as_millis(),
     };
     let live = Arc::new(Live::new(presence.ttl.as_millis()));
     let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), rules, candidates)?;
@@ -96,6 +97,7 @@ pub fn open(config: &Config) -> Result<App> {
         active_for,
         follow_limit: graph.follow_limit,
         topic_limit: topics.limit,
+        deleted_retention: content.deleted_retention.as_millis(),
     };
     Ok(App { feed: Arc::new(Feed::new(store, backlog, live, rules)), workers, connections })
 }

@@ -97,6 +97,8 @@ impl Load<'_> {
         }
         self.change(Change::Edit { id: edited, text: format!("edited in round {round}") })?;
         self.change(Change::Delete(edited - 1))?;
+        self.change(Change::Delete(edited - 2))?;
+        self.change(Change::Restore(edited - 2))?;
         self.change(Change::Mark { user: *READERS.start(), place: (1000 + edited / 2, 1) })?;
         for _ in 0..3 {
             self.relate(viewer, &[], &[LONG[0]])?;
@@ -146,6 +148,11 @@ fn work(server: &Server, history: &mut History, rounds: u64) -> bool {
     (0..rounds).try_for_each(|round| load.round(round)).is_some()
 }
 
+/// The same directory, for a compaction after which no deletion can be taken back.
+fn to_purge(home: &Home) -> Home {
+    home.with("TIDELINE__CONTENT__DELETED_RETENTION", "0s")
+}
+
 fn home(dir: &TempDir) -> Home {
     Home::new(dir.path().join("data"), dir.path().join("log"), &SETTINGS)
 }
@@ -178,7 +185,7 @@ fn abort_at(name: &str, n: usize) {
         Ok(server) if is_compaction(name) => {
             assert!(work(&server, &mut history, ROUNDS));
             server.kill();
-            home.run("compact", &points)
+            to_purge(&home).run("compact", &points)
         }
         Ok(server) if work(&server, &mut history, ROUNDS) => server.stop(),
         Ok(mut server) => server.wait(),
@@ -189,7 +196,7 @@ fn abort_at(name: &str, n: usize) {
 
 /// Whether a place is passed only after a compaction has noticed something.
 fn is_compaction(name: &str) -> bool {
-    [Write::Archive, Write::RaiseTopicFloor].iter().any(|write| name.starts_with(write.name()))
+    [Write::Archive, Write::Purge, Write::RaiseTopicFloor].iter().any(|write| name.starts_with(write.name()))
 }
 
 /// Lets writes fail.
@@ -201,7 +208,7 @@ fn fail_at(points: &str) {
     compare(&server, &history.model, points);
     assert_eq!(server.stop().code(), Some(0), "{points}");
     if is_compaction(points) {
-        assert_eq!(home.run("compact", &points.replace("1*off->", "")).code(), Some(0), "{points}");
+        assert_eq!(to_purge(&home).run("compact", &points.replace("1*off->", "")).code(), Some(0), "{points}");
     }
     // Nothing else is worth a line, however many calls and jobs there are that fail.
     let refused = home.logged("the storage takes no writes");

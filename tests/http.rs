@@ -8,6 +8,8 @@ mod admin;
 mod barriers;
 #[path = "http/client.rs"]
 mod client;
+#[path = "http/comments.rs"]
+mod comments;
 #[path = "http/content.rs"]
 mod content;
 #[path = "http/cuts.rs"]
@@ -34,6 +36,8 @@ mod raw;
 mod reactions;
 #[path = "http/relations.rs"]
 mod relations;
+#[path = "http/restore.rs"]
+mod restore;
 #[path = "http/running.rs"]
 mod running;
 #[path = "http/stream.rs"]

@@ -22,6 +22,7 @@ mod store {
     mod activity;
     mod archive;
     mod barriers;
+    mod comments;
     mod content;
     mod dump;
     mod edges;
@@ -37,6 +38,7 @@ mod store {
     mod reactions;
     mod relate;
     mod reopen;
+    mod restore;
     mod settle;
     mod support;
     mod tiers;

@@ -49,11 +49,12 @@ pub fn open(dir: &Path) -> Opened {
     options.sync = false;
     options.block_cache = 512 << 20;
     options.write_buffer = 256 << 20;
-    options.listeners = candidates.listeners();
+    options.listeners = candidates.listeners(1000);
     let store = Arc::new(Store::Rocks(Rocks::open(&options).expect("opens")));
     let backlog = Arc::new(Backlog::new(1_000_000));
     let active_for = 1 << 40;
-    let rules = Rules { include_own: false, active_for, follow_limit: 100_000, topic_limit: 1000 };
+    let rules =
+        Rules { include_own: false, active_for, follow_limit: 100_000, topic_limit: 1000, deleted_retention: 1000 };
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let worker_rules = worker::Rules {
         workers,
@@ -65,6 +66,7 @@ pub fn open(dir: &Path) -> Opened {
         inbox_limit: 1000,
         outbox_limit: 0,
         topic_limit: 1000,
+        deleted_retention: 1000,
     };
     Opened { feed: Feed::new(store, backlog, Arc::new(Live::new(60_000)), rules), rules: worker_rules, candidates }
 }

@@ -1,17 +1,18 @@
 //! Items whose fan-out is not done.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{PoisonError, RwLock};
 
-/// By author, the places of pending items.
+/// By author, the places of pending items, each with the number of its jobs: an item that was deleted and
+/// taken back while its first fan-out runs has two.
 ///
 /// Bounded by the backlog's capacity: each place belongs to a job.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    by_author: RwLock<HashMap<UserId, BTreeSet<Cursor>>>,
+    by_author: RwLock<HashMap<UserId, BTreeMap<Cursor, usize>>>,
     /// How many places.
     len: AtomicU64,
 }
@@ -19,7 +20,9 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn add(&self, entry: Entry) {
         let mut map = self.by_author.write().unwrap_or_else(PoisonError::into_inner);
-        if map.entry(entry.author).or_default().insert(entry.cursor) {
+        let jobs = map.entry(entry.author).or_default().entry(entry.cursor).or_default();
+        *jobs += 1;
+        if *jobs == 1 {
             self.len.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -27,8 +30,12 @@ impl Pending {
     pub(super) fn remove(&self, entry: Entry) {
         let mut map = self.by_author.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(places) = map.get_mut(&entry.author) {
-            if places.remove(&entry.cursor) {
-                self.len.fetch_sub(1, Ordering::Relaxed);
+            if let Some(jobs) = places.get_mut(&entry.cursor) {
+                *jobs -= 1;
+                if *jobs == 0 {
+                    places.remove(&entry.cursor);
+                    self.len.fetch_sub(1, Ordering::Relaxed);
+                }
             }
             if places.is_empty() {
                 map.remove(&entry.author);
@@ -42,7 +49,7 @@ impl Pending {
 
     pub(super) fn has(&self, entry: Entry) -> bool {
         let map = self.by_author.read().unwrap_or_else(PoisonError::into_inner);
-        map.get(&entry.author).is_some_and(|places| places.contains(&entry.cursor))
+        map.get(&entry.author).is_some_and(|places| places.contains_key(&entry.cursor))
     }
 
     /// See [`Backlog::pending`](super::Backlog::pending). Costs the smaller of the number of authors
@@ -50,7 +57,7 @@ impl Pending {
     pub(super) fn of(&self, authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize) -> Vec<Entry> {
         let map = self.by_author.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::new();
-        // A `BTreeSet` takes an empty range for a mistake.
+        // A `BTreeMap` takes an empty range for a mistake.
         if map.is_empty() || span.is_empty() {
             return found;
         }
@@ -78,14 +85,14 @@ impl Pending {
 fn take(
     found: &mut Vec<Entry>,
     author: UserId,
-    places: &BTreeSet<Cursor>,
+    places: &BTreeMap<Cursor, usize>,
     span: Span<ContentId>,
     order: Order,
     limit: usize,
 ) {
     use std::ops::Bound::{Excluded, Unbounded};
     let range = places.range((span.after.map_or(Unbounded, Excluded), span.before.map_or(Unbounded, Excluded)));
-    let entry = |cursor: &Cursor| Entry { cursor: *cursor, author };
+    let entry = |(cursor, _): (&Cursor, &usize)| Entry { cursor: *cursor, author };
     match order {
         Order::NewestFirst => found.extend(range.rev().take(limit).map(entry)),
         Order::OldestFirst => found.extend(range.take(limit).map(entry)),

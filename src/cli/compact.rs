@@ -1,4 +1,5 @@
-//! `tideline compact`: rewrites all tables, trims what is too long, and says what is left.
+//! `tideline compact`: rewrites all tables, trims what is too long, purges what is deleted for long enough,
+//! and says what is left.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -19,7 +20,7 @@ const USERS: usize = 1000;
 /// How often it looks whether the trims are done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Compacts until a compaction notices nothing more to trim.
+/// Compacts until a compaction notices nothing more to trim or purge.
 pub(super) fn run(config: &Config) -> Result<()> {
     needs_data(&config.storage.data_dir)?;
     let app = server::open(config)?;
@@ -35,7 +36,7 @@ fn compact(app: &App) -> Result<()> {
     let progress = Progress::new("compactions", None, Unit::Count("compactions"));
     let trims = || {
         let usage = app.figures().usage();
-        usage.trims + usage.archived
+        usage.trims + usage.archived + usage.purged
     };
     let mut before = trims();
     for round in 1_u64.. {
@@ -44,7 +45,7 @@ fn compact(app: &App) -> Result<()> {
             std::thread::sleep(LOOK_EVERY);
         }
         let trimmed = trims() - before;
-        progress.at(round, format_args!("{trimmed} trims"));
+        progress.at(round, format_args!("{trimmed} trims and purges"));
         if trimmed == 0 {
             break;
         }

@@ -63,8 +63,8 @@ impl Config {
         ]
     }
 
-    fn spans(&self) -> [(&'static str, Duration, Duration, Duration); 6] {
-        let Self { server, timeline, presence, .. } = self;
+    fn spans(&self) -> [(&'static str, Duration, Duration, Duration); 7] {
+        let Self { server, timeline, content, presence, .. } = self;
         let (hour, zero) = (Duration::from_secs(3600), Duration::from_secs(0));
         [
             ("server.request_timeout", server.request_timeout, Duration::from_millis(100), hour),
@@ -73,6 +73,7 @@ impl Config {
             ("presence.heartbeat", presence.heartbeat, Duration::from_millis(100), hour),
             ("timeline.active_for", timeline.active_for, zero, LONGEST),
             ("timeline.evict_after", timeline.evict_after, zero, LONGEST),
+            ("content.deleted_retention", content.deleted_retention, zero, LONGEST),
         ]
     }
 }
@@ -124,6 +125,7 @@ mod tests {
             named("presence.heartbeat", refusal(|c| c.presence.heartbeat = span));
         }
         named("timeline.active_for", refusal(|c| c.timeline.active_for = Duration::from_days(36_501)));
+        named("content.deleted_retention", refusal(|c| c.content.deleted_retention = Duration::from_days(36_501)));
         named("timeline.evict_after", refusal(|c| c.timeline.evict_after = Duration::from_days(36_501)));
     }
 

@@ -26,6 +26,8 @@ pub struct Config {
     pub timeline: Timeline,
     /// Fan-out on write.
     pub fanout: Fanout,
+    /// Content and its end.
+    pub content: Content,
     /// The follow graph.
     pub graph: Graph,
     /// Topics.
@@ -158,6 +160,20 @@ pub struct Fanout {
 impl Default for Fanout {
     fn default() -> Self {
         Self { workers: 0, chunk: 1000, push_threshold: 10_000, pull_threshold: 1_000_000, queue: 100_000 }
+    }
+}
+
+/// `[content]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Content {
+    /// How long after its deletion an item can be restored; then it is purged. 0 for not at all.
+    pub deleted_retention: Duration,
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self { deleted_retention: Duration::from_days(30) }
     }
 }
 

@@ -4,15 +4,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Feed;
+use super::comments::list_page;
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
 use crate::live::Kind;
 use crate::model::{
-    Content, ContentId, Cursor, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Order, Page, PageRequest,
-    Publish, Span, UserId, Work, canonical,
+    Content, ContentId, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Millis, Page, PageRequest, Publish,
+    UserId, Work, canonical,
 };
-use crate::store::{Batch, Published, Tier};
+use crate::store::{Batch, Published, Restored, Tier};
 
 /// What became of one item of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,9 @@ pub enum Imported {
     /// Its id belongs to another item, or to a deleted one.
     Taken,
 }
+
+/// Reactions that a delete purges itself.
+const REACTIONS_AT_ONCE: usize = 1000;
 
 /// How often a made id that is taken is made anew. Once is rare: only a clock set back makes one again.
 const ID_ATTEMPTS: usize = 10;
@@ -106,6 +110,7 @@ impl Feed {
             let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
             return Ok(Arc::unwrap_or_clone(present));
         }
+        let _turn = self.turns.take(id);
         let change = self.contents.change(id);
         let content = self.store.edit(id, &edit, now())?.ok_or_else(|| Error::content_not_found(id))?;
         // Before streams are told: they are sent what is read then.
@@ -114,8 +119,10 @@ impl Feed {
         Ok(content)
     }
 
-    /// Deletes an item; `content_not_found` if it is not there.
+    /// Deletes an item; `content_not_found` if it is not there. It can be restored for as long as the rules
+    /// say; if they say 0, it is purged at once.
     pub fn delete(&self, id: ContentId) -> Result<()> {
+        let _turn = self.turns.take(id);
         // What of it the streams are told never changes, so it may be read before.
         let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
         let change = self.contents.change(id);
@@ -124,7 +131,38 @@ impl Feed {
         }
         drop(change);
         self.tell(Kind::Delete, &content);
+        if self.rules.deleted_retention == 0
+            && let Err(error) = self.purge(id)
+        {
+            tracing::debug!(%error, "deleted content {id} is left for a compaction to purge");
+        }
         Ok(())
+    }
+
+    /// Purges what nobody can take back. An item with many reactions is left for a compaction.
+    fn purge(&self, id: ContentId) -> Result<()> {
+        if self.store.purge_reactions(id, Millis::MAX, REACTIONS_AT_ONCE)? < REACTIONS_AT_ONCE {
+            self.store.purge(id, Millis::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a deletion back: the item is in every list again, at its old place. Of one that is live the
+    /// same answer; `content_not_found` if it is not there or was deleted too long ago, `overloaded` if the
+    /// queue of jobs is full.
+    pub fn restore(&self, id: ContentId) -> Result<Content> {
+        let _turn = self.turns.take(id);
+        let mut room = self.backlog.reserve(1)?;
+        // Deleted at this instant or later, its time is not over.
+        let deleted_since = (now() + 1).saturating_sub(self.rules.deleted_retention);
+        match self.store.restore(id, deleted_since, &mut |job| self.backlog.add(&mut room, job))? {
+            Restored::Now(content, _) => {
+                self.tell(Kind::Restore, &content);
+                Ok(content)
+            }
+            Restored::Live(content) => Ok(content),
+            Restored::Gone => Err(Error::content_not_found(id)),
+        }
     }
 
     /// Has the streams know what happened to an item that is on disk so.
@@ -141,13 +179,7 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        let authors = [author];
-        let found = self.store.outboxes(&authors, request.span, request.order(), request.limit + 1, tier)?;
-        let older_exist = |place: Cursor| {
-            let span = Span { before: Some(place), after: None };
-            Ok(!self.store.outboxes(&authors, span, Order::NewestFirst, 1, tier)?.is_empty())
-        };
-        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+        list_page(request, |span, order, limit| self.store.outboxes(&[author], span, order, limit, tier))
     }
 }
 

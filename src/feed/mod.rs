@@ -8,6 +8,7 @@ mod activity;
 mod audit;
 mod barriers;
 mod cards;
+mod comments;
 mod content;
 mod contents;
 mod followees;
@@ -20,6 +21,7 @@ mod relations;
 mod show;
 mod timeline;
 mod topics;
+mod turns;
 mod users;
 
 use std::sync::Arc;
@@ -49,6 +51,8 @@ pub struct Rules {
     pub follow_limit: usize,
     /// Newest items that the list of a topic shows.
     pub topic_limit: usize,
+    /// How long after its deletion an item can be restored.
+    pub deleted_retention: Millis,
 }
 
 /// The service behind every front.
@@ -61,6 +65,7 @@ pub struct Feed {
     followees: followees::Followees,
     contents: contents::Contents,
     cards: cards::Cards,
+    turns: turns::Turns,
     lanes: Arc<lanes::Lanes>,
 }
 
@@ -74,6 +79,7 @@ impl Feed {
             followees: followees::Followees::new(Arc::clone(&live)),
             contents: contents::cache(),
             cards: cards::cache(),
+            turns: turns::Turns::default(),
             live,
             lanes: Arc::default(),
         }

@@ -136,7 +136,13 @@ mod tests {
 
     fn api() -> Arc<Api> {
         let store = Arc::new(Store::Memory(Memory::new()));
-        let rules = Rules { include_own: false, active_for: 1000, follow_limit: 1000, topic_limit: 1000 };
+        let rules = Rules {
+            include_own: false,
+            active_for: 1000,
+            follow_limit: 1000,
+            topic_limit: 1000,
+            deleted_retention: 1000,
+        };
         let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules);
         Arc::new(Api::new(Arc::new(feed), Figures::default(), &Config::default(), 10))
     }

@@ -31,9 +31,14 @@ pub(super) async fn publish(mut call: Call) -> Answer {
     let Some(shown) = published.pop() else {
         return Err(Problem::internal("a publish without an answer"));
     };
+    answer_published(&shown, new)
+}
+
+/// 201 with a new item, 200 with one that was published before, and its place.
+pub(super) fn answer_published(shown: &Shown, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
     response.insert_header((LOCATION, format!("/v1/content/{}", shown.content.id)));
-    Ok(reply::body(response, reply::encode(&Item::new(&shown)?)?))
+    Ok(reply::body(response, reply::encode(&Item::new(shown)?)?))
 }
 
 /// `POST /v1/content/batch`
@@ -116,6 +121,21 @@ pub(super) async fn edit(mut call: Call) -> Answer {
     let edit: EditDraft = body.json()?;
     let edited = move |feed: &Feed| feed.counted(vec![Arc::new(feed.edit(id, edit)?)], Tier::Disk);
     let items = call.block(edited).await?;
+    reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
+}
+
+/// `POST /v1/content/{content_id}/restore`
+pub(super) async fn restore(mut call: Call) -> Answer {
+    #[derive(Default, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+
+    let id = call.content_id()?;
+    call.no_query()?;
+    let body = call.body(call.api.body_limit).await?;
+    let Nothing {} = if body.bytes.is_empty() { Nothing {} } else { body.json()? };
+    let restored = move |feed: &Feed| feed.counted(vec![Arc::new(feed.restore(id)?)], Tier::Disk);
+    let items = call.block(restored).await?;
     reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
 }
 

@@ -128,6 +128,7 @@ impl Scrape {
             "Entries that trims moved from an outbox to its archive.",
             usage.archived,
         )?;
+        page.one(Counter, "tideline_purged_total", "Deleted items that were purged at compaction.", usage.purged)?;
         page.one(
             Counter,
             "tideline_inboxes_evicted_total",

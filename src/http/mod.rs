@@ -9,6 +9,7 @@ mod api;
 mod barriers;
 mod body;
 mod call;
+mod comments;
 mod connections;
 mod content;
 mod dispatch;

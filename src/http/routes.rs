@@ -16,8 +16,8 @@ use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::problem::Problem;
 use super::{
-    admin, barriers, content, docs, held, markers, metrics, presence, query, reactions, relations, stream, timelines,
-    users,
+    admin, barriers, comments, content, docs, held, markers, metrics, presence, query, reactions, relations, stream,
+    timelines, users,
 };
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
@@ -28,16 +28,19 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/content").post(content::publish).get(content::list).done())
         .service(at("/v1/content/batch").post(content::publish_batch).done())
         .service(at("/v1/content/{content_id}").get(content::show).patch(content::edit).delete(content::delete).done())
+        .service(at("/v1/content/{content_id}/restore").post(content::restore).done())
         .service(at("/v1/content/{content_id}/reactions/{kind}").get(reactions::of_content).done())
         .service(
             at("/v1/content/{content_id}/reactions/{kind}/{uid}").put(reactions::put).delete(reactions::delete).done(),
         )
         .service(at("/v1/users/{uid}/reactions/{kind}").get(reactions::of_user).done())
         .service(at("/v1/users/{uid}").get(users::show).put(users::put).done())
+        .service(at("/v1/content/{content_id}/comments").post(comments::comment).get(comments::on_item).done())
         .service(at("/v1/users/{uid}/content").get(timelines::outbox).done())
         .service(at("/v1/users/{uid}/timeline/unread").get(markers::unread).done())
         .service(at("/v1/users/{uid}/marker").get(markers::show).put(markers::advance).done())
         .service(at("/v1/topics/{topic}/content").get(timelines::topic).done())
+        .service(at("/v1/users/{uid}/comments").get(comments::by_user).done())
         .service(at("/v1/users/{uid}/following").get(relations::following).done())
         .service(at("/v1/users/{uid}/following/batch").post(relations::change_batch).done())
         .service(at("/v1/users/{uid}/following/{target}").put(relations::follow).delete(relations::unfollow).done())

@@ -17,8 +17,8 @@ pub(super) async fn timeline(call: Call) -> Answer {
 
 /// `GET /v1/users/{uid}/content`
 pub(super) async fn outbox(call: Call) -> Answer {
-    let user = call.user()?;
-    list(call, move |feed, request, tier| feed.outbox(user, request, tier)).await
+    let author = call.user()?;
+    list(call, move |feed, request, tier| feed.outbox(author, request, tier)).await
 }
 
 /// `GET /v1/topics/{topic}/content`

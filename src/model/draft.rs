@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
+use super::counts::COMMENT;
 use super::id::{ContentId, UserId};
 use super::json::{JsonObject, MediaList};
 use super::position::{MAX_MILLIS, Millis};
@@ -45,6 +46,53 @@ pub struct Draft {
     /// Whether it goes into timelines.
     #[serde(default = "yes", deserialize_with = "or_yes")]
     pub broadcast: bool,
+}
+
+/// A comment as it was asked for: a publish without what makes it a comment.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommentDraft {
+    /// Who comments.
+    pub author_id: UserId,
+    /// The id; made by the server if left out.
+    #[serde(default)]
+    pub content_id: Option<ContentId>,
+    /// When; the server's clock if left out.
+    #[serde(default)]
+    pub published_at: Option<Time>,
+    /// The text.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Media, in order.
+    #[serde(default)]
+    pub media: Option<MediaList>,
+    /// At most [`MAX_TOPICS`].
+    #[serde(default, deserialize_with = "or_default")]
+    pub topics: Topics,
+    /// The host's own data.
+    #[serde(default)]
+    pub extra: Option<JsonObject>,
+    /// Whether it goes into timelines: not unless asked for.
+    #[serde(default, deserialize_with = "or_default")]
+    pub broadcast: bool,
+}
+
+impl CommentDraft {
+    /// The publish of this comment on an item.
+    pub fn on(self, subject: ContentId) -> Draft {
+        Draft {
+            author_id: self.author_id,
+            content_id: self.content_id,
+            published_at: self.published_at,
+            kind: Kind(COMMENT.to_owned()),
+            text: self.text,
+            media: self.media,
+            topics: self.topics,
+            ref_id: Some(subject),
+            extra: self.extra,
+            broadcast: self.broadcast,
+        }
+    }
 }
 
 /// An edit as it was asked for. A field left out stays; `null` clears it.

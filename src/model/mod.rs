@@ -21,7 +21,7 @@ mod user;
 pub use barrier::Barrier;
 pub use content::{Content, Edit, Publish, RawJson};
 pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, UserCounts};
-pub use draft::{Draft, EditDraft, Kind, MAX_TOPICS, Time, Topics, is_topic, or_default};
+pub use draft::{CommentDraft, Draft, EditDraft, Kind, MAX_TOPICS, Time, Topics, is_topic, or_default};
 pub use id::{ContentId, Id, InvalidId, MAX_ID, TopicId, UserId};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};

@@ -20,8 +20,8 @@ pub mod rocks;
 mod types;
 
 pub use types::{
-    Batch, Change, Delivery, FilterUsage, Idle, Listeners, Published, Related, Split, TableStats, Then, Tier, Touched,
-    Usage, Watch,
+    Batch, Change, Delivery, FilterUsage, Idle, Listeners, Published, Related, Restored, Split, TableStats, Then, Tier,
+    Touched, Usage, Watch,
 };
 
 /// A store, one of the two kinds.

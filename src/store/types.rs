@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::{
-    Activity, Barrier, CacheUsage, Content, Entry, Fill, Job, JobId, Millis, Progress, Relation, TopicId, UserId,
+    Activity, Barrier, CacheUsage, Content, ContentId, Entry, Fill, Job, JobId, Millis, Progress, Relation, TopicId,
+    UserId,
 };
 
 /// How far a read may go.
@@ -34,6 +35,17 @@ pub enum Published {
     Same(Content),
     /// The id belongs to another item, or to a deleted one.
     Taken,
+}
+
+/// What became of a call that takes a deletion back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Restored {
+    /// The item is live again, with its new fan-out job if it is broadcast.
+    Now(Content, Option<Job>),
+    /// It was live all the time, or again already.
+    Live(Content),
+    /// There is none that could be taken back.
+    Gone,
 }
 
 /// One wish of a user about a target.
@@ -172,6 +184,9 @@ pub struct FilterUsage {
 pub struct Listeners {
     /// An inbox was seen with clearly more than the limit of entries. Must not block.
     pub oversized_inbox: Arc<dyn Fn(UserId) + Send + Sync>,
+    /// A deleted item was seen, and when it was deleted; at times one that was purged or taken back since.
+    /// Must not block.
+    pub deleted_item: Arc<dyn Fn(ContentId, Millis) + Send + Sync>,
     /// An outbox was seen with clearly more than the limit of entries. Must not block.
     pub oversized_outbox: Arc<dyn Fn(UserId) + Send + Sync>,
     /// A topic was seen with clearly more than the limit of items. Must not block.
@@ -185,6 +200,7 @@ impl Default for Listeners {
             oversized_inbox: Arc::new(|_| {}),
             oversized_outbox: Arc::new(|_| {}),
             oversized_topic: Arc::new(|_| {}),
+            deleted_item: Arc::new(|_, _| {}),
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct Rules {
     pub outbox_limit: usize,
     /// Newest items that the list of a topic shows.
     pub topic_limit: usize,
+    /// How long after its deletion an item can be restored.
+    pub deleted_retention: Millis,
 }
 
 /// What every worker has.

@@ -1,7 +1,8 @@
-//! Trimming inboxes, outboxes and topics: raising their floors.
+//! Trimming inboxes, outboxes and topics, and purging what is deleted.
 //!
-//! Compactions notice those that are clearly over the limit and name them here. The trim raises
-//! the floor on disk; a later compaction drops what is below. No answer depends on when that is.
+//! Compactions notice what is clearly over its limit, or deleted for longer than it is kept, and name it
+//! here. A trim raises the floor on disk, a purge ends the rows; a later compaction drops what is below or
+//! ended. No answer depends on when that is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,14 +10,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::Context;
+use crate::clock::now;
 use crate::error::{Error, Result};
-use crate::model::{Fill, Order, Span, TopicId, UserId};
+use crate::model::{ContentId, Fill, Millis, Order, Span, TopicId, UserId};
 use crate::store::{Listeners, Tier};
 
 /// Inboxes, outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
 const QUEUE: usize = 65_536;
-/// Entries of an outbox that are moved in one change.
+/// Entries of an outbox, or reactions, that are moved or ended in one change.
 const MOVED: usize = 1000;
 
 /// Entries beyond the limit that an inbox or outbox may have before it is trimmed, so that there is
@@ -40,6 +42,8 @@ pub enum Candidate {
     Outbox(UserId),
     /// The list of a topic.
     Topic(TopicId),
+    /// An item that nobody can take back.
+    Deleted(ContentId),
 }
 
 /// The queue of what wants a trim.
@@ -84,15 +88,26 @@ impl Candidates {
         self.left_out.load(Ordering::Relaxed)
     }
 
-    /// What a store needs in order to name here what it notices.
-    pub fn listeners(&self) -> Listeners {
-        let (inboxes, outboxes, topics) = (self.clone(), self.clone(), self.clone());
+    /// What a store needs in order to name here what it notices; deleted items once they have been so for
+    /// `deleted_retention`.
+    pub fn listeners(&self, deleted_retention: Millis) -> Listeners {
+        let (inboxes, outboxes, topics, items) = (self.clone(), self.clone(), self.clone(), self.clone());
         Listeners {
             oversized_inbox: Arc::new(move |user| inboxes.name(Candidate::Inbox(user))),
             oversized_outbox: Arc::new(move |author| outboxes.name(Candidate::Outbox(author))),
             oversized_topic: Arc::new(move |topic| topics.name(Candidate::Topic(topic))),
+            deleted_item: Arc::new(move |id, deleted_at| {
+                if deleted_at < final_before(deleted_retention) {
+                    items.name(Candidate::Deleted(id));
+                }
+            }),
         }
     }
+}
+
+/// What was deleted before this cannot be taken back any more.
+fn final_before(deleted_retention: Millis) -> Millis {
+    (now() + 1).saturating_sub(deleted_retention)
 }
 
 impl Context {
@@ -106,6 +121,7 @@ impl Context {
                 Ok(Candidate::Inbox(user)) => self.trim(user),
                 Ok(Candidate::Outbox(author)) => self.trim_outbox(author),
                 Ok(Candidate::Topic(topic)) => self.trim_topic(topic),
+                Ok(Candidate::Deleted(id)) => self.purge(id),
                 Err(_) => return,
             };
             match trimmed {
@@ -149,6 +165,16 @@ impl Context {
         if let Some(first_beyond) = newest.get(room).filter(|_| newest.len() == enough) {
             self.store.raise_topic_floor(topic, first_beyond.cursor)?;
             self.tally.trim();
+        }
+        Ok(())
+    }
+
+    /// Ends what is left of a deleted item, unless it was taken back meanwhile.
+    fn purge(&self, id: ContentId) -> Result<()> {
+        let deleted_before = final_before(self.rules.deleted_retention);
+        while self.store.purge_reactions(id, deleted_before, MOVED)? == MOVED {}
+        if self.store.purge(id, deleted_before)? {
+            self.tally.purge();
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ pub(super) struct Tally {
     chunks: AtomicU64,
     trims: AtomicU64,
     archived: AtomicU64,
+    purged: AtomicU64,
     evicted: AtomicU64,
     failures: AtomicU64,
 }
@@ -29,6 +30,10 @@ impl Tally {
 
     pub(super) fn archive(&self, entries: usize) {
         self.archived.fetch_add(entries as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn purge(&self) {
+        self.purged.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn evict(&self) {
@@ -58,6 +63,8 @@ pub struct Usage {
     pub trims: u64,
     /// Entries that trims moved from an outbox to its archive.
     pub archived: u64,
+    /// Deleted items that were purged.
+    pub purged: u64,
     /// Inboxes dropped because their users were away for long.
     pub evicted: u64,
     /// Failed attempts at a job, a trim or a look for idle users.
@@ -76,13 +83,14 @@ impl Figures {
 
     /// The figures now.
     pub fn usage(&self) -> Usage {
-        let Tally { deliveries, chunks, trims, archived, evicted, failures } = &*self.tally;
+        let Tally { deliveries, chunks, trims, archived, purged, evicted, failures } = &*self.tally;
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Usage {
             deliveries: count(deliveries),
             chunks: count(chunks),
             trims: count(trims),
             archived: count(archived),
+            purged: count(purged),
             evicted: count(evicted),
             failures: count(failures),
             candidates: self.candidates.fill(),

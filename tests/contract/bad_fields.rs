@@ -76,6 +76,7 @@ pub(crate) fn bad_fields(server: &Server) {
         for value in *values {
             let bad = format!(r#"{{"author_id":66,"{name}":{value}}}"#);
             refused("POST", "/v1/content", &bad);
+            refused("POST", "/v1/content/10/comments", &bad);
             refused("POST", "/v1/content/batch", &format!(r#"{{"items":[{{"author_id":66}},{bad}]}}"#));
             if ["text", "media", "extra"].contains(name) {
                 refused("PATCH", "/v1/content/10", &format!(r#"{{"{name}":{value}}}"#));
@@ -84,6 +85,7 @@ pub(crate) fn bad_fields(server: &Server) {
     }
     for value in id.iter().chain(&["null"]) {
         refused("POST", "/v1/content", &format!(r#"{{"author_id":{value}}}"#));
+        refused("POST", "/v1/content/10/comments", &format!(r#"{{"author_id":{value}}}"#));
         for list in [format!(r#"{{"follow":[66,{value}]}}"#), format!(r#"{{"follow":[66],"unfollow":[{value}]}}"#)] {
             refused("POST", "/v1/users/1/following/batch", &list);
         }
@@ -107,6 +109,7 @@ pub(crate) fn bad_fields(server: &Server) {
         refused("PUT", "/v1/users/1/following/66", &format!(r#"{{"since":{value}}}"#));
     }
     refused("POST", "/v1/content", "{}");
+    refused("POST", "/v1/content/10/comments", "{}");
     for items in
         ["null", "{}", "1", "\"\"", "[]", "[1]", "[null]", "[[66]]", r#"[{"author_id":66},{}]"#, r#"[{"author_id":66}"#]
     {

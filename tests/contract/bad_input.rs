@@ -208,6 +208,7 @@ fn bodies_have_a_limit() {
     };
     server.call("POST", "/v1/content", sized(1001)).problem("1001", 413, "body_too_large");
     server.call("POST", "/v1/content", sized(3_000_000)).problem("3 MB", 413, "body_too_large");
+    server.call("POST", "/v1/content/5/comments", sized(1001)).problem("comment", 413, "body_too_large");
     server.call("PATCH", "/v1/content/5", sized(1001)).problem("edit", 413, "body_too_large");
     server.call("PUT", "/v1/users/1/following/2", sized(1001)).problem("follow", 413, "body_too_large");
     server.call("PUT", "/v1/users/1", sized(1001)).problem("profile", 413, "body_too_large");

@@ -20,9 +20,17 @@ pub(crate) fn world() -> Server {
 pub(crate) fn snapshot(server: &Server) -> Value {
     let mut seen = json!({});
     for user in [1, 2, 3, 66] {
-        for list in
-            ["timeline", "content", "following", "followers", "friends", "reactions/like", "mutes", "hidden-from"]
-        {
+        for list in [
+            "timeline",
+            "content",
+            "comments",
+            "following",
+            "followers",
+            "friends",
+            "reactions/like",
+            "mutes",
+            "hidden-from",
+        ] {
             let path = format!("/v1/users/{user}/{list}?limit=100");
             seen[&path] = server.get(&path);
         }

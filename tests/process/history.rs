@@ -94,6 +94,7 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
         },
         Change::Edit { id, text } => server.call("PATCH", &format!("/v1/content/{id}"), &json!({"text": text})),
         Change::Delete(id) => server.call("DELETE", &format!("/v1/content/{id}"), &Value::Null),
+        Change::Restore(id) => server.call("POST", &format!("/v1/content/{id}/restore"), &json!({})),
         Change::Mark { user, place } => {
             server.call("PUT", &format!("/v1/users/{user}/marker"), &json!({"cursor": cursor(*place)}))
         }
@@ -168,6 +169,7 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
             found == *new
         }
         Change::Delete(id) => text(server, *id).is_none(),
+        Change::Restore(id) => text(server, *id).is_some(),
         Change::Mark { user, .. } => {
             let mut after = model.clone();
             after.apply(change);

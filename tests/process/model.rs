@@ -22,6 +22,8 @@ pub(crate) enum Change {
     Delete(u64),
     /// Whether a user likes an item.
     Like { id: u64, user: u64, on: bool },
+    /// The same item again.
+    Restore(u64),
     /// Whom a user follows from now on, and whom no more.
     Relate { user: u64, follow: Vec<u64>, unfollow: Vec<u64> },
     /// How far a user has read: a time and an id.
@@ -38,6 +40,7 @@ pub(crate) enum Change {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Model {
     pub(crate) items: BTreeMap<u64, Item>,
+    pub(crate) deleted: BTreeMap<u64, Item>,
     /// User and target.
     pub(crate) follows: BTreeSet<(u64, u64)>,
     pub(crate) markers: BTreeMap<u64, (u64, u64)>,
@@ -68,9 +71,10 @@ impl Model {
         match change {
             Change::Publish(items) => self.items.extend(items.iter().map(|item| (item.id, item.clone()))),
             Change::Edit { id, text } => self.items.get_mut(id).expect("live").text.clone_from(text),
-            Change::Delete(id) => drop(self.items.remove(id).expect("live")),
             Change::Like { id, user, on: true } => drop(self.likes.insert((*id, *user))),
             Change::Like { id, user, on: false } => drop(self.likes.remove(&(*id, *user))),
+            Change::Delete(id) => self.deleted.extend(self.items.remove_entry(id)),
+            Change::Restore(id) => self.items.extend(self.deleted.remove_entry(id)),
             Change::Relate { user, follow, unfollow } => {
                 self.follows.extend(follow.iter().map(|target| (*user, *target)));
                 self.follows.retain(|(follower, target)| follower != user || !unfollow.contains(target));

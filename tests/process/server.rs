@@ -34,6 +34,13 @@ impl Home {
         Self { data: data.into(), log: self.log.clone(), settings: self.settings.clone() }
     }
 
+    /// The same directory and log with one more setting.
+    pub(crate) fn with(&self, name: &'static str, value: &str) -> Self {
+        let mut other = self.with_data(self.data.clone());
+        other.settings.push((name, value.to_owned()));
+        other
+    }
+
     fn command(&self, args: &[&str], points: &str) -> Command {
         let log = || Stdio::from(OpenOptions::new().create(true).append(true).open(&self.log).expect("log"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use tideline::error::Error;
 use tideline::feed::Feed;
 use tideline::model::{
     Barrier, ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId,
@@ -63,6 +64,8 @@ pub(crate) struct Round<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) inbox_limit: usize,
+    /// Whether a delete can be taken back.
+    pub(crate) can_restore: bool,
 }
 
 impl Part {
@@ -121,14 +124,17 @@ impl Actor<'_> {
     fn post(&mut self, first_new: u64) -> Result<(), String> {
         let new = (self.part.made - first_new) as usize;
         let lives = &self.part.history.lives;
-        let live: Vec<_> = (0..lives.len()).filter(|n| lives[*n].deleted.is_none()).collect();
+        let (live, gone): (Vec<_>, Vec<_>) = (0..lives.len()).partition(|n| lives[*n].lives());
         let room = new < MOST_NEW && live.len() < MOST_LIVE;
         let any = live.get(self.part.random.below(live.len().max(1) as u64) as usize).copied();
-        match (self.part.random.below(8), any) {
-            (0..5, _) if room => self.publish()?,
-            (5, Some(any)) => self.edit(any)?,
-            (_, Some(any)) => self.delete(any)?,
-            (_, None) => thread::sleep(Duration::from_micros(200)),
+        // The one that went last comes again more often than others: its first fan-out may still run.
+        let back = if self.part.random.once_in(2) { gone.last() } else { gone.first() };
+        match (self.part.random.below(9), any, back) {
+            (0..5, ..) if room => self.publish()?,
+            (5, Some(any), _) => self.edit(any)?,
+            (6, _, Some(back)) => self.restore(*back)?,
+            (_, Some(any), _) => self.delete(any)?,
+            (_, None, _) => thread::sleep(Duration::from_micros(200)),
         }
         if self.part.random.once_in(2) {
             let reader = self.anybody();
@@ -173,8 +179,23 @@ impl Actor<'_> {
     fn delete(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
         let (window, result) = self.round.clock.during(|| self.round.feed.delete(life.entry.cursor.id));
-        life.deleted = Some(window);
+        life.turns.push((window, false));
         result.map_err(|e| format!("delete fails: {e}"))
+    }
+
+    /// Takes a delete back, or tries to where none can be.
+    fn restore(&mut self, which: usize) -> Result<(), String> {
+        let life = &mut self.part.history.lives[which];
+        let (window, result) = self.round.clock.during(|| self.round.feed.restore(life.entry.cursor.id));
+        match result {
+            Ok(_) if !self.round.can_restore => Err(format!("{:?} comes back", life.entry)),
+            Ok(_) => {
+                life.turns.push((window, true));
+                Ok(())
+            }
+            Err(Error::NotFound { .. }) if !self.round.can_restore => Ok(()),
+            Err(e) => Err(format!("restore fails: {e}")),
+        }
     }
 
     /// The users whose follows and barriers this thread alone changes.

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tideline::error::Error;
 use tideline::feed::Imported;
-use tideline::model::{Barrier, Content, Draft, EditDraft, Millis, Relation, UserId};
+use tideline::model::{Barrier, COMMENT, CommentDraft, Content, Draft, EditDraft, Millis, Relation, UserId};
 
 use super::case::Case;
 use super::model::{Body, Item, Model};
@@ -32,19 +32,28 @@ impl Post {
         let topics = (0..TOPICS.len() - 1).filter(|n| self.topics >> n & 1 == 1).map(|n| TOPICS[n]);
         let twice = (self.topics >> (TOPICS.len() - 1) & 1 == 1).then_some(TOPICS[0]);
         let topics = topics.chain(twice).collect();
-        Body { author: user(self.author), text, extra, broadcast: self.broadcast, topics }
+        let ref_id = self.subject.map(item);
+        Body { author: user(self.author), text, extra, broadcast: self.broadcast, topics, kind: self.kind, ref_id }
     }
 }
 
 /// A publish as a host would send it.
 fn draft(id: Option<u64>, at: Option<Millis>, body: &Body) -> Draft {
+    let what = (body.kind != "post").then(|| format!("\"kind\":\"{}\"", body.kind));
+    let points = body.ref_id.map(|subject| format!("\"ref_id\":{subject}"));
+    let text = fields(id, at, body).chain(what).chain(points).collect::<Vec<_>>().join(",");
+    serde_json::from_str(&format!("{{{text}}}")).expect("a draft")
+}
+
+/// The fields that a comment has too.
+fn fields(id: Option<u64>, at: Option<Millis>, body: &Body) -> impl Iterator<Item = String> {
     let mut fields = vec![format!("\"author_id\":{},\"broadcast\":{}", body.author, body.broadcast)];
     fields.extend(id.map(|id| format!("\"content_id\":\"{id}\"")));
     fields.extend(at.map(|at| format!("\"published_at\":{at}")));
     fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
     fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
     fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
-    serde_json::from_str(&format!("{{{}}}", fields.join(","))).expect("a draft")
+    fields.into_iter()
 }
 
 /// The item as the model has it, against the content as it was answered.
@@ -53,7 +62,8 @@ pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String>
     ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra, item.body.broadcast), "content");
     ensure_eq!(content.topics, item.body.topics, "topics of {}", item.id);
     ensure_eq!(content.edited_at.is_some(), item.edited, "edited_at of {}", item.id);
-    ensure_eq!((content.kind.as_str(), content.media.as_str()), ("post", "[]"), "kind and media");
+    let is = (content.kind.as_str(), content.ref_id, content.media.as_str());
+    ensure_eq!(is, (item.body.kind, item.body.ref_id, "[]"), "kind, ref_id and media");
     Ok(())
 }
 
@@ -101,6 +111,16 @@ impl Case {
         let began = clock();
         let drafts = posts.iter().map(|(id, at, body)| draft(*id, *at, body)).collect();
         let answer = self.system.feed.publish(drafts);
+        self.published(posts, began, answer)
+    }
+
+    /// Compares the answer to a publish, and takes into the model what is new.
+    fn published(
+        &mut self,
+        posts: &[(Option<u64>, Option<Millis>, Body)],
+        began: Millis,
+        answer: Result<Vec<(Content, bool)>, Error>,
+    ) -> Result<(), String> {
         let ids: BTreeSet<_> = posts.iter().filter_map(|(id, ..)| *id).collect();
         let twice = ids.len() < posts.iter().filter(|(id, ..)| id.is_some()).count();
         let verdicts: Vec<_> = posts.iter().map(|(id, at, body)| self.model.judge(*id, *at, body)).collect();
@@ -120,7 +140,9 @@ impl Case {
                 let made = id.is_none().then_some(content.id);
                 ensure!(made.is_none_or(|id| self.model.item(id).is_none()), "{made:?} was there before");
                 let (id, time) = (id.map_or(content.id, item), at.unwrap_or(content.published_at));
-                ensure!(at.is_some() || (began..=clock()).contains(&time), "{time} is not by the clock");
+                // Ids that fall within one millisecond take times that run ahead, by no more than a second.
+                let by_clock = began..=clock() + 1000;
+                ensure!(at.is_some() || by_clock.contains(&time), "{time} is not by the clock");
                 self.model.items.push(Item::new(id, time, body.clone()));
             }
             let item = self.model.item(content.id).ok_or_else(|| format!("content {} appears", content.id))?;
@@ -192,6 +214,34 @@ impl Case {
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
         item.deleted = true;
         answer.map_err(|e| format!("delete fails: {e}"))
+    }
+
+    /// A restore may be refused for want of room, as a publish.
+    pub(crate) fn restore(&mut self, index: usize) -> Result<(), String> {
+        let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
+        let kept = self.system.shape.deleted_retention > 0;
+        let content = match self.system.feed.restore(id) {
+            Err(error) if self.is_full(&error) => return Ok(()),
+            answer if deleted && !kept => return expect_not_found(answer),
+            Err(error) => return Err(format!("restore fails: {error}")),
+            Ok(content) => content,
+        };
+        let item = self.model.items.iter_mut().find(|item| item.id == id).expect("there");
+        item.deleted = false;
+        same_content(item, &content)
+    }
+
+    /// Like a publish, of an item that points at another one.
+    pub(crate) fn comment(&mut self, index: usize, post: &Post) -> Result<(), String> {
+        let Some(Item { id: subject, deleted, .. }) = self.nth(index) else { return Ok(()) };
+        let body = Body { kind: COMMENT, ref_id: Some(subject), ..post.body() };
+        let text = fields(post.id, post.at, &body).collect::<Vec<_>>().join(",");
+        let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
+        let answer = self.system.feed.comment(subject, draft).map(|published| vec![published]);
+        if deleted {
+            return expect_not_found(answer);
+        }
+        self.published(&[(post.id, post.at, body)], clock(), answer)
     }
 
     pub(crate) fn relate(

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Reaction, ReactionKind, Shown};
+use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, Reaction, ReactionKind, Shown};
 use tideline::store::Tier;
 
 use super::names::{item, user};
@@ -83,8 +83,9 @@ fn change(feed: &Feed, slot: u64, changes: u64) -> Result<(), String> {
 }
 
 /// One read of the items that live in all slots and of those that did before, in one of the ways there are.
-fn read(feed: &Feed, slots: &[Slot], way: u64) -> Result<(), String> {
+fn read(feed: &Feed, slots: &[Slot], names: &[Slot], way: u64) -> Result<(), String> {
     let done: Vec<_> = slots.iter().map(|slot| Point::after(slot.done.load(Ordering::SeqCst))).collect();
+    let named: Vec<_> = names.iter().map(|name| name.done.load(Ordering::SeqCst)).collect();
     let lives =
         done.iter().zip(0..).flat_map(|(done, slot)| [(slot, Some(done.life)), (slot, done.life.checked_sub(1))]);
     let ids: Vec<_> = lives.filter_map(|(slot, life)| life.map(|life| id_of(slot, life))).collect();
@@ -108,6 +109,12 @@ fn read(feed: &Feed, slots: &[Slot], way: u64) -> Result<(), String> {
             format!("way {way}: {} after {} to {most} changes: {why}", id_of(number, done.life), done.age)
         })?;
     }
+    for card in shown.iter().filter_map(|shown| shown.author.as_ref()) {
+        let slot = card.user.get() as usize - 1;
+        let nickname = card.nickname.as_ref().map_or(Ok(0), |name| name.parse()).map_err(|_| "no number")?;
+        let numbers = named[slot]..=names[slot].begun.load(Ordering::SeqCst);
+        ensure!(numbers.contains(&nickname), "way {way}: nickname {nickname} of {} is not in {numbers:?}", card.user);
+    }
     Ok(())
 }
 
@@ -128,7 +135,7 @@ fn check(least: u64, most: u64, found: Option<&Shown>) -> Result<(), String> {
 }
 
 /// Changes the slots of one writer.
-fn write(feed: &Feed, slots: &[Slot], writer: u64, stop: &AtomicBool) -> Result<(), String> {
+fn write(feed: &Feed, slots: &[Slot], names: &[Slot], writer: u64, stop: &AtomicBool) -> Result<(), String> {
     let mut random = Random::new(seed() + writer);
     while !stop.load(Ordering::Relaxed) {
         let slot = writer + WRITERS * random.below(SLOTS / WRITERS);
@@ -136,6 +143,14 @@ fn write(feed: &Feed, slots: &[Slot], writer: u64, stop: &AtomicBool) -> Result<
         let changes = begun.fetch_add(1, Ordering::SeqCst);
         change(feed, slot, changes)?;
         done.store(changes + 1, Ordering::SeqCst);
+        if random.once_in(3) {
+            // The nickname counts the changes of the slot's author, under counters of its own.
+            let Slot { begun, done } = &names[slot as usize];
+            let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
+            let profile = Profile { nickname: Some(number.to_string()), ..Profile::default() };
+            feed.put_profile(user(1 + slot), profile).map_err(|error| format!("a profile fails: {error}"))?;
+            done.store(number, Ordering::SeqCst);
+        }
     }
     Ok(())
 }
@@ -147,16 +162,17 @@ pub(crate) fn run() {
         let system = System::new(kind, shape);
         let (feed, slots, stop) =
             (&*system.feed, (0..SLOTS).map(|_| Slot::default()).collect::<Vec<_>>(), AtomicBool::new(false));
-        let (slots, stop) = (&slots[..], &stop);
+        let names = (0..SLOTS).map(|_| Slot::default()).collect::<Vec<_>>();
+        let (slots, names, stop) = (&slots[..], &names[..], &stop);
         let reads = AtomicU64::new(0);
         let outcome = thread::scope(|threads| {
             let mut all: Vec<_> =
-                (0..WRITERS).map(|writer| threads.spawn(move || write(feed, slots, writer, stop))).collect();
+                (0..WRITERS).map(|writer| threads.spawn(move || write(feed, slots, names, writer, stop))).collect();
             all.extend((0..READERS).map(|reader| {
                 let reads = &reads;
                 threads.spawn(move || {
                     while !stop.load(Ordering::Relaxed) {
-                        read(feed, slots, (reads.fetch_add(1, Ordering::Relaxed) + reader) % 3)?;
+                        read(feed, slots, names, (reads.fetch_add(1, Ordering::Relaxed) + reader) % 3)?;
                     }
                     Ok(())
                 })

@@ -47,20 +47,30 @@ pub(crate) struct Life {
     /// The number that its text had before the first of the edits here. Each edit adds one.
     pub(crate) version: usize,
     pub(crate) edits: Vec<Window>,
-    pub(crate) deleted: Option<Window>,
+    /// Deletes and restores, in order: whether it lives after each.
+    pub(crate) turns: Vec<(Window, bool)>,
 }
 
 impl Life {
     pub(crate) fn new(entry: Entry, published: Window) -> Self {
-        Self { entry, published, version: 0, edits: Vec::new(), deleted: None }
+        Self { entry, published, version: 0, edits: Vec::new(), turns: Vec::new() }
     }
 
     pub(crate) fn must_live(&self, read: &Window) -> bool {
-        self.published.is_before(read) && self.deleted.is_none_or(|deleted| read.is_before(&deleted))
+        self.states(read).0
     }
 
     pub(crate) fn may_live(&self, read: &Window) -> bool {
-        !read.is_before(&self.published) && self.deleted.is_none_or(|deleted| !deleted.is_before(read))
+        self.states(read).1
+    }
+
+    fn states(&self, read: &Window) -> (bool, bool) {
+        states(&[&[(self.published, true)], self.turns.as_slice()].concat(), read)
+    }
+
+    /// Whether it lives when all calls have ended.
+    pub(crate) fn lives(&self) -> bool {
+        self.turns.last().is_none_or(|(_, live)| *live)
     }
 
     /// Whether a read may see the text with this number.
@@ -133,8 +143,10 @@ impl History {
     /// Forgets all but what stands at the end: nothing that was deleted or unfollowed may show again.
     pub(crate) fn forget(&mut self) {
         self.reads.clear();
-        self.lives.retain(|life| life.deleted.is_none());
+        self.lives.retain(Life::lives);
         for life in &mut self.lives {
+            life.published = life.turns.last().map_or(life.published, |(restored, _)| *restored);
+            life.turns.clear();
             life.version += life.edits.len();
             life.edits.clear();
         }
@@ -148,7 +160,7 @@ impl History {
 
     /// How many changes there are.
     pub(crate) fn changes(&self) -> usize {
-        let of_life = |life: &Life| 1 + life.edits.len() + usize::from(life.deleted.is_some());
+        let of_life = |life: &Life| 1 + life.edits.len() + life.turns.len();
         let of_pairs = |pairs: &Pairs| pairs.values().map(Vec::len).sum::<usize>();
         let of_pairs = of_pairs(&self.pairs) + of_pairs(&self.mutes) + of_pairs(&self.hides);
         self.lives.iter().map(of_life).sum::<usize>() + of_pairs
@@ -183,8 +195,13 @@ impl History {
 
 /// Whether what was asked of a pair must, and whether it may, hold during a read.
 fn holds(pairs: &Pairs, one: UserId, other: UserId, read: &Window) -> (bool, bool) {
-    let Some(changes) = pairs.get(&(one, other)) else { return (false, false) };
-    let before = changes.iter().rev().find(|(window, _)| window.is_before(read)).is_some_and(|(_, holds)| *holds);
+    pairs.get(&(one, other)).map_or((false, false), |changes| states(changes, read))
+}
+
+/// Of something that is so or not, by changes one after the other: whether it must, and whether it may, be
+/// taken to be so during a read. Before the first change it is not.
+fn states(changes: &[(Window, bool)], read: &Window) -> (bool, bool) {
+    let before = changes.iter().rev().find(|(window, _)| window.is_before(read)).is_some_and(|(_, so)| *so);
     let meanwhile = || changes.iter().filter(|(window, _)| !window.is_before(read) && !read.is_before(window));
-    (before && meanwhile().all(|(_, holds)| *holds), before || meanwhile().any(|(_, holds)| *holds))
+    (before && meanwhile().all(|(_, so)| *so), before || meanwhile().any(|(_, so)| *so))
 }

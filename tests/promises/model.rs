@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use tideline::model::{
-    Barrier, ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, ReactionKind, Relation, Side,
-    UserCursor, UserId,
+    Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, REPOST, ReactionKind,
+    Relation, Side, UserCursor, UserId,
 };
 
 use super::names::member;
@@ -19,6 +19,8 @@ pub(crate) struct Body {
     pub(crate) extra: Option<String>,
     pub(crate) broadcast: bool,
     pub(crate) topics: Vec<&'static str>,
+    pub(crate) kind: &'static str,
+    pub(crate) ref_id: Option<ContentId>,
 }
 
 /// One published item.
@@ -56,6 +58,7 @@ impl Item {
             && self.body.text == body.text
             && self.body.broadcast == body.broadcast
             && self.body.topics == body.topics
+            && (self.body.kind, self.body.ref_id) == (body.kind, body.ref_id)
             && meaning(&self.body.extra) == meaning(&body.extra);
         !self.deleted && same && at.is_none_or(|at| at == self.at)
     }
@@ -130,7 +133,7 @@ impl Model {
 
     /// The newest items that name a topic, newest first.
     pub(crate) fn topic(&self, topic: &str, limit: usize) -> Vec<Entry> {
-        let mut entries = self.live_entries(|item| item.body.topics.contains(&topic));
+        let mut entries = self.live_items(|body| body.topics.contains(&topic));
         entries.truncate(limit);
         entries
     }
@@ -140,13 +143,29 @@ impl Model {
         self.items.iter().filter(|item| item.deleted && item.body.topics.contains(&topic)).count()
     }
 
-    fn listed(&self, shown: impl Fn(UserId) -> bool) -> Vec<Entry> {
-        self.live_entries(|item| item.body.broadcast && shown(item.body.author))
+    /// The comments on an item, newest first.
+    pub(crate) fn comments(&self, subject: ContentId) -> Vec<Entry> {
+        self.live_items(|body| body.kind == COMMENT && body.ref_id == Some(subject))
     }
 
-    fn live_entries(&self, shown: impl Fn(&Item) -> bool) -> Vec<Entry> {
+    /// The comments by a user, newest first.
+    pub(crate) fn user_comments(&self, author: UserId) -> Vec<Entry> {
+        self.live_items(|body| body.kind == COMMENT && body.author == author)
+    }
+
+    /// How many comments on a live item there are, and how many reposts of it.
+    pub(crate) fn counts(&self, subject: ContentId) -> (u64, u64) {
+        let count = |kind| self.live_items(|body| body.kind == kind && body.ref_id == Some(subject)).len() as u64;
+        (count(COMMENT), count(REPOST))
+    }
+
+    fn listed(&self, shown: impl Fn(UserId) -> bool) -> Vec<Entry> {
+        self.live_items(|body| body.broadcast && shown(body.author))
+    }
+
+    fn live_items(&self, shown: impl Fn(&Body) -> bool) -> Vec<Entry> {
         let live = self.items.iter().filter(|item| !item.deleted);
-        let mut entries: Vec<_> = live.filter(|item| shown(item)).map(Item::entry).collect();
+        let mut entries: Vec<_> = live.filter(|item| shown(&item.body)).map(Item::entry).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
         entries
     }

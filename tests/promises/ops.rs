@@ -4,7 +4,7 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use tideline::model::{Barrier, ReactionKind, Side};
+use tideline::model::{Barrier, COMMENT, REPOST, ReactionKind, Side};
 
 use super::names::{AUTHORS, IDS, TIMES, TOPICS, USERS, id, time};
 use super::react::Wish;
@@ -21,6 +21,9 @@ pub(crate) struct Post {
     pub(crate) broadcast: bool,
     /// Which of the topics: a bit each.
     pub(crate) topics: u8,
+    /// What it is, and the number of the item that it points at.
+    pub(crate) kind: &'static str,
+    pub(crate) subject: Option<u64>,
 }
 
 /// A place in a list.
@@ -52,6 +55,9 @@ pub(crate) enum Op {
     /// Text and extra; `None` leaves, `Some(0)` clears.
     Edit(usize, Option<u8>, Option<u8>),
     Delete(usize),
+    Restore(usize),
+    /// A comment on the item with this index.
+    Comment(usize, Post),
     Relate {
         user: u64,
         follow: Vec<(u64, Option<u64>)>,
@@ -74,6 +80,9 @@ pub(crate) enum Op {
     Topic(usize, Ask),
     /// To the end by `next`.
     ScrollTopic(usize, usize),
+    /// The comments on the item with this index.
+    Comments(usize, Ask),
+    UserComments(u64, Ask),
     Members(u64, Side, Ask),
     Relations(u64),
     Verify(u64, usize),
@@ -130,10 +139,22 @@ fn named_or_not() -> impl Strategy<Value = Option<u64>> + Clone {
 }
 
 fn post() -> impl Strategy<Value = Post> {
-    let id = prop_oneof![12 => (1..=IDS).prop_map(|n| Some(id(n))), 1 => Just(None)];
+    let its_id = prop_oneof![12 => (1..=IDS).prop_map(|n| Some(id(n))), 1 => Just(None)];
     let topics = prop_oneof![1 => Just(0), 1 => 0..(1_u8 << TOPICS.len())];
-    (author(), id, named_or_not(), 0..3_u8, 0..4_u8, prop::bool::weighted(0.9), topics).prop_map(
-        |(author, id, at, text, extra, broadcast, topics)| Post { author, id, at, text, extra, broadcast, topics },
+    let what = prop_oneof![3 => Just("post"), 1 => Just(COMMENT), 1 => Just(REPOST)];
+    let what = (topics, what, prop::option::of((1..=IDS).prop_map(id)));
+    (author(), its_id, named_or_not(), 0..3_u8, 0..4_u8, prop::bool::weighted(0.9), what).prop_map(
+        |(author, id, at, text, extra, broadcast, (topics, kind, subject))| Post {
+            author,
+            id,
+            at,
+            text,
+            extra,
+            broadcast,
+            topics,
+            kind,
+            subject,
+        },
     )
 }
 
@@ -197,7 +218,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => vec(post(), 0..5).prop_map(Op::Import),
         1 => (index(), any::<bool>()).prop_map(|(n, time)| Op::Repeat(n, time)),
         1 => (index(), prop::option::of(0..3_u8), prop::option::of(0..4_u8)).prop_map(|(n, t, e)| Op::Edit(n, t, e)),
-        2 => index().prop_map(Op::Delete),
+        3 => index().prop_map(Op::Delete),
+        3 => index().prop_map(Op::Restore),
+        1 => (index(), post()).prop_map(|(n, post)| Op::Comment(n, post)),
         12 => relate(),
         1 => (user(), place()).prop_map(|(user, place)| Op::Mark(user, place)),
         5 => bar(),
@@ -213,6 +236,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (author(), ask()).prop_map(|(user, ask)| Op::Outbox(user, ask)),
         2 => (0..TOPICS.len(), ask()).prop_map(|(topic, ask)| Op::Topic(topic, ask)),
         1 => (0..TOPICS.len(), 1_usize..=5).prop_map(|(topic, limit)| Op::ScrollTopic(topic, limit)),
+        1 => (index(), ask()).prop_map(|(n, ask)| Op::Comments(n, ask)),
+        1 => (author(), ask()).prop_map(|(user, ask)| Op::UserComments(user, ask)),
         2 => (user(), side, ask()).prop_map(|(user, side, ask)| Op::Members(user, side, ask)),
         1 => user().prop_map(Op::Relations),
         1 => (user(), 1_usize..40).prop_map(|(user, depth)| Op::Verify(user, depth)),

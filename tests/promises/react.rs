@@ -84,7 +84,9 @@ impl Case {
         let is = read(ask.inline, |tier| self.system.feed.reacted_by(me, kind, &request, tier))?;
         let should_be = page(&self.model.reacted_by(me, kind), |entry| entry.cursor, &request);
         ensure_eq!(is, should_be, "{kind:?} by {me}, {request:?}");
-        let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
+        // Those of deleted items are kept or purged; nothing shows them.
+        let live = self.model.items.iter().filter(|item| !item.deleted);
+        let ids: Vec<_> = live.map(|item| item.id).collect();
         let flags = read(ask.inline, |tier| self.system.store().reacted(me, &ids, tier))?;
         let has = |id: &ContentId, kind| self.model.reactions.contains_key(&(*id, kind, me));
         let of = |id| Reactions { liked: has(id, ReactionKind::Like), favorited: has(id, ReactionKind::Favorite) };

@@ -132,6 +132,43 @@ impl Case {
         }
     }
 
+    pub(crate) fn read_comments(&self, index: usize, ask: &Ask) -> Result<(), String> {
+        let Some(item) = self.nth(index) else { return Ok(()) };
+        let request = self.content_request(ask);
+        let is = read_any(ask.inline, |tier| self.system.feed.comments(item.id, &request, tier));
+        if item.deleted {
+            let gone = matches!(is, Err(Error::NotFound { .. }));
+            ensure!(gone, "comments on {}, which is deleted: {is:?}", item.id);
+            return Ok(());
+        }
+        let should_be = page(&self.model.comments(item.id), |entry| entry.cursor, &request);
+        ensure_eq!(is.map_err(|e| e.to_string())?, should_be, "comments on {}, {request:?}", item.id);
+        Ok(())
+    }
+
+    pub(crate) fn read_user_comments(&self, raw: u64, ask: &Ask) -> Result<(), String> {
+        let (author, request) = (user(raw), self.content_request(ask));
+        let is = read(ask.inline, |tier| self.system.feed.user_comments(author, &request, tier))?;
+        let should_be = page(&self.model.user_comments(author), |entry| entry.cursor, &request);
+        ensure_eq!(is, should_be, "comments by {author}, {request:?}");
+        Ok(())
+    }
+
+    /// What is counted of every live item, and of every user's own page.
+    fn read_counts(&self) -> Result<(), String> {
+        let store = self.system.store();
+        let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).map(|item| item.id).collect();
+        let counts = read(true, |tier| store.item_counts(&live, tier))?;
+        for (id, is) in live.iter().zip(counts) {
+            ensure_eq!((is.comments, is.reposts), self.model.counts(*id), "counts of {id}");
+        }
+        for author in everybody() {
+            let is = read(true, |tier| store.user_counts(author, tier))?.content;
+            ensure_eq!(is, self.model.outbox(author).len() as u64, "items counted on the page of {author}");
+        }
+        Ok(())
+    }
+
     pub(crate) fn read_members(&self, raw: u64, side: Side, ask: &Ask) -> Result<(), String> {
         let me = user(raw);
         let whole = self.model.members(me, side);
@@ -201,6 +238,7 @@ impl Case {
             self.scroll(raw, 3)?;
             self.scroll(raw, 100)?;
             self.read_outbox(raw, &ask(100))?;
+            self.read_user_comments(raw, &ask(100))?;
             for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
                 self.read_members(raw, side, &ask(100))?;
             }
@@ -210,6 +248,8 @@ impl Case {
         }
         TOPICS.iter().try_for_each(|topic| self.scroll_topic(topic, 3))?;
         self.read_all_reactions()?;
+        (0..self.model.items.len()).try_for_each(|index| self.read_comments(index, &ask(100)))?;
+        self.read_counts()?;
         let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
         let contents = read(true, |tier| self.system.feed.contents(&ids, tier))?;
         let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).collect();
@@ -220,11 +260,13 @@ impl Case {
 
 /// An answer from memory if one is asked for and is there, else from disk.
 pub(crate) fn read<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, String> {
-    if inline {
-        match from(Tier::Memory) {
-            Err(Error::NotCached) => {}
-            other => return other.map_err(|e| format!("a read in memory fails: {e}")),
-        }
+    read_any(inline, from).map_err(|e| format!("a read fails: {e}"))
+}
+
+/// The same for a read that may rightly fail.
+fn read_any<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, Error> {
+    match inline.then(|| from(Tier::Memory)) {
+        None | Some(Err(Error::NotCached)) => from(Tier::Disk),
+        Some(answer) => answer,
     }
-    from(Tier::Disk).map_err(|e| format!("a read fails: {e}"))
 }

@@ -34,6 +34,8 @@ pub(crate) struct Shape {
     /// Jobs that may wait.
     pub(crate) queue: usize,
     pub(crate) sync: bool,
+    /// Milliseconds. 0, or so long that it is never over.
+    pub(crate) deleted_retention: u64,
 }
 
 /// A queue that never fills up.
@@ -48,6 +50,7 @@ impl Shape {
             active_for: self.active_for,
             follow_limit: self.follow_limit,
             topic_limit: self.topic_limit,
+            deleted_retention: self.deleted_retention,
         }
     }
 
@@ -62,6 +65,7 @@ impl Shape {
             inbox_limit: self.inbox_limit,
             outbox_limit: self.outbox_limit,
             topic_limit: self.topic_limit,
+            deleted_retention: self.deleted_retention,
         }
     }
 
@@ -82,6 +86,7 @@ impl Shape {
             evict_after: random.pick(&[0, 1, 20, LONG]),
             queue: WIDE,
             sync: random.once_in(4),
+            deleted_retention: random.pick(&[LONG, LONG, LONG, 0]),
         }
     }
 }
@@ -101,11 +106,12 @@ prop_compose! {
         evict_after in prop_oneof![3 => Just(0_u64), 1 => Just(1), 1 => Just(LONG)],
         queue in prop_oneof![9 => Just(WIDE), 1 => 1_usize..=6],
         sync in prop::bool::weighted(0.1),
+        deleted_retention in prop_oneof![5 => Just(LONG), 1 => Just(0_u64)],
     ) -> Shape {
         let pull_threshold = push_threshold + above_push;
         Shape {
             inbox_limit, outbox_limit, topic_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
-            evict_after, queue, sync,
+            evict_after, queue, sync, deleted_retention,
         }
     }
 }

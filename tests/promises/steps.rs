@@ -31,6 +31,7 @@ const SHAPE: Shape = Shape {
     evict_after: 0,
     queue: WIDE,
     sync: false,
+    deleted_retention: LONG,
 };
 const AUTHORS: [u64; 2] = [1, 2];
 /// Has one inbox row for each item of the first author, before a trim.

@@ -148,7 +148,7 @@ fn open(dir: &Path, shape: &Shape, candidates: &Candidates) -> Store {
         notice_above: shape.inbox_limit,
         notice_outbox_above: shape.outbox_limit,
         notice_topic_above: shape.topic_limit,
-        listeners: candidates.listeners(),
+        listeners: candidates.listeners(shape.deleted_retention),
         ..Options::new(dir)
     };
     Store::Rocks(Rocks::open(&options).expect("the directory opens"))

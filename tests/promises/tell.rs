@@ -51,7 +51,10 @@ fn life_of(life: &Life, read: &Window) -> Vec<(Window, String)> {
     let mut lines = vec![(life.published, format!("{author} publishes {cursor}"))];
     let edits = life.edits.iter().enumerate().filter(|(_, edit)| edit.began < read.ended);
     lines.extend(edits.map(|(n, edit)| (*edit, format!("{cursor} gets text {}", life.version + n + 1))));
-    lines.extend(life.deleted.map(|deleted| (deleted, format!("{cursor} is deleted"))));
+    let turns = life.turns.iter().filter(|(turn, _)| turn.began < read.ended);
+    lines.extend(
+        turns.map(|(turn, live)| (*turn, format!("{cursor} is {}", if *live { "restored" } else { "deleted" }))),
+    );
     lines
 }
 

@@ -94,6 +94,7 @@ impl Life {
             clock: &self.clock,
             stop: &stop,
             inbox_limit: self.system.shape.inbox_limit,
+            can_restore: self.system.shape.deleted_retention > 0,
         };
         thread::scope(|scope| {
             let threads: Vec<_> = self.parts.iter_mut().map(|part| scope.spawn(move || part.run(round))).collect();
@@ -161,7 +162,7 @@ impl Right for History {
     }
 
     fn followed(&self, user: UserId) -> Vec<Entry> {
-        let live = self.lives.iter().filter(|life| life.deleted.is_none());
+        let live = self.lives.iter().filter(|life| life.lives());
         live.map(|life| life.entry).filter(|entry| self.follows_now(user, entry.author)).collect()
     }
 }

@@ -3,7 +3,7 @@
 use tideline::model::{Cursor, Draft, Entry, MAX_MILLIS, PageRequest, Span, UserId};
 
 use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
-use crate::promises::names::user;
+use crate::promises::names::{item, user};
 use crate::store::{Change, Tier};
 use crate::world::{Act, World, Wrong};
 
@@ -32,6 +32,17 @@ impl<'a> Actor<'a> {
         for (content, _) in published.expect("a publish") {
             self.history.lives.push(Life::new(content.entry(), window));
         }
+    }
+
+    /// Deletes an item, and takes that back: both by the one thread that has published the item.
+    pub(crate) fn delete_and_restore(&mut self, id: u64) {
+        let (feed, id) = (&self.world.feed, item(id));
+        let (deleted, result) = self.clock().during(|| feed.delete(id));
+        result.expect("a deletion");
+        let (restored, result) = self.clock().during(|| feed.restore(id));
+        result.expect("an item");
+        let life = self.history.lives.iter_mut().find(|life| life.entry.cursor.id == id).expect("published here");
+        life.turns.extend([(deleted, false), (restored, true)]);
     }
 
     /// Follows and unfollows in one change.

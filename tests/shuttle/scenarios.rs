@@ -182,6 +182,25 @@ const EVICTED: Scenario = Scenario {
     instants: &[],
 };
 
+/// An item goes and comes again while its first fan-out runs, and a reader whose inbox was dropped returns.
+const RESTORE: Scenario = Scenario {
+    settings: PUSH,
+    before: |a| {
+        a.relate(1, &[11], &[]);
+        a.relate(2, &[11], &[]);
+        a.evict(1, place(3, 9));
+    },
+    acts: &[
+        |a| {
+            a.publish(11, 2, 5);
+            a.delete_and_restore(2);
+            a.read(1, 10);
+        },
+        |a| (0..3).for_each(|_| a.read(1, 10)),
+    ],
+    instants: &[],
+};
+
 /// The list of followees is loaded while it changes.
 const LOAD: Scenario = Scenario {
     settings: PUSH,
@@ -212,6 +231,7 @@ pub(crate) fn all() -> Vec<Trial> {
         ("returned", RETURNED, &[Wrong::ActiveBeforeUnsettled]),
         ("evict", EVICT, &[]),
         ("evicted", EVICTED, &[Wrong::ActiveBeforeUnsettled]),
+        ("restore", RESTORE, &[]),
         ("load", LOAD, &[]),
     ] {
         let holds = scenario.clone();

@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::world::Wrong;
 
-pub(crate) use tideline::store::{Batch, Change, Delivery, Published, Related, Split, Then, Tier, Touched};
+pub(crate) use tideline::store::{Batch, Change, Delivery, Published, Related, Restored, Split, Then, Tier, Touched};
 
 /// The rows of an inbox, newest first, and its floor.
 type Inbox = (Vec<Entry>, Option<Cursor>);
@@ -57,12 +57,16 @@ impl Store {
     forward! {
         edit(id: ContentId, edit: &Edit, now: Millis) -> Option<Content>;
         delete(id: ContentId, now: Millis) -> bool;
+        purge(id: ContentId, deleted_before: Millis) -> bool;
+        purge_reactions(id: ContentId, deleted_before: Millis, most: usize) -> usize;
         contents(ids: &[ContentId], tier: Tier) -> Vec<Option<Content>>;
         item_counts(ids: &[ContentId], tier: Tier) -> Vec<ItemCounts>;
         deleted(ids: &[ContentId], tier: Tier) -> Vec<bool>;
         outboxes(authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;
         topic(name: &str, tier: Tier) -> Option<TopicId>;
         topic_content(topic: TopicId, span: Span<ContentId>, order: Order, limit: usize, depth: usize, tier: Tier) -> Vec<Entry>;
+        comments(subject: ContentId, span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;
+        user_comments(author: UserId, span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;
         relations(user: UserId, targets: &[UserId], tier: Tier) -> Vec<Relation>;
         followees(user: UserId, tier: Tier) -> Vec<UserId>;
         authors(reader: UserId, tier: Tier) -> Vec<UserId>;
@@ -106,6 +110,15 @@ impl Store {
         jobs.into_iter().for_each(|job| queue(self.in_lane(job)));
         self.turn();
         Ok(published)
+    }
+
+    pub(crate) fn restore(&self, id: ContentId, deleted_since: Millis, queue: &mut dyn FnMut(Job)) -> Result<Restored> {
+        self.turn();
+        let mut jobs = Vec::new();
+        let restored = self.inner.restore(id, deleted_since, &mut |job| jobs.push(job))?;
+        jobs.into_iter().for_each(|job| queue(self.in_lane(job)));
+        self.turn();
+        Ok(restored)
     }
 
     pub(crate) fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {

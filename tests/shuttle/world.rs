@@ -57,8 +57,13 @@ impl World {
         clock::reset();
         let store = Arc::new(Store::new(wrong));
         let backlog = Arc::new(Backlog::new(1000));
-        let rules =
-            Rules { include_own: false, active_for: settings.active_for, follow_limit: FOLLOW_LIMIT, topic_limit: 1 };
+        let rules = Rules {
+            include_own: false,
+            active_for: settings.active_for,
+            follow_limit: FOLLOW_LIMIT,
+            topic_limit: 1,
+            deleted_retention: 1000,
+        };
         let live = Arc::new(Live::new(LONG));
         // Who is online gets what there is for more than one before the others.
         for reader in Self::readers() {

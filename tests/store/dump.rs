@@ -19,6 +19,7 @@ pub(crate) struct Dump {
     item_counts: Vec<ItemCounts>,
     reactors: Vec<Vec<UserCursor>>,
     topics: Vec<Option<Vec<Entry>>>,
+    comments: Vec<Vec<Entry>>,
     all_outboxes: Vec<Entry>,
     users_after: Vec<UserId>,
     users: Vec<UserDump>,
@@ -29,6 +30,7 @@ pub(crate) struct Dump {
 struct UserDump {
     user: UserId,
     outbox: Vec<Entry>,
+    comments: Vec<Entry>,
     inbox: Vec<Entry>,
     floor: Option<Cursor>,
     relations: Vec<Relation>,
@@ -74,6 +76,7 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
         UserDump {
             user,
             outbox: store.outboxes(&[user], Span::ALL, newest, all, tier).expect("outboxes"),
+            comments: store.user_comments(user, Span::ALL, newest, all, tier).expect("user_comments"),
             inbox,
             floor,
             relations: store.relations(user, users, tier).expect("relations"),
@@ -102,12 +105,14 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
         let topic = store.topic(name, tier).expect("topic")?;
         Some(store.topic_content(topic, Span::ALL, newest, all, all, tier).expect("topic_content"))
     };
+    let comments = |id: &ContentId| store.comments(*id, Span::ALL, newest, all, tier).expect("comments");
     Dump {
         contents: store.contents(ids, tier).expect("contents"),
         deleted: store.deleted(ids, tier).expect("deleted"),
         item_counts: store.item_counts(ids, tier).expect("item_counts"),
         reactors: ids.iter().flat_map(reactors).collect(),
         topics: TOPICS.map(topic).to_vec(),
+        comments: ids.iter().map(comments).collect(),
         all_outboxes: store.outboxes(users, Span::ALL, newest, all, tier).expect("outboxes"),
         users_after: store.users_after(None, all).expect("users_after"),
         users: users.iter().map(of_user).collect(),

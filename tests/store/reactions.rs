@@ -195,10 +195,10 @@ fn a_purge_forgets_piece_by_piece(store: &Store) {
             react(store, id, who, Favorite, who);
         }
     }
-    assert_eq!(store.purge_reactions(item(10), 100).expect("purges"), 0, "of a live item nothing");
+    assert_eq!(store.purge_reactions(item(10), u64::MAX, 100).expect("purges"), 0, "of a live item nothing");
     assert_eq!(counts(store, 10), (5, 5));
     store.delete(item(10), 200).expect("deletes");
-    let pieces: Vec<_> = (0..5).map(|_| store.purge_reactions(item(10), 3).expect("purges")).collect();
+    let pieces: Vec<_> = (0..5).map(|_| store.purge_reactions(item(10), u64::MAX, 3).expect("purges")).collect();
     assert_eq!(pieces, [3, 3, 3, 1, 0]);
     assert_eq!(counts(store, 10), (0, 0));
     for kind in ReactionKind::ALL {
@@ -208,7 +208,7 @@ fn a_purge_forgets_piece_by_piece(store: &Store) {
     }
     let flags = store.reacted(user(1), &[item(10), item(11)], Tier::Disk).expect("reads");
     assert_eq!((flags[0], flags[1].liked && flags[1].favorited), (Reactions::default(), true));
-    assert_eq!(store.purge_reactions(item(77), 3).expect("nothing"), 0);
+    assert_eq!(store.purge_reactions(item(77), u64::MAX, 3).expect("nothing"), 0);
 }
 
 fn concurrent_reactions_count_exactly(store: &Store) {

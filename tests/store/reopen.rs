@@ -260,3 +260,34 @@ fn what_memory_does_not_have_is_never_taken_for_an_empty_row() {
         }
     }
 }
+
+#[test]
+fn a_deleted_item_is_named_when_it_is_compacted() {
+    let dir = fresh();
+    let named = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&named);
+    let listeners = Listeners {
+        deleted_item: Arc::new(move |id, at| told.lock().expect("a whole list").push((id.get(), at))),
+        ..Listeners::default()
+    };
+    let store = Store::Rocks(Rocks::open(&Options { listeners, ..Options::new(dir.path()) }).expect("opens"));
+    for id in 1..=9 {
+        publish_post(&store, id, 1, id);
+    }
+    for (id, at) in [(2, 200), (5, 500), (7, 700)] {
+        store.delete(item(id), at).expect("deletes");
+    }
+    store.restore(item(5), 0, &mut |_| ()).expect("answers");
+    let compacted = || {
+        store.compact().expect("compacts");
+        let mut named = std::mem::take(&mut *named.lock().expect("a whole list"));
+        named.dedup();
+        named
+    };
+    assert_eq!(compacted(), [(2, 200), (7, 700)]);
+    assert!(store.purge(item(7), 701).expect("purges"));
+    assert_eq!(compacted(), [(2, 200)], "what is purged is gone");
+    let rows =
+        store.stats().expect("reads").into_iter().find(|figures| figures.table == "content").expect("there").rows;
+    assert_eq!(rows, 8);
+}

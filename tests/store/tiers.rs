@@ -12,7 +12,10 @@ use super::support::{BOTH_ORDERS, follow_settled, item, open, place, post, span,
 /// Posts, follows, deletions, activity: something for every read to find.
 fn fill(store: &Store) {
     for author in 1..=3 {
-        let items: Vec<_> = (0..300).map(|n| timed(post(author * 1000 + n, author, n))).collect();
+        let mut items: Vec<_> = (0..300).map(|n| timed(post(author * 1000 + n, author, n))).collect();
+        for comment in &mut items[200..] {
+            (comment.content.kind, comment.content.ref_id) = ("comment".to_owned(), Some(item(author * 1000)));
+        }
         store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
     }
     for who in 4..=9 {
@@ -44,8 +47,13 @@ fn check<T: PartialEq + Debug>(what: &str, read: impl Fn(Tier) -> Result<T>) {
         Err(Error::NotCached) => {}
         Err(other) => panic!("{what}: {other:?}"),
     }
-    let warm = read(Tier::Memory).unwrap_or_else(|error| panic!("{what}: not in memory after a read: {error:?}"));
-    assert_eq!(warm, want, "{what}");
+    // A compaction of the engine's own may put new files in between; not time after time.
+    let mut warm = (0..5).map(|_| {
+        assert_eq!(read(Tier::Disk).expect("the disk knows"), want, "{what}");
+        read(Tier::Memory)
+    });
+    let warm = warm.find(|answer| !matches!(answer, Err(Error::NotCached)));
+    assert_eq!(warm.unwrap_or_else(|| panic!("{what}: not in memory after a read")).expect("reads"), want, "{what}");
 }
 
 fn every_read_is_right_or_not_cached(store: &Store) {
@@ -91,7 +99,12 @@ fn check_all(store: &Store) {
         }
     }
     check("lacking", |tier| store.lacking(&everybody, None, false, tier));
+    for subject in [1000, 77] {
+        check("comments", |tier| store.comments(item(subject), Span::ALL, BOTH_ORDERS[0], 5, tier));
+    }
+    check("item_counts", |tier| store.item_counts(&ids, tier));
     for who in [1, 4, 10] {
+        check("user_comments", |tier| store.user_comments(user(who), Span::ALL, BOTH_ORDERS[0], 5, tier));
         check("relations", |tier| store.relations(user(who), &everybody, tier));
         check("authors", |tier| store.authors(user(who), tier));
         check("followees", |tier| store.followees(user(who), tier));

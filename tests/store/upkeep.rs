@@ -219,6 +219,8 @@ fn every_table_is_in_the_figures(store: &Store) {
         "followers",
         "followers_by_time",
         "friends_by_time",
+        "comments",
+        "user_comments",
         "counts",
         "item_counts",
         "reactions",

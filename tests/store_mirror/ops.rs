@@ -53,6 +53,8 @@ pub(crate) enum Op {
     Publish { items: Vec<(ContentId, Item)>, batch: Batch },
     Edit { id: ContentId, edit: Edit, now: Millis },
     Delete { id: ContentId, now: Millis },
+    Purge { id: ContentId, deleted_before: Millis },
+    Restore { id: ContentId, deleted_since: Millis },
     React { id: ContentId, wishes: Vec<Reaction> },
     PurgeReactions { id: ContentId, most: usize },
     Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
@@ -80,6 +82,8 @@ pub(crate) enum Op {
 #[derive(Debug, Clone)]
 pub(crate) enum Read {
     Outboxes { authors: Vec<UserId>, span: Span<ContentId>, order: Order, limit: usize },
+    Comments { subject: ContentId, span: Span<ContentId>, order: Order, limit: usize },
+    UserComments { author: UserId, span: Span<ContentId>, order: Order, limit: usize },
     Inbox { user: UserId, span: Span<ContentId>, order: Order, stop_at: usize },
     Topic { topic: &'static str, span: Span<ContentId>, order: Order, limit: usize, depth: usize },
     Members { user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize },
@@ -204,6 +208,8 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (items, batch()).prop_map(|(items, batch)| Op::Publish { items, batch }),
         3 => (item(), edit(), time()).prop_map(|(id, edit, now)| Op::Edit { id, edit, now }),
         4 => (item(), time()).prop_map(|(id, now)| Op::Delete { id, now }),
+        2 => (item(), time()).prop_map(|(id, deleted_before)| Op::Purge { id, deleted_before }),
+        4 => (item(), time()).prop_map(|(id, deleted_since)| Op::Restore { id, deleted_since }),
         10 => (user(), changes, 0..7_usize).prop_map(|(user, mut changes, limit)| {
             changes.retain(|(target, _)| *target != user);
             Op::Relate { user, changes, limit }
@@ -245,6 +251,18 @@ fn read() -> impl Strategy<Value = Read> {
         }),
         (select(&TOPICS[..]), content_span(), order(), limit(), limit())
             .prop_map(|(topic, span, order, limit, depth)| Read::Topic { topic, span, order, limit, depth }),
+        (item(), content_span(), order(), limit()).prop_map(|(subject, span, order, limit)| Read::Comments {
+            subject,
+            span,
+            order,
+            limit
+        }),
+        (user(), content_span(), order(), limit()).prop_map(|(author, span, order, limit)| Read::UserComments {
+            author,
+            span,
+            order,
+            limit
+        }),
         (user(), content_span(), order(), 1..9_usize).prop_map(|(user, span, order, stop_at)| Read::Inbox {
             user,
             span,

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
 use tideline::error::{Error, Result};
-use tideline::model::{Content, ContentId, Entry, Job, JobId, Progress, Publish, Reach, UserId, Work};
+use tideline::model::{Content, ContentId, Entry, Job, JobId, Millis, Progress, Publish, Reach, UserId, Work};
 use tideline::store::memory::Memory;
 use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Batch, Change, Delivery, Published, Store, Then, Tier, Watch};
+use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier, Watch};
 
 use super::ops::{ITEMS, Item, Op, Read, Record, USERS};
 use crate::dump::{dump, without_job};
@@ -99,6 +99,8 @@ impl World {
             Op::Publish { items, batch } => self.publish(items, *batch),
             Op::Edit { id, edit, now } => self.same(|store| store.edit(*id, edit, *now)),
             Op::Delete { id, now } => self.same(|store| store.delete(*id, *now)),
+            Op::Purge { id, deleted_before } => self.same(|store| store.purge(*id, *deleted_before)),
+            Op::Restore { id, deleted_since } => self.restore(*id, *deleted_since),
             Op::React { id, wishes } => self.same(|store| store.react(*id, wishes)),
             Op::PurgeReactions { id, most } => self.purge_reactions(*id, *most),
             Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
@@ -154,7 +156,7 @@ impl World {
     /// Which of them go first is each store's own business: all have to go.
     fn purge_reactions(&self, id: ContentId, most: usize) -> Checked {
         loop {
-            let (model, disk) = self.both(|store| store.purge_reactions(id, most));
+            let (model, disk) = self.both(|store| store.purge_reactions(id, Millis::MAX, most));
             prop_assert_eq!(&model, &disk);
             if model == Ok(0) {
                 return Ok(());
@@ -179,6 +181,25 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    fn restore(&mut self, id: ContentId, deleted_since: Millis) -> Checked {
+        let (model, disk) = self.both(|store| {
+            let mut queued = Vec::new();
+            let restored = store.restore(id, deleted_since, &mut |job| queued.push(job))?;
+            Ok((restored, queued))
+        });
+        let (Ok((model, model_queued)), Ok((disk, disk_queued))) = (&model, &disk) else {
+            prop_assert_eq!(model, disk);
+            return Ok(());
+        };
+        let (Restored::Now(of_model, model_job), Restored::Now(of_disk, disk_job)) = (model, disk) else {
+            prop_assert_eq!((model, model_queued), (disk, disk_queued));
+            return Ok(());
+        };
+        prop_assert_eq!(of_model, of_disk);
+        prop_assert_eq!((model_job.as_slice(), disk_job.as_slice()), (&model_queued[..], &disk_queued[..]));
+        self.same_new_job(*model_job, *disk_job)
     }
 
     fn relate(&mut self, user: UserId, changes: &[(UserId, Option<u64>)], limit: usize) -> Checked {
@@ -224,6 +245,12 @@ impl World {
         match read {
             Read::Outboxes { authors, span, order, limit } => {
                 self.same_read(|store, tier| store.outboxes(authors, *span, *order, *limit, tier))
+            }
+            Read::Comments { subject, span, order, limit } => {
+                self.same_read(|store, tier| store.comments(*subject, *span, *order, *limit, tier))
+            }
+            Read::UserComments { author, span, order, limit } => {
+                self.same_read(|store, tier| store.user_comments(*author, *span, *order, *limit, tier))
             }
             Read::Inbox { user, span, order, stop_at } => self.same_read(|store, tier| {
                 let mut rows = Vec::new();

@@ -12,6 +12,7 @@ use crate::model::{Draft, EditDraft};
 
 /// What leads from an item to the calls about it.
 const BY_ID: &[(&str, &str)] = &[("content_id", "$response.body#/content_id")];
+const PATH: &[(&str, &str)] = &[("content_id", "$request.path.content_id")];
 const BY_AUTHOR: &[(&str, &str)] = &[("uid", "$response.body#/author_id")];
 
 /// An item as lists show it.
@@ -56,6 +57,7 @@ pub(super) fn calls() -> Vec<Call> {
             .leads_to("deleteContent", BY_ID)
             .leads_to("react", BY_ID)
             .leads_to("listReactions", BY_ID)
+            .leads_to("comment", BY_ID)
             .leads_to("listUserContent", BY_AUTHOR)
             .leads_to("listFollowers", BY_AUTHOR),
         post("/v1/content/batch", "publishContentBatch", "Publish up to 1,000 items, all or none")
@@ -84,9 +86,23 @@ pub(super) fn calls() -> Vec<Call> {
             .problem(CONTENT_NOT_FOUND)
             .leads_to("deleteContent", BY_ID),
         delete("/v1/content/{content_id}", "deleteContent", "Delete an item")
-            .about("It is gone from every list at once. A second delete is 404.")
+            .about(
+                "It is gone from every list at once, and can be restored for `content.deleted_retention`. A second \
+                 delete is 404.",
+            )
             .answers_nothing("Deleted")
-            .problem(CONTENT_NOT_FOUND),
+            .problem(CONTENT_NOT_FOUND)
+            .leads_to("restoreContent", PATH),
+        post("/v1/content/{content_id}/restore", "restoreContent", "Take a delete back")
+            .about(
+                "It is in every list again, at its old place, with its reactions and comments. Of an item that is live \
+                 the same answer; 404 if it was deleted longer ago than `content.deleted_retention`.",
+            )
+            .optional_body(Shape::named("Nothing", schemas::closed().build()), json!({}))
+            .answers(200, "The item", Shape::of::<Item<'_>>(), alone())
+            .problem(CONTENT_NOT_FOUND)
+            .leads_to("getContent", BY_ID)
+            .leads_to("deleteContent", BY_ID),
     ];
     calls.into_iter().map(|call| call.tag("content")).collect()
 }

@@ -8,6 +8,7 @@
 
 mod barriers;
 mod call;
+mod comments;
 mod content;
 mod markers;
 mod operations;
@@ -34,7 +35,7 @@ const ABOUT: &str = include_str!("about.md");
 
 /// The groups of calls, in the order of the page.
 const TAGS: [(&str, &str); 7] = [
-    ("content", "Publish, read, edit and delete items"),
+    ("content", "Publish, read, edit, delete and restore items; comments"),
     ("timelines", "Lists of content around a user or a topic"),
     ("users", "Profiles and counts"),
     ("relations", "Who follows, mutes, or hides from whom"),
@@ -47,6 +48,7 @@ const TAGS: [(&str, &str); 7] = [
 fn calls() -> Vec<Call> {
     let themes = [
         content::calls(),
+        comments::calls(),
         timelines::calls(),
         markers::calls(),
         users::calls(),

@@ -10,8 +10,8 @@ use utoipa::openapi::{Object, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::model::{
-    ContentId, Draft, EditDraft, JsonObject, MAX_AVATAR, MAX_ID, MAX_MILLIS, MAX_NICKNAME, MAX_TOPICS, MediaList,
-    Position, ProfileDraft, ReactionKind, RelationKind, Time, UserId,
+    CommentDraft, ContentId, Draft, EditDraft, JsonObject, MAX_AVATAR, MAX_ID, MAX_MILLIS, MAX_NICKNAME, MAX_TOPICS,
+    MediaList, Position, ProfileDraft, ReactionKind, RelationKind, Time, UserId,
 };
 
 /// The numbers from 1 to [`MAX_ID`] in plain digits, exactly: those as long as the largest agree with it up to some
@@ -151,6 +151,7 @@ named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build()
 named!(MediaList, "Media", media().description(Some("In order, each with what else the host put there")));
 named!(JsonObject, "Extra", open().description(Some("Any JSON object, returned untouched")).build());
 named!(Draft, "NewContent", new_content().build());
+named!(CommentDraft, "NewComment", new_comment().build());
 named!(EditDraft, "ContentEdit", content_edit().build());
 named!(ProfileDraft, "NewProfile", new_profile().build());
 
@@ -190,20 +191,26 @@ pub(super) fn new_content() -> ObjectBuilder {
         .schema_type(or_null(Type::String))
         .pattern(Some("^[a-z0-9_]{1,32}$"))
         .description(Some("What sort of item; `post` if left out"));
+    new_item("Whether it goes into timelines; yes if left out")
+        .property("kind", kind)
+        .property("ref_id", id_or_null().description(Some("Another item: a repost's original, a comment's subject")))
+}
+
+fn new_comment() -> ObjectBuilder {
+    new_item("Whether it goes into timelines; no if left out")
+}
+
+fn new_item(about_broadcast: &str) -> ObjectBuilder {
     let topics = ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS)).schema_type(or_null(Type::Array));
-    let broadcast = ObjectBuilder::new()
-        .schema_type(or_null(Type::Boolean))
-        .description(Some("Whether it goes into timelines; yes if left out"));
+    let broadcast = ObjectBuilder::new().schema_type(or_null(Type::Boolean)).description(Some(about_broadcast));
     closed()
         .property("author_id", id().description(Some("Who publishes")))
         .required("author_id")
         .property("content_id", id_or_null().description(Some("Made by the server if left out: time-ordered, unique")))
         .property("published_at", time_or_null().description(Some("The server's clock if left out")))
-        .property("kind", kind)
         .property("text", nullable_text())
         .property("media", nullable_media())
         .property("topics", topics)
-        .property("ref_id", id_or_null().description(Some("Another item: a repost's original, a comment's subject")))
         .property("extra", nullable_extra())
         .property("broadcast", broadcast)
 }

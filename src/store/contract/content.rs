@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::model::{Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Order, Publish, Span, UserId};
-use crate::store::{Batch, Published, Store, Tier};
+use crate::store::{Batch, Published, Restored, Store, Tier};
 
 /// Content.
 impl Store {
@@ -25,11 +25,26 @@ impl Store {
         dispatch!(self, s => s.edit(id, edit, now))
     }
 
-    /// Deletes an item: marks the content, drops its outbox row and records the deletion, in one
-    /// change. Inbox rows stay and are ignored. False if it is not there or deleted already.
-    /// Acknowledges.
+    /// Deletes an item: marks the content, records the deletion, and takes away its outbox row, its rows
+    /// in lists and what it counts for, in one change. Inbox rows stay and are ignored, and so does what
+    /// points at it. False if it is not there or deleted already. Acknowledges.
     pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
         dispatch!(self, s => s.delete(id, now))
+    }
+
+    /// Makes a deletion final that was made before `deleted_before`: ends the content and what hangs on it
+    /// (counts, the list of its comments; its reactions must be purged already), in one change. The
+    /// deletion itself stays known, so the id stays taken and what inboxes have of it hidden. False, and
+    /// nothing changed, if there is no such deletion, or there are reactions.
+    pub fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
+        dispatch!(self, s => s.purge(id, deleted_before))
+    }
+
+    /// Takes the deletion of an item back that was deleted at `deleted_since` or later: it is published
+    /// again as it was, with a new fan-out job, in one change. `queue` gets the job as in
+    /// [`Store::publish`]. Acknowledges.
+    pub fn restore(&self, id: ContentId, deleted_since: Millis, queue: &mut dyn FnMut(Job)) -> Result<Restored> {
+        dispatch!(self, s => s.restore(id, deleted_since, queue))
     }
 
     /// The live items among `ids`, in their order; `None` for missing and deleted ones.
@@ -43,7 +58,7 @@ impl Store {
     }
 
     /// The counts of items, in the order of `ids`, of missing and deleted ones too: comments and reposts
-    /// count whether or not the item that they point at is there.
+    /// count whether or not the item that they point at is there; only on a purged one nothing counts.
     pub fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
         dispatch!(self, s => s.item_counts(ids, tier))
     }

@@ -1,6 +1,7 @@
 //! The operations, by what they are about. What holds for all of them is said in [`super`].
 
 mod barriers;
+mod comments;
 mod content;
 mod graph;
 mod inbox;

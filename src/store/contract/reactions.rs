@@ -1,7 +1,9 @@
 //! Likes and favorites.
 
 use crate::error::Result;
-use crate::model::{ContentId, Entry, Order, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId};
+use crate::model::{
+    ContentId, Entry, Millis, Order, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
+};
 use crate::store::{Store, Tier};
 
 /// Likes and favorites. Those on a deleted item are kept, for it may be restored.
@@ -46,10 +48,10 @@ impl Store {
         dispatch!(self, s => s.reacted(user, ids, tier))
     }
 
-    /// Forgets up to `most` reactions to a deleted item and takes them out of its counts, in one change.
-    /// Returns how many. 0 says that there are no more, or that the item is live or not there at all.
-    /// Comes before the item's content goes, and never under a lock of the item.
-    pub fn purge_reactions(&self, id: ContentId, most: usize) -> Result<usize> {
-        dispatch!(self, s => s.purge_reactions(id, most))
+    /// Forgets up to `most` reactions to an item that was deleted before `deleted_before` and takes them out
+    /// of its counts, in one change. Returns how many. 0 says that there are no more, or no such item.
+    /// Comes before [`Store::purge`].
+    pub fn purge_reactions(&self, id: ContentId, deleted_before: Millis, most: usize) -> Result<usize> {
+        dispatch!(self, s => s.purge_reactions(id, deleted_before, most))
     }
 }

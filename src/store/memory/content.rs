@@ -2,8 +2,10 @@
 
 use super::{Memory, State, walk};
 use crate::error::Result;
-use crate::model::{Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, Span, UserId, Work};
-use crate::store::types::{Batch, Published, Tier};
+use crate::model::{
+    Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, ReactionKind, Span, UserId, Work,
+};
+use crate::store::types::{Batch, Published, Restored, Tier};
 
 impl Memory {
     /// See [`Store::publish`](crate::store::Store::publish).
@@ -47,12 +49,28 @@ impl Memory {
 
     /// See [`Store::delete`](crate::store::Store::delete).
     pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
+        Ok(self.state().delete(id, now))
+    }
+
+    /// See [`Store::purge`](crate::store::Store::purge).
+    pub fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let mut state = self.state();
-        let Some(content) = state.live(id) else { return Ok(false) };
-        let row = (content.author, content.cursor());
-        state.outbox.remove(&row);
-        state.deleted.insert(id, now);
-        Ok(true)
+        let reacted = ReactionKind::ALL.into_iter().any(|kind| state.reactors(id, kind).next().is_some());
+        Ok(state.deleted_before(id, deleted_before) && !reacted && state.content.remove(&id).is_some())
+    }
+
+    /// See [`Store::restore`](crate::store::Store::restore).
+    pub fn restore(&self, id: ContentId, deleted_since: Millis, queue: &mut dyn FnMut(Job)) -> Result<Restored> {
+        let mut state = self.state();
+        let Some(content) = state.content.get(&id).cloned() else { return Ok(Restored::Gone) };
+        match state.deleted.get(&id) {
+            None => return Ok(Restored::Live(content)),
+            Some(deleted_at) if *deleted_at < deleted_since => return Ok(Restored::Gone),
+            Some(_) => state.deleted.remove(&id),
+        };
+        let job = state.make_live(&content);
+        job.into_iter().for_each(queue);
+        Ok(Restored::Now(content, job))
     }
 
     /// See [`Store::contents`](crate::store::Store::contents).
@@ -93,8 +111,19 @@ impl State {
         self.content.get(&id).filter(|_| !self.deleted.contains_key(&id))
     }
 
+    fn delete(&mut self, id: ContentId, now: Millis) -> bool {
+        let Some(content) = self.live(id) else { return false };
+        let row = (content.author, content.cursor());
+        self.outbox.remove(&row);
+        self.deleted.insert(id, now);
+        true
+    }
+
     /// What a publish finds under its id; `None` if the id is free.
     fn published_before(&self, item: &Publish) -> Option<Published> {
+        if self.is_purged(item.content.id) {
+            return Some(Published::Taken);
+        }
         let there = self.content.get(&item.content.id)?;
         let same = !item.id_made
             && !self.deleted.contains_key(&there.id)
@@ -106,11 +135,26 @@ impl State {
     fn publish(&mut self, content: &Content) -> Published {
         self.name_topics(content);
         self.content.insert(content.id, content.clone());
+        Published::New(self.make_live(content))
+    }
+
+    /// Puts an item into its author's outbox, if it belongs there, and makes the fan-out job.
+    fn make_live(&mut self, content: &Content) -> Option<Job> {
         if !content.broadcast {
-            return Published::New(None);
+            return None;
         }
         self.outbox.insert((content.author, content.cursor()));
-        Published::New(Some(self.add_job(Work::FanOut { entry: content.entry() })))
+        Some(self.add_job(Work::FanOut { entry: content.entry() }))
+    }
+
+    /// Whether an item is there, deleted before a time.
+    pub(super) fn deleted_before(&self, id: ContentId, time: Millis) -> bool {
+        self.content.contains_key(&id) && self.deleted.get(&id).is_some_and(|deleted_at| *deleted_at < time)
+    }
+
+    /// Whether an item was there and will never be again.
+    pub(super) fn is_purged(&self, id: ContentId) -> bool {
+        self.deleted.contains_key(&id) && !self.content.contains_key(&id)
     }
 
     /// An author's outbox, oldest first.

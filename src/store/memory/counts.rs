@@ -39,6 +39,7 @@ impl State {
         let pointing = |counter: ItemCounter| {
             let counts = |content: &&Content| {
                 content.ref_id == Some(id)
+                    && !self.is_purged(id)
                     && ItemCounter::of_kind(&content.kind) == Some(counter)
                     && !self.deleted.contains_key(&content.id)
             };

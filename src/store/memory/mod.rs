@@ -5,6 +5,7 @@
 //! with it.
 
 mod barriers;
+mod comments;
 mod content;
 mod counts;
 mod graph;
@@ -21,8 +22,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::model::{
-    Activity, Content, ContentId, Cursor, JobId, Millis, Order, Position, Profile, Progress, ReactionKind, Span,
-    TopicId, Unpushed, UserId, Work,
+    Activity, COMMENT, Content, ContentId, Cursor, JobId, Millis, Order, Position, Profile, Progress, ReactionKind,
+    Span, TopicId, Unpushed, UserId, Work,
 };
 
 use super::types::{TableStats, Usage};
@@ -113,6 +114,8 @@ impl Memory {
         let state = self.state();
         let with_counts: BTreeSet<_> = state.following.keys().chain(state.followers.keys()).map(|key| key.0).collect();
         let friends = state.following.keys().filter(|key| state.followers.contains_key(key)).count();
+        let live = state.content.values().filter(|content| !state.deleted.contains_key(&content.id));
+        let comments = live.filter(|content| content.kind == COMMENT);
         let rows = [
             ("content", state.content.len()),
             ("deleted", state.deleted.len()),
@@ -124,6 +127,8 @@ impl Memory {
             ("followers", state.followers.len()),
             ("followers_by_time", state.followers.len()),
             ("friends_by_time", friends),
+            ("comments", comments.clone().filter(|comment| comment.ref_id.is_some()).count()),
+            ("user_comments", comments.count()),
             ("counts", with_counts.len()),
             ("item_counts", state.counted_items()),
             ("reactions", state.reactions.len()),

@@ -3,7 +3,7 @@
 use super::{Memory, State, walk};
 use crate::error::{Error, Result};
 use crate::model::{
-    ContentId, Entry, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
+    ContentId, Entry, Millis, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
 };
 use crate::store::types::Tier;
 
@@ -56,9 +56,9 @@ impl Memory {
     }
 
     /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
-    pub fn purge_reactions(&self, id: ContentId, most: usize) -> Result<usize> {
+    pub fn purge_reactions(&self, id: ContentId, deleted_before: Millis, most: usize) -> Result<usize> {
         let mut state = self.state();
-        if state.live(id).is_some() {
+        if !state.deleted_before(id, deleted_before) {
             return Ok(0);
         }
         let found: Vec<_> = state.reactions.keys().filter(|(of, ..)| *of == id).take(most).copied().collect();

@@ -1,9 +1,9 @@
-//! Content and deletions.
+//! Content: publishing, editing, reading.
 
 use rocksdb::WriteBatch;
 
-use super::tables::{CONTENT, DELETED, JOBS};
-use super::topics::Changing;
+use super::index::Indexing;
+use super::tables::{CONTENT, JOBS};
 use super::values::{self, Stored};
 use super::{Rocks, keys};
 use crate::error::Result;
@@ -15,21 +15,23 @@ impl Rocks {
     /// See [`Store::publish`](crate::store::Store::publish).
     pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
-        let _outboxes = self.outbox_locks.shared(items.iter().map(|item| item.content.author.get()));
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let stored = self.stored(&ids, Tier::Disk)?;
-        let is_taken =
-            |(item, present): (&Publish, &Option<Stored>)| present.as_ref().is_some_and(|p| !is_same(item, p));
-        let refused = batch == Batch::AllOrNone && items.iter().zip(&stored).any(is_taken);
-        let new = items.iter().zip(&stored).filter(|(_, present)| !refused && present.is_none());
-        let topics = self.change_topics(new.map(|(item, _)| &item.content))?;
+        let known: Vec<_> =
+            items.iter().zip(stored).map(|(item, stored)| self.known(item, stored)).collect::<Result<_>>()?;
+        let refused = batch == Batch::AllOrNone && known.contains(&Some(Published::Taken));
+        let new = items.iter().zip(&known).filter(|(_, known)| !refused && known.is_none());
+        let indexing = self.indexing(new.map(|(item, _)| &item.content))?;
         let mut results = Vec::with_capacity(items.len());
         let mut change = WriteBatch::default();
-        for (item, present) in items.iter().zip(stored) {
-            results.push(match present {
-                None => Published::New(self.put_new(&mut change, &item.content, &topics)?),
-                Some(present) if is_same(item, &present) => Published::Same(present.content),
-                Some(_) => Published::Taken,
+        for (item, known) in items.iter().zip(known) {
+            results.push(match known {
+                Some(known) => known,
+                None if refused => Published::New(None),
+                None => {
+                    let stored = Stored { content: item.content.clone(), deleted_at: None };
+                    Published::New(self.put_live(&mut change, &stored, &indexing)?)
+                }
             });
         }
         if !refused && !change.is_empty() {
@@ -40,10 +42,26 @@ impl Rocks {
         Ok(results)
     }
 
-    fn put_new(&self, change: &mut WriteBatch, content: &Content, topics: &Changing<'_>) -> Result<Option<Job>> {
-        let row = values::content(&Stored { content: content.clone(), deleted_at: None })?;
-        change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), row);
-        self.put_index(change, content, topics)?;
+    /// What a publish finds under its id; `None` if the id is free.
+    fn known(&self, item: &Publish, stored: Option<Stored>) -> Result<Option<Published>> {
+        Ok(match stored {
+            Some(present) if is_same(item, &present) => Some(Published::Same(present.content)),
+            Some(_) => Some(Published::Taken),
+            None => self.is_purged(item.content.id, Tier::Disk)?.then_some(Published::Taken),
+        })
+    }
+
+    /// Adds to a change all of an item that becomes live, with its fan-out job if it is broadcast. The caller
+    /// holds the item's lock until the change is written.
+    pub(super) fn put_live(
+        &self,
+        change: &mut WriteBatch,
+        stored: &Stored,
+        indexing: &Indexing<'_>,
+    ) -> Result<Option<Job>> {
+        let content = &stored.content;
+        change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(stored)?);
+        self.put_index(change, content, indexing)?;
         if !content.broadcast {
             return Ok(None);
         }
@@ -79,26 +97,12 @@ impl Rocks {
         Ok(Some(stored.content))
     }
 
-    /// See [`Store::delete`](crate::store::Store::delete).
-    pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
-        let _lock = self.content_locks.one(id.get());
-        let Some(mut stored) = self.live(id)? else { return Ok(false) };
-        let _outbox = self.outbox_locks.shared([stored.content.author.get()]);
-        let topics = self.change_topics([&stored.content])?;
-        stored.deleted_at = Some(now);
-        let mut change = WriteBatch::default();
-        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(now));
-        self.remove_index(&mut change, &stored.content, &topics)?;
-        self.acknowledge(Write::Delete, change)?;
-        self.deleted.add(id.get());
-        Ok(true)
-    }
-
+    /// An item as it is stored, unless it is deleted.
     pub(super) fn live(&self, id: ContentId) -> Result<Option<Stored>> {
         Ok(self.stored(&[id], Tier::Disk)?.pop().flatten().filter(|stored| stored.deleted_at.is_none()))
     }
 
+    /// Items as they are stored.
     pub(super) fn stored(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Stored>>> {
         let keys: Vec<_> = ids.iter().map(|id| keys::id(id.get())).collect();
         let rows = self.get_many(CONTENT, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
@@ -109,14 +113,6 @@ impl Rocks {
     pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
         let stored = self.stored(ids, tier)?;
         Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
-    }
-
-    /// See [`Store::deleted`](crate::store::Store::deleted).
-    pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
-        let look_up = |id: &ContentId| {
-            Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
-        };
-        ids.iter().map(look_up).collect()
     }
 }
 

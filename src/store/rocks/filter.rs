@@ -1,4 +1,5 @@
-//! The compaction filter of inboxes, outboxes and topics: drops rows below floors.
+//! The compaction filters. That of inboxes, outboxes and topics drops rows below floors, that of content names
+//! what is deleted.
 //!
 //! A filter sees only the files of one compaction, so it never decides anything: it enforces the
 //! floor that stands at the head of a partition, if the head is in the same compaction. Floors only
@@ -12,7 +13,7 @@ use rocksdb::compaction_filter::CompactionFilter;
 use rocksdb::compaction_filter_factory::{CompactionFilterContext, CompactionFilterFactory};
 
 use super::{keys, values};
-use crate::model::Cursor;
+use crate::model::{ContentId, Cursor, Millis};
 
 /// Who is told of a partition with too many rows. Must not block.
 type Notice = Arc<dyn Fn(u64) + Send + Sync>;
@@ -92,5 +93,44 @@ impl CompactionFilter for FloorFilter {
 
     fn name(&self) -> &CStr {
         c"tideline.floor"
+    }
+}
+
+/// Who is told of a deleted item, and when it was deleted. Must not block.
+type DeletedNotice = Arc<dyn Fn(ContentId, Millis) + Send + Sync>;
+
+/// Makes one filter for each compaction.
+pub(super) struct DeletedFilterFactory {
+    pub(super) notice: DeletedNotice,
+}
+
+impl CompactionFilterFactory for DeletedFilterFactory {
+    type Filter = DeletedFilter;
+
+    fn create(&mut self, _context: CompactionFilterContext) -> DeletedFilter {
+        DeletedFilter { notice: Arc::clone(&self.notice) }
+    }
+
+    fn name(&self) -> &CStr {
+        c"tideline.deleted"
+    }
+}
+
+/// Keeps every row: the one that it sees may be older than one that it does not.
+pub(super) struct DeletedFilter {
+    notice: DeletedNotice,
+}
+
+impl CompactionFilter for DeletedFilter {
+    fn filter(&mut self, _level: u32, key: &[u8], value: &[u8]) -> rocksdb::CompactionDecision {
+        let id = keys::number(key).and_then(|raw| ContentId::new(raw).ok());
+        if let (Some(id), Some(deleted_at)) = (id, values::read_deleted_at(value)) {
+            (self.notice)(id, deleted_at);
+        }
+        rocksdb::CompactionDecision::Keep
+    }
+
+    fn name(&self) -> &CStr {
+        c"tideline.deleted"
     }
 }

@@ -1,48 +1,104 @@
 //! What stands for a live item outside of `content`: the rows by which lists find it, and what it
 //! counts for. A publish puts all of it, a delete takes it away, in the same change as the item.
 
+use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+
 use rocksdb::WriteBatch;
 
 use super::keys::{self, Counter};
-use super::tables::{COUNTS, ITEM_COUNTS, TOPIC_CONTENT};
+use super::tables::{COMMENTS, COUNTS, ITEM_COUNTS, TOPIC_CONTENT};
 use super::topics::Changing;
 use super::{Rocks, values};
 use crate::error::Result;
 use crate::model::{Content, ContentId, ItemCounter};
+use crate::store::Tier;
+
+/// What a change of the indices of some items needs, to be kept until it is written: no item that they
+/// point at is purged meanwhile, no outbox of their authors moved, and their topics are known to change.
+#[must_use = "the change ends when this is dropped"]
+pub(super) struct Indexing<'a> {
+    topics: Changing<'a>,
+    _items: Vec<RwLockReadGuard<'a, ()>>,
+    _outboxes: Vec<RwLockReadGuard<'a, ()>>,
+}
 
 impl Rocks {
-    /// Adds to a change all that stands for an item that becomes live. The caller holds the author's
-    /// outbox lock, shared, until the change is written, and `topics` have been announced as changing.
-    pub(super) fn put_index(&self, change: &mut WriteBatch, content: &Content, topics: &Changing<'_>) -> Result<()> {
+    /// For a change that makes items live, or ends that. Comes after the locks of the items themselves.
+    pub(super) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
+        let subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
+        let items = self.item_locks.shared(subjects.map(ContentId::get));
+        let outboxes = self.outbox_locks.shared(contents.clone().into_iter().map(|content| content.author.get()));
+        Ok(Indexing { topics: self.change_topics(contents)?, _items: items, _outboxes: outboxes })
+    }
+
+    /// For the change that purges an item: no change of the other kind that points at it is under way.
+    pub(super) fn purge_lock(&self, id: ContentId) -> Vec<RwLockWriteGuard<'_, ()>> {
+        self.item_locks.exclusive([id.get()])
+    }
+
+    /// Adds to a change all that stands for an item that becomes live. It is one of
+    /// those that the change was announced for.
+    pub(super) fn put_index(&self, change: &mut WriteBatch, content: &Content, indexing: &Indexing<'_>) -> Result<()> {
         let topic_content = self.family(TOPIC_CONTENT)?;
-        for topic in topics.of(content) {
+        for topic in indexing.topics.of(content) {
             change.put_cf(topic_content, keys::topic_entry(topic, content.cursor()), values::author(content.author));
         }
         if content.broadcast {
             let outbox = self.family(self.outbox_table(content.entry())?)?;
             change.put_cf(outbox, keys::entry(content.author, content.cursor()), []);
         }
-        self.count_content(change, content, 1)
+        let subject = self.subject(content)?;
+        self.put_comment(change, content, subject)?;
+        self.count_content(change, content, subject, 1)
     }
 
-    /// Takes it all away again; on the same conditions.
-    pub(super) fn remove_index(&self, change: &mut WriteBatch, content: &Content, topics: &Changing<'_>) -> Result<()> {
+    /// Takes it all away again; on the same condition.
+    pub(super) fn remove_index(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        indexing: &Indexing<'_>,
+    ) -> Result<()> {
         let topic_content = self.family(TOPIC_CONTENT)?;
-        for topic in topics.of(content) {
+        for topic in indexing.topics.of(content) {
             change.delete_cf(topic_content, keys::topic_entry(topic, content.cursor()));
         }
         if content.broadcast {
             self.delete_outbox_row(change, content.entry())?;
         }
-        self.count_content(change, content, -1)
+        let subject = self.subject(content)?;
+        self.remove_comment(change, content, subject)?;
+        self.count_content(change, content, subject, -1)
     }
 
-    fn count_content(&self, change: &mut WriteBatch, content: &Content, step: i64) -> Result<()> {
+    /// The item that one is listed and counted on: the one it points at, unless that is purged. A purge takes
+    /// away what hangs on an item, and nothing comes after it.
+    fn subject(&self, content: &Content) -> Result<Option<ContentId>> {
+        match content.ref_id.filter(|_| ItemCounter::of_kind(&content.kind).is_some()) {
+            Some(subject) if self.is_purged(subject, Tier::Disk)? => Ok(None),
+            subject => Ok(subject),
+        }
+    }
+
+    /// Adds to a change the end of all that hangs on an item which will not be there again, but for
+    /// reactions. The caller holds its [`Rocks::purge_lock`] until the change is written.
+    pub(super) fn remove_attached(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
+        change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
+        self.delete_partition(change, COMMENTS, id.get())
+    }
+
+    fn count_content(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        subject: Option<ContentId>,
+        step: i64,
+    ) -> Result<()> {
         if content.broadcast {
             let key = keys::count(content.author, Counter::Content);
             change.merge_cf(self.family(COUNTS)?, key, values::count(step));
         }
-        match content.ref_id.zip(ItemCounter::of_kind(&content.kind)) {
+        match subject.zip(ItemCounter::of_kind(&content.kind)) {
             Some((subject, counter)) => self.count_item(change, subject, counter, step),
             None => Ok(()),
         }

@@ -47,9 +47,10 @@ impl SharedStripes {
         indices(numbers).into_iter().map(lock).collect()
     }
 
-    /// Locks one number against everybody.
-    pub(super) fn exclusive(&self, number: u64) -> RwLockWriteGuard<'_, ()> {
-        self.0[index(number)].write().unwrap_or_else(PoisonError::into_inner)
+    /// Locks several numbers against everybody, in the same order.
+    pub(super) fn exclusive(&self, numbers: impl IntoIterator<Item = u64>) -> Vec<RwLockWriteGuard<'_, ()>> {
+        let lock = |index: usize| self.0[index].write().unwrap_or_else(PoisonError::into_inner);
+        indices(numbers).into_iter().map(lock).collect()
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod audit;
 mod barriers;
+mod comments;
 mod content;
 mod counts;
+mod deletions;
 mod directory;
 mod filter;
 mod graph;
@@ -30,12 +32,13 @@ mod walk;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rocksdb::{DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
 use self::directory::Directory;
-use self::filter::FloorFilterFactory;
+use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::Health;
 use self::locks::{SharedStripes, Stripes};
 use self::seen::Seen;
@@ -117,6 +120,8 @@ pub struct Rocks {
     /// Whether any outbox has a floor.
     archived: AtomicBool,
     content_locks: Stripes,
+    /// Shared by those who write what hangs on an item (comments, counts), exclusive for who purges it.
+    item_locks: SharedStripes,
     /// Shared by those who write entries of an author, exclusive for who moves them.
     outbox_locks: SharedStripes,
     user_locks: Stripes,
@@ -166,6 +171,7 @@ impl Rocks {
             inbox: FloorFilterFactory::new(options.notice_above, &listeners.oversized_inbox),
             outbox: FloorFilterFactory::new(options.notice_outbox_above, &listeners.oversized_outbox),
             topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
+            content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
         };
         let families = tables::descriptors(&cache, filters);
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
@@ -182,6 +188,7 @@ impl Rocks {
             topics: Topics::default(),
             archived: AtomicBool::new(false),
             content_locks: Stripes::default(),
+            item_locks: SharedStripes::default(),
             outbox_locks: SharedStripes::default(),
             user_locks: Stripes::default(),
             pair_locks: Stripes::default(),

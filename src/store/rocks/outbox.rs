@@ -110,7 +110,7 @@ impl Rocks {
 
     /// See [`Store::archive_outbox`](crate::store::Store::archive_outbox).
     pub fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize> {
-        let _lock = self.outbox_locks.exclusive(author.get());
+        let _lock = self.outbox_locks.exclusive([author.get()]);
         // Before the floor can be seen: whoever sees one looks into the archive.
         self.archived.store(true, Ordering::SeqCst);
         let mut walk = Walk::new(self, OUTBOX, Tier::Disk)?;

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use rocksdb::WriteBatch;
 
 use super::tables::{ITEM_COUNTS, REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
+use super::values::Stored;
 use super::walk::Walk;
 use super::{Rocks, keys, values};
 use crate::error::{Error, Result};
@@ -150,11 +151,22 @@ impl Rocks {
         Ok(both.map(|both| Reactions { liked: both[0].is_some(), favorited: both[1].is_some() }).collect())
     }
 
+    /// Whether anybody reacted to an item.
+    pub(super) fn has_reactions(&self, id: ContentId) -> Result<bool> {
+        for kind in ReactionKind::ALL {
+            if !self.reactors(id, kind, Span::ALL, Order::NewestFirst, 1, Tier::Disk)?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
-    pub fn purge_reactions(&self, id: ContentId, most: usize) -> Result<usize> {
+    pub fn purge_reactions(&self, id: ContentId, deleted_before: Millis, most: usize) -> Result<usize> {
         let _lock = self.content_locks.one(id.get());
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
-        let Some(stored) = stored.filter(|stored| stored.deleted_at.is_some()) else { return Ok(0) };
+        let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|deleted_at| deleted_at < deleted_before);
+        let Some(stored) = stored.filter(too_late) else { return Ok(0) };
         let item = stored.content.cursor();
         let (mut change, mut steps, mut purged) = (WriteBatch::default(), [0; 4], 0);
         for kind in ReactionKind::ALL {

@@ -2,7 +2,7 @@
 
 use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, Options, SliceTransform};
 
-use super::filter::FloorFilterFactory;
+use super::filter::{DeletedFilterFactory, FloorFilterFactory};
 use super::keys::ID;
 use super::values;
 
@@ -20,6 +20,8 @@ pub(super) const FOLLOWERS: Table = "followers";
 pub(super) const FOLLOWERS_BY_TIME: Table = "followers_by_time";
 pub(super) const FRIENDS_BY_TIME: Table = "friends_by_time";
 pub(super) const COUNTS: Table = "counts";
+pub(super) const COMMENTS: Table = "comments";
+pub(super) const USER_COMMENTS: Table = "user_comments";
 pub(super) const ITEM_COUNTS: Table = "item_counts";
 pub(super) const REACTIONS: Table = "reactions";
 pub(super) const REACTIONS_BY_TIME: Table = "reactions_by_time";
@@ -49,6 +51,8 @@ pub(super) const ALL: &[Table] = &[
     FOLLOWERS,
     FOLLOWERS_BY_TIME,
     FRIENDS_BY_TIME,
+    COMMENTS,
+    USER_COMMENTS,
     COUNTS,
     ITEM_COUNTS,
     REACTIONS,
@@ -84,7 +88,7 @@ enum Access {
 
 fn access(table: Table) -> Access {
     match table {
-        REACTIONS_BY_TIME | REACTIONS_BY_USER => Access::Scan,
+        REACTIONS_BY_TIME | REACTIONS_BY_USER | COMMENTS | USER_COMMENTS => Access::Scan,
         OUTBOX | OUTBOX_ARCHIVE | INBOX | TOPIC_CONTENT => Access::Scan,
         FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME | MUTES_BY_TIME | HIDDEN_BY_TIME => Access::Scan,
         FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => Access::PointAndScan,
@@ -93,17 +97,18 @@ fn access(table: Table) -> Access {
     }
 }
 
-/// The compaction filters of the tables that have floors.
+/// The compaction filters.
 pub(super) struct Filters {
     pub(super) inbox: FloorFilterFactory,
     pub(super) outbox: FloorFilterFactory,
     pub(super) topic: FloorFilterFactory,
+    pub(super) content: DeletedFilterFactory,
 }
 
 /// The column families with their options. They share one block cache.
 pub(super) fn descriptors(cache: &Cache, filters: Filters) -> Vec<ColumnFamilyDescriptor> {
-    let Filters { inbox, outbox, topic } = filters;
-    let (mut inbox, mut outbox, mut topic) = (Some(inbox), Some(outbox), Some(topic));
+    let Filters { inbox, outbox, topic, content } = filters;
+    let (mut inbox, mut outbox, mut topic, mut content) = (Some(inbox), Some(outbox), Some(topic), Some(content));
     // The engine's own table is empty, but the largest write buffer of any table is what the engine wants
     // to be free before it gets over a full device.
     let mut unused = Options::default();
@@ -119,6 +124,9 @@ pub(super) fn descriptors(cache: &Cache, filters: Filters) -> Vec<ColumnFamilyDe
                 _ => None,
             };
             if let Some(factory) = filter {
+                options.set_compaction_filter_factory(factory);
+            }
+            if let Some(factory) = content.take_if(|_| *table == CONTENT) {
                 options.set_compaction_filter_factory(factory);
             }
             ColumnFamilyDescriptor::new(*table, options)

@@ -101,6 +101,13 @@ pub(super) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
     })
 }
 
+/// When the item in a row was deleted, from the first fields of it alone; `None` also for what does not read.
+pub(super) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
+    let (_author, _published_at, _edited_at, deleted_at): (u64, u64, Option<u64>, Option<u64>) =
+        decode("content", CONTENT, bytes).ok()?;
+    deleted_at
+}
+
 #[derive(Encode, Decode)]
 enum WorkV1 {
     FanOut { author: u64, at: u64, id: u64, progress: Option<(u8, Option<u64>)> },
@@ -342,6 +349,12 @@ mod tests {
         expected.extend([0, 1, 251, 255, 0]);
         assert_eq!(bytes, expected);
         assert_eq!(read_content(ContentId::MIN, &bytes).expect("decodes"), stored());
+        assert_eq!(read_deleted_at(&bytes), None);
+        for edited_at in [None, Some(Millis::MAX)] {
+            let content_of = Content { edited_at, ..stored().content };
+            let bytes = content(&Stored { content: content_of, deleted_at: Some(300) }).expect("encodes");
+            assert_eq!((read_deleted_at(&bytes), read_deleted_at(&bytes[..4])), (Some(300), None));
+        }
     }
 
     #[test]
@@ -417,7 +430,7 @@ mod tests {
         for length in 0..40 {
             for fill in [0, 1, 2, 0x7F, 0xFF] {
                 let bytes = vec![fill; length];
-                let _ = read_content(ContentId::MIN, &bytes);
+                let _ = (read_content(ContentId::MIN, &bytes), read_deleted_at(&bytes));
                 let _ = (
                     read_author(&bytes),
                     read_cursor(&bytes),

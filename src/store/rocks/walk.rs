@@ -2,13 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use rocksdb::DBRawIterator;
+use rocksdb::{DBRawIterator, WriteBatch};
 
 use super::tables::Table;
 use super::{Rocks, keys, reading, storage};
 use crate::error::{Error, Result};
-use crate::model::{Order, Position, Span};
+use crate::model::{ContentId, Order, Position, Span};
 use crate::store::Tier;
+
+/// Up to so many rows are deleted one by one. A deleted range costs later reads more than some rows.
+const FEW: usize = 256;
 
 /// What is done with a row, by its place and value; breaks when it has seen enough.
 pub(super) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
@@ -75,5 +78,30 @@ impl<'a> Walk<'a> {
             }
         }
         self.rows.status().map_err(storage)
+    }
+}
+
+impl Rocks {
+    /// Adds to a change the end of all rows of a partition. The caller sees to it that there come no more
+    /// until the change is written.
+    pub(super) fn delete_partition(&self, change: &mut WriteBatch, table: Table, partition: u64) -> Result<()> {
+        let family = self.family(table)?;
+        let mut keys = Vec::new();
+        Walk::new(self, table, Tier::Disk)?.rows(
+            partition,
+            Span::<ContentId>::ALL,
+            Order::NewestFirst,
+            &mut |place, _| {
+                keys.push(keys::row(partition, place.at, place.id.get()));
+                Ok(if keys.len() <= FEW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            },
+        )?;
+        if keys.len() > FEW {
+            // No row has the id 0, so none is left at the tail.
+            change.delete_range_cf(family, keys::head(partition), keys::tail(partition));
+        } else {
+            keys.iter().for_each(|key| change.delete_cf(family, key));
+        }
+        Ok(())
     }
 }

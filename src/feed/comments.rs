@@ -1,0 +1,56 @@
+//! Comments: made on an item, listed by item and by user.
+
+use super::Feed;
+use crate::error::{Error, Result};
+use crate::model::{CommentDraft, Content, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
+use crate::store::Tier;
+
+impl Feed {
+    /// Publishes a comment on an item; the comment, and whether it is new. `content_not_found` if the
+    /// item is not there, and else as [`Feed::publish`]. One that is deleted at the same moment may get
+    /// the comment all the same, as any item may point at one that is gone.
+    pub fn comment(&self, subject: ContentId, draft: CommentDraft) -> Result<(Content, bool)> {
+        self.must_be_there(subject, Tier::Disk)?;
+        let published = self.publish(vec![draft.on(subject)])?;
+        published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish without an answer".to_owned()))
+    }
+
+    /// A page of the comments on an item; `content_not_found` if the item is not there.
+    pub fn comments(
+        &self,
+        subject: ContentId,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        self.must_be_there(subject, tier)?;
+        list_page(request, |span, order, limit| self.store.comments(subject, span, order, limit, tier))
+    }
+
+    /// A page of the comments that a user made.
+    pub fn user_comments(
+        &self,
+        author: UserId,
+        request: &PageRequest<ContentId>,
+        tier: Tier,
+    ) -> Result<Page<Entry, ContentId>> {
+        list_page(request, |span, order, limit| self.store.user_comments(author, span, order, limit, tier))
+    }
+
+    /// `content_not_found` unless an item is live.
+    pub(super) fn must_be_there(&self, id: ContentId, tier: Tier) -> Result<()> {
+        if self.contents(&[id], tier)?.is_empty() { Err(Error::content_not_found(id)) } else { Ok(()) }
+    }
+}
+
+/// A page of a list of entries, of which `first` gives as many as asked for.
+pub(super) fn list_page(
+    request: &PageRequest<ContentId>,
+    first: impl Fn(Span<ContentId>, Order, usize) -> Result<Vec<Entry>>,
+) -> Result<Page<Entry, ContentId>> {
+    let found = first(request.span, request.order(), request.limit + 1)?;
+    let older_exist = |place: Cursor| {
+        let span = Span { before: Some(place), after: None };
+        Ok(!first(span, Order::NewestFirst, 1)?.is_empty())
+    };
+    Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+}

@@ -1,0 +1,98 @@
+//! Lists of comments: on an item, and by a user.
+
+use std::ops::ControlFlow;
+
+use rocksdb::WriteBatch;
+
+use super::tables::{COMMENTS, Table, USER_COMMENTS};
+use super::walk::Walk;
+use super::{Rocks, keys, values};
+use crate::error::Result;
+use crate::model::{COMMENT, Content, ContentId, Cursor, Entry, Order, Span, UserId};
+use crate::store::Tier;
+
+impl Rocks {
+    /// See [`Store::comments`](crate::store::Store::comments).
+    pub fn comments(
+        &self,
+        subject: ContentId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        self.listed((COMMENTS, subject.get()), span, order, limit, tier, |cursor, value| {
+            Ok(Entry { cursor, author: values::read_author(value)? })
+        })
+    }
+
+    /// See [`Store::user_comments`](crate::store::Store::user_comments).
+    pub fn user_comments(
+        &self,
+        author: UserId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        self.listed((USER_COMMENTS, author.get()), span, order, limit, tier, |cursor, _| Ok(Entry { cursor, author }))
+    }
+
+    /// The first `limit` rows of a partition within `span`, in `order`.
+    fn listed(
+        &self,
+        (table, partition): (Table, u64),
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+        read: impl Fn(Cursor, &[u8]) -> Result<Entry>,
+    ) -> Result<Vec<Entry>> {
+        let mut found = Vec::new();
+        if limit == 0 || span.is_empty() {
+            return Ok(found);
+        }
+        Walk::new(self, table, tier)?.rows(partition, span, order, &mut |cursor, value| {
+            found.push(read(cursor, value)?);
+            Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(found)
+    }
+
+    /// Adds the rows of a comment on `subject` to a change; nothing for what is none.
+    pub(super) fn put_comment(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        subject: Option<ContentId>,
+    ) -> Result<()> {
+        for (table, key) in comment_rows(content, subject) {
+            let value: &[u8] = if table == COMMENTS { &values::author(content.author) } else { &[] };
+            change.put_cf(self.family(table)?, key, value);
+        }
+        Ok(())
+    }
+
+    /// Takes them away again.
+    pub(super) fn remove_comment(
+        &self,
+        change: &mut WriteBatch,
+        content: &Content,
+        subject: Option<ContentId>,
+    ) -> Result<()> {
+        for (table, key) in comment_rows(content, subject) {
+            change.delete_cf(self.family(table)?, key);
+        }
+        Ok(())
+    }
+}
+
+/// Where a comment stands in lists: in its author's, and in that of the item it is on.
+fn comment_rows(content: &Content, subject: Option<ContentId>) -> impl Iterator<Item = (Table, [u8; keys::ROW])> {
+    let partitions = [(USER_COMMENTS, Some(content.author.get())), (COMMENTS, subject.map(ContentId::get))];
+    let (is_comment, cursor) = (content.kind == COMMENT, content.cursor());
+    let row = move |(table, partition): (Table, Option<u64>)| {
+        partition.filter(|_| is_comment).map(|partition| (table, keys::row(partition, cursor.at, cursor.id.get())))
+    };
+    partitions.into_iter().filter_map(row)
+}
