@@ -96,6 +96,12 @@ fn place() -> Place {
             "\n",
             r#"{"content_id":14,"author_id":2,"published_at":4000}"#,
             "\n",
+            r#"{"content_id":15,"author_id":1,"published_at":1500,"broadcast":false,"kind":"comment","ref_id":10}"#,
+            "\n",
+            r#"{"content_id":16,"author_id":3,"published_at":1600,"broadcast":false}"#,
+            "\n",
+            r#"{"content_id":17,"author_id":3,"published_at":1700,"broadcast":false,"kind":"comment","ref_id":16}"#,
+            "\n",
         ),
     );
     place.file("r", "10,1,like,5000\n10,3,like,5001\n10,1,favorite,5002\n13,2,favorite,5003\n");
@@ -110,6 +116,8 @@ fn place() -> Place {
     store.move_marker(user(1), cursor(1000, 10)).expect("moves");
     store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
     feed.delete(content_id(13)).expect("deletes");
+    feed.delete(content_id(16)).expect("deletes");
+    assert!(store.purge(content_id(16), u64::MAX).expect("purges"));
     app.stop(Duration::from_secs(5)).expect("stops");
     place
 }

@@ -184,6 +184,48 @@ fn items_and_outboxes_are_compared() {
 }
 
 #[test]
+fn comments_are_compared() {
+    compare(vec![
+        (Row("comments", row(10, 1500, 15)), None, &["content 10: comments lacks 1500-15"]),
+        (
+            Row("comments", row(10, 1500, 15)),
+            Some(key(&[7])),
+            &[
+                "content 10: comments has 1500-15 with another value than content",
+                "content 10: comments has 1500-15, which is no such live comment",
+            ],
+        ),
+        (
+            Row("comments", row(11, 1500, 15)),
+            Some(key(&[1])),
+            &["content 11: comments has 1500-15, which is no such live comment"],
+        ),
+        (Row("user_comments", row(1, 1500, 15)), None, &["user 1: user_comments lacks 1500-15"]),
+        (
+            Row("user_comments", row(3, 1500, 15)),
+            Some(vec![]),
+            &["user 3: user_comments has 1500-15, which is no such live comment"],
+        ),
+        // On a purged item there are none.
+        (
+            Row("comments", row(16, 1700, 17)),
+            Some(key(&[3])),
+            &["content 16: comments has 1700-17, which is no such live comment"],
+        ),
+        (
+            Row("item_counts", key(&[16])),
+            Some([0_i64, 0, 1, 0].map(i64::to_le_bytes).concat()),
+            &["content 16: count of comments is 1, there are 0"],
+        ),
+        (
+            Row("deleted", key(&[16])),
+            None,
+            &["content 16: comments lacks 1700-17", "content 16: count of comments is 0, there are 1"],
+        ),
+    ]);
+}
+
+#[test]
 fn topics_are_compared() {
     compare(vec![
         (
@@ -311,6 +353,7 @@ fn counts_are_compared() {
             &[
                 "content 10: count of likes is 0, there are 2",
                 "content 10: count of favorites is 0, there are 1",
+                "content 10: count of comments is 0, there are 1",
                 "content 10: count of reposts is 0, there are 1",
             ],
         ),

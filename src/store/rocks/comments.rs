@@ -88,7 +88,10 @@ impl Rocks {
 }
 
 /// Where a comment stands in lists: in its author's, and in that of the item it is on.
-fn comment_rows(content: &Content, subject: Option<ContentId>) -> impl Iterator<Item = (Table, [u8; keys::ROW])> {
+pub(super) fn comment_rows(
+    content: &Content,
+    subject: Option<ContentId>,
+) -> impl Iterator<Item = (Table, [u8; keys::ROW])> {
     let partitions = [(USER_COMMENTS, Some(content.author.get())), (COMMENTS, subject.map(ContentId::get))];
     let (is_comment, cursor) = (content.kind == COMMENT, content.cursor());
     let row = move |(table, partition): (Table, Option<u64>)| {

@@ -73,7 +73,7 @@ impl Rocks {
 
     /// The item that one is listed and counted on: the one it points at, unless that is purged. A purge takes
     /// away what hangs on an item, and nothing comes after it.
-    fn subject(&self, content: &Content) -> Result<Option<ContentId>> {
+    pub(super) fn subject(&self, content: &Content) -> Result<Option<ContentId>> {
         match content.ref_id.filter(|_| ItemCounter::of_kind(&content.kind).is_some()) {
             Some(subject) if self.is_purged(subject, Tier::Disk)? => Ok(None),
             subject => Ok(subject),

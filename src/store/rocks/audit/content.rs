@@ -24,7 +24,8 @@ impl Audit<'_> {
             audit.deletions(&items)?;
             let live: Vec<_> = items.into_iter().filter(|(_, stored)| stored.deleted_at.is_none()).collect();
             audit.outbox_rows(&live)?;
-            audit.topic_rows(&live)
+            audit.topic_rows(&live)?;
+            audit.comment_rows(&live)
         })?;
         self.mirror(DELETED, Way::Back, |row| {
             // What is purged is deleted still, and an item that is live is found above.

@@ -82,10 +82,12 @@ impl Audit<'_> {
         let mut from = Some(0);
         while let Some(start) = from {
             let mut window = Window::<[u64; 4]>::new(start, most);
-            self.each_batch(CONTENT, |_, rows| {
+            self.each_batch(CONTENT, |audit, rows| {
                 for stored in rows.iter().filter_map(read).filter(|stored| stored.deleted_at.is_none()) {
                     let content = stored.content;
-                    if let Some((subject, counter)) = content.ref_id.zip(ItemCounter::of_kind(&content.kind))
+                    // What was on a purged item counts nowhere.
+                    let subject = audit.store.subject(&content)?;
+                    if let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind))
                         && let Some(counts) = window.at(subject.get())
                     {
                         counts[counter as usize] += 1;

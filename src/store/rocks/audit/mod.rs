@@ -5,6 +5,7 @@
 //! once back. So a row too few and a row too many are both found, and memory does not grow with the data.
 
 mod barriers;
+mod comments;
 mod content;
 mod counts;
 mod follows;
@@ -72,6 +73,7 @@ impl Rocks {
         audit.follows()?;
         audit.barriers()?;
         audit.content()?;
+        audit.comments()?;
         audit.topics()?;
         audit.reactions()?;
         audit.records()?;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::keys::{self, Counter};
 use super::super::tables::{
-    CONTENT, COUNTS, DELETED, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, ITEM_COUNTS, MARKERS, MUTES, PROFILES,
+    COMMENTS, CONTENT, COUNTS, DELETED, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, ITEM_COUNTS, MARKERS, MUTES, PROFILES,
     REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_CONTENT, TOPIC_IDS, Table,
 };
 use crate::model::ReactionKind;
@@ -35,6 +35,7 @@ fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
             Some(match table {
                 REACTIONS_BY_TIME => (format!("content {own}"), format!("{kind} {place}")),
                 REACTIONS_BY_USER => (format!("user {own}"), format!("{kind} {place}")),
+                COMMENTS => (format!("content {partition}"), place),
                 TOPIC_CONTENT => (format!("topic {partition}"), place),
                 _ => (format!("user {partition}"), place),
             })
