@@ -41,6 +41,56 @@ fn followers_get_every_change_as_it_happens() {
 }
 
 #[test]
+fn restores_and_comments_are_told_as_publishes_are() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let mut listener = Listener::open(&server, 1, None);
+    server.publish(11, 2, 1000);
+    assert_eq!(listener.content(), 11);
+    let place = listener.last_id.clone();
+    assert_eq!(server.call("DELETE", "/v1/content/11", "").status, 204);
+    assert_eq!(listener.event().event, "delete");
+    for _ in 0..2 {
+        server.call("POST", "/v1/content/11/restore", "").expect(200);
+    }
+    assert_eq!(listener.content(), 11, "at its old place, and once: the second restore changed nothing");
+    let comment = |id: u64, more: &str| {
+        let body = format!(r#"{{"author_id":2,"text":"x","content_id":{id}{more}}}"#);
+        server.call("POST", "/v1/content/11/comments", body).expect(201);
+    };
+    comment(12, "");
+    comment(13, r#","broadcast":true"#);
+    let sent = listener.event();
+    assert_eq!((&sent.data["content_id"], &sent.data["kind"]), (&"13".into(), &"comment".into()));
+    assert_eq!((sent.event.as_str(), &sent.data["ref_id"]), ("content", &"11".into()));
+    for id in [12, 13] {
+        assert_eq!(server.call("DELETE", &format!("/v1/content/{id}"), "").status, 204);
+    }
+    assert_eq!(listener.event().data["content_id"], "13");
+    server.call("POST", "/v1/content/12/restore", "").expect(200);
+    listener.is_quiet();
+    // Who was away gets what is there by now: the item that came back, and not that it was gone.
+    let mut again = Listener::open(&server, 1, place.as_deref());
+    let told = [again.event(), again.event()].map(|sent| (sent.event, sent.data["content_id"].clone()));
+    assert_eq!(told, [("content".to_owned(), "11".into()), ("delete".to_owned(), "13".into())]);
+    again.is_quiet();
+}
+
+#[test]
+fn a_purge_at_once_is_a_delete_to_streams() {
+    let server = Server::with(&[("TIDELINE__CONTENT__DELETED_RETENTION", "0s")]);
+    server.follow(1, 2, 10);
+    let mut listener = Listener::open(&server, 1, None);
+    server.publish(11, 2, 1000);
+    assert_eq!(listener.content(), 11);
+    assert_eq!(server.call("DELETE", "/v1/content/11", "").status, 204);
+    let sent = listener.event();
+    assert_eq!((sent.event.as_str(), &sent.data["content_id"]), ("delete", &"11".into()));
+    server.call("POST", "/v1/content/11/restore", "").problem("purged", 404, "content_not_found");
+    listener.is_quiet();
+}
+
+#[test]
 fn a_change_of_whom_one_follows_counts_at_once() {
     let server = Server::start();
     server.follow(1, 3, 10);
