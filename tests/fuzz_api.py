@@ -31,7 +31,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=20_000, help="how many there have to be at least")
     parser.add_argument("--examples", type=int, default=100, help="how many a call and phase in each round")
     parser.add_argument("--seed", type=int, default=20260101, help="of the first round; each further one has the next")
-    parser.add_argument("--workers", type=int, default=1, help="how many threads send; with more, schemathesis 4.32 trips over its own caches now and then")
+    parser.add_argument("--walk", type=int, default=60, help="seconds of each round for walks along links")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only the call with this operationId")
     parser.add_argument("--keep", action="store_true", help="keep the server's directory")
     return parser.parse_args()
@@ -96,16 +96,23 @@ def strict(base: str, file: Path) -> None:
 
 def run(args: argparse.Namespace, program: Path, base: str, directory: Path, seed_of_round: int) -> bool:
     """One round; whether nothing was found."""
+    # One worker: with more, schemathesis 4.32 trips over its own caches now and then.
     command = [
-        program, "--config-file", CONFIG, "run", directory / "openapi.json", "--url", base,
-        "--checks", "all", "--phases", "examples,coverage,fuzzing,stateful", "--mode", "all",
-        "--max-examples", str(args.examples), "--seed", str(seed_of_round), "--continue-on-failure",
-        "--report", "ndjson", "--report-dir", directory, "--warnings", "off", "--workers", str(args.workers),
+        program, "--config-file", CONFIG, "run", directory / "openapi.json", "--url", base, "--workers", "1",
+        "--checks", "all", "--mode", "all", "--seed", str(seed_of_round), "--continue-on-failure", "--warnings", "off",
+        "--report", "ndjson", "--report-dir", directory, "--max-examples", str(args.examples),
     ]
     for name in args.only:
         command += ["--include-operation-id", name]
+    # A walk along links ends where the server, which remembers, answers otherwise than before. Only with a time to
+    # fill does schemathesis begin again.
+    parts = (
+        ["--phases", "examples,coverage,fuzzing,stateful"],
+        ["--phases", "examples,stateful", "--max-time", str(args.walk)],
+    )
     environment = os.environ | {"NO_COLOR": "1", "SCHEMATHESIS_HOOKS": HOOKS.stem, "PYTHONPATH": str(HOOKS.parent)}
-    return subprocess.run(command, cwd=directory, env=environment).returncode == 0
+    runs = [subprocess.run([*command, *part], cwd=directory, env=environment) for part in parts]
+    return all(run.returncode == 0 for run in runs)
 
 
 def main() -> int:

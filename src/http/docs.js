@@ -2,6 +2,7 @@ SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#docs",
   deepLinking: true,
+  validatorUrl: null,
   displayRequestDuration: true,
   tryItOutEnabled: true,
 });

@@ -91,7 +91,16 @@ const [top] = shown.items;
 assert(top && "viewer" in top && "counts" in top);
 assert.deepEqual([top.author?.nickname, top.viewer?.liked, top.counts.likes], ["Ebba", true, 1]);
 
-// Several items by their ids, then an edit and a delete.
+// A comment counts on what it is about.
+const subject = { path: { content_id: hello.content_id } };
+const comment = { author_id: reader, text: "Ahoy" };
+const said = good(await tideline.POST("/v1/content/{content_id}/comments", { params: subject, body: comment }));
+assert.deepEqual([said.kind, said.ref_id, said.broadcast], ["comment", hello.content_id, false]);
+assert.equal(good(await tideline.GET("/v1/content/{content_id}", { params: subject })).counts.comments, 1);
+const heard = good(await tideline.GET("/v1/content/{content_id}/comments", { params: subject }));
+assert.deepEqual(heard.items.map((item) => item.content_id), [said.content_id]);
+
+// Several items by their ids, then an edit, a delete, and its end.
 const one = { path: { content_id: hello.content_id } };
 const listed = good(await tideline.GET("/v1/content", { params: { query: { ids: [hello.content_id] } } }));
 assert.equal(listed.items.length, 1);
@@ -100,5 +109,7 @@ assert.equal(edited.text, "Hello, sea");
 assert(edited.edited_at !== undefined && edited.edited_at >= edited.published_at);
 const gone = await tideline.DELETE("/v1/content/{content_id}", { params: one });
 assert.equal(gone.response.status, 204);
+const back = good(await tideline.POST("/v1/content/{content_id}/restore", { params: one }));
+assert.deepEqual([back.text, back.counts.likes, back.counts.comments], ["Hello, sea", 1, 1]);
 
 console.log("the tour went well");
