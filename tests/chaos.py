@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Kills the real server with -9 at random instants under load, and compares all that it acknowledged.
 
-Several writers publish, edit, delete, follow and unfollow; readers scroll at the same time. After every
-kill the server starts again on the same data, mostly with other settings, and from the first request on
-every list must be what the acknowledged changes make it. What was under way at the kill may have been
-carried out or not, but never in part. Needs Python 3.10 or newer and nothing else.
+Several writers publish, comment, edit, delete, restore, follow, mute, hide and like, and take it back; readers
+scroll at the same time. After every kill the server starts again on the same data, mostly with other settings, and
+from the first request on every list and count must be what the acknowledged changes make it. What was under way at
+the kill may have been carried out or not, but never in part. Needs Python 3.10 or newer and nothing else.
 """
 
 import argparse

@@ -90,3 +90,17 @@ class Client:
         if self.connection is not None:
             self.connection.close()
             self.connection = None
+
+
+def members(client: Client, path: str) -> list[int]:
+    """A list of users to its end, newest first."""
+    found, before = [], ""
+    while True:
+        body = client.get(f"{path}?limit=100{before}")
+        found += [(item["since"], int(item["user_id"])) for item in body["items"]]
+        if body["next"] is None:
+            break
+        before = f"&before={body['next']}"
+    if any(older >= newer for newer, older in zip(found, found[1:])):
+        return [0, *(user for _, user in found)]  # out of order, or somebody twice: equal to nothing
+    return [user for _, user in found]

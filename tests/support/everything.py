@@ -1,8 +1,8 @@
-"""Every list of every user against the model, and every text."""
+"""Every list of every user against the model, and every text and count."""
 
 import random
 
-from .client import Client
+from .client import Client, members
 from .workers import check_user
 from .writer import Shared
 
@@ -21,32 +21,26 @@ def compare_all(client: Client, shared: Shared, users: list[int], rng: random.Ra
     return total
 
 
-def members(client: Client, path: str) -> list[int]:
-    """A list of users to its end, newest first."""
-    found, before = [], ""
-    while True:
-        body = client.get(f"{path}?limit=100{before}")
-        found += [(item["since"], int(item["user_id"])) for item in body["items"]]
-        if body["next"] is None:
-            break
-        before = f"&before={body['next']}"
-    if any(older >= newer for newer, older in zip(found, found[1:])):
-        return [0, *(user for _, user in found)]  # out of order, or somebody twice: equal to nothing
-    return [user for _, user in found]
-
-
 def check_members(client: Client, shared: Shared, user: int) -> str | None:
-    """Whom the user follows, and who follows the user."""
-    for side, right in (("following", shared.model.followees.get(user, set())), ("followers", shared.model.followers(user))):
+    """Every list of users around one, and what is counted of the user."""
+    model = shared.model
+    sides = {
+        "following": model.followees.get(user, set()), "followers": model.followers(user), "friends": model.friends(user),
+        "mutes": model.mutes.get(user, set()), "hidden-from": model.hides.get(user, set()),
+    }
+    for side, right in sides.items():
         found = members(client, f"/v1/users/{user}/{side}")
         if len(found) != len(right) or set(found) != right:
             return f"{side} of {user}: {sorted(right - set(found))} missing, {sorted(set(found) - right)} too many, {found}"
-    return None
+    counts = client.get(f"/v1/users/{user}")["counts"]
+    wanted = {side: len(sides[side]) for side in ("following", "followers", "friends")} | {"content": len(model.own_page(user))}
+    return None if counts == wanted else f"counts of {user}: {wanted} expected, got {counts}"
 
 
 def check_texts(client: Client, shared: Shared) -> None:
-    """The texts of all live items, as published or as last edited."""
+    """The texts of all live items, as published or as last edited, and what is counted of them."""
     live = sorted(shared.model.items)
+    attached = shared.model.attached()
     for first in range(0, len(live), 100):
         ids = live[first : first + 100]
         found = client.get("/v1/content?ids=" + ",".join(map(str, ids)))["items"]
@@ -54,3 +48,10 @@ def check_texts(client: Client, shared: Shared) -> None:
         for content_id in ids:
             if texts.get(content_id) != shared.texts[content_id]:
                 shared.fail(f"content {content_id}: text {shared.texts[content_id]!r} expected, got {texts.get(content_id)!r}")
+        for content_id, body in ((int(body["content_id"]), body) for body in found):
+            wanted = {
+                "likes": len(shared.model.likes.get(content_id, ())), "favorites": 0,
+                "comments": attached["comment", content_id], "reposts": attached["repost", content_id],
+            }
+            if body["counts"] != wanted:
+                shared.fail(f"content {content_id}: counts {wanted} expected, got {body['counts']}")

@@ -27,6 +27,10 @@ class Model:
         self.followees: dict[int, set[int]] = {}
         self.posts: dict[int, list[Item]] = {}  # by author, oldest first
         self.items: dict[int, Item] = {}  # live ones, by content id
+        self.mutes: dict[int, set[int]] = {}
+        self.hides: dict[int, set[int]] = {}  # by author: from whom
+        self.likes: dict[int, set[int]] = {}  # by item, live or deleted
+        self.refs: dict[int, tuple[str, int]] = {}  # kind, and what the item points at; live, deleted, never published
         self.refused = 0
         self._followers: dict[int, set[int]] | None = None
 
@@ -82,9 +86,22 @@ class Model:
                     self._followers.setdefault(target, set()).add(user)
         return self._followers.get(author, set())
 
+    def authors(self, user: int) -> set[int]:
+        """Whose items are in the home timeline."""
+        barred = self.mutes.get(user, set())
+        return {a for a in self.followees.get(user, ()) if a not in barred and user not in self.hides.get(a, ())}
+
+    def attached(self) -> Counter[tuple[str, int]]:
+        """How many live comments on, and reposts of, each item."""
+        return Counter(self.refs[item] for item in self.items if item in self.refs)
+
+    def friends(self, user: int) -> set[int]:
+        """Whom the user follows and is followed by."""
+        return self.followees.get(user, set()) & self.followers(user)
+
     def timeline(self, user: int) -> list[Item]:
         """The whole home timeline, newest first."""
-        authors = self.followees.get(user, ())
+        authors = self.authors(user)
         return sorted(chain.from_iterable(self.posts.get(author, ()) for author in authors), reverse=True)
 
     def own_page(self, user: int) -> list[Item]:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .client import Answer, Client, Item, Unexpected, item_of
+from .client import Answer, Client, Item, Unexpected, item_of, members
 from .model import Model
 
 Lost = (OSError, http.client.HTTPException)
@@ -34,13 +34,14 @@ class Shared:
         self.begun: dict[int, int] = {}  # every publish that was ever sent with an id: its author
         self.deleting: set[int] = set()  # every delete that was ever sent
         self.deleted: list[int] = []  # the last ones of which that was acknowledged
+        self.restoring: set[int] = set()  # every restore that was ever sent
         self.texts: dict[int, str] = {}
         self.wrong: list[str] = []
 
     def scroll(self, client: Client, user: int, limit: int) -> None:
-        """From the top to the end by `next` while others write, by somebody whose follows nobody changes
-        meanwhile: nothing twice, nothing left out that was there all the time, nothing of somebody else."""
-        followees = self.model.followees.get(user, set())
+        """From the top to the end by `next` while others write, by somebody for whom nobody changes meanwhile
+        whom to see: nothing twice, nothing left out that was there all the time, nothing of somebody else."""
+        followees = self.model.authors(user)
         there = {item for author in followees for item in self.model.posts.get(author, [])[:]}
         gone = self.deleted[:]
         seen: list[Item] = []
@@ -55,7 +56,7 @@ class Shared:
             raise Unexpected(f"timeline of {user}: repeated or out of order while others write")
         unknown = [item for item in seen if self.begun.get(item[1], item[2]) != item[2] or item[2] not in followees]
         lost = [item for item in there - set(seen) if item[1] not in self.deleting]
-        back = set(gone) & {item[1] for item in seen}
+        back = (set(gone) & {item[1] for item in seen}) - self.restoring
         if unknown or lost or back:
             what = f"{lost[:5]} left out, {unknown[:5]} not to be there, {list(back)[:5]} deleted before"
             raise Unexpected(f"timeline of {user} while others write: {what}")
@@ -67,7 +68,7 @@ class Shared:
 
 
 class Writer:
-    """Changes the follows of the users and the posts of the authors that it owns."""
+    """Changes whom the users that it owns see, what they like, and what they publish."""
 
     def __init__(self, shared: Shared, number: int, owned: Sequence[int], everybody: Sequence[int], rng: random.Random):
         self.shared = shared
@@ -77,6 +78,7 @@ class Writer:
         self.rng = rng
         self.next_id = 1_000_000 * (number + 1)
         self.live: list[int] = []
+        self.gone: list[Item] = []  # deleted, and not restored
         self.acknowledged = 0
         self.scrolls = 0
         self.pending: Change | None = None
@@ -114,6 +116,7 @@ class Writer:
             (
                 self.publish, self.publish, self.publish_some, self.publish_unnamed,
                 self.follow, self.follow, self.follow_some, self.delete, self.patch,
+                self.restore, self.mute, self.hide, self.like, self.like,
             )
         )
 
@@ -132,6 +135,10 @@ class Writer:
         body = {"content_id": self.next_id, "author_id": author, "text": f"text of {self.next_id}"}
         if self.rng.random() < 0.7:
             body["published_at"] = self.rng.randint(1, 400)
+        if self.live and self.rng.random() < 0.3:
+            subject = self.rng.choice(self.live)
+            body |= {"kind": self.rng.choice(("comment", "repost")), "ref_id": subject}
+            self.model.refs[self.next_id] = (body["kind"], subject)
         return body
 
     def published(self, *contents: dict[str, Any]) -> None:
@@ -207,7 +214,7 @@ class Writer:
         path = f"/v1/content/{content_id}"
 
         def apply(_: Answer | None = None) -> None:
-            self.model.delete(content_id)
+            self.gone = [*self.gone[-20:], self.model.delete(content_id)]
             self.shared.deleted = [*self.shared.deleted[-50:], content_id]
 
         def resolve(client: Client) -> None:
@@ -217,6 +224,75 @@ class Writer:
                 self.live.append(content_id)
 
         return Change("DELETE", path, None, (204,), apply, resolve)
+
+    def restore(self) -> Change | None:
+        """Takes one of the last deletes back."""
+        if not self.gone:
+            return None
+        item = self.gone.pop(self.rng.randrange(len(self.gone)))
+        content_id = item[1]
+        self.shared.restoring.add(content_id)
+
+        def apply(answer: Answer | None = None) -> None:
+            if answer is not None and item_of(answer.body) != item:
+                raise Unexpected(f"restored {item}, got {answer.body}")
+            self.model.publish(item)
+            self.live.append(content_id)
+
+        def resolve(client: Client) -> None:
+            if client.call("GET", f"/v1/content/{content_id}").status == 200:
+                apply()
+            else:
+                self.gone.append(item)
+
+        return Change("POST", f"/v1/content/{content_id}/restore", None, (200,), apply, resolve)
+
+    def like(self) -> Change | None:
+        """A like, or the end of one."""
+        if not self.live:
+            return None
+        user, content_id = self.rng.choice(self.owned), self.rng.choice(self.live)
+        likes = self.model.likes.setdefault(content_id, set())
+        wanted = user not in likes
+        path = f"/v1/content/{content_id}/reactions/like/{user}"
+
+        def apply(answer: Answer | None = None) -> None:
+            (likes.add if wanted else likes.discard)(user)
+            if answer is not None and (answer.body["active"], answer.body["counts"]["likes"]) != (wanted, len(likes)):
+                raise Unexpected(f"{len(likes)} likes of {content_id}, {answer.body}")
+
+        def resolve(client: Client) -> None:
+            if (user in members(client, f"/v1/content/{content_id}/reactions/like")) == wanted:
+                apply()
+
+        return Change("PUT" if wanted else "DELETE", path, None, (200,), apply, resolve)
+
+    def mute(self) -> Change:
+        """A mute, or the end of one."""
+        user = self.rng.choice(self.owned)
+        return self.bar("mutes", "muted", self.model.mutes, user, self.rng.choice(self.everybody))
+
+    def hide(self) -> Change:
+        """The same the other way; from somebody of this writer's, for whom nobody else changes whom to see."""
+        return self.bar("hidden-from", "hidden", self.model.hides, self.rng.choice(self.owned), self.rng.choice(self.owned))
+
+    def bar(self, side: str, name: str, bars: dict[int, set[int]], user: int, target: int) -> Change | None:
+        if user == target:
+            return None
+        targets = bars.setdefault(user, set())
+        wanted = target not in targets
+
+        def apply(_: Answer | None = None) -> None:
+            (targets.add if wanted else targets.discard)(target)
+            self.just_changed = user if side == "mutes" else target
+
+        def resolve(client: Client) -> None:
+            relation = client.get(f"/v1/users/{user}/relations?targets={target}")["items"][0]
+            if relation[name] == wanted:
+                apply()
+            self.just_changed = None
+
+        return Change("PUT" if wanted else "DELETE", f"/v1/users/{user}/{side}/{target}", None, (200,), apply, resolve)
 
     def patch(self) -> Change | None:
         if not self.live:
