@@ -1,0 +1,216 @@
+//! What stands behind the API: who is pushed to and when, what is kept, and what is never fanned out.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::client::{PATIENCE, Server};
+use super::town::Town;
+
+fn in_inbox(server: &Server, user: u64, id: u64) -> bool {
+    let found = server.get(&format!("/v1/admin/users/{user}/timeline/explain?content_id={id}"));
+    assert_eq!(found["listed"], true, "whatever the inbox has: {found}");
+    found["in_inbox"] == true
+}
+
+fn publish_all(server: &Server, author: u64, ids: std::ops::RangeInclusive<u64>) {
+    let items: Vec<_> =
+        ids.map(|id| json!({"content_id": id, "author_id": author, "published_at": id, "text": "x"})).collect();
+    server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
+}
+
+/// Runs a command on the data of a server that was stopped.
+fn run(args: &[&str], data: &TempDir, settings: &[(&str, &str)]) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
+    command.args(args).arg("--data-dir").arg(data.path()).envs(settings.iter().copied());
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn an_inbox_keeps_the_newest_and_a_follow_fills_it_no_deeper() {
+    let settings = [("TIDELINE__TIMELINE__INBOX_LIMIT", "10")];
+    let server = Server::with(&settings);
+    publish_all(&server, 2, 1..=50);
+    server.follow(1, 2, 5);
+    server.settle();
+    let kept = |server: &Server, all: u64| (1..=all).filter(|id| in_inbox(server, 1, *id)).collect::<Vec<_>>();
+    assert_eq!(kept(&server, 50), (41..=50).collect::<Vec<_>>(), "the newest, as many as the limit");
+    publish_all(&server, 2, 51..=150);
+    server.settle();
+    let newest = |all: u64, count: u64| (all - count + 1..=all).rev().collect::<Vec<_>>();
+    assert_eq!(server.ids("/v1/users/1/timeline?limit=100"), newest(150, 100));
+    let (_, data) = server.stop("TERM");
+    run(&["compact"], &data, &settings);
+    let server = Server::on(data, &settings);
+    let left = kept(&server, 150);
+    // A trim waits for a slack of 16 beyond the limit.
+    assert!((10..=26).contains(&left.len()), "{left:?}");
+    assert_eq!(left, (151 - left.len() as u64..=150).collect::<Vec<_>>());
+    assert_eq!(server.ids("/v1/users/1/timeline?limit=100"), newest(150, 100));
+    assert_eq!(server.ids("/v1/users/1/timeline?limit=100&before=51-51"), newest(50, 50));
+}
+
+#[test]
+fn an_author_is_pushed_to_all_to_the_active_or_to_nobody() {
+    let settings = [("TIDELINE__FANOUT__PUSH_THRESHOLD", "1"), ("TIDELINE__FANOUT__PULL_THRESHOLD", "3")];
+    let server = Server::with(&settings);
+    // Author 2 has one follower, 3 has three, 4 has four.
+    for (reader, authors) in [(11, 2..=4), (12, 3..=4), (13, 3..=4), (14, 4..=4)] {
+        authors.for_each(|author| server.follow(reader, author, 5));
+    }
+    assert!(server.ids("/v1/users/12/timeline").is_empty());
+    server.settle();
+    for author in 2..=4 {
+        server.publish(author * 10, author, author * 10);
+    }
+    server.settle();
+    assert!(in_inbox(&server, 11, 20), "to all, also to whom was never seen");
+    assert_eq!([11, 12, 13].map(|reader| in_inbox(&server, reader, 30)), [false, true, false], "to the active");
+    assert_eq!([11, 12, 13, 14].map(|reader| in_inbox(&server, reader, 40)), [false; 4], "to nobody");
+    for _ in 0..2 {
+        assert_eq!(server.ids("/v1/users/11/timeline"), [40, 30, 20]);
+        assert_eq!(server.ids("/v1/users/12/timeline"), [40, 30]);
+        assert_eq!(server.ids("/v1/users/13/timeline"), [40, 30]);
+        assert_eq!(server.ids("/v1/users/14/timeline"), [40]);
+        server.settle();
+        assert!(in_inbox(&server, 13, 30), "the read has brought the inbox up");
+    }
+}
+
+#[test]
+fn who_is_away_gets_no_pushes_and_everything_on_return() {
+    let settings = [("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"), ("TIDELINE__TIMELINE__ACTIVE_FOR", "3s")];
+    let server = Server::with(&settings);
+    server.follow(1, 2, 5);
+    assert!(server.ids("/v1/users/1/timeline").is_empty());
+    server.settle();
+    server.publish(10, 2, 10);
+    server.settle();
+    assert!(in_inbox(&server, 1, 10));
+    std::thread::sleep(Duration::from_millis(3100));
+    server.publish(11, 2, 11);
+    server.settle();
+    assert!(!in_inbox(&server, 1, 11));
+    assert_eq!(server.ids("/v1/users/1/timeline"), [11, 10], "exact at once");
+    server.settle();
+    assert!(in_inbox(&server, 1, 11), "and rebuilt");
+    server.publish(12, 2, 12);
+    server.settle();
+    assert!(in_inbox(&server, 1, 12), "and active again");
+}
+
+#[test]
+fn an_inbox_of_nobody_is_dropped_until_the_user_returns() {
+    let server = Server::with(&[("TIDELINE__TIMELINE__EVICT_AFTER", "200ms")]);
+    server.follow(1, 2, 1);
+    server.publish(10, 2, 10);
+    let began = Instant::now();
+    server.settle();
+    while in_inbox(&server, 1, 10) {
+        assert!(began.elapsed() < PATIENCE, "the inbox is never dropped");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(server.ids("/v1/users/1/timeline"), [10]);
+    assert_eq!(server.get("/v1/admin/users/1/timeline/verify")["exact"], true);
+}
+
+const FOLLOWERS: u64 = 30_000;
+const AUTHOR: u64 = 1_000_000;
+const CHUNKS: &str = "tideline_fan_out_chunks_total";
+
+#[test]
+fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
+    let data = TempDir::new().unwrap();
+    let follows: String = (1..=FOLLOWERS).map(|user| format!("{user},{AUTHOR},1\n")).collect();
+    let file = data.path().join("follows.csv");
+    std::fs::write(&file, follows).unwrap();
+    run(&["import", "--follows", file.to_str().unwrap()], &data, &[]);
+    // Sub-tasks of one follower, one after the other: it takes long.
+    let slow = [
+        ("TIDELINE__FANOUT__WORKERS", "1"),
+        ("TIDELINE__FANOUT__CHUNK", "1"),
+        ("TIDELINE__FANOUT__PUSH_THRESHOLD", "1000000"),
+    ];
+    let server = Server::on(data, &slow);
+    server.call("PUT", &format!("/v1/users/{FOLLOWERS}/presence"), r#"{"online":true}"#).expect(200);
+    server.publish(1, AUTHOR, 10);
+    let began = Instant::now();
+    while !in_inbox(&server, FOLLOWERS, 1) {
+        assert!(began.elapsed() < PATIENCE, "nothing is pushed");
+    }
+    assert!(!in_inbox(&server, FOLLOWERS - 1, 1), "the last of all, but online: before the others");
+    // Meanwhile a pair changes its mind, again and again.
+    let path = format!("/v1/users/999999/following/{AUTHOR}");
+    for _ in 0..5 {
+        server.call("PUT", &path, "").expect(200);
+        server.call("DELETE", &path, "").expect(200);
+    }
+    server.call("PUT", &path, "").expect(200);
+    while server.figure(CHUNKS) < 1000.0 {
+        assert!(began.elapsed() < PATIENCE, "too slow");
+    }
+    assert!(!in_inbox(&server, FOLLOWERS - 1, 1), "the fan-out is done already: the test shows nothing");
+    let (_, data) = server.stop("KILL");
+    let server = Server::on(data, &slow);
+    assert_eq!(server.ids("/v1/users/999999/timeline"), [1]);
+    server.settle();
+    let rest = server.figure(CHUNKS);
+    assert!(rest <= (FOLLOWERS - 900) as f64, "{rest} sub-tasks after the restart: it began anew");
+    for reader in [1, FOLLOWERS / 2, FOLLOWERS - 1, FOLLOWERS, 999_999] {
+        assert!(in_inbox(&server, reader, 1), "{reader}");
+        assert_eq!(server.ids(&format!("/v1/users/{reader}/timeline")), [1]);
+    }
+    let coalesced = server.figure("tideline_jobs_coalesced_total");
+    assert!((10.0 - coalesced).abs() < 0.5, "of eleven changes of one pair only the last has work: {coalesced}");
+}
+
+#[test]
+fn deletes_edits_mutes_and_reactions_are_no_fan_outs() {
+    let mut town = Town::new();
+    town.server.settle();
+    let work = |town: &Town| {
+        town.server.settle();
+        let jobs = ["fan_out", "settle"].map(|kind| format!(r#"tideline_jobs_done_total{{kind="{kind}"}}"#));
+        jobs.map(|name| town.server.figure(&name)).iter().sum::<f64>() + town.server.figure("tideline_deliveries_total")
+    };
+    let before = work(&town);
+    town.delete(12);
+    town.edit(10, json!({"text": "edited"}));
+    town.mute(1, 3);
+    town.hide(2, 3);
+    town.unmute(6, 2);
+    town.unhide(4, 6);
+    town.react("like", 11, 4);
+    town.profile(4, json!({"nickname": "Cleo"}));
+    town.check("at read time");
+    assert!((work(&town) - before).abs() < 0.5, "something was fanned out");
+}
+
+#[test]
+fn reactions_of_many_at_once_are_merged_and_counted_once_each() {
+    let server = Server::start();
+    server.publish(10, 2, 10);
+    std::thread::scope(|scope| {
+        for client in 0..16 {
+            let server = &server;
+            scope.spawn(move || {
+                for n in 1..=10 {
+                    let path = format!("/v1/content/10/reactions/like/{}", client * 100 + n);
+                    server.call("PUT", &path, "").expect(200);
+                    server.call("PUT", &path, "").expect(200);
+                    if n % 2 == 0 {
+                        server.call("DELETE", &path, "").expect(200);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(server.get("/v1/content/10")["counts"]["likes"], 80);
+    assert_eq!(server.get("/v1/content/10/reactions/like?limit=100")["items"].as_array().unwrap().len(), 80);
+    let (changes, writes) =
+        (server.figure("tideline_reactions_total"), server.figure("tideline_reaction_writes_total"));
+    assert!((changes - 400.0).abs() < 0.5 && writes < changes, "{writes} writes for {changes} changes");
+}

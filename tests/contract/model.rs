@@ -1,0 +1,248 @@
+//! The contract as a pure function: from what was asked of the server, everything that can be seen of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+/// A user.
+pub(crate) type User = u64;
+/// An item.
+pub(crate) type Item = u64;
+/// One user and another.
+pub(crate) type Pairs = BTreeMap<(User, User), u64>;
+
+/// The kinds of reactions, and what counts them.
+pub(crate) const REACTIONS: [(&str, &str, &str); 2] =
+    [("like", "likes", "liked"), ("favorite", "favorites", "favorited")];
+
+/// What was asked for and not taken back.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Model {
+    /// Live items as published and edited: without counts, author and viewer.
+    pub(crate) items: BTreeMap<Item, Value>,
+    /// Deleted ones.
+    pub(crate) deleted: BTreeMap<Item, Value>,
+    /// Since when one follows another.
+    pub(crate) follows: Pairs,
+    pub(crate) mutes: Pairs,
+    pub(crate) hidden: Pairs,
+    /// Kind, item and user: since when.
+    pub(crate) reactions: BTreeMap<(&'static str, Item, User), u64>,
+    /// Nickname, avatar and extra.
+    pub(crate) profiles: BTreeMap<User, Value>,
+    /// Where each has read to.
+    pub(crate) markers: BTreeMap<User, (u64, Item)>,
+    /// Who and what there is to look at.
+    pub(crate) users: BTreeSet<User>,
+    pub(crate) topics: BTreeSet<String>,
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+/// A page that has all of a list.
+fn whole(items: &[Value], cursor: impl Fn(&Value) -> String) -> Value {
+    json!({"items": items, "next": null, "prev": items.first().map(cursor)})
+}
+
+/// The place of an item of a content list.
+pub(crate) fn content_cursor(item: &Value) -> String {
+    format!("{}-{}", item["published_at"], item["content_id"].as_str().unwrap())
+}
+
+/// The place of a user in a list of users.
+pub(crate) fn user_cursor(item: &Value) -> String {
+    format!("{}-{}", item["since"], item["user_id"].as_str().unwrap())
+}
+
+impl Model {
+    fn place(&self, id: Item) -> (u64, Item) {
+        (self.items[&id]["published_at"].as_u64().unwrap(), id)
+    }
+
+    fn author(&self, id: Item) -> User {
+        number(&self.items[&id]["author_id"])
+    }
+
+    /// The live items that fit, newest first.
+    fn select(&self, fits: impl Fn(&Value) -> bool) -> Vec<Item> {
+        let mut found: Vec<Item> = self.items.iter().filter(|(_, item)| fits(item)).map(|(id, _)| *id).collect();
+        found.sort_by_key(|id| std::cmp::Reverse(self.place(*id)));
+        found
+    }
+
+    /// The home timeline: the one principle.
+    pub(crate) fn timeline(&self, user: User) -> Vec<Item> {
+        self.select(|item| {
+            let author = number(&item["author_id"]);
+            item["broadcast"] == true
+                && self.follows.contains_key(&(user, author))
+                && !self.mutes.contains_key(&(user, author))
+                && !self.hidden.contains_key(&(author, user))
+        })
+    }
+
+    /// The user's own page.
+    pub(crate) fn own_page(&self, user: User) -> Vec<Item> {
+        self.select(|item| item["broadcast"] == true && number(&item["author_id"]) == user)
+    }
+
+    fn pointing(&self, id: Item, kind: &str) -> Vec<Item> {
+        let id = id.to_string();
+        self.select(|item| item["kind"] == kind && item["ref_id"] == id)
+    }
+
+    fn reacted(&self, id: Item, kind: &str) -> usize {
+        self.reactions.keys().filter(|(other, item, _)| *other == kind && *item == id).count()
+    }
+
+    /// An item that stands alone.
+    pub(crate) fn alone(&self, id: Item) -> Value {
+        let mut item = self.items[&id].clone();
+        item["counts"] = json!({
+            "likes": self.reacted(id, "like"), "favorites": self.reacted(id, "favorite"),
+            "comments": self.pointing(id, "comment").len(), "reposts": self.pointing(id, "repost").len(),
+        });
+        item
+    }
+
+    /// An item in a list.
+    pub(crate) fn listed(&self, id: Item) -> Value {
+        let mut item = self.alone(id);
+        let author = self.author(id);
+        let profile = self.profile(author);
+        item["author"] =
+            json!({"user_id": author.to_string(), "nickname": profile["nickname"], "avatar": profile["avatar"]});
+        item
+    }
+
+    fn viewed(&self, id: Item, viewer: User) -> Value {
+        let mut item = self.listed(id);
+        for (kind, _, done) in REACTIONS {
+            item["viewer"][done] = json!(self.reactions.contains_key(&(kind, id, viewer)));
+        }
+        item
+    }
+
+    fn contents(&self, ids: &[Item]) -> Value {
+        whole(&ids.iter().map(|id| self.listed(*id)).collect::<Vec<_>>(), content_cursor)
+    }
+
+    fn profile(&self, user: User) -> Value {
+        let unset = || json!({"nickname": null, "avatar": null, "extra": null});
+        self.profiles.get(&user).cloned().unwrap_or_else(unset)
+    }
+
+    /// `GET /v1/users/{uid}`
+    pub(crate) fn user(&self, user: User) -> Value {
+        let mut body = self.profile(user);
+        body["user_id"] = json!(user.to_string());
+        body["counts"] = json!({
+            "following": self.follows.keys().filter(|(from, _)| *from == user).count(),
+            "followers": self.follows.keys().filter(|(_, to)| *to == user).count(),
+            "friends": self.friends(user).len(), "content": self.own_page(user).len(),
+        });
+        body
+    }
+
+    fn friends(&self, user: User) -> Vec<(u64, User)> {
+        let mutual = |(&(from, to), since): (&(User, User), &u64)| {
+            let back = self.follows.get(&(to, from))?;
+            (from == user).then_some((*since.max(back), to))
+        };
+        self.follows.iter().filter_map(mutual).collect()
+    }
+
+    /// The relation of one user to another.
+    pub(crate) fn relation(&self, user: User, target: User) -> Value {
+        let (to, from) = (self.follows.get(&(user, target)), self.follows.get(&(target, user)));
+        let word = match (to, from) {
+            (None, None) => "none",
+            (Some(_), None) => "following",
+            (None, Some(_)) => "followed_by",
+            (Some(_), Some(_)) => "mutual",
+        };
+        let mut relation = json!({
+            "user_id": user.to_string(), "target_id": target.to_string(), "relation": word,
+            "muted": self.mutes.contains_key(&(user, target)), "hidden": self.hidden.contains_key(&(user, target)),
+        });
+        if let Some(since) = to {
+            relation["since"] = json!(since);
+        }
+        relation
+    }
+
+    /// `GET /v1/users/{uid}/marker`
+    pub(crate) fn marker(&self, user: User) -> Value {
+        json!({"cursor": self.markers.get(&user).map(|(at, id)| format!("{at}-{id}"))})
+    }
+
+    fn unread(&self, user: User) -> usize {
+        let marker = self.markers.get(&user).copied().unwrap_or_default();
+        self.timeline(user).into_iter().filter(|id| self.place(*id) > marker).count()
+    }
+
+    /// Every path with what it must answer; nothing for what must not be there.
+    pub(crate) fn everything(&self) -> BTreeMap<String, Option<Value>> {
+        let mut seen = BTreeMap::new();
+        for user in &self.users {
+            self.around_user(*user, &mut |path, body| drop(seen.insert(format!("/v1/users/{user}{path}"), Some(body))));
+        }
+        for topic in &self.topics {
+            let found = self.select(|item| item["topics"].as_array().unwrap().contains(&json!(topic)));
+            seen.insert(format!("/v1/topics/{topic}/content"), Some(self.contents(&found)));
+        }
+        let known: Vec<Item> = self.items.keys().chain(self.deleted.keys()).copied().collect();
+        for &id in &known {
+            self.around_item(id, &mut |path, body| drop(seen.insert(format!("/v1/content/{id}{path}"), body)));
+        }
+        let ids: Vec<String> = known.iter().map(Item::to_string).collect();
+        let live = known.iter().filter(|id| self.items.contains_key(id));
+        let found = json!({"items": live.map(|id| self.listed(*id)).collect::<Vec<_>>()});
+        seen.insert(format!("/v1/content?ids={}", ids.join(",")), Some(found));
+        seen
+    }
+
+    fn around_user(&self, user: User, put: &mut dyn FnMut(&str, Value)) {
+        let timeline: Vec<Value> = self.timeline(user).into_iter().map(|id| self.viewed(id, user)).collect();
+        put("", self.user(user));
+        put("/timeline", whole(&timeline, content_cursor));
+        put("/timeline/unread", json!({"count": self.unread(user), "capped": false}));
+        put("/marker", self.marker(user));
+        put("/content", self.contents(&self.own_page(user)));
+        let by_user = |item: &Value| item["kind"] == "comment" && number(&item["author_id"]) == user;
+        put("/comments", self.contents(&self.select(by_user)));
+        let from = |pairs: &Pairs| members(pairs.iter().filter(|(pair, _)| pair.0 == user).map(|(p, at)| (*at, p.1)));
+        put("/following", from(&self.follows));
+        put("/mutes", from(&self.mutes));
+        put("/hidden-from", from(&self.hidden));
+        let followers = self.follows.iter().filter(|(pair, _)| pair.1 == user);
+        put("/followers", members(followers.map(|(pair, at)| (*at, pair.0))));
+        put("/friends", members(self.friends(user).into_iter()));
+        for (kind, ..) in REACTIONS {
+            let done = |item: &Value| self.reactions.contains_key(&(kind, number(&item["content_id"]), user));
+            put(&format!("/reactions/{kind}"), self.contents(&self.select(done)));
+        }
+        let targets: Vec<String> = self.users.iter().map(User::to_string).collect();
+        let relations: Vec<Value> = self.users.iter().map(|target| self.relation(user, *target)).collect();
+        put(&format!("/relations?targets={}", targets.join(",")), json!({ "items": relations }));
+    }
+
+    fn around_item(&self, id: Item, put: &mut dyn FnMut(&str, Option<Value>)) {
+        let live = self.items.contains_key(&id);
+        put("", live.then(|| self.alone(id)));
+        put("/comments", live.then(|| self.contents(&self.pointing(id, "comment"))));
+        for (kind, ..) in REACTIONS {
+            let who = self.reactions.iter().filter(|((other, item, _), _)| *other == kind && *item == id);
+            put(&format!("/reactions/{kind}"), live.then(|| members(who.map(|((_, _, user), at)| (*at, *user)))));
+        }
+    }
+}
+
+fn members(found: impl Iterator<Item = (u64, User)>) -> Value {
+    let mut found: Vec<(u64, User)> = found.collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    let items: Vec<Value> = found.iter().map(|(at, id)| json!({"user_id": id.to_string(), "since": at})).collect();
+    whole(&items, user_cursor)
+}

@@ -1,0 +1,72 @@
+//! `/v1/users/{uid}/mutes` and `/v1/users/{uid}/hidden-from`
+
+use serde_json::json;
+
+use super::town::Town;
+
+#[test]
+fn a_mute_takes_an_author_out_of_the_timeline_alone() {
+    let mut town = Town::new();
+    for (user, target) in [(1, 2), (1, 3), (5, 2), (2, 5), (1, 99)] {
+        town.mute(user, target);
+        town.check(&format!("{user} muted {target}"));
+        town.mute(user, target);
+        town.check(&format!("{user} muted {target} twice"));
+    }
+    town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 115, "topics": ["tea"]}));
+    town.check("published while muted");
+    for (user, target) in [(1, 2), (6, 2), (5, 2), (1, 99), (3, 4)] {
+        town.unmute(user, target);
+        town.check(&format!("{user} unmuted {target}"));
+        town.unmute(user, target);
+        town.check(&format!("{user} unmuted {target} twice"));
+    }
+}
+
+#[test]
+fn hidden_content_is_out_of_that_users_timeline_alone() {
+    let mut town = Town::new();
+    for (user, target) in [(2, 1), (3, 1), (2, 5), (5, 2), (2, 99)] {
+        town.hide(user, target);
+        town.check(&format!("{user} hides from {target}"));
+        town.hide(user, target);
+        town.check(&format!("{user} hides from {target} twice"));
+    }
+    town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 115, "topics": ["tea"]}));
+    town.check("published while hidden");
+    for (user, target) in [(2, 1), (4, 6), (2, 5), (2, 99), (3, 4)] {
+        town.unhide(user, target);
+        town.check(&format!("{user} shows {target} again"));
+        town.unhide(user, target);
+        town.check(&format!("{user} shows {target} again twice"));
+    }
+}
+
+#[test]
+fn mutes_and_hides_do_not_undo_each_other_or_a_follow() {
+    let mut town = Town::new();
+    town.mute(1, 2);
+    town.hide(2, 1);
+    town.unmute(1, 2);
+    town.check("still hidden");
+    town.unfollow(1, 2);
+    town.unhide(2, 1);
+    town.check("not followed");
+    town.mute(1, 2);
+    town.follow(1, 2, 90);
+    town.check("followed and muted");
+    town.unmute(1, 2);
+    town.check("followed");
+}
+
+#[test]
+fn nobody_mutes_or_hides_from_themselves() {
+    let town = Town::new();
+    town.server.call("PUT", "/v1/users/1/mutes/1", "").problem("self", 422, "self_mute");
+    town.server.call("PUT", "/v1/users/1/hidden-from/1", "").problem("self", 422, "self_hide");
+    for list in ["mutes", "hidden-from"] {
+        let found = town.server.call("DELETE", &format!("/v1/users/1/{list}/1"), "").expect(200);
+        assert_eq!(found, town.model.relation(1, 1));
+    }
+    town.check("nothing");
+}

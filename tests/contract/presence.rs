@@ -1,0 +1,55 @@
+//! `PUT /v1/users/{uid}/presence`
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::client::PATIENCE;
+use super::listener::Listener;
+use super::town::Town;
+
+const ONLINE: &str = "tideline_users_online";
+
+#[test]
+fn presence_is_said_again_and_again_and_changes_nothing_that_is_seen() {
+    let town = Town::new();
+    let say = |online: bool| {
+        let body = json!({ "online": online }).to_string();
+        town.server.call("PUT", "/v1/users/1/presence", body).expect(200)
+    };
+    let mut expiry = 1_600_000_000_000;
+    for _ in 0..2 {
+        let state = say(true);
+        let expires = state["expires_at"].as_u64().unwrap();
+        assert!(expires >= expiry, "a heartbeat lives on: {state}");
+        assert_eq!(state, json!({"user_id": "1", "online": true, "expires_at": expires}));
+        assert_eq!(town.server.figure(ONLINE), 1.0);
+        expiry = expires;
+    }
+    town.check("online");
+    for _ in 0..2 {
+        assert_eq!(say(false), json!({"user_id": "1", "online": false}));
+        assert_eq!(town.server.figure(ONLINE), 0.0);
+    }
+    for bad in ["", "{}", r#"{"online":1}"#, r#"{"online":null}"#, r#"{"online":"true"}"#, r#"{"online":true,"ttl":5}"#]
+    {
+        town.server.call("PUT", "/v1/users/1/presence", bad).problem(bad, 400, "invalid_body");
+    }
+    assert_eq!(town.server.figure(ONLINE), 0.0);
+    town.check("offline");
+}
+
+#[test]
+fn a_heartbeat_lives_as_long_as_it_is_told_to() {
+    let town = Town::empty(&[("TIDELINE__PRESENCE__TTL", "1s")]);
+    town.server.call("PUT", "/v1/users/1/presence", r#"{"online":true}"#).expect(200);
+    let listener = Listener::open(&town.server, 2, None);
+    let began = Instant::now();
+    while town.server.figure(ONLINE) != 1.0 {
+        assert!(began.elapsed() < PATIENCE, "a heartbeat that does not run out");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let state = town.server.call("PUT", "/v1/users/2/presence", r#"{"online":false}"#).expect(200);
+    assert_eq!(state, json!({"user_id": "2", "online": true}), "with an open stream a user is online without a word");
+    drop(listener);
+}

@@ -1,0 +1,164 @@
+//! `GET /v1/users/{uid}/stream`
+
+use serde_json::json;
+
+use super::client::PATIENCE;
+use super::listener::{Listener, Sent};
+use super::model::content_cursor;
+use super::town::Town;
+
+/// The next event, which must be this one, with the item's state if it is still there.
+#[track_caller]
+fn expect(listener: &mut Listener, town: &Town, name: &str, id: u64) -> Sent {
+    let sent = listener.event();
+    assert_eq!((sent.event.as_str(), &sent.data["content_id"]), (name, &id.to_string().into()), "{sent:?}");
+    if town.model.items.contains_key(&id) {
+        assert_eq!(sent.data, town.model.listed(id), "{name}");
+    } else {
+        let item = &town.model.deleted[&id];
+        let short = json!({"content_id": item["content_id"], "author_id": item["author_id"],
+            "published_at": item["published_at"]});
+        assert_eq!((name, &sent.data), ("delete", &short));
+    }
+    let cursor = (name == "content").then(|| content_cursor(&sent.data));
+    assert_eq!(sent.id, cursor, "only what came is a place");
+    sent
+}
+
+#[test]
+fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
+    let mut town = Town::new();
+    let mut listener = Listener::open(&town.server, 1, None);
+    assert!(listener.head.starts_with("HTTP/1.1 200 "), "{}", listener.head);
+    assert!(listener.head.contains("content-type: text/event-stream\r\n"), "{}", listener.head);
+    let mut next = 40;
+    // What user 1 does not see, and then what it does: the one comes after the other.
+    let mut unseen = |town: &mut Town, listener: &mut Listener, author: u64, broadcast: bool| {
+        town.publish(json!({"content_id": next, "author_id": author, "broadcast": broadcast}));
+        town.publish(json!({"content_id": next + 1, "author_id": 4, "published_at": 200, "text": "seen"}));
+        expect(listener, town, "content", next + 1);
+        next += 2;
+    };
+    unseen(&mut town, &mut listener, 5, true);
+    unseen(&mut town, &mut listener, 2, false);
+    unseen(&mut town, &mut listener, 1, true);
+    town.comment(10, json!({"author_id": 2, "text": "in no timeline"}));
+    town.edit(41, json!({"text": "then"}));
+    expect(&mut listener, &town, "edit", 41);
+    town.edit(40, json!({"text": "of a stranger"}));
+    town.delete(40);
+    town.delete(41);
+    expect(&mut listener, &town, "delete", 41);
+    town.restore(40);
+    town.restore(41);
+    expect(&mut listener, &town, "content", 41);
+    town.mute(1, 2);
+    unseen(&mut town, &mut listener, 2, true);
+    town.unmute(1, 2);
+    town.hide(2, 1);
+    unseen(&mut town, &mut listener, 2, true);
+    town.unhide(2, 1);
+    town.unfollow(1, 3);
+    unseen(&mut town, &mut listener, 3, true);
+    town.follow(1, 5, 500);
+    let id = town.publish(json!({"author_id": 5, "published_at": 1, "text": "late, and news all the same"}));
+    expect(&mut listener, &town, "content", id);
+    let loud = town.comment(11, json!({"author_id": 2, "text": "for all", "broadcast": true}));
+    expect(&mut listener, &town, "content", loud);
+    // Likes, profiles and markers are no events.
+    town.react("like", 10, 6);
+    town.profile(2, json!({"nickname": "Anna"}));
+    town.read_to(1, 170, 1);
+    listener.is_quiet();
+    town.check("a stream changes nothing");
+}
+
+#[test]
+fn a_stream_goes_on_where_it_was_cut() {
+    let mut town = Town::new();
+    let mut listener = Listener::open(&town.server, 1, None);
+    town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 200}));
+    let last = expect(&mut listener, &town, "content", 40).id;
+    drop(listener);
+    for id in 41..50 {
+        town.publish(json!({"content_id": id, "author_id": 2 + id % 3, "published_at": 160 + id}));
+    }
+    town.delete(45);
+    // As often as the client likes.
+    for _ in 0..2 {
+        let mut listener = Listener::open(&town.server, 1, last.as_deref());
+        for id in (41..50).filter(|id| *id != 45) {
+            expect(&mut listener, &town, "content", id);
+        }
+        expect(&mut listener, &town, "delete", 45);
+        listener.is_quiet();
+    }
+    let mut listener = Listener::open(&town.server, 1, Some("209-49"));
+    expect(&mut listener, &town, "delete", 45);
+    town.publish(json!({"content_id": 60, "author_id": 2, "published_at": 300}));
+    expect(&mut listener, &town, "content", 60);
+}
+
+#[test]
+fn every_item_of_the_timeline_is_a_place_also_after_a_restart() {
+    let mut town = Town::new();
+    town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 200}));
+    let (_, data) = town.server.stop("KILL");
+    town.server = super::client::Server::on(data, &[]);
+    let oldest_first: Vec<u64> = town.model.timeline(1).into_iter().rev().collect();
+    assert_eq!(oldest_first, [10, 11, 12, 21, 30, 40]);
+    for (place, id) in oldest_first.iter().enumerate() {
+        let after = content_cursor(&town.model.items[id]);
+        let mut listener = Listener::open(&town.server, 1, Some(&after));
+        for later in &oldest_first[place + 1..] {
+            expect(&mut listener, &town, "content", *later);
+        }
+        listener.is_quiet();
+    }
+    town.check("after a crash");
+}
+
+#[test]
+fn who_missed_too_much_is_told_to_begin_anew() {
+    let town = Town::empty(&[]);
+    town.server.follow(1, 2, 1);
+    for first in [1_u64, 1001] {
+        let items: Vec<_> =
+            (first..first + 1000).map(|n| json!({"author_id": 2, "content_id": n, "published_at": n})).collect();
+        town.server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
+    }
+    let mut listener = Listener::open(&town.server, 1, Some("999-999"));
+    assert_eq!(listener.event().event, "reset");
+    town.server.publish(5000, 2, 5000);
+    assert_eq!(listener.content(), 5000);
+    // 1001 items, with the one published since.
+    let mut listener = Listener::open(&town.server, 1, Some("1000-1000"));
+    assert_eq!(listener.event().event, "reset");
+    listener.is_quiet();
+    let mut listener = Listener::open(&town.server, 1, Some("1001-1001"));
+    for id in (1002..=2000).chain([5000]) {
+        assert_eq!(listener.content(), id);
+    }
+    listener.is_quiet();
+}
+
+#[test]
+fn silence_is_broken_by_comments() {
+    let town = Town::empty(&[("TIDELINE__PRESENCE__HEARTBEAT", "100ms")]);
+    let mut listener = Listener::open(&town.server, 1, None);
+    let mut comments = 0;
+    while comments < 3 {
+        let block = listener.block(PATIENCE).unwrap();
+        assert_eq!(block.event, "", "{block:?}");
+        comments += block.comments;
+    }
+}
+
+#[test]
+fn what_is_no_cursor_is_no_last_event() {
+    let town = Town::empty(&[]);
+    for bad in ["", "1", "x-1", "1-0", "-", "01-1", "9223372036854775808-1"] {
+        let reply = town.server.call_as("GET", "/v1/users/1/stream", "", &[("last-event-id", bad)]);
+        reply.problem(bad, 400, "invalid_header");
+    }
+}

@@ -1,0 +1,298 @@
+//! A small community on a server of its own. Each change is checked by its answer and told to the model;
+//! [`Town::check`] then compares everything that can be seen.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::client::{Reply, Server};
+use super::model::{Item, Model, User};
+
+/// The server and what it must show.
+pub(crate) struct Town {
+    pub(crate) server: Server,
+    pub(crate) model: Model,
+}
+
+fn limited(path: &str) -> String {
+    let list = ["/timeline", "/content", "/comments", "/following", "/followers", "/friends", "/mutes", "/hidden-from"];
+    let paged = list.iter().any(|end| path.ends_with(end)) || path.contains("/reactions/");
+    format!("{path}{}", if paged { "?limit=100" } else { "" })
+}
+
+impl Town {
+    /// Nobody and nothing.
+    pub(crate) fn empty(settings: &[(&str, &str)]) -> Self {
+        Self { server: Server::with(settings), model: Model::default() }
+    }
+
+    /// Users 1 to 6 with something in every list.
+    pub(crate) fn new() -> Self {
+        Self::with(&[])
+    }
+
+    /// The same with other settings.
+    pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
+        let mut town = Self::empty(settings);
+        town.model.users = (1..=6).collect();
+        town.model.topics = ["rust", "tea"].map(String::from).into();
+        for (user, target, since) in
+            [(1, 2, 10), (1, 3, 20), (1, 4, 30), (2, 1, 40), (5, 2, 50), (3, 2, 60), (6, 4, 70), (6, 2, 80)]
+        {
+            town.follow(user, target, since);
+        }
+        for post in [
+            json!({"content_id": 10, "author_id": 2, "published_at": 100, "text": "ten", "topics": ["rust"]}),
+            json!({"content_id": 11, "author_id": 3, "published_at": 110, "text": "eleven", "topics": ["rust", "tea"]}),
+            json!({"content_id": 12, "author_id": 2, "published_at": 110, "media": [{"type": "image", "url": "/a"}]}),
+            json!({"content_id": 13, "author_id": 1, "published_at": 160, "text": "own", "extra": {"k": [1]}}),
+            json!({"content_id": 30, "author_id": 4, "published_at": 150, "kind": "repost", "ref_id": 10,
+                "topics": ["rust"]}),
+        ] {
+            town.publish(post);
+        }
+        town.comment(10, json!({"content_id": 20, "author_id": 3, "published_at": 130, "text": "quiet"}));
+        town.comment(
+            10,
+            json!({"content_id": 21, "author_id": 4, "published_at": 140, "text": "loud",
+            "topics": ["tea"], "broadcast": true}),
+        );
+        for (kind, item, user) in
+            [("like", 10, 1), ("like", 10, 5), ("favorite", 10, 1), ("like", 20, 1), ("like", 12, 5)]
+        {
+            town.react(kind, item, user);
+        }
+        town.profile(2, json!({"nickname": "Ann", "avatar": "/ann.png", "extra": {"city": "Bonn"}}));
+        town.profile(3, json!({"nickname": "Bob"}));
+        town.mute(6, 2);
+        town.hide(4, 6);
+        town.read_to(1, 110, 11);
+        town
+    }
+
+    /// Compares everything that can be seen with what must be there.
+    #[track_caller]
+    pub(crate) fn check(&self, what: &str) {
+        for (path, wanted) in self.model.everything() {
+            let reply = self.server.call("GET", &limited(&path), "");
+            match wanted {
+                Some(wanted) => {
+                    let found = reply.expect(200);
+                    assert_eq!(found, wanted, "{what}: GET {path}\n  found {found}\n wanted {wanted}");
+                }
+                None => drop(reply.problem(&format!("{what}: GET {path}"), 404, "content_not_found")),
+            }
+        }
+        for user in &self.model.users {
+            let verified = self.server.get(&format!("/v1/admin/users/{user}/timeline/verify"));
+            assert_eq!(verified["exact"], true, "{what}: {verified}");
+        }
+    }
+
+    /// Everything that a change could show in, also what is not in the contract: rows.
+    pub(crate) fn seen(&self) -> BTreeMap<String, Value> {
+        let read = |path: String| {
+            let found = self.server.get(&limited(&path));
+            (path, found)
+        };
+        let mut seen: BTreeMap<String, Value> = self.model.everything().into_keys().map(read).collect();
+        // Those reads have marked their users as seen.
+        self.server.settle();
+        let tables = self.server.get("/v1/admin/stats")["tables"].take();
+        for (name, table) in tables.as_object().unwrap() {
+            seen.insert(format!("rows of {name}"), table["rows_estimate"].clone());
+        }
+        seen
+    }
+
+    /// Takes the item over as the server shows it, after comparing with what was sent.
+    fn published(&mut self, sent: &Value, kind: &str, broadcast: bool, found: &Value) -> Item {
+        let mut wanted = json!({"kind": kind, "media": [], "topics": [], "broadcast": broadcast});
+        for (name, value) in sent.as_object().unwrap() {
+            let id = name.ends_with("_id");
+            wanted[name] = if id { json!(value.to_string().trim_matches('"')) } else { value.clone() };
+        }
+        let mut item = found.clone();
+        let counts = item.as_object_mut().unwrap().remove("counts");
+        for made in ["content_id", "published_at"] {
+            if wanted.get(made).is_none() {
+                wanted[made] = item[made].clone();
+            }
+        }
+        assert_eq!(item, wanted);
+        let id: Item = item["content_id"].as_str().unwrap().parse().unwrap();
+        self.model.items.insert(id, item);
+        assert_eq!(counts.as_ref(), self.model.alone(id).get("counts"));
+        id
+    }
+
+    /// Publishes an item that is not there.
+    pub(crate) fn publish(&mut self, draft: Value) -> Item {
+        let reply = self.server.call("POST", "/v1/content", draft.to_string());
+        let found = reply.expect(201);
+        let location = format!("/v1/content/{}", found["content_id"].as_str().unwrap());
+        assert_eq!(reply.header("location"), Some(location.as_str()));
+        self.published(&draft, "post", true, &found)
+    }
+
+    /// Publishes many.
+    pub(crate) fn publish_all(&mut self, drafts: &[Value]) {
+        let body = json!({ "items": drafts }).to_string();
+        let found = self.server.call("POST", "/v1/content/batch", body).expect(201);
+        assert_eq!(found.as_object().unwrap().len(), 1);
+        let items = found["items"].as_array().unwrap();
+        assert_eq!(items.len(), drafts.len());
+        // Each shows the counts that the whole batch leaves behind.
+        for (draft, item) in drafts.iter().zip(items) {
+            let id: Item = item["content_id"].as_str().unwrap().parse().unwrap();
+            let mut bare = item.clone();
+            bare.as_object_mut().unwrap().remove("counts");
+            assert_eq!(bare["author_id"], draft["author_id"].to_string());
+            self.model.items.insert(id, bare);
+        }
+        for (draft, item) in drafts.iter().zip(items) {
+            self.published(draft, "post", true, item);
+        }
+    }
+
+    /// Comments on an item.
+    pub(crate) fn comment(&mut self, on: Item, mut draft: Value) -> Item {
+        let reply = self.server.call("POST", &format!("/v1/content/{on}/comments"), draft.to_string());
+        let found = reply.expect(201);
+        let location = format!("/v1/content/{}", found["content_id"].as_str().unwrap());
+        assert_eq!(reply.header("location"), Some(location.as_str()));
+        draft["ref_id"] = json!(on);
+        self.published(&draft, "comment", false, &found)
+    }
+
+    /// Changes an item.
+    pub(crate) fn edit(&mut self, id: Item, change: Value) {
+        let found = self.server.call("PATCH", &format!("/v1/content/{id}"), change.to_string()).expect(200);
+        let item = self.model.items.get_mut(&id).unwrap();
+        for (name, value) in change.as_object().unwrap() {
+            match (name.as_str(), value) {
+                ("media", Value::Null) => item["media"] = json!([]),
+                (_, Value::Null) => drop(item.as_object_mut().unwrap().remove(name)),
+                _ => item[name] = value.clone(),
+            }
+        }
+        item["edited_at"] = found["edited_at"].clone();
+        assert!(found["edited_at"].as_u64().unwrap() > 1_600_000_000_000);
+        assert_eq!(found, self.model.alone(id));
+    }
+
+    /// Deletes a live item.
+    pub(crate) fn delete(&mut self, id: Item) {
+        let reply = self.server.call("DELETE", &format!("/v1/content/{id}"), "");
+        assert_eq!((reply.status, reply.bytes.len()), (204, 0));
+        let item = self.model.items.remove(&id).unwrap();
+        self.model.deleted.insert(id, item);
+    }
+
+    /// Takes a delete back, or does nothing to a live item.
+    pub(crate) fn restore(&mut self, id: Item) {
+        let found = self.server.call("POST", &format!("/v1/content/{id}/restore"), "").expect(200);
+        if let Some(item) = self.model.deleted.remove(&id) {
+            self.model.items.insert(id, item);
+        }
+        assert_eq!(found, self.model.alone(id));
+    }
+
+    /// Makes one user follow another from some time on.
+    pub(crate) fn follow(&mut self, user: User, target: User, since: u64) {
+        self.model.follows.entry((user, target)).or_insert(since);
+        let body = json!({ "since": since }).to_string();
+        let found = self.server.call("PUT", &format!("/v1/users/{user}/following/{target}"), body).expect(200);
+        assert_eq!(found, self.model.relation(user, target));
+    }
+
+    /// Takes a follow back.
+    pub(crate) fn unfollow(&mut self, user: User, target: User) {
+        self.model.follows.remove(&(user, target));
+        let found = self.server.call("DELETE", &format!("/v1/users/{user}/following/{target}"), "").expect(200);
+        assert_eq!(found, self.model.relation(user, target));
+    }
+
+    /// Mutes, now.
+    pub(crate) fn mute(&mut self, user: User, target: User) {
+        let path = format!("/v1/users/{user}/mutes");
+        let reply = self.server.call("PUT", &format!("{path}/{target}"), "");
+        let since = self.since(&path, target);
+        self.model.mutes.entry((user, target)).or_insert(since);
+        assert_eq!(reply.expect(200), self.model.relation(user, target));
+    }
+
+    pub(crate) fn unmute(&mut self, user: User, target: User) {
+        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/mutes/{target}"), "");
+        self.model.mutes.remove(&(user, target));
+        assert_eq!(reply.expect(200), self.model.relation(user, target));
+    }
+
+    /// Hides the content of one from another, from now on.
+    pub(crate) fn hide(&mut self, user: User, target: User) {
+        let path = format!("/v1/users/{user}/hidden-from");
+        let reply = self.server.call("PUT", &format!("{path}/{target}"), "");
+        let since = self.since(&path, target);
+        self.model.hidden.entry((user, target)).or_insert(since);
+        assert_eq!(reply.expect(200), self.model.relation(user, target));
+    }
+
+    pub(crate) fn unhide(&mut self, user: User, target: User) {
+        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/hidden-from/{target}"), "");
+        self.model.hidden.remove(&(user, target));
+        assert_eq!(reply.expect(200), self.model.relation(user, target));
+    }
+
+    /// Reacts, now.
+    pub(crate) fn react(&mut self, kind: &'static str, id: Item, user: User) {
+        let list = format!("/v1/content/{id}/reactions/{kind}");
+        let reply = self.server.call("PUT", &format!("{list}/{user}"), "");
+        let since = self.since(&list, user);
+        self.model.reactions.entry((kind, id, user)).or_insert(since);
+        self.reacted(&reply, kind, id, user);
+    }
+
+    /// Takes a reaction back.
+    pub(crate) fn unreact(&mut self, kind: &'static str, id: Item, user: User) {
+        let reply = self.server.call("DELETE", &format!("/v1/content/{id}/reactions/{kind}/{user}"), "");
+        self.model.reactions.remove(&(kind, id, user));
+        self.reacted(&reply, kind, id, user);
+    }
+
+    fn reacted(&self, reply: &Reply, kind: &'static str, id: Item, user: User) {
+        let since = self.model.reactions.get(&(kind, id, user));
+        let mut wanted = json!({"content_id": id.to_string(), "user_id": user.to_string(), "kind": kind,
+            "active": since.is_some(), "counts": self.model.alone(id)["counts"]});
+        if let Some(since) = since {
+            wanted["since"] = json!(since);
+        }
+        assert_eq!(reply.expect(200), wanted);
+    }
+
+    /// Since when a user is in a list, by the server's clock.
+    fn since(&self, list: &str, user: User) -> u64 {
+        let page = self.server.get(&format!("{list}?limit=100"));
+        let id = user.to_string();
+        let found = page["items"].as_array().unwrap().iter().find(|item| item["user_id"] == id);
+        let since = found.unwrap_or_else(|| panic!("{user} is not in {list}: {page}"))["since"].as_u64().unwrap();
+        assert!(since > 1_600_000_000_000, "{page}");
+        since
+    }
+
+    /// Sets a whole profile.
+    pub(crate) fn profile(&mut self, user: User, profile: Value) {
+        let found = self.server.call("PUT", &format!("/v1/users/{user}"), profile.to_string()).expect(200);
+        let whole = ["nickname", "avatar", "extra"].map(|name| (name.to_owned(), profile[name].clone()));
+        self.model.profiles.insert(user, whole.into_iter().collect());
+        assert_eq!(found, self.model.user(user));
+    }
+
+    /// Moves a marker forward.
+    pub(crate) fn read_to(&mut self, user: User, at: u64, id: Item) {
+        let marker = self.model.markers.entry(user).or_default();
+        *marker = (*marker).max((at, id));
+        let body = json!({"cursor": format!("{at}-{id}")}).to_string();
+        let found = self.server.call("PUT", &format!("/v1/users/{user}/marker"), body).expect(200);
+        assert_eq!(found, self.model.marker(user));
+    }
+}

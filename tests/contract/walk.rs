@@ -1,0 +1,100 @@
+//! Following a list both ways by its cursors and by its links.
+
+use serde_json::{Value, json};
+
+use super::client::Server;
+
+/// A list with all that it has, newest first, and how its items become cursors.
+pub(crate) struct List<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) path: &'a str,
+    pub(crate) items: &'a [Value],
+    pub(crate) cursor: fn(&Value) -> String,
+}
+
+fn links(header: Option<&str>) -> Vec<(String, String)> {
+    let link = |text: &str| {
+        let (url, rel) = text.split_once(">; rel=\"").unwrap();
+        (rel.trim_end_matches('"').to_owned(), url.trim_start_matches('<').to_owned())
+    };
+    header.map_or_else(Vec::new, |header| header.split(", ").map(link).collect())
+}
+
+impl List<'_> {
+    /// One page: its items, both cursors, and links that say the same.
+    #[track_caller]
+    fn page(&self, query: &str, wanted: &[Value], more: bool) -> Vec<(String, String)> {
+        let what = format!("{}?{query}", self.path);
+        let reply = self.server.call("GET", &what, "");
+        let page = reply.expect(200);
+        assert_eq!(page["items"], json!(wanted), "{what}");
+        let links = links(reply.header("link"));
+        if let (Some(first), Some(last)) = (wanted.first(), wanted.last()) {
+            let next = more.then(|| (self.cursor)(last));
+            assert_eq!((&page["next"], &page["prev"]), (&json!(next), &json!((self.cursor)(first))), "{what}");
+            let rels: Vec<&str> = links.iter().map(|(rel, _)| rel.as_str()).collect();
+            assert_eq!(rels, if more { vec!["next", "prev"] } else { vec!["prev"] }, "{what}");
+        }
+        assert_eq!(page.as_object().unwrap().len(), 3, "{what}");
+        links
+    }
+
+    fn link(&self, links: &[(String, String)], rel: &str) -> Option<String> {
+        let (_, url) = links.iter().find(|(other, _)| other == rel)?;
+        Some(url.strip_prefix(&format!("{}?", self.path)).unwrap_or_else(|| panic!("{url}")).to_owned())
+    }
+
+    /// All pages of every size down to the end and back up, by cursors and by links, and from between.
+    pub(crate) fn walk(&self, more: &str) {
+        let all = self.items;
+        assert!(all.len() > 4, "{}: too short to show anything", self.path);
+        let older = |end: usize| end < all.len();
+        for limit in [1, 2, 3, all.len() - 1, all.len(), 100] {
+            let base = format!("limit={limit}{more}");
+            let (mut query, mut linked) = (base.clone(), Some(base.clone()));
+            for (number, wanted) in all.chunks(limit).enumerate() {
+                let older = older((number + 1) * limit);
+                self.page(&query, wanted, older);
+                let links = self.page(&linked.expect("a link to the next page"), wanted, older);
+                query = format!("{base}&before={}", (self.cursor)(&wanted[wanted.len() - 1]));
+                linked = self.link(&links, "next");
+            }
+            assert_eq!(linked, None, "{}: a link beyond the end", self.path);
+            self.page(&query, &[], false);
+
+            query = format!("{base}&after=0-1");
+            linked = Some(query.clone());
+            let mut end = all.len();
+            while end > 0 {
+                let wanted = &all[end.saturating_sub(limit)..end];
+                self.page(&query, wanted, older(end));
+                let links = self.page(&linked.expect("a link to the page above"), wanted, older(end));
+                query = format!("{base}&after={}", (self.cursor)(&wanted[0]));
+                linked = self.link(&links, "prev");
+                end -= wanted.len();
+            }
+            self.page(&query, &[], true);
+            self.page(&linked.expect("a link to what will come"), &[], true);
+        }
+        self.page(more.trim_start_matches('&'), &all[..all.len().min(20)], older(20));
+        self.between(more);
+    }
+
+    /// From every item, and between each two: strictly older, strictly newer.
+    fn between(&self, more: &str) {
+        let all = self.items;
+        for (place, item) in all.iter().enumerate() {
+            let cursor = (self.cursor)(item);
+            let below = &all[place + 1..];
+            self.page(&format!("limit=2&before={cursor}{more}"), &below[..below.len().min(2)], below.len() > 2);
+            self.page(&format!("limit=2&after={cursor}{more}"), &all[place.saturating_sub(2)..place], true);
+            let (at, id) = cursor.split_once('-').unwrap();
+            let just_above = format!("{at}-{}", id.parse::<u64>().unwrap() + 1);
+            self.page(&format!("limit=1&before={just_above}{more}"), &all[place..=place], place + 1 < all.len());
+            for (further, other) in all.iter().enumerate().skip(place + 1) {
+                let query = format!("limit=100&before={cursor}&after={}{more}", (self.cursor)(other));
+                self.page(&query, &all[place + 1..further], false);
+            }
+        }
+    }
+}
