@@ -49,6 +49,21 @@ fn counts_are_there_before_what_they_count_points_at() {
 }
 
 #[test]
+fn an_id_may_be_sent_as_text_or_as_a_number() {
+    let mut town = Town::new();
+    let text = json!({"content_id": "40", "author_id": "2", "published_at": 115, "kind": "repost", "ref_id": "11"});
+    let number = json!({"content_id": 40, "author_id": 2, "published_at": 115, "kind": "repost", "ref_id": 11});
+    town.publish(text.clone());
+    for same in [number, text] {
+        let again = town.server.call("POST", "/v1/content", same.to_string());
+        assert_eq!(again.expect(200), town.model.alone(40));
+    }
+    town.comment(40, json!({"content_id": "41", "author_id": "9007199254740993", "published_at": 116}));
+    town.model.users.insert(9_007_199_254_740_993);
+    town.check("beyond what a double can hold");
+}
+
+#[test]
 fn without_an_id_or_a_time_the_server_makes_both() {
     let mut town = Town::new();
     let first = town.publish(json!({"author_id": 2}));
