@@ -43,6 +43,11 @@ fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
     unseen(&mut town, &mut listener, 2, false);
     unseen(&mut town, &mut listener, 1, true);
     town.comment(10, json!({"author_id": 2, "text": "in no timeline"}));
+    for quiet in [42, 20] {
+        town.edit(quiet, json!({"text": "still in none"}));
+        town.delete(quiet);
+        town.restore(quiet);
+    }
     town.edit(41, json!({"text": "then"}));
     expect(&mut listener, &town, "edit", 41);
     town.edit(40, json!({"text": "of a stranger"}));
