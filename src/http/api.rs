@@ -122,7 +122,7 @@ impl Api {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use actix_web::App;
     use actix_web::test::{TestRequest, call_service, init_service};
 
@@ -134,7 +134,8 @@ mod tests {
     use crate::store::Store;
     use crate::store::memory::Memory;
 
-    fn api() -> Arc<Api> {
+    /// An API over an empty store.
+    pub(in crate::http) fn api() -> Arc<Api> {
         let store = Arc::new(Store::Memory(Memory::new()));
         let rules = Rules {
             include_own: false,

@@ -50,13 +50,7 @@ pub(super) async fn listen(call: Call) -> Answer {
         Some(connection) => connection.keep(place),
         None => return Err(Problem::internal("nothing is known of this connection")),
     }
-    let mut heartbeat = interval(call.api.heartbeat);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    heartbeat.reset();
-    let (api, stream) = (Arc::clone(&call.api), opened.stream);
-    let mut body = Body { api, user, text: opened.text, catch_up: None, stream, heartbeat };
-    body.catch_up(opened.missed);
-    Ok(response.body(body))
+    Ok(response.body(Body::new(&call.api, user, opened)))
 }
 
 /// The item or place after which a client wants to go on.
@@ -105,10 +99,22 @@ struct Body {
     /// What the client missed; before all that is new.
     catch_up: Option<Reading>,
     stream: Stream,
+    /// Nothing comes after `text`.
+    over: bool,
     heartbeat: Interval,
 }
 
 impl Body {
+    fn new(api: &Arc<Api>, user: UserId, opened: Opened) -> Self {
+        let mut heartbeat = interval(api.heartbeat);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        heartbeat.reset();
+        let (api, stream) = (Arc::clone(api), opened.stream);
+        let mut body = Self { api, user, text: opened.text, catch_up: None, stream, over: false, heartbeat };
+        body.catch_up(opened.missed);
+        body
+    }
+
     /// Begins to read the next part of what the client missed, if there is any. Not all of it at once: a
     /// client that reads slowly is not to hold more than a part in memory.
     fn catch_up(&mut self, missed: VecDeque<Event>) {
@@ -119,12 +125,15 @@ impl Body {
 
     /// Gathers what there is to send; false once the stream is over.
     fn gather(&mut self, context: &mut Context<'_>) -> bool {
-        while let Some(catch_up) = &mut self.catch_up {
-            if self.text.len() >= PIECE {
-                return true;
-            }
-            match catch_up.as_mut().poll(context) {
-                Poll::Pending => return true,
+        // Taken out, for what has ended must not be asked again.
+        while self.text.len() < PIECE
+            && let Some(mut reading) = self.catch_up.take()
+        {
+            match reading.as_mut().poll(context) {
+                Poll::Pending => {
+                    self.catch_up = Some(reading);
+                    return true;
+                }
                 Poll::Ready(Ok((text, rest))) => {
                     self.text.push_str(&text);
                     self.catch_up(rest);
@@ -165,15 +174,53 @@ impl MessageBody for Body {
     }
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        let goes_on = self.gather(context);
+        self.over = self.over || !self.gather(context);
         if !self.text.is_empty() {
             self.heartbeat.reset();
             // What ended meanwhile ends at the next look.
             return Poll::Ready(Some(Ok(std::mem::take(&mut self.text).into())));
         }
-        if !goes_on {
+        if self.over {
             return Poll::Ready(None);
         }
         self.heartbeat.poll_tick(context).map(|_| Some(Ok(Bytes::from_static(events::COMMENT.as_bytes()))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+    use crate::http::api::tests::api;
+    use crate::live::Kind;
+    use crate::model::{ContentId, Entry};
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn missed(id: u64) -> Event {
+        let cursor = Cursor { at: id, id: ContentId::new(id).expect("in range") };
+        Event { kind: Kind::Publish, entry: Entry { cursor, author: user(2) }, logged: id }
+    }
+
+    fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
+        let stream = api.feed().listen(user(1)).expect("open");
+        Box::pin(Body::new(api, user(1), Opened { stream, text: events::COMMENT.to_owned(), missed }))
+    }
+
+    fn poll(body: &mut Pin<Box<Body>>) -> Poll<Option<Bytes>> {
+        let polled = body.as_mut().poll_next(&mut Context::from_waker(Waker::noop()));
+        polled.map(|piece| piece.map(|Ok(bytes)| bytes))
+    }
+
+    #[actix_web::test]
+    async fn a_stream_that_cannot_catch_up_ends_with_what_it_has() {
+        let api = api();
+        let mut body = body(&api, [missed(11)].into());
+        let _places = api.limits.blocked.take(usize::MAX).expect("all free");
+        assert_eq!(poll(&mut body), Poll::Ready(Some(Bytes::from_static(events::COMMENT.as_bytes()))));
+        assert_eq!((poll(&mut body), poll(&mut body)), (Poll::Ready(None), Poll::Ready(None)));
     }
 }
