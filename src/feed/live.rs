@@ -1,6 +1,8 @@
 //! Presence, and what streams are told.
 
 use std::collections::{HashMap, HashSet};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::Feed;
 use super::followees::List;
@@ -18,6 +20,9 @@ const MOST_LOOKED_AT: usize = 4 * MOST_MISSED;
 const PAGE: usize = 100;
 /// Events that are taken out of the log at once.
 const SLICE: usize = 1024;
+/// How long items that are being written are waited for, and how often they are looked at meanwhile.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// What a stream is told of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +120,8 @@ impl Feed {
         Ok(Some(missed).filter(|missed| missed.len() <= MOST_MISSED))
     }
 
-    /// Items of a timeline newer than `after` that the log does not know, oldest first; `None` if they are too many.
+    /// Items of a timeline newer than `after` that the log does not know, oldest first; `None` if they are too many,
+    /// or one is being written for too long.
     fn unlogged(&self, user: UserId, after: Cursor) -> Result<Option<Vec<Event>>> {
         let mut found: Vec<Event> = Vec::new();
         let mut after = after;
@@ -127,8 +133,8 @@ impl Feed {
             // Asked after the page was read: what is in it and not known now was committed before the log began,
             // or is forgotten.
             let cursors: Vec<_> = page.iter().map(|entry| entry.cursor).collect();
-            let known = self.live.sequencer().knows(&cursors);
-            let unknown = page.into_iter().zip(known).filter(|(_, known)| !known).map(|(entry, _)| entry);
+            let Some(unknown) = self.unknown(cursors) else { return Ok(None) };
+            let unknown = page.into_iter().filter(|entry| unknown.contains(&entry.cursor));
             let event = |entry: Entry| Event { kind: Kind::Publish, entry, logged: entry.cursor.at };
             let mut events: Vec<_> = unknown.map(event).collect();
             events.reverse();
@@ -138,6 +144,32 @@ impl Feed {
             }
         }
         Ok(None)
+    }
+
+    /// Which of these publishes, all on disk, the log does not have and will not have. Those that are being
+    /// written once more are waited for: whether that makes an event is known when it has ended. `None` if it
+    /// takes too long.
+    fn unknown(&self, mut cursors: Vec<Cursor>) -> Option<HashSet<Cursor>> {
+        let (began, mut unknown) = (Instant::now(), HashSet::new());
+        loop {
+            let mut known = self.live.sequencer().knows(&cursors).into_iter();
+            cursors.retain(|cursor| match known.next().flatten() {
+                Some(known) => {
+                    if !known {
+                        unknown.insert(*cursor);
+                    }
+                    false
+                }
+                None => true,
+            });
+            if cursors.is_empty() {
+                return Some(unknown);
+            }
+            if began.elapsed() > MOST_WAIT {
+                return None;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
     }
 
     /// What streams are told of these events, by what the items are now; nothing of an event that

@@ -190,11 +190,14 @@ impl MessageBody for Body {
 #[cfg(test)]
 mod tests {
     use std::task::Waker;
+    use std::thread;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::http::api::tests::api;
-    use crate::live::Kind;
-    use crate::model::{ContentId, Entry};
+    use crate::live::{Flight, Kind};
+    use crate::model::{ContentId, Draft, Entry, Publish};
+    use crate::store::Tier;
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
@@ -222,5 +225,41 @@ mod tests {
         let _places = api.limits.blocked.take(usize::MAX).expect("all free");
         assert_eq!(poll(&mut body), Poll::Ready(Some(Bytes::from_static(events::COMMENT.as_bytes()))));
         assert_eq!((poll(&mut body), poll(&mut body)), (Poll::Ready(None), Poll::Ready(None)));
+    }
+
+    /// Has user 1 follow user 2, of whom there is then an item that the log knows nothing of.
+    fn import(feed: &Feed, json: &str) -> Publish {
+        feed.relate(user(1), &[(user(2), None)], &[]).expect("follows");
+        let draft: Draft = serde_json::from_str(json).expect("a draft");
+        let id = draft.content_id.expect("named");
+        feed.import(vec![draft]).expect("imports");
+        let content = feed.contents(&[id], Tier::Disk).expect("reads").remove(0);
+        Publish { content: Arc::unwrap_or_clone(content), time_given: true, id_made: false }
+    }
+
+    /// What a reader missed who asks for it while an item is being written once more, which ends so.
+    fn rewritten(feed: &Feed, item: &Publish, end: impl FnOnce(Flight<'_>) + Send) -> Option<Vec<Cursor>> {
+        let flight = feed.live().sequencer().begin(&mut [item.clone()]);
+        thread::scope(|scope| {
+            let (began, writing) = (Instant::now(), Duration::from_millis(50));
+            scope.spawn(move || {
+                thread::sleep(writing);
+                end(flight);
+            });
+            let missed = feed.missed(user(1), Cursor::OLDEST, 0).expect("reads");
+            assert!(began.elapsed() >= writing, "nobody knew yet");
+            missed.map(|missed| missed.iter().map(|event| event.entry.cursor).collect())
+        })
+    }
+
+    #[test]
+    fn what_is_being_published_once_more_is_missed_unless_it_makes_an_event() {
+        let api = api();
+        let item = import(api.feed(), r#"{"author_id":2,"content_id":11,"published_at":1000}"#);
+        let missed = |end: &(dyn Fn(Flight<'_>) + Sync)| rewritten(api.feed(), &item, end);
+        let cursor = item.content.cursor();
+        assert_eq!(missed(&|flight| drop(flight)), Some(vec![cursor]), "a repeat: the log will never have it");
+        assert_eq!(missed(&|_| thread::sleep(Duration::from_secs(2))), None, "nobody waits for ever");
+        assert_eq!(missed(&|mut flight| flight.commit(item.content.entry())), Some(vec![]), "now the log has it");
     }
 }

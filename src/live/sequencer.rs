@@ -142,14 +142,14 @@ impl Sequencer {
         self.lock().log.place(cursor)
     }
 
-    /// Which of these publishes are in the log, or on their way into it.
-    pub fn knows(&self, cursors: &[Cursor]) -> Vec<bool> {
+    /// Whether the log has each of these publishes, or will have it. `None` as long as it is being written: of
+    /// what turns out to be there already, or fails, nothing comes into the log.
+    pub fn knows(&self, cursors: &[Cursor]) -> Vec<Option<bool>> {
         let state = self.lock();
         let known = |cursor: &Cursor| {
-            state.log.place(*cursor).is_some()
-                || state.in_flight.contains(cursor)
-                || state.late.contains_key(cursor)
-                || state.ready.contains_key(cursor)
+            let known = state.log.place(*cursor).is_some() || state.ready.contains_key(cursor);
+            let open = state.in_flight.contains(cursor) || state.late.contains_key(cursor);
+            (known || !open).then_some(known)
         };
         cursors.iter().map(known).collect()
     }
@@ -296,14 +296,14 @@ mod tests {
         // Once on disk it may be changed, and its readers are to know in the order of things.
         sequencer.changed(Kind::Edit, entry(&second[0]));
         assert_eq!((logged(&sequencer), sequencer.in_flight()), (vec![], 3));
-        assert_eq!(sequencer.knows(&[second[0].content.cursor(), third[0].content.cursor()]), [true, true]);
+        assert_eq!(sequencer.knows(&[second[0].content.cursor(), third[0].content.cursor()]), [Some(true), None]);
         a.commit(entry(&first[0]));
         let mut expected = published(&[&first[0], &second[0]]);
         expected.push((Kind::Edit, second[0].content.cursor()));
         assert_eq!(logged(&sequencer), expected);
         drop((a, b, c));
         assert_eq!((logged(&sequencer), sequencer.in_flight()), (expected, 0));
-        assert_eq!(sequencer.knows(&[third[0].content.cursor()]), [false], "it was never written");
+        assert_eq!(sequencer.knows(&[third[0].content.cursor()]), [Some(false)], "it was never written");
     }
 
     #[test]
