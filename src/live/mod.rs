@@ -79,3 +79,35 @@ fn hint(hints: &Sender<()>) {
     // A full channel has a hint already.
     let _ = hints.try_send(());
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::model::UserId;
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    #[test]
+    fn that_many_streams_end_takes_about_as_long_as_that_they_begin() {
+        let live = Live::new(1000);
+        let authors: Arc<[UserId]> = (1..=100).map(user).collect();
+        let began = Instant::now();
+        let open = |reader| {
+            let stream = live.streams().open(user(reader)).expect("open");
+            live.streams().settle(live.streams().stale()[0], Arc::clone(&authors));
+            stream
+        };
+        let mut streams: Vec<_> = (1..=4000).map(open).collect();
+        let beginning = began.elapsed();
+        let began = Instant::now();
+        // The newest first.
+        while streams.pop().is_some() {}
+        let end = began.elapsed();
+        assert!(end < 3 * beginning, "{beginning:?}, {end:?}");
+        assert!(!live.streams().has_listeners(user(1)));
+    }
+}

@@ -5,7 +5,7 @@
 //! *stale* before it is acknowledged. A stale stream gives nothing out, and no event is delivered to
 //! anybody, until its authors have been read again; then what waited of others is dropped.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -38,8 +38,9 @@ struct Slot {
 struct State {
     next: Id,
     slots: HashMap<Id, Slot>,
-    by_author: HashMap<UserId, Vec<Id>>,
-    by_reader: HashMap<UserId, Vec<Id>>,
+    /// Sets, for many streams may end at once that show the same authors.
+    by_author: HashMap<UserId, HashSet<Id>>,
+    by_reader: HashMap<UserId, HashSet<Id>>,
     /// Stale streams, each once.
     stale: Vec<Id>,
     closed: bool,
@@ -125,7 +126,7 @@ impl Streams {
         let slot =
             Slot { reader, queue: Arc::clone(&queue), authors: [].into(), from: start.0, changes: 0, stale: false };
         state.slots.insert(id, slot);
-        state.by_reader.entry(reader).or_default().push(id);
+        state.by_reader.entry(reader).or_default().insert(id);
         state.unsettle(id);
         drop(state);
         self.presence.connect(reader);
@@ -167,7 +168,7 @@ impl Streams {
             forget(&mut state.by_author, *author, stale.id);
         }
         for author in authors.iter().filter(|author| before.binary_search(author).is_err()) {
-            state.by_author.entry(*author).or_default().push(stale.id);
+            state.by_author.entry(*author).or_default().insert(stale.id);
         }
         waker.into_iter().for_each(Waker::wake);
     }
@@ -192,7 +193,7 @@ impl Streams {
             return false;
         }
         let mut wakers = Vec::new();
-        for id in state.by_author.get(&author).map(Vec::as_slice).unwrap_or_default() {
+        for id in state.by_author.get(&author).into_iter().flatten() {
             let Some(slot) = state.slots.get_mut(id).filter(|slot| slot.from <= position) else { continue };
             self.events.fetch_add(1, Ordering::Relaxed);
             match slot.queue.push(frame) {
@@ -270,14 +271,12 @@ impl State {
     }
 }
 
-/// Takes a stream out of one of the lists of a map.
-fn forget(lists: &mut HashMap<UserId, Vec<Id>>, key: UserId, id: Id) {
-    if let Some(ids) = lists.get_mut(&key) {
-        if let Some(place) = ids.iter().position(|other| *other == id) {
-            ids.swap_remove(place);
-        }
+/// Takes a stream out of one of the sets of a map.
+fn forget(sets: &mut HashMap<UserId, HashSet<Id>>, key: UserId, id: Id) {
+    if let Some(ids) = sets.get_mut(&key) {
+        ids.remove(&id);
         if ids.is_empty() {
-            lists.remove(&key);
+            sets.remove(&key);
         }
     }
 }
