@@ -141,7 +141,7 @@ impl Feed {
 
     /// Purges what nobody can take back. An item with many reactions is left for a compaction.
     fn purge(&self, id: ContentId) -> Result<()> {
-        if self.store.purge_reactions(id, Millis::MAX, REACTIONS_AT_ONCE)? < REACTIONS_AT_ONCE {
+        if self.store.purge_reactions(id, Millis::MAX, REACTIONS_AT_ONCE, None)?.len() < REACTIONS_AT_ONCE {
             self.store.purge(id, Millis::MAX)?;
         }
         Ok(())

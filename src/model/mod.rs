@@ -28,7 +28,7 @@ pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use page::{Order, Page, PageRequest, Span, Unread};
 pub use position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
 pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
-pub use reaction::{Reacted, Reaction, ReactionKind, Reactions};
+pub use reaction::{Reacted, Reaction, ReactionKind, ReactionPlace, Reactions};
 pub use relation::{Relation, RelationKind, Side};
 pub use shown::{Card, Shown};
 pub use usage::{CacheUsage, Fill};

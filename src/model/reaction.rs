@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::counts::{ItemCounter, ItemCounts};
 use super::id::UserId;
-use super::position::Millis;
+use super::position::{Millis, UserCursor};
 
 /// What a user can do to an item, once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +58,9 @@ pub struct Reaction {
     /// There since then, or not there.
     pub since: Option<Millis>,
 }
+
+/// A place among all reactions to an item in the order of their purge: by kind, each newest first.
+pub type ReactionPlace = (ReactionKind, UserCursor);
 
 /// What became of a [`Reaction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

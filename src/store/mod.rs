@@ -21,7 +21,7 @@ mod types;
 
 pub use types::{
     Batch, Change, Delivery, FilterUsage, Idle, Listeners, Published, Related, Restored, Split, TableStats, Then, Tier,
-    Touched, Usage, Watch,
+    Touched, Usage, Watch, is_deleted_before,
 };
 
 /// A store, one of the two kinds.

@@ -37,6 +37,14 @@ pub enum Published {
     Taken,
 }
 
+/// When an item was deleted whose purge has begun: before any time, so that nothing takes it back.
+pub(super) const FINAL: Millis = 0;
+
+/// Whether a deletion counts as made before a time.
+pub fn is_deleted_before(deleted_at: Millis, time: Millis) -> bool {
+    deleted_at == FINAL || deleted_at < time
+}
+
 /// What became of a call that takes a deletion back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restored {

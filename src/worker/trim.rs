@@ -7,13 +7,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, bounded, select};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, select};
 
 use super::Context;
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::model::{ContentId, Fill, Millis, Order, Span, TopicId, UserId};
-use crate::store::{Listeners, Tier};
+use crate::store::{Listeners, Tier, is_deleted_before};
 
 /// Inboxes, outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
@@ -97,7 +97,7 @@ impl Candidates {
             oversized_outbox: Arc::new(move |author| outboxes.name(Candidate::Outbox(author))),
             oversized_topic: Arc::new(move |topic| topics.name(Candidate::Topic(topic))),
             deleted_item: Arc::new(move |id, deleted_at| {
-                if deleted_at < final_before(deleted_retention) {
+                if is_deleted_before(deleted_at, final_before(deleted_retention)) {
                     items.name(Candidate::Deleted(id));
                 }
             }),
@@ -110,6 +110,11 @@ fn final_before(deleted_retention: Millis) -> Millis {
     (now() + 1).saturating_sub(deleted_retention)
 }
 
+/// Whether the workers are to stop.
+fn is_over(stopped: &Receiver<()>) -> bool {
+    stopped.try_recv() == Err(TryRecvError::Disconnected)
+}
+
 impl Context {
     pub(super) fn run_trim(&self, stopped: &Receiver<()>) {
         loop {
@@ -119,9 +124,9 @@ impl Context {
             };
             let trimmed = match candidate {
                 Ok(Candidate::Inbox(user)) => self.trim(user),
-                Ok(Candidate::Outbox(author)) => self.trim_outbox(author),
+                Ok(Candidate::Outbox(author)) => self.trim_outbox(author, stopped),
                 Ok(Candidate::Topic(topic)) => self.trim_topic(topic),
-                Ok(Candidate::Deleted(id)) => self.purge(id),
+                Ok(Candidate::Deleted(id)) => self.purge(id, stopped),
                 Err(_) => return,
             };
             match trimmed {
@@ -169,18 +174,30 @@ impl Context {
         Ok(())
     }
 
-    /// Ends what is left of a deleted item, unless it was taken back meanwhile.
-    fn purge(&self, id: ContentId) -> Result<()> {
+    /// Ends what is left of a deleted item, unless it was taken back meanwhile. A stop leaves the rest to the
+    /// next compaction.
+    fn purge(&self, id: ContentId, stopped: &Receiver<()>) -> Result<()> {
         let deleted_before = final_before(self.rules.deleted_retention);
-        while self.store.purge_reactions(id, deleted_before, MOVED)? == MOVED {}
+        let mut last = None;
+        loop {
+            let purged = self.store.purge_reactions(id, deleted_before, MOVED, last)?;
+            if purged.len() < MOVED {
+                break;
+            }
+            last = purged.last().copied();
+            if is_over(stopped) {
+                return Ok(());
+            }
+        }
         if self.store.purge(id, deleted_before)? {
             self.tally.purge();
         }
         Ok(())
     }
 
-    /// Moves what is beyond the limit to the archive, if there is more than the slack of it.
-    fn trim_outbox(&self, author: UserId) -> Result<()> {
+    /// Moves what is beyond the limit to the archive, if there is more than the slack of it. A stop
+    /// leaves the rest to the next compaction.
+    fn trim_outbox(&self, author: UserId, stopped: &Receiver<()>) -> Result<()> {
         let limit = self.rules.outbox_limit;
         if limit == 0 {
             return Ok(());
@@ -191,7 +208,7 @@ impl Context {
             loop {
                 let moved = self.store.archive_outbox(author, first_beyond.cursor, MOVED)?;
                 self.tally.archive(moved);
-                if moved < MOVED {
+                if moved < MOVED || is_over(stopped) {
                     break;
                 }
             }

@@ -10,8 +10,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering};
 use crate::error::Result;
 use crate::model::{
     Activity, Barrier, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, JobId, LANES, Lane, Millis, Order,
-    Profile, Publish, Reach, Reacted, Reaction, ReactionKind, Reactions, Relation, Side, Span, TopicId, Unpushed,
-    UserCounts, UserCursor, UserId,
+    Profile, Publish, Reach, Reacted, Reaction, ReactionKind, ReactionPlace, Reactions, Relation, Side, Span, TopicId,
+    Unpushed, UserCounts, UserCursor, UserId,
 };
 use crate::world::Wrong;
 
@@ -58,7 +58,7 @@ impl Store {
         edit(id: ContentId, edit: &Edit, now: Millis) -> Option<Content>;
         delete(id: ContentId, now: Millis) -> bool;
         purge(id: ContentId, deleted_before: Millis) -> bool;
-        purge_reactions(id: ContentId, deleted_before: Millis, most: usize) -> usize;
+        purge_reactions(id: ContentId, deleted_before: Millis, most: usize, after: Option<ReactionPlace>) -> Vec<ReactionPlace>;
         contents(ids: &[ContentId], tier: Tier) -> Vec<Option<Content>>;
         item_counts(ids: &[ContentId], tier: Tier) -> Vec<ItemCounts>;
         deleted(ids: &[ContentId], tier: Tier) -> Vec<bool>;

@@ -195,11 +195,26 @@ fn a_purge_forgets_piece_by_piece(store: &Store) {
             react(store, id, who, Favorite, who);
         }
     }
-    assert_eq!(store.purge_reactions(item(10), u64::MAX, 100).expect("purges"), 0, "of a live item nothing");
+    let purge = |id, most, after| store.purge_reactions(item(id), u64::MAX, most, after).expect("purges");
+    assert_eq!(purge(10, 100, None), [], "of a live item nothing");
     assert_eq!(counts(store, 10), (5, 5));
     store.delete(item(10), 200).expect("deletes");
-    let pieces: Vec<_> = (0..5).map(|_| store.purge_reactions(item(10), u64::MAX, 3).expect("purges")).collect();
-    assert_eq!(pieces, [3, 3, 3, 1, 0]);
+    let place = |kind, who| (kind, Position { at: who, id: user(who) });
+    // Beyond a place only what comes after it.
+    assert_eq!(purge(10, 2, Some(place(Favorite, 3))), [place(Favorite, 2), place(Favorite, 1)]);
+    assert_eq!(purge(10, 1, Some(place(Like, 3))), [place(Like, 2)]);
+    assert_eq!(counts(store, 10), (4, 3));
+    let (mut last, mut purged) = (None, Vec::new());
+    let pieces: Vec<_> = (0..4)
+        .map(|_| {
+            let piece = purge(10, 3, last);
+            last = piece.last().copied().or(last);
+            purged.extend(piece.iter().map(|(kind, place)| (*kind, place.at)));
+            piece.len()
+        })
+        .collect();
+    assert_eq!(pieces, [3, 3, 1, 0]);
+    assert_eq!(purged, [(Like, 5), (Like, 4), (Like, 3), (Like, 1), (Favorite, 5), (Favorite, 4), (Favorite, 3)]);
     assert_eq!(counts(store, 10), (0, 0));
     for kind in ReactionKind::ALL {
         assert_eq!(reactors(store, 10, kind), []);
@@ -208,7 +223,7 @@ fn a_purge_forgets_piece_by_piece(store: &Store) {
     }
     let flags = store.reacted(user(1), &[item(10), item(11)], Tier::Disk).expect("reads");
     assert_eq!((flags[0], flags[1].liked && flags[1].favorited), (Reactions::default(), true));
-    assert_eq!(store.purge_reactions(item(77), u64::MAX, 3).expect("nothing"), 0);
+    assert_eq!(purge(77, 3, None), []);
 }
 
 fn concurrent_reactions_count_exactly(store: &Store) {

@@ -217,10 +217,27 @@ fn reactions_are_purged_first(store: &Store) {
     store.react(item(10), &[like(2), like(3)]).expect("reacts");
     delete(store, 10);
     assert!(!store.purge(item(10), 201).expect("answers"));
-    assert_eq!(store.purge_reactions(item(10), 200, 10).expect("purges"), 0, "deleted since");
-    assert_eq!(store.purge_reactions(item(10), 201, 10).expect("purges"), 2);
+    let purged = |before| store.purge_reactions(item(10), before, 10, None).expect("purges").len();
+    assert_eq!((purged(200), purged(201)), (0, 2), "deleted since, and before");
     assert!(store.purge(item(10), 201).expect("purges"));
     assert_eq!(store.item_counts(&[item(10)], Tier::Disk).expect("reads"), [ItemCounts::default()]);
+}
+
+fn a_purge_that_has_begun_is_final(store: &Store) {
+    for id in [10, 11] {
+        publish_post(store, id, 1, 100);
+        let like = |who| Reaction { user: user(who), kind: ReactionKind::Like, since: Some(who) };
+        store.react(item(id), &[like(2), like(3)]).expect("reacts");
+        delete(store, id);
+        assert_eq!(store.purge_reactions(item(id), 201, 1, None).expect("purges").len(), 1);
+        // Half of it is gone, so under no settings can it come back.
+        assert_eq!(store.restore(item(id), 0, &mut |_| ()).expect("answers"), Restored::Gone);
+        assert!(is_deleted(store, id) && content(store, id).is_none());
+    }
+    // And under no settings is it kept.
+    assert_eq!(store.purge_reactions(item(10), 0, 10, None).expect("purges").len(), 1);
+    assert!(store.purge(item(10), 0).expect("purges"));
+    assert!(!store.purge(item(11), 0).expect("answers"), "there is a reaction still");
 }
 
 fn nothing_hangs_on_what_is_purged(store: &Store) {
@@ -271,6 +288,7 @@ on_both! {
     a_purged_item_is_gone_for_good,
     only_what_was_deleted_long_ago_is_purged,
     reactions_are_purged_first,
+    a_purge_that_has_begun_is_final,
     nothing_hangs_on_what_is_purged,
     a_purge_takes_any_number_of_comments,
 }

@@ -40,7 +40,8 @@ impl Store {
         dispatch!(self, s => s.purge(id, deleted_before))
     }
 
-    /// Takes the deletion of an item back that was deleted at `deleted_since` or later: it is published
+    /// Takes the deletion of an item back that was deleted at `deleted_since` or later and of which nothing
+    /// is purged yet: it is published
     /// again as it was, with a new fan-out job, in one change. `queue` gets the job as in
     /// [`Store::publish`]. Acknowledges.
     pub fn restore(&self, id: ContentId, deleted_since: Millis, queue: &mut dyn FnMut(Job)) -> Result<Restored> {

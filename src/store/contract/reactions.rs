@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::model::{
-    ContentId, Entry, Millis, Order, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
+    ContentId, Entry, Millis, Order, Reacted, Reaction, ReactionKind, ReactionPlace, Reactions, Span, UserCursor,
+    UserId,
 };
 use crate::store::{Store, Tier};
 
@@ -49,9 +50,18 @@ impl Store {
     }
 
     /// Forgets up to `most` reactions to an item that was deleted before `deleted_before` and takes them out
-    /// of its counts, in one change. Returns how many. 0 says that there are no more, or no such item.
+    /// of its counts, in one change that also makes the deletion final: from then on nothing takes it back,
+    /// and it was made before any time. Likes first, then favorites, each newest first; only those that come
+    /// after `after`, which is where the piece before ended, so that no piece wades through what the others
+    /// left. Returns them in this order. Fewer than `most` says that there are no more, or no such item.
     /// Comes before [`Store::purge`].
-    pub fn purge_reactions(&self, id: ContentId, deleted_before: Millis, most: usize) -> Result<usize> {
-        dispatch!(self, s => s.purge_reactions(id, deleted_before, most))
+    pub fn purge_reactions(
+        &self,
+        id: ContentId,
+        deleted_before: Millis,
+        most: usize,
+        after: Option<ReactionPlace>,
+    ) -> Result<Vec<ReactionPlace>> {
+        dispatch!(self, s => s.purge_reactions(id, deleted_before, most, after))
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::model::{
     Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, ReactionKind, Span, UserId, Work,
 };
-use crate::store::types::{Batch, Published, Restored, Tier};
+use crate::store::types::{Batch, Published, Restored, Tier, is_deleted_before};
 
 impl Memory {
     /// See [`Store::publish`](crate::store::Store::publish).
@@ -65,7 +65,7 @@ impl Memory {
         let Some(content) = state.content.get(&id).cloned() else { return Ok(Restored::Gone) };
         match state.deleted.get(&id) {
             None => return Ok(Restored::Live(content)),
-            Some(deleted_at) if *deleted_at < deleted_since => return Ok(Restored::Gone),
+            Some(deleted_at) if is_deleted_before(*deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => state.deleted.remove(&id),
         };
         let job = state.make_live(&content);
@@ -149,7 +149,7 @@ impl State {
 
     /// Whether an item is there, deleted before a time.
     pub(super) fn deleted_before(&self, id: ContentId, time: Millis) -> bool {
-        self.content.contains_key(&id) && self.deleted.get(&id).is_some_and(|deleted_at| *deleted_at < time)
+        self.content.contains_key(&id) && self.deleted.get(&id).is_some_and(|at| is_deleted_before(*at, time))
     }
 
     /// Whether an item was there and will never be again.

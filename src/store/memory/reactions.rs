@@ -1,11 +1,14 @@
 //! Likes and favorites.
 
+use std::cmp::Reverse;
+
 use super::{Memory, State, walk};
 use crate::error::{Error, Result};
 use crate::model::{
-    ContentId, Entry, Millis, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
+    ContentId, Entry, Millis, Order, Position, Reacted, Reaction, ReactionKind, ReactionPlace, Reactions, Span,
+    UserCursor, UserId,
 };
-use crate::store::types::Tier;
+use crate::store::types::{FINAL, Tier};
 
 impl Memory {
     /// See [`Store::react`](crate::store::Store::react).
@@ -56,16 +59,28 @@ impl Memory {
     }
 
     /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
-    pub fn purge_reactions(&self, id: ContentId, deleted_before: Millis, most: usize) -> Result<usize> {
+    pub fn purge_reactions(
+        &self,
+        id: ContentId,
+        deleted_before: Millis,
+        most: usize,
+        after: Option<ReactionPlace>,
+    ) -> Result<Vec<ReactionPlace>> {
         let mut state = self.state();
         if !state.deleted_before(id, deleted_before) {
-            return Ok(0);
+            return Ok(Vec::new());
         }
-        let found: Vec<_> = state.reactions.keys().filter(|(of, ..)| *of == id).take(most).copied().collect();
-        for key in &found {
-            state.reactions.remove(key);
+        let order = |(kind, place): &ReactionPlace| (*kind, Reverse(*place));
+        let of_kind = |kind| state.reactors(id, kind).map(move |place| (kind, place));
+        let mut found: Vec<_> = ReactionKind::ALL.into_iter().flat_map(of_kind).collect();
+        found.sort_unstable_by_key(order);
+        found.retain(|place| after.is_none_or(|after| order(place) > order(&after)));
+        found.truncate(most);
+        for (kind, place) in &found {
+            state.reactions.remove(&(id, *kind, place.id));
+            state.deleted.insert(id, FINAL);
         }
-        Ok(found.len())
+        Ok(found)
     }
 }
 

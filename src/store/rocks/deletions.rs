@@ -6,12 +6,12 @@
 use rocksdb::WriteBatch;
 
 use super::tables::{CONTENT, DELETED};
-use super::values;
+use super::values::{self, Stored};
 use super::{Rocks, keys};
 use crate::error::Result;
 use crate::failpoint::Write;
 use crate::model::{ContentId, Job, Millis};
-use crate::store::{Restored, Tier};
+use crate::store::types::{Restored, Tier, is_deleted_before};
 
 impl Rocks {
     /// See [`Store::delete`](crate::store::Store::delete).
@@ -21,12 +21,19 @@ impl Rocks {
         let indexing = self.indexing([&stored.content])?;
         stored.deleted_at = Some(now);
         let mut change = WriteBatch::default();
-        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        change.put_cf(self.family(DELETED)?, keys::id(id.get()), values::millis(now));
+        self.put_deleted(&mut change, &stored, now)?;
         self.remove_index(&mut change, &stored.content, &indexing)?;
         self.acknowledge(Write::Delete, change)?;
         self.deleted.add(id.get());
         Ok(true)
+    }
+
+    /// Adds to a change the marks of a deletion.
+    pub(super) fn put_deleted(&self, change: &mut WriteBatch, stored: &Stored, deleted_at: Millis) -> Result<()> {
+        let key = keys::id(stored.content.id.get());
+        change.put_cf(self.family(CONTENT)?, key, values::content(stored)?);
+        change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
+        Ok(())
     }
 
     /// See [`Store::restore`](crate::store::Store::restore).
@@ -35,7 +42,7 @@ impl Rocks {
         let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
         match stored.deleted_at {
             None => return Ok(Restored::Live(stored.content)),
-            Some(deleted_at) if deleted_at < deleted_since => return Ok(Restored::Gone),
+            Some(deleted_at) if is_deleted_before(deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => stored.deleted_at = None,
         }
         let indexing = self.indexing([&stored.content])?;
@@ -68,7 +75,7 @@ impl Rocks {
         let _lock = self.content_locks.one(id.get());
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
         let deleted_at = stored.and_then(|stored| stored.deleted_at);
-        if deleted_at.is_none_or(|deleted_at| deleted_at >= deleted_before) || self.has_reactions(id)? {
+        if deleted_at.is_none_or(|at| !is_deleted_before(at, deleted_before)) || self.has_reactions(id)? {
             return Ok(false);
         }
         let _index = self.purge_lock(id);

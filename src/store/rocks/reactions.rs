@@ -12,10 +12,10 @@ use super::{Rocks, keys, values};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{
-    ContentId, Cursor, Entry, ItemCounts, Millis, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span,
-    UserCursor, UserId,
+    ContentId, Cursor, Entry, ItemCounts, Millis, Order, Position, Reacted, Reaction, ReactionKind, ReactionPlace,
+    Reactions, Span, UserCursor, UserId,
 };
-use crate::store::Tier;
+use crate::store::types::{FINAL, Tier, is_deleted_before};
 
 /// Deleted items that a read from memory passes over. With more it goes where it may take its time.
 const MOST_PASSED: usize = 1000;
@@ -162,22 +162,35 @@ impl Rocks {
     }
 
     /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
-    pub fn purge_reactions(&self, id: ContentId, deleted_before: Millis, most: usize) -> Result<usize> {
+    pub fn purge_reactions(
+        &self,
+        id: ContentId,
+        deleted_before: Millis,
+        most: usize,
+        after: Option<ReactionPlace>,
+    ) -> Result<Vec<ReactionPlace>> {
         let _lock = self.content_locks.one(id.get());
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
-        let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|deleted_at| deleted_at < deleted_before);
-        let Some(stored) = stored.filter(too_late) else { return Ok(0) };
+        let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
+        let Some(mut stored) = stored.filter(too_late) else { return Ok(Vec::new()) };
         let item = stored.content.cursor();
-        let (mut change, mut steps, mut purged) = (WriteBatch::default(), [0; 4], 0);
-        for kind in ReactionKind::ALL {
-            let rows = self.reactors(id, kind, Span::ALL, Order::NewestFirst, most - purged, Tier::Disk)?;
+        let (mut change, mut steps, mut purged) = (WriteBatch::default(), [0; 4], Vec::new());
+        for kind in ReactionKind::ALL.into_iter().filter(|kind| after.is_none_or(|(last, _)| last <= *kind)) {
+            let before = after.filter(|(last, _)| *last == kind).map(|(_, place)| place);
+            let span = Span { before, after: None };
+            let rows = self.reactors(id, kind, span, Order::NewestFirst, most - purged.len(), Tier::Disk)?;
             for UserCursor { at, id: user } in &rows {
                 self.delete_reaction(&mut change, item, Reaction { user: *user, kind, since: Some(*at) })?;
                 steps[kind.counter() as usize] -= 1;
             }
-            purged += rows.len();
+            purged.extend(rows.into_iter().map(|place| (kind, place)));
         }
-        if purged > 0 {
+        if !purged.is_empty() {
+            // Half of an item is nothing to restore, whatever the settings say at the next start.
+            if stored.deleted_at != Some(FINAL) {
+                stored.deleted_at = Some(FINAL);
+                self.put_deleted(&mut change, &stored, FINAL)?;
+            }
             self.count_reactions(&mut change, id, steps)?;
             self.follow_up(Write::React, change)?;
         }
