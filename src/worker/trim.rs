@@ -18,6 +18,8 @@ use crate::store::{Listeners, Tier, is_deleted_before};
 /// Inboxes, outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
 const QUEUE: usize = 65_536;
+/// Deleted items are taken up to this fill: a compaction can name millions, and each may take long.
+const MOST_DELETED: usize = QUEUE / 2;
 /// Entries of an outbox, or reactions, that are moved or ended in one change.
 const MOVED: usize = 1000;
 
@@ -67,7 +69,8 @@ impl Candidates {
     /// Names what wants a trim. Never waits.
     pub fn name(&self, candidate: Candidate) {
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        if self.sender.try_send(candidate).is_err() {
+        let has_room = !matches!(candidate, Candidate::Deleted(_)) || self.sender.len() < MOST_DELETED;
+        if !has_room || self.sender.try_send(candidate).is_err() {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
             self.left_out.fetch_add(1, Ordering::Relaxed);
         }
@@ -214,5 +217,86 @@ impl Context {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::backlog::Backlog;
+    use crate::live::Live;
+    use crate::model::{Content, Publish, Reaction, ReactionKind};
+    use crate::store::rocks::{Options, Rocks};
+    use crate::store::{Batch, Store};
+    use crate::worker::{Rules, Workers};
+
+    fn item(raw: u64) -> ContentId {
+        ContentId::new(raw).expect("in range")
+    }
+
+    #[test]
+    fn deleted_items_leave_room_for_trims() {
+        let candidates = Candidates::default();
+        (1..=QUEUE as u64).for_each(|id| candidates.name(Candidate::Deleted(item(id))));
+        assert_eq!((candidates.receiver.len(), candidates.waiting()), (QUEUE / 2, QUEUE as u64 / 2));
+        assert_eq!(candidates.left_out(), QUEUE as u64 / 2);
+        (1..=QUEUE as u64).for_each(|_| candidates.name(Candidate::Inbox(UserId::MIN)));
+        assert_eq!((candidates.receiver.len(), candidates.left_out()), (QUEUE, QUEUE as u64));
+    }
+
+    #[test]
+    fn a_stop_does_not_wait_for_a_long_purge() {
+        const LIKES: u64 = 40_000;
+        let dir = tempfile::tempdir().expect("temp dir");
+        let options = Options { sync: false, ..Options::new(dir.path()) };
+        let store = Arc::new(Store::Rocks(Rocks::open(&options).expect("opens")));
+        let content = Content {
+            id: item(10),
+            author: UserId::MIN,
+            published_at: 1,
+            edited_at: None,
+            kind: "post".to_owned(),
+            text: None,
+            media: "[]".to_owned(),
+            topics: Vec::new(),
+            ref_id: None,
+            extra: None,
+            broadcast: false,
+            fingerprint: 1,
+        };
+        let post = Publish { content, id_made: false, time_given: true };
+        store.publish(&[post], Batch::AllOrNone, &mut |_| ()).expect("publishes");
+        let like =
+            |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) };
+        let likes: Vec<_> = (1..=LIKES).map(like).collect();
+        for part in likes.chunks(1000) {
+            store.react(item(10), part).expect("reacts");
+        }
+        store.delete(item(10), 1).expect("deletes");
+        let candidates = Candidates::default();
+        candidates.name(Candidate::Deleted(item(10)));
+        let rules = Rules {
+            workers: 1,
+            chunk: 1,
+            push_threshold: 1,
+            pull_threshold: 1,
+            active_for: 1,
+            evict_after: 0,
+            inbox_limit: 1,
+            outbox_limit: 0,
+            topic_limit: 1,
+            deleted_retention: 0,
+        };
+        let (backlog, live) = (Arc::new(Backlog::new(10)), Arc::new(Live::new(60_000)));
+        let workers = Workers::start(Arc::clone(&store), backlog, live, rules, candidates).expect("start");
+        let left = || store.item_counts(&[item(10)], Tier::Disk).expect("reads")[0].likes;
+        let since = Instant::now();
+        while left() == LIKES && since.elapsed() < Duration::from_secs(20) {
+            std::thread::yield_now();
+        }
+        workers.stop();
+        assert!((1..LIKES).contains(&left()), "{} left", left());
     }
 }
