@@ -21,6 +21,11 @@ use std::ops::ControlFlow;
 /// nothing that could change between.
 const ATTEMPTS: usize = 4;
 
+/// How many entries are asked for at least once some were deleted: at first,
+const FIRST_MORE: usize = 32;
+/// and after doubling.
+const LAST_MORE: usize = 1024;
+
 /// What a page needs to know of its reader.
 struct Reader {
     user: UserId,
@@ -152,25 +157,13 @@ impl Feed {
     /// The first `limit` live items within `span`.
     pub(super) fn live_entries(
         &self,
-        mut span: Span<ContentId>,
+        span: Span<ContentId>,
         order: Order,
         limit: usize,
         stretch: &Stretches<'_>,
         tier: Tier,
     ) -> Result<Vec<Entry>> {
-        let mut found: Vec<Entry> = Vec::with_capacity(limit);
-        loop {
-            let part = stretch(span, order, limit - found.len())?;
-            let ids: Vec<_> = part.entries.iter().map(|entry| entry.cursor.id).collect();
-            let deleted = self.store.deleted(&ids, tier)?;
-            found.extend(part.entries.into_iter().zip(deleted).filter(|(_, deleted)| !deleted).map(|(entry, _)| entry));
-            found.truncate(limit);
-            let Some(end) = part.end.filter(|_| found.len() < limit) else { return Ok(found) };
-            match order {
-                Order::NewestFirst => span.before = Some(end),
-                Order::OldestFirst => span.after = Some(end),
-            }
-        }
+        first_live(span, order, limit, stretch, |ids| self.store.deleted(ids, tier))
     }
 
     /// At least the next `n` entries of a reader's timeline within `span`, or all there are.
@@ -241,6 +234,33 @@ impl Stretch {
     }
 }
 
+/// The first `limit` entries within `span` that are not deleted. Where some are, it asks for more and more
+/// at a time: a stretch has its price however short it is.
+fn first_live(
+    mut span: Span<ContentId>,
+    order: Order,
+    limit: usize,
+    stretch: &Stretches<'_>,
+    deleted: impl Fn(&[ContentId]) -> Result<Vec<bool>>,
+) -> Result<Vec<Entry>> {
+    let mut found: Vec<Entry> = Vec::with_capacity(limit);
+    let (mut ask, mut more) = (limit, FIRST_MORE);
+    loop {
+        let part = stretch(span, order, ask)?;
+        let ids: Vec<_> = part.entries.iter().map(|entry| entry.cursor.id).collect();
+        let deleted = deleted(&ids)?;
+        found.extend(part.entries.into_iter().zip(deleted).filter(|(_, deleted)| !deleted).map(|(entry, _)| entry));
+        found.truncate(limit);
+        let Some(end) = part.end.filter(|_| found.len() < limit) else { return Ok(found) };
+        match order {
+            Order::NewestFirst => span.before = Some(end),
+            Order::OldestFirst => span.after = Some(end),
+        }
+        ask = (limit - found.len()).max(more);
+        more = (2 * more).min(LAST_MORE);
+    }
+}
+
 /// Merges sources of the same span that were each asked for `n` entries. An entry that several have
 /// comes once.
 fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Stretch {
@@ -269,6 +289,8 @@ fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Stretch {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     fn entries(ids: &[u64]) -> Vec<Entry> {
@@ -283,6 +305,27 @@ mod tests {
         let then = |n| whole().then(n, next).expect("goes on");
         assert_eq!((then(2).entries, then(2).end), (entries(&[9, 8]), entries(&[8]).first().map(|e| e.cursor)));
         assert_eq!((then(3).entries, then(3).end), (entries(&[9, 8, 7]), None));
+    }
+
+    #[test]
+    fn a_run_of_deleted_items_takes_few_stretches() {
+        // 20 live ones, 1000 deleted ones, 5 live ones, newest first.
+        let all: Vec<u64> = (1..=1025).rev().collect();
+        let deleted = |ids: &[ContentId]| Ok(ids.iter().map(|id| (6..=1005).contains(&id.get())).collect());
+        let asked = RefCell::new(Vec::new());
+        let stretch = |span: Span<ContentId>, _: Order, n: usize| {
+            asked.borrow_mut().push(n);
+            let rows = entries(&all).into_iter().filter(|entry| span.contains(entry.cursor)).take(n);
+            Ok(Stretch::of(rows.collect(), n))
+        };
+        for (limit, most) in [(20, 1), (21, 7), (25, 7), (26, 8)] {
+            asked.borrow_mut().clear();
+            let found = first_live(Span::ALL, Order::NewestFirst, limit, &stretch, deleted).expect("reads");
+            let live: Vec<_> = all[..20].iter().chain(&all[1020..]).copied().take(limit).collect();
+            assert_eq!(found, entries(&live), "{limit}");
+            let asked = asked.borrow();
+            assert!(asked[0] == limit && asked.len() <= most, "{limit}: {asked:?}");
+        }
     }
 
     #[test]
