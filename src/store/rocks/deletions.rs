@@ -57,7 +57,16 @@ impl Rocks {
 
     /// See [`Store::deleted`](crate::store::Store::deleted).
     pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
-        ids.iter().map(|id| self.is_deleted(*id, tier)).collect()
+        let mut deleted: Vec<_> = ids.iter().map(|id| self.deleted.may_have(id.get())).collect();
+        let asked: Vec<_> =
+            ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get())).collect();
+        if !asked.is_empty() {
+            let rows = self.get_many(DELETED, asked.iter().map(<[u8; 8]>::as_slice), tier)?;
+            for (may, row) in deleted.iter_mut().filter(|may| **may).zip(rows) {
+                *may = row.is_some();
+            }
+        }
+        Ok(deleted)
     }
 
     fn is_deleted(&self, id: ContentId, tier: Tier) -> Result<bool> {

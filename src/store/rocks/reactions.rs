@@ -20,6 +20,23 @@ use crate::store::types::{FINAL, Tier, is_deleted_before};
 /// Deleted items that a read from memory passes over. With more it goes where it may take its time.
 const MOST_PASSED: usize = 1000;
 
+/// Rows of a list that are looked up at once, from the second time on: at first,
+const FEWEST: usize = 32;
+/// and after doubling.
+const MOST: usize = 1024;
+
+/// The live items of a list, while it is walked.
+struct Live {
+    found: Vec<Entry>,
+    limit: usize,
+    /// Deleted ones so far.
+    passed: usize,
+    /// Rows that are not yet looked up.
+    group: Vec<Entry>,
+    /// With how many they are.
+    full: usize,
+}
+
 /// The reactions that a change is about: what each was, and what it will be.
 type Pairs = BTreeMap<(ReactionKind, UserId), (Option<Millis>, Option<Millis>)>;
 
@@ -123,23 +140,35 @@ impl Rocks {
         limit: usize,
         tier: Tier,
     ) -> Result<Vec<Entry>> {
-        let (mut found, mut passed) = (Vec::new(), 0);
+        let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
         let partition = keys::reactions(user.get(), kind);
         Walk::new(self, REACTIONS_BY_USER, tier)?.rows(partition, span, order, &mut |cursor: Cursor, author| {
-            if found.len() == limit {
+            if live.found.len() == limit {
                 return Ok(ControlFlow::Break(()));
             }
-            if self.deleted(&[cursor.id], tier)?.contains(&true) {
-                passed += 1;
-                if tier == Tier::Memory && passed > MOST_PASSED {
-                    return Err(Error::NotCached);
-                }
-            } else {
-                found.push(Entry { cursor, author: values::read_author(author)? });
+            live.group.push(Entry { cursor, author: values::read_author(author)? });
+            if live.group.len() == live.full {
+                self.take_live(&mut live, tier)?;
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(found)
+        self.take_live(&mut live, tier)?;
+        Ok(live.found)
+    }
+
+    /// Takes what is live of a group. The next one is larger: where many are deleted, many may follow.
+    fn take_live(&self, live: &mut Live, tier: Tier) -> Result<()> {
+        let ids: Vec<_> = live.group.iter().map(|entry| entry.cursor.id).collect();
+        let deleted = self.deleted(&ids, tier)?;
+        live.passed += deleted.iter().filter(|deleted| **deleted).count();
+        if tier == Tier::Memory && live.passed > MOST_PASSED {
+            return Err(Error::NotCached);
+        }
+        let rest = live.limit - live.found.len();
+        let group = live.group.drain(..).zip(deleted);
+        live.found.extend(group.filter_map(|(entry, deleted)| (!deleted).then_some(entry)).take(rest));
+        live.full = (2 * live.full).clamp(FEWEST, MOST);
+        Ok(())
     }
 
     /// See [`Store::reacted`](crate::store::Store::reacted).
