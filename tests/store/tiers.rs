@@ -1,10 +1,10 @@
 //! Reads that may not touch the disk: the right answer or none.
 
 use std::fmt::Debug;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use tideline::error::{Error, Result};
-use tideline::model::{Barrier, Profile, Reach, Side, Span, Work};
+use tideline::model::{Barrier, Order, Profile, Reach, Reaction, ReactionKind, Side, Span, Work};
 use tideline::store::{Batch, Store, Tier};
 
 use super::support::{BOTH_ORDERS, follow_settled, item, open, place, post, span, timed, user, users};
@@ -139,6 +139,31 @@ fn what_a_cold_file_may_have_is_not_taken_for_empty() {
         }
     }
     assert!(cold > 0, "everything was in memory: the test shows nothing");
+}
+
+#[test]
+fn a_read_from_memory_does_not_wade_through_deletions() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(dir.path());
+    store.publish(&[timed(post(10, 1, 5))], Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    let wishes = |who: RangeInclusive<u64>, there: bool| -> Vec<_> {
+        let wish = |who| Reaction { user: user(who), kind: ReactionKind::Like, since: there.then_some(who) };
+        who.map(wish).collect()
+    };
+    store.react(item(10), &wishes(1..=5000, true)).expect("likes");
+    let read = |order, tier| store.reactors(item(10), ReactionKind::Like, Span::ALL, order, 5, tier);
+    check("likes", |tier| read(Order::NewestFirst, tier));
+    // All but the last ones of either end.
+    store.react(item(10), &wishes(6..=4990, false)).expect("takes back");
+    check("likes", |tier| read(Order::NewestFirst, tier));
+    store.react(item(10), &wishes(4991..=5000, false)).expect("takes back");
+    store.react(item(10), &wishes(1..=5, false)).expect("takes back");
+    store.react(item(10), &wishes(2500..=2500, true)).expect("likes");
+    for order in BOTH_ORDERS {
+        assert!(matches!(read(order, Tier::Memory), Err(Error::NotCached)), "{order:?}");
+        let found = read(order, Tier::Disk).expect("reads");
+        assert_eq!(found.iter().map(|place| place.id).collect::<Vec<_>>(), [user(2500)], "{order:?}");
+    }
 }
 
 on_both! {

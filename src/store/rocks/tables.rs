@@ -166,6 +166,11 @@ fn options(table: Table, cache: &Cache) -> Options {
             options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
         }
     }
+    if matches!(access(table), Access::Scan | Access::PointAndScan) && table != INBOX {
+        // So that a list does not stay behind what was taken out of it. No walk of an inbox goes below its
+        // floor, where most of its deletions are.
+        options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
+    }
     match table {
         INBOX => {
             options.set_write_buffer_size(16 * MIB);

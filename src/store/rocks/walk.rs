@@ -13,6 +13,10 @@ use crate::store::Tier;
 /// Up to so many rows are deleted one by one. A deleted range costs later reads more than some rows.
 const FEW: usize = 256;
 
+/// So many deleted rows in a row are passed over by a read from memory. With more it goes where it may take
+/// its time.
+const MOST_SKIPPED: u64 = 1000;
+
 /// What is done with a row, by its place and value; breaks when it has seen enough.
 pub(super) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
 
@@ -28,6 +32,10 @@ impl<'a> Walk<'a> {
         let mut options = reading(tier);
         // Ends at the partition's end, so no walk wades through a neighbour's deletions.
         options.set_prefix_same_as_start(true);
+        if tier == Tier::Memory {
+            // Those who may not wait do not wade through many deletions either: they get `NotCached`.
+            options.set_max_skippable_internal_keys(MOST_SKIPPED);
+        }
         Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, options), at_head: None })
     }
 
