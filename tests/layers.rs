@@ -269,6 +269,7 @@ fn an_allowed_layer_is_not_named() {
             "src/feed/read.rs",
             "#[cfg(test)]\nmod tests {\n    mod deep { use crate::http::A; }\n    use crate::http::B;\n}",
         ),
+        ("src/feed/read.rs", "#[cfg(test)]\npub(super) mod tests {\n    use crate::http::B;\n}"),
         ("src/main.rs", "fn main() {\n    tideline::cli::main()\n}"),
     ] {
         assert_eq!(broken_layers(&source(path, text)), Vec::<String>::new(), "{text:?}");

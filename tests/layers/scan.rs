@@ -31,12 +31,12 @@ enum Brace {
 impl Brace {
     /// The one that follows `tokens`.
     fn after(tokens: &[Token<'_>]) -> Self {
-        let texts: Vec<_> = tokens.iter().rev().take(9).map(|token| token.text).collect();
-        match texts.as_slice() {
-            [_, "mod", "]", ")", "test", "(", "cfg", "[", "#"] => Self::Tests,
-            [_, "mod", ..] => Self::Module,
-            _ => Self::Other,
-        }
+        let texts: Vec<_> = tokens.iter().rev().take(16).map(|token| token.text).collect();
+        let [_, "mod", before @ ..] = texts.as_slice() else { return Self::Other };
+        // `pub` or `pub(…)` may stand between the attribute and the module.
+        let visibility = before.iter().take_while(|text| **text != "]").position(|text| *text == "pub");
+        let before = &before[visibility.map_or(0, |at| at + 1)..];
+        if before.starts_with(&["]", ")", "test", "(", "cfg", "[", "#"]) { Self::Tests } else { Self::Module }
     }
 }
 
