@@ -38,6 +38,8 @@ mod reactions;
 mod relations;
 #[path = "http/restore.rs"]
 mod restore;
+#[path = "http/resume.rs"]
+mod resume;
 #[path = "http/running.rs"]
 mod running;
 #[path = "http/stream.rs"]

@@ -12,8 +12,10 @@ use crate::live::{Event, Kind, Online, Stream};
 use crate::model::{ContentId, Cursor, Entry, PageRequest, Shown, Span, UserId};
 use crate::store::Tier;
 
-/// Most events that a stream is sent to catch up.
+/// Most items that a stream is sent to catch up.
 const MOST_MISSED: usize = 1000;
+/// Most events of all kinds; what a client that catches up slowly holds in memory, of 56 bytes each.
+const MOST_EVENTS: usize = 4 * MOST_MISSED;
 /// Items of a timeline that are looked at for that.
 const MOST_LOOKED_AT: usize = 4 * MOST_MISSED;
 /// Items a page.
@@ -68,7 +70,8 @@ impl Feed {
     }
 
     /// What happened for a user's stream between the item or place of `after` and the position `end` in the
-    /// log, in order; `None` if it is too much.
+    /// log, in order; `None` if it is too much. Each item comes once; where it came back after that, there is a
+    /// mark, with the place behind it.
     ///
     /// As long as the log has `after`, that is what came after it. Otherwise it is what the timeline has
     /// that is newer than `after` and that the log does not know, and then what the log has that is newer
@@ -101,7 +104,7 @@ impl Feed {
                 break;
             }
             logged.extend(slice.events.into_iter().filter(counts));
-            if logged.len() > MOST_MISSED {
+            if logged.len() > MOST_EVENTS {
                 return Ok(None);
             }
         }
@@ -111,13 +114,15 @@ impl Feed {
             missed = unlogged;
         }
         missed.append(&mut logged);
-        // An item that was deleted and restored comes once, as it is now.
+        // An item that was deleted and restored comes once, as it is now; what is sent next leads on from the
+        // place of the restore all the same.
         let mut came = HashSet::new();
-        missed.retain(|event| match event.kind {
-            Kind::Publish | Kind::Restore => came.insert(event.entry.cursor),
-            _ => true,
-        });
-        Ok(Some(missed).filter(|missed| missed.len() <= MOST_MISSED))
+        for event in missed.iter_mut().filter(|event| matches!(event.kind, Kind::Publish | Kind::Restore)) {
+            if !came.insert(event.entry.cursor) {
+                event.kind = Kind::Mark;
+            }
+        }
+        Ok(Some(missed).filter(|missed| came.len() <= MOST_MISSED && missed.len() <= MOST_EVENTS))
     }
 
     /// Items of a timeline newer than `after` that the log does not know, oldest first; `None` if they are too many,
@@ -135,7 +140,8 @@ impl Feed {
             let cursors: Vec<_> = page.iter().map(|entry| entry.cursor).collect();
             let Some(unknown) = self.unknown(cursors) else { return Ok(None) };
             let unknown = page.into_iter().filter(|entry| unknown.contains(&entry.cursor));
-            let event = |entry: Entry| Event { kind: Kind::Publish, entry, logged: entry.cursor.at };
+            let event =
+                |entry: Entry| Event { kind: Kind::Publish, entry, logged: entry.cursor.at, place: entry.cursor };
             let mut events: Vec<_> = unknown.map(event).collect();
             events.reverse();
             found.append(&mut events);

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::reply;
 use super::show::{Item, ItemId};
 use crate::feed::{Feed, Happened};
-use crate::live::Event;
+use crate::live::{Event, Kind};
 use crate::model::Cursor;
 
 /// What `text/event-stream` is called in the header.
@@ -18,7 +18,17 @@ pub(super) const COMMENT: &str = ":\n\n";
 /// Events as text, each alone; nothing of those that were undone since.
 pub(super) fn texts(feed: &Feed, events: &[Event]) -> Result<Vec<Option<String>>, Problem> {
     let happened = feed.happened(events)?;
-    happened.into_iter().map(|happened| happened.map(text).transpose()).collect()
+    events.iter().zip(happened).map(|(event, happened)| told(event, happened)).collect()
+}
+
+fn told(event: &Event, happened: Option<Happened>) -> Result<Option<String>, Problem> {
+    let text = happened.map(text).transpose()?;
+    Ok(match (event.kind, text) {
+        (Kind::Mark, _) => Some(place(event.place)),
+        // The id of the item leads back to its publish; what follows leads on from here.
+        (Kind::Restore, Some(text)) => Some(text + &place(event.place)),
+        (_, text) => text,
+    })
 }
 
 fn text(happened: Happened) -> Result<String, Problem> {
@@ -34,7 +44,7 @@ pub(super) fn reset(cursor: Cursor) -> Result<String, Problem> {
     message("reset", Some(cursor), b"{}".to_vec())
 }
 
-/// Tells the client where to go on from, should it be cut before the first event. A block without data
+/// Tells the client where to go on from, should it be cut before the next event. A block without data
 /// makes no event.
 pub(super) fn place(cursor: Cursor) -> String {
     format!("id: {cursor}\n\n")

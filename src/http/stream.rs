@@ -53,13 +53,16 @@ pub(super) async fn listen(call: Call) -> Answer {
     Ok(response.body(Body::new(&call.api, user, opened)))
 }
 
-/// The item or place after which a client wants to go on.
+/// The item or place after which a client wants to go on; an empty header is none.
 fn last_event_id(call: &Call) -> Result<Option<Cursor>, Problem> {
     let wrong = |what: &str| Problem::invalid_header(format_args!("last-event-id: {what}"));
     let mut values = call.request.headers().get_all("last-event-id");
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
         return Err(wrong("given twice"));
+    }
+    if value.is_empty() {
+        return Ok(None);
     }
     let text = value.to_str().map_err(|_| wrong("a cursor is plain text"))?;
     text.parse().map(Some).map_err(|e| wrong(&format!("{e}, not \"{text}\"")))
@@ -203,9 +206,67 @@ mod tests {
         UserId::new(raw).expect("in range")
     }
 
+    fn item(id: u64) -> Entry {
+        Entry { cursor: Cursor { at: id, id: ContentId::new(id).expect("in range") }, author: user(2) }
+    }
+
     fn missed(id: u64) -> Event {
-        let cursor = Cursor { at: id, id: ContentId::new(id).expect("in range") };
-        Event { kind: Kind::Publish, entry: Entry { cursor, author: user(2) }, logged: id }
+        Event { kind: Kind::Publish, entry: item(id), logged: id, place: item(id).cursor }
+    }
+
+    /// User 1 is shown user 2, of whom items up to this one came.
+    fn came(last: u64) -> Arc<Api> {
+        let api = api();
+        api.feed().relate(user(1), &[(user(2), None)], &[]).expect("follows");
+        (1..=last).for_each(|id| happens(&api, &[Kind::Publish], id));
+        api
+    }
+
+    fn happens(api: &Api, kinds: &[Kind], id: u64) {
+        kinds.iter().for_each(|kind| api.feed().live().sequencer().changed(*kind, item(id)));
+    }
+
+    /// What a stream begins with that goes on after this place; `None` if that is a reset.
+    fn after(api: &Api, place: Cursor) -> Option<Vec<Event>> {
+        let opened = open(api.feed(), user(1), Some(place)).expect("opens");
+        (opened.text == events::COMMENT).then(|| opened.missed.into())
+    }
+
+    fn count(api: &Api) -> Option<usize> {
+        after(api, item(1).cursor).map(|missed| missed.len())
+    }
+
+    #[actix_web::test]
+    async fn missed_items_are_counted_and_other_events_bounded() {
+        let api = came(1001);
+        assert_eq!(count(&api), Some(1000));
+        (0..2997).for_each(|_| happens(&api, &[Kind::Edit], 2));
+        happens(&api, &[Kind::Delete, Kind::Restore, Kind::Edit], 3);
+        assert_eq!(count(&api), Some(4000));
+        happens(&api, &[Kind::Delete], 3);
+        assert_eq!(count(&api), None);
+    }
+
+    #[actix_web::test]
+    async fn one_item_more_is_too_much_whether_it_came_or_came_back() {
+        for kind in [Kind::Publish, Kind::Restore] {
+            let api = came(1001);
+            happens(&api, &[Kind::Edit], 1);
+            assert_eq!(count(&api), Some(1001));
+            happens(&api, &[kind], 1002);
+            assert_eq!(count(&api), None, "{kind:?}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn what_came_back_comes_once_and_leads_on_from_there() {
+        let api = came(3);
+        happens(&api, &[Kind::Delete, Kind::Restore], 2);
+        let missed = after(&api, item(1).cursor).expect("little");
+        let told: Vec<_> = missed.iter().map(|event| (event.kind, event.entry)).collect();
+        let expected = [(Kind::Publish, 2), (Kind::Publish, 3), (Kind::Delete, 2), (Kind::Mark, 2)];
+        assert_eq!(told, expected.map(|(kind, id)| (kind, item(id))));
+        assert_eq!(after(&api, missed[3].place), Some(vec![]));
     }
 
     fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {

@@ -31,6 +31,9 @@ pub struct Event {
     pub entry: Entry,
     /// When it came into the log, by the server's clock.
     pub logged: Millis,
+    /// The cursor that leads on from here: of a restore one of its own, for that of its item leads back to
+    /// the publish; otherwise that of the item. Edits and deletes cannot be found by it.
+    pub place: Cursor,
 }
 
 /// A part of the log.
@@ -50,8 +53,8 @@ pub(super) struct Log {
     events: VecDeque<Event>,
     /// Position of the first event that is kept.
     first: u64,
-    /// Positions of publishes and marks. A restored item keeps the place of its publish: going on from
-    /// there repeats something, from the later place it might miss something.
+    /// Positions of publishes, restores and marks. The cursor of a restored item keeps leading to its publish:
+    /// going on from there repeats something, from the later place it might miss something.
     places: HashMap<Cursor, u64>,
 }
 
@@ -60,16 +63,16 @@ impl Log {
         if self.events.len() == CAPACITY {
             self.drop_first();
         }
-        if matches!(event.kind, Kind::Publish | Kind::Mark) {
-            self.places.insert(event.entry.cursor, self.end());
+        if matches!(event.kind, Kind::Publish | Kind::Restore | Kind::Mark) {
+            self.places.insert(event.place, self.end());
         }
         self.events.push_back(event);
     }
 
     fn drop_first(&mut self) {
         let Some(event) = self.events.pop_front() else { return };
-        if self.places.get(&event.entry.cursor) == Some(&self.first) {
-            self.places.remove(&event.entry.cursor);
+        if self.places.get(&event.place) == Some(&self.first) {
+            self.places.remove(&event.place);
         }
         self.first += 1;
     }
@@ -84,7 +87,7 @@ impl Log {
         self.events.back()
     }
 
-    /// Where the publish or mark with this cursor stands.
+    /// Where the publish, restore or mark to which this cursor leads stands.
     pub(super) fn place(&self, cursor: Cursor) -> Option<u64> {
         self.places.get(&cursor).copied()
     }
@@ -108,7 +111,7 @@ mod tests {
 
     fn event(kind: Kind, at: u64) -> Event {
         let cursor = Cursor { at, id: ContentId::MIN };
-        Event { kind, entry: Entry { cursor, author: UserId::MIN }, logged: at }
+        Event { kind, entry: Entry { cursor, author: UserId::MIN }, logged: at, place: cursor }
     }
 
     #[test]
@@ -133,11 +136,17 @@ mod tests {
     #[test]
     fn a_restore_does_not_move_the_place_of_its_item() {
         let mut log = Log::default();
-        for kind in [Kind::Publish, Kind::Edit, Kind::Delete, Kind::Restore] {
+        for kind in [Kind::Publish, Kind::Edit, Kind::Delete] {
             log.push(event(kind, 7));
         }
-        assert_eq!(log.place(event(Kind::Publish, 7).entry.cursor), Some(0));
-        log.push(event(Kind::Restore, 8));
-        assert_eq!(log.place(event(Kind::Publish, 8).entry.cursor), None);
+        let place = event(Kind::Mark, 9).place;
+        log.push(Event { place, ..event(Kind::Restore, 7) });
+        log.push(Event { place: event(Kind::Mark, 10).place, ..event(Kind::Restore, 8) });
+        let item = |at| event(Kind::Publish, at).entry.cursor;
+        assert_eq!((log.place(item(7)), log.place(place), log.place(item(8))), (Some(0), Some(3), None));
+        for at in 0..CAPACITY as u64 {
+            log.push(event(Kind::Edit, 100 + at));
+        }
+        assert!(log.places.is_empty(), "both are forgotten");
     }
 }

@@ -32,13 +32,13 @@ struct State {
     /// What is on disk and waits for a smaller cursor, with what happened to it since.
     ready: BTreeMap<Cursor, Vec<(Kind, Entry)>>,
     log: Log,
+    ids: IdMaker,
 }
 
 /// Gives times and ids to what is published, and events to those who listen.
 #[derive(Debug)]
 pub struct Sequencer {
     state: Mutex<State>,
-    ids: IdMaker,
     hint: Sender<()>,
 }
 
@@ -59,8 +59,9 @@ impl Sequencer {
             late: HashMap::new(),
             ready: BTreeMap::new(),
             log: Log::default(),
+            ids: IdMaker::default(),
         };
-        Self { state: Mutex::new(state), ids: IdMaker::default(), hint }
+        Self { state: Mutex::new(state), hint }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -73,9 +74,9 @@ impl Sequencer {
         let named: HashSet<ContentId> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
         let mut state = self.lock();
         for item in items.iter_mut().filter(|item| item.id_made) {
-            item.content.id = self.ids.next();
+            item.content.id = state.ids.next();
             while named.contains(&item.content.id) {
-                item.content.id = self.ids.next();
+                item.content.id = state.ids.next();
             }
         }
         let mut order: Vec<usize> = (0..items.len()).collect();
@@ -115,14 +116,7 @@ impl Sequencer {
             let cursor = mark.entry.cursor;
             return (state.log.end(), cursor);
         }
-        let id = self.ids.next();
-        // Below all that is on its way: once the log has forgotten the mark, all that is newer than the
-        // cursor is taken for missed.
-        let first = state.in_flight.first().into_iter().chain(state.ready.keys().next()).min();
-        let cursor = match first {
-            Some(first) => Cursor { at: first.at.saturating_sub(1), id },
-            None => Cursor { at: state.next_time(id).0, id },
-        };
+        let cursor = state.own_cursor();
         state.log(Kind::Mark, Entry { cursor, author: UserId::MIN });
         (state.log.end(), cursor)
     }
@@ -137,7 +131,7 @@ impl Sequencer {
         self.lock().log.slice(from, end, most)
     }
 
-    /// Where the publish or mark with this cursor stands, as far as the log goes back.
+    /// Where the publish, restore or mark to which this cursor leads stands, as far as the log goes back.
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
         self.lock().log.place(cursor)
     }
@@ -193,8 +187,20 @@ impl State {
         }
     }
 
+    /// A cursor for a place in the log that no item has. Below all that is on its way: once the log has
+    /// forgotten the place, all that is newer than the cursor is taken for missed.
+    fn own_cursor(&mut self) -> Cursor {
+        let id = self.ids.next();
+        let first = self.in_flight.first().into_iter().chain(self.ready.keys().next()).min();
+        match first {
+            Some(first) => Cursor { at: first.at.saturating_sub(1), id },
+            None => Cursor { at: self.next_time(id).0, id },
+        }
+    }
+
     fn log(&mut self, kind: Kind, entry: Entry) {
-        self.log.push(Event { kind, entry, logged: now() });
+        let place = if kind == Kind::Restore { self.own_cursor() } else { entry.cursor };
+        self.log.push(Event { kind, entry, logged: now(), place });
     }
 
     /// Logs what no smaller cursor in flight holds up.
@@ -402,5 +408,26 @@ mod tests {
         assert!(below < items[0].content.cursor(), "what is on its way will be news");
         flight.commit(entry(&items[0]));
         assert_eq!(sequencer.place(items[0].content.cursor()), Some(3));
+    }
+
+    #[test]
+    fn a_restore_is_a_place_behind_the_publish() {
+        let sequencer = sequencer();
+        let mut old = [item(5, 1000, true)];
+        sequencer.begin(&mut old).commit(entry(&old[0]));
+        let mut items = [item(0, 0, true)];
+        let flight = sequencer.begin(&mut items);
+        // Twice, for each is a place.
+        for kind in [Kind::Delete, Kind::Restore, Kind::Delete, Kind::Restore] {
+            sequencer.changed(kind, entry(&old[0]));
+        }
+        let events = sequencer.slice(0, u64::MAX, 9).events;
+        let places: Vec<_> =
+            [0, 2, 4].map(|index: usize| events[index].place).map(|place| sequencer.place(place)).into();
+        assert_eq!(places, [Some(0), Some(2), Some(4)]);
+        assert_eq!(events[0].place, old[0].content.cursor());
+        let below = |event: &Event| event.place < items[0].content.cursor() && event.place > old[0].content.cursor();
+        assert!(below(&events[2]) && below(&events[4]), "what is on its way will be news");
+        drop(flight);
     }
 }

@@ -162,7 +162,7 @@ fn silence_is_broken_by_comments() {
 #[test]
 fn what_is_no_cursor_is_no_last_event() {
     let town = Town::empty(&[]);
-    for bad in ["", "1", "x-1", "1-0", "-", "01-1", "9223372036854775808-1"] {
+    for bad in ["1", "x-1", "1-0", "-", "01-1", "9223372036854775808-1"] {
         let reply = town.server.call_as("GET", "/v1/users/1/stream", "", &[("last-event-id", bad)]);
         reply.problem(bad, 400, "invalid_header");
     }

@@ -43,8 +43,8 @@ pub(super) fn calls() -> Vec<Call> {
             .about(EVENTS)
             .query([header(
                 "Last-Event-ID",
-                "A cursor: replay what came after it. More than 1,000 events are one `reset`",
-                cursor(),
+                "A cursor: replay what came after it. More than 1,000 items are one `reset`. Empty is none",
+                schemas::text(&format!("^$|{}", schemas::cursor_pattern())),
                 "1689089522000-32850",
             )])
             .answers_events("Events without an end", Shape::named("Event", event), came)

@@ -1,0 +1,110 @@
+//! Streams that go on after an item that came back, and after changes that are no items.
+
+use super::client::{PATIENCE, Server};
+use super::listener::Listener;
+
+fn batch(server: &Server, ids: std::ops::RangeInclusive<u64>) {
+    let items: Vec<_> = ids.map(|id| format!(r#"{{"content_id":{id},"author_id":2}}"#)).collect();
+    server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
+}
+
+/// Deletes an item and takes that back.
+fn back(server: &Server, id: u64) {
+    assert_eq!(server.call("DELETE", &format!("/v1/content/{id}"), "").status, 204);
+    server.call("POST", &format!("/v1/content/{id}/restore"), "").expect(200);
+}
+
+/// The block with which a client is told of another place than its last item.
+fn place(listener: &mut Listener) -> String {
+    let block = listener.block(PATIENCE).expect("a place");
+    assert_eq!((block.event.as_str(), block.comments), ("", 0), "{block:?}");
+    block.id.expect("an id")
+}
+
+#[test]
+fn after_an_item_that_came_back_a_client_goes_on_from_there() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    server.follow(9, 3, 10);
+    let (mut listener, mut other) = (Listener::open(&server, 1, None), Listener::open(&server, 9, None));
+    let begin = place(&mut other);
+    server.publish(1, 2, 1000);
+    assert_eq!(listener.content(), 1);
+    for ids in [2..=800, 801..=1500] {
+        batch(&server, ids.clone());
+        ids.for_each(|id| assert_eq!(listener.content(), id));
+    }
+    back(&server, 1);
+    let sent = listener.event();
+    // The delete is left out where the restore was there first.
+    let sent = if sent.event == "delete" { listener.event() } else { sent };
+    assert_eq!((sent.event.as_str(), sent.id.as_deref()), ("content", Some("1000-1")), "the id is the cursor");
+    let behind = place(&mut listener);
+    assert_eq!(listener.last_id.as_deref(), Some(behind.as_str()));
+    server.publish(1600, 2, 5);
+    assert_eq!(listener.content(), 1600);
+    for _ in 0..2 {
+        let mut again = Listener::open(&server, 1, Some(&behind));
+        assert_eq!(again.content(), 1600, "neither a reset nor what came before");
+        again.is_quiet();
+    }
+    other.is_quiet();
+    assert_eq!(other.last_id, Some(begin), "who is not shown the item hears nothing of it");
+    // The item's own cursor leads to its publish, as ever.
+    assert_eq!(Listener::open(&server, 1, Some("1000-1")).event().event, "reset");
+    // After a restart the place is a matter of time.
+    let (_, data) = server.stop("TERM");
+    let server = Server::on(data, &[]);
+    Listener::open(&server, 1, Some(&behind)).is_quiet();
+}
+
+#[test]
+fn an_item_that_came_back_while_a_client_was_away_is_a_place_too() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    (1..=3).for_each(|id| server.publish(id, 2, 1000 + id));
+    back(&server, 1);
+    back(&server, 3);
+    // 1 came back, and 3 came anew and is as it is now; behind either it goes on.
+    let mut listener = Listener::open(&server, 1, Some("1001-1"));
+    assert_eq!((listener.content(), listener.content(), listener.content()), (2, 3, 1));
+    let places = [place(&mut listener), place(&mut listener)];
+    listener.is_quiet();
+    Listener::open(&server, 1, Some(&places[1])).is_quiet();
+    let mut again = Listener::open(&server, 1, Some(&places[0]));
+    assert_eq!(again.content(), 3);
+}
+
+#[test]
+fn only_items_are_counted_of_what_was_missed() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    server.publish(1, 2, 1000);
+    batch(&server, 2..=1001);
+    for id in 2..5 {
+        server.call("PATCH", &format!("/v1/content/{id}"), r#"{"text":"new"}"#).expect(200);
+    }
+    back(&server, 7);
+    assert_eq!(server.call("DELETE", "/v1/content/8", "").status, 204);
+    let mut listener = Listener::open(&server, 1, Some("1000-1"));
+    (2..=1001).filter(|id| *id != 8).for_each(|id| assert_eq!(listener.content(), id));
+    let rest: Vec<_> = (0..4).map(|_| listener.event().event).collect();
+    assert_eq!(rest, ["edit", "edit", "edit", "delete"]);
+    listener.is_quiet();
+    batch(&server, 1002..=1002);
+    assert_eq!(Listener::open(&server, 1, Some("1000-1")).event().event, "reset");
+}
+
+#[test]
+fn an_empty_place_is_none() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    server.publish(1, 2, 1000);
+    let mut listener = Listener::open(&server, 1, Some(""));
+    let begin = place(&mut listener);
+    listener.is_quiet();
+    server.publish(2, 2, 1001);
+    assert_eq!(listener.content(), 2);
+    let mut again = Listener::open(&server, 1, Some(&begin));
+    assert_eq!(again.content(), 2);
+}
