@@ -26,6 +26,8 @@ mod lists;
 mod markers;
 #[path = "http/metrics.rs"]
 mod metrics;
+#[path = "http/polls.rs"]
+mod polls;
 #[path = "http/presence.rs"]
 mod presence;
 #[path = "http/races.rs"]

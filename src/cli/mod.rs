@@ -72,7 +72,7 @@ enum Command {
 #[derive(Debug, Args)]
 struct ServeArgs {
     /// Address and port to listen on; overrides server.listen
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = crate::config::address)]
     listen: Option<SocketAddr>,
     /// Serve other addresses than loopback although anybody who reaches them may do anything
     #[arg(long)]

@@ -3,6 +3,7 @@
 //! Sources, each overriding the one before: the defaults here, the config file, environment
 //! variables such as `TIDELINE__TIMELINE__INBOX_LIMIT=300`, the command line.
 
+mod address;
 mod duration;
 mod limits;
 mod load;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use address::address;
 pub use duration::Duration;
 
 /// All settings.
@@ -44,7 +46,8 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
-    /// Address and port; port 0 takes a free one.
+    /// Address and port; port 0 takes a free one, without a host it is 127.0.0.1.
+    #[serde(deserialize_with = "address::deserialize")]
     pub listen: SocketAddr,
     /// HTTP worker threads; 0 for one a core.
     pub workers: usize,

@@ -2,7 +2,7 @@
 
 use super::Feed;
 use crate::error::{Error, Result};
-use crate::model::{CommentDraft, Content, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
+use crate::model::{CommentDraft, Content, ContentId, Entry, Page, PageRequest, UserId};
 use crate::store::Tier;
 
 impl Feed {
@@ -23,7 +23,7 @@ impl Feed {
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
         self.must_be_there(subject, tier)?;
-        list_page(request, |span, order, limit| self.store.comments(subject, span, order, limit, tier))
+        self.list_page(request, |span, order, limit| self.store.comments(subject, span, order, limit, tier))
     }
 
     /// A page of the comments that a user made.
@@ -33,24 +33,11 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        list_page(request, |span, order, limit| self.store.user_comments(author, span, order, limit, tier))
+        self.list_page(request, |span, order, limit| self.store.user_comments(author, span, order, limit, tier))
     }
 
     /// `content_not_found` unless an item is live.
     pub(super) fn must_be_there(&self, id: ContentId, tier: Tier) -> Result<()> {
         if self.contents(&[id], tier)?.is_empty() { Err(Error::content_not_found(id)) } else { Ok(()) }
     }
-}
-
-/// A page of a list of entries, of which `first` gives as many as asked for.
-pub(super) fn list_page(
-    request: &PageRequest<ContentId>,
-    first: impl Fn(Span<ContentId>, Order, usize) -> Result<Vec<Entry>>,
-) -> Result<Page<Entry, ContentId>> {
-    let found = first(request.span, request.order(), request.limit + 1)?;
-    let older_exist = |place: Cursor| {
-        let span = Span { before: Some(place), after: None };
-        Ok(!first(span, Order::NewestFirst, 1)?.is_empty())
-    };
-    Page::from_walk(request, found, |entry| entry.cursor, older_exist)
 }

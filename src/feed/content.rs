@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Feed;
-use super::comments::list_page;
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
@@ -55,13 +54,15 @@ impl Feed {
                 }
             })?;
             drop(flight);
+            drop(room);
             if !published.contains(&Published::Taken) {
                 let result = |(item, published): (Publish, Published)| match published {
                     Published::New(_) => (item.content, true),
                     Published::Same(content) => (content, false),
                     Published::Taken => (item.content, false),
                 };
-                let results = items.into_iter().zip(published).map(result).collect();
+                let results: Vec<(Content, bool)> = items.into_iter().zip(published).map(result).collect();
+                self.live.sequencer().settle(results.iter().map(|(content, _)| content.cursor()));
                 failpoint::pass(Place::PublishQueued);
                 return Ok(results);
             }
@@ -179,7 +180,7 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        list_page(request, |span, order, limit| self.store.outboxes(&[author], span, order, limit, tier))
+        self.list_page(request, |span, order, limit| self.store.outboxes(&[author], span, order, limit, tier))
     }
 }
 

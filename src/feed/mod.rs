@@ -14,6 +14,7 @@ mod contents;
 mod followees;
 mod fresh;
 mod lanes;
+mod lists;
 mod live;
 mod markers;
 mod reactions;

@@ -12,6 +12,7 @@
 
 use super::Feed;
 use super::followees::List;
+use super::lists::Instant;
 use crate::error::Result;
 use crate::model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
 use crate::store::Tier;
@@ -89,6 +90,7 @@ impl Feed {
         look: impl Fn(&Stretches<'_>) -> Result<T>,
     ) -> Result<T> {
         for _ in 0..ATTEMPTS {
+            let instant = self.instant();
             let epoch = self.backlog.epoch(user);
             // Before anything else: from here on, fan-outs that choose their recipients choose a
             // reader who is seen.
@@ -97,15 +99,16 @@ impl Feed {
             if !reader.activity.has_inbox() {
                 break;
             }
-            let seen = look(&|span, order, n| self.stretch(&reader, span, order, n, tier))?;
+            let seen = look(&|span, order, n| Ok(self.stretch(&reader, span, order, n, tier)?.of_before(&instant)))?;
             // Whoever skips this reader in a fan-out has made it dormant first; so a look that lacks
             // what was skipped finds that here.
             if self.store.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
                 return Ok(seen);
             }
         }
+        let instant = self.instant();
         let authors = self.authors(user, tier)?;
-        look(&|span, order, n| self.pull(&authors, span, order, n, tier))
+        look(&|span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&instant)))
     }
 
     /// The same page from outboxes alone: slower, and the definition of what is right.
@@ -115,8 +118,10 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
+        let instant = self.instant();
         let authors = self.authors(user, tier)?;
-        self.page(request, &|span, order, n| self.pull(&authors, span, order, n, tier), tier)
+        let pull = |span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&instant));
+        self.page(request, &pull, tier)
     }
 
     /// Whose content a user is shown: the followees, less the muted and those who hide from the user; and
@@ -218,6 +223,12 @@ impl Stretch {
     fn of(entries: Vec<Entry>, n: usize) -> Self {
         let end = entries.last().filter(|_| entries.len() >= n).map(|entry| entry.cursor);
         Self { entries, end }
+    }
+
+    /// The same without what came after an instant.
+    fn of_before(mut self, instant: &Instant<'_>) -> Self {
+        instant.keep_older(&mut self.entries);
+        self
     }
 
     /// Goes on with what comes after this stretch, unless it has enough or ended early.

@@ -14,11 +14,6 @@ impl Feed {
             Some(topic) => self.store.topic_content(topic, span, order, limit, self.rules.topic_limit, tier),
             None => Ok(Vec::new()),
         };
-        let found = read(request.span, request.order(), request.limit + 1)?;
-        let older_exist = |place| {
-            let span = Span { before: Some(place), after: None };
-            Ok(!read(span, Order::NewestFirst, 1)?.is_empty())
-        };
-        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+        self.list_page(request, read)
     }
 }

@@ -9,6 +9,7 @@
 
 mod ids;
 mod log;
+mod order;
 mod presence;
 mod queue;
 mod sequencer;

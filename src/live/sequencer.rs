@@ -6,39 +6,32 @@
 //! flight. So items with times of the server are in the log in the order of their cursors, although
 //! they are written side by side. An item with a time of the host's lands wherever the log is when it
 //! is committed: its cursor may be of long ago.
+//!
+//! Readers keep to that order too: a page leaves out what was not in the log when its read began
+//! ([`Sequencer::unsettled`]), and a publish is answered once its items are ([`Sequencer::settle`]). So who
+//! goes on with `after` from the newest item of a page finds all that comes later.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crossbeam_channel::Sender;
 
 use super::ids::IdMaker;
-use super::log::{Event, Kind, Log, Slice};
-use crate::clock::now;
-use crate::model::{ContentId, Cursor, Entry, Millis, Publish, UserId};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
-
-/// How far given times may run ahead of the clock, milliseconds, so that ids that fall, named by the
-/// host within one millisecond, get cursors that rise.
-const MOST_AHEAD: Millis = 1000;
-
-#[derive(Debug)]
-struct State {
-    /// The greatest cursor given so far.
-    last: Cursor,
-    /// Cursors given to items that are being written. Bounded by the backlog, which has room for each.
-    in_flight: BTreeSet<Cursor>,
-    /// Cursors of the host's making that are being written, and by how many.
-    late: HashMap<Cursor, usize>,
-    /// What is on disk and waits for a smaller cursor, with what happened to it since.
-    ready: BTreeMap<Cursor, Vec<(Kind, Entry)>>,
-    log: Log,
-    ids: IdMaker,
-}
+use super::log::{Kind, Log, Slice};
+use super::order::State;
+use crate::model::{ContentId, Cursor, Entry, Publish, UserId};
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Gives times and ids to what is published, and events to those who listen.
 #[derive(Debug)]
 pub struct Sequencer {
     state: Mutex<State>,
+    /// Something has come into the log.
+    logged: Condvar,
+    /// The end of the log, and how many cursors given here are not in it yet: what most reads ask, without the lock.
+    /// The first is written before the second.
+    end: AtomicU64,
+    unlogged: AtomicUsize,
     hint: Sender<()>,
 }
 
@@ -61,11 +54,23 @@ impl Sequencer {
             log: Log::default(),
             ids: IdMaker::default(),
         };
-        Self { state: Mutex::new(state), hint }
+        Self {
+            state: Mutex::new(state),
+            logged: Condvar::new(),
+            end: AtomicU64::new(0),
+            unlogged: AtomicUsize::new(0),
+            hint,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the figures that are read without the lock follow the state; before the lock is given back.
+    fn show_figures(&self, state: &State) {
+        self.end.store(state.log.end(), Ordering::SeqCst);
+        self.unlogged.store(state.in_flight.len() + state.ready.len(), Ordering::SeqCst);
     }
 
     /// Decides time and id of the items that come without, anew at each call, and has the broadcast
@@ -94,7 +99,39 @@ impl Sequencer {
                 cursors.insert(content.cursor(), !in_order);
             }
         }
+        self.show_figures(&state);
+        drop(state);
         Flight { sequencer: self, cursors }
+    }
+
+    /// Waits until what is on disk of these items is in the log. The writes it waits for are under way, on
+    /// other threads.
+    pub fn settle(&self, cursors: impl IntoIterator<Item = Cursor>) {
+        if self.unlogged.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let cursors: Vec<_> = cursors.into_iter().collect();
+        let mut state = self.lock();
+        while cursors.iter().any(|cursor| state.ready.contains_key(cursor)) {
+            state = self.logged.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Which of these items, that a read found which began when the log ended at `end`, came into the log since,
+    /// or are not in it yet: none of them was acknowledged before, and others with smaller cursors may follow.
+    /// `None` for none of them, as it mostly is.
+    pub fn unsettled(&self, cursors: impl Iterator<Item = Cursor>, end: u64) -> Option<HashSet<Cursor>> {
+        if self.unlogged.load(Ordering::SeqCst) == 0 && self.end.load(Ordering::SeqCst) == end {
+            return None;
+        }
+        let state = self.lock();
+        let is_new = |cursor: &Cursor| {
+            state.in_flight.contains(cursor)
+                || state.ready.contains_key(cursor)
+                || state.log.place(*cursor).is_some_and(|place| place >= end)
+        };
+        let new: HashSet<_> = cursors.filter(is_new).collect();
+        Some(new).filter(|new| !new.is_empty())
     }
 
     /// An item that is in the log, or on its way there, was edited, deleted or restored.
@@ -105,6 +142,7 @@ impl Sequencer {
             Some(events) => events.push((kind, entry)),
             None => state.log(kind, entry),
         }
+        self.show_figures(&state);
         drop(state);
         super::hint(&self.hint);
     }
@@ -118,12 +156,13 @@ impl Sequencer {
         }
         let cursor = state.own_cursor();
         state.log(Kind::Mark, Entry { cursor, author: UserId::MIN });
+        self.show_figures(&state);
         (state.log.end(), cursor)
     }
 
     /// The position that the next event gets.
     pub fn end(&self) -> u64 {
-        self.lock().log.end()
+        self.end.load(Ordering::SeqCst)
     }
 
     /// At most `most` events from a position on, up to and without `end`.
@@ -155,67 +194,6 @@ impl Sequencer {
     }
 }
 
-impl State {
-    /// A time for an item with this id, and whether its cursor is then the greatest of all.
-    fn next_time(&mut self, id: ContentId) -> (Millis, bool) {
-        let clock = now();
-        let mut cursor = Cursor { at: clock.max(self.last.at), id };
-        if cursor <= self.last && self.last.at < clock.saturating_add(MOST_AHEAD) {
-            cursor.at += 1;
-        }
-        let in_order = cursor > self.last;
-        self.last = self.last.max(cursor);
-        (cursor.at, in_order)
-    }
-
-    fn enter(&mut self, cursor: Cursor, in_order: bool) {
-        if in_order {
-            self.in_flight.insert(cursor);
-        } else {
-            *self.late.entry(cursor).or_default() += 1;
-        }
-    }
-
-    fn leave(&mut self, cursor: Cursor, late: bool) {
-        if !late {
-            self.in_flight.remove(&cursor);
-        } else if let Some(writers) = self.late.get_mut(&cursor) {
-            *writers -= 1;
-            if *writers == 0 {
-                self.late.remove(&cursor);
-            }
-        }
-    }
-
-    /// A cursor for a place in the log that no item has. Below all that is on its way: once the log has
-    /// forgotten the place, all that is newer than the cursor is taken for missed.
-    fn own_cursor(&mut self) -> Cursor {
-        let id = self.ids.next();
-        let first = self.in_flight.first().into_iter().chain(self.ready.keys().next()).min();
-        match first {
-            Some(first) => Cursor { at: first.at.saturating_sub(1), id },
-            None => Cursor { at: self.next_time(id).0, id },
-        }
-    }
-
-    fn log(&mut self, kind: Kind, entry: Entry) {
-        let place = if kind == Kind::Restore { self.own_cursor() } else { entry.cursor };
-        self.log.push(Event { kind, entry, logged: now(), place });
-    }
-
-    /// Logs what no smaller cursor in flight holds up.
-    fn release(&mut self) {
-        while let Some(first) = self.ready.first_entry() {
-            if self.in_flight.first().is_some_and(|flying| flying < first.key()) {
-                return;
-            }
-            for (kind, entry) in first.remove() {
-                self.log(kind, entry);
-            }
-        }
-    }
-}
-
 impl Flight<'_> {
     /// An item of the flight is on disk. Comes before anybody can change it.
     pub fn commit(&mut self, entry: Entry) {
@@ -228,7 +206,9 @@ impl Flight<'_> {
             state.ready.insert(entry.cursor, vec![(Kind::Publish, entry)]);
             state.release();
         }
+        self.sequencer.show_figures(&state);
         drop(state);
+        self.sequencer.logged.notify_all();
         super::hint(&self.sequencer.hint);
     }
 }
@@ -243,7 +223,9 @@ impl Drop for Flight<'_> {
             state.leave(cursor, late);
         }
         state.release();
+        self.sequencer.show_figures(&state);
         drop(state);
+        self.sequencer.logged.notify_all();
         super::hint(&self.sequencer.hint);
     }
 }
@@ -252,8 +234,11 @@ impl Drop for Flight<'_> {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::log::Event;
+    use super::super::order::MOST_AHEAD;
     use super::*;
-    use crate::model::{Content, Id};
+    use crate::clock::now;
+    use crate::model::{Content, Id, Millis};
 
     fn sequencer() -> Sequencer {
         Sequencer::new(crossbeam_channel::bounded(1).0)
