@@ -21,7 +21,8 @@ pub(super) fn texts(feed: &Feed, events: &[Event]) -> Result<Vec<Option<String>>
     events.iter().zip(happened).map(|(event, happened)| told(event, happened)).collect()
 }
 
-fn told(event: &Event, happened: Option<Happened>) -> Result<Option<String>, Problem> {
+/// An event as text, by what happened; nothing if it was undone since.
+pub(super) fn told(event: &Event, happened: Option<Happened>) -> Result<Option<String>, Problem> {
     let text = happened.map(text).transpose()?;
     Ok(match (event.kind, text) {
         (Kind::Mark, _) => Some(place(event.place)),

@@ -20,11 +20,11 @@ use super::connections::Held;
 use super::events;
 use super::problem::Problem;
 use crate::feed::Feed;
-use crate::live::{Event, Item, Stream};
+use crate::live::{Event, Item, Share, Stream};
 use crate::model::{Cursor, UserId};
 
-/// Events that are read at once for a client that catches up.
-const PART: usize = 50;
+/// Items that are read at once for a client that catches up.
+const STEP: usize = 8;
 /// What goes to the connection at once, bytes, unless one event alone is larger.
 const PIECE: usize = 16 << 10;
 
@@ -88,8 +88,15 @@ fn open(feed: &Feed, user: UserId, after: Option<Cursor>) -> Result<Opened, Prob
     Ok(Opened { stream, text, missed: missed.into() })
 }
 
-/// Some events as text, and those that come after them.
-type Part = (String, VecDeque<Event>);
+/// Some of what a client missed.
+struct Part {
+    /// As it goes out; empty only at the end.
+    text: String,
+    /// What counts it.
+    memory: Share,
+    /// The events that come after it.
+    rest: VecDeque<Event>,
+}
 
 type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
 
@@ -101,6 +108,8 @@ struct Body {
     text: String,
     /// What the client missed; before all that is new.
     catch_up: Option<Reading>,
+    /// Counts what was missed and is in `text`, or with the connection: until that asks for more.
+    held: Option<Share>,
     stream: Stream,
     /// Nothing comes after `text`.
     over: bool,
@@ -113,7 +122,8 @@ impl Body {
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         heartbeat.reset();
         let (api, stream) = (Arc::clone(api), opened.stream);
-        let mut body = Self { api, user, text: opened.text, catch_up: None, stream, over: false, heartbeat };
+        let text = opened.text;
+        let mut body = Self { api, user, text, catch_up: None, held: None, stream, over: false, heartbeat };
         body.catch_up(opened.missed);
         body
     }
@@ -129,17 +139,20 @@ impl Body {
     /// Gathers what there is to send; false once the stream is over.
     fn gather(&mut self, context: &mut Context<'_>) -> bool {
         // Taken out, for what has ended must not be asked again.
-        while self.text.len() < PIECE
-            && let Some(mut reading) = self.catch_up.take()
-        {
+        while let Some(mut reading) = self.catch_up.take() {
             match reading.as_mut().poll(context) {
                 Poll::Pending => {
                     self.catch_up = Some(reading);
                     return true;
                 }
-                Poll::Ready(Ok((text, rest))) => {
-                    self.text.push_str(&text);
-                    self.catch_up(rest);
+                Poll::Ready(Ok(part)) => {
+                    self.text.push_str(&part.text);
+                    self.held = Some(part.memory);
+                    self.catch_up(part.rest);
+                    // The next one is read when the connection asks for more.
+                    if self.catch_up.is_some() && !self.text.is_empty() {
+                        return true;
+                    }
                 }
                 // The client comes back, and goes on from the last event it got.
                 Poll::Ready(Err(_)) => return false,
@@ -160,13 +173,34 @@ impl Body {
     }
 }
 
-/// The next events that a client missed, of those whose authors it is shown by now.
-fn part(feed: &Feed, user: UserId, mut missed: VecDeque<Event>) -> Result<Part, Problem> {
-    let rest = missed.split_off(missed.len().min(PART));
+/// The next events that a client missed, of those whose authors it is shown by now: as many as make a
+/// piece, or one where memory is short.
+fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Problem> {
+    let memory = feed.live().streams().memory();
+    let room = memory.reserve(PIECE);
+    let most = if room.is_some() { PIECE } else { 1 };
     let authors = feed.shown_to(user)?;
-    missed.retain(|event| authors.binary_search(&event.entry.author).is_ok());
-    let texts = events::texts(feed, missed.make_contiguous())?;
-    Ok((texts.into_iter().flatten().collect(), rest))
+    let mut text = String::new();
+    while text.len() < most && !rest.is_empty() {
+        let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).copied().collect();
+        let mut full = false;
+        for (event, happened) in step.iter().zip(feed.happened(&step)?) {
+            let is_shown = authors.binary_search(&event.entry.author).is_ok();
+            let next = if is_shown { events::told(event, happened)? } else { None }.unwrap_or_default();
+            full = !text.is_empty() && text.len() + next.len() > most;
+            if full {
+                break;
+            }
+            text.push_str(&next);
+            rest.pop_front();
+        }
+        if full {
+            break;
+        }
+    }
+    let held = memory.hold(text.len());
+    drop(room);
+    Ok(Part { text, memory: held, rest })
 }
 
 impl MessageBody for Body {
@@ -177,6 +211,8 @@ impl MessageBody for Body {
     }
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        // What was handed over last is on its way.
+        self.held = None;
         self.over = self.over || !self.gather(context);
         if !self.text.is_empty() {
             self.heartbeat.reset();
@@ -192,6 +228,7 @@ impl MessageBody for Body {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
     use std::task::Waker;
     use std::thread;
     use std::time::{Duration, Instant};
@@ -322,5 +359,34 @@ mod tests {
         assert_eq!(missed(&|flight| drop(flight)), Some(vec![cursor]), "a repeat: the log will never have it");
         assert_eq!(missed(&|_| thread::sleep(Duration::from_secs(2))), None, "nobody waits for ever");
         assert_eq!(missed(&|mut flight| flight.commit(item.content.entry())), Some(vec![]), "now the log has it");
+    }
+
+    #[actix_web::test]
+    async fn what_was_missed_is_read_as_it_is_taken_and_counts_as_long() {
+        let api = api();
+        let streams = api.feed().live().streams();
+        let used = || usize::try_from(streams.usage().memory.used).expect("fits");
+        for (id, size) in [(11, 60_000), (12, 1000)] {
+            let text = "x".repeat(size);
+            let item = format!(r#"{{"author_id":2,"content_id":{id},"published_at":{id},"text":"{text}"}}"#);
+            import(api.feed(), &item);
+        }
+        for (id, is_short, some) in [(11, false, 1..=1), (12, false, STEP + 1..=16), (12, true, 1..=1)] {
+            let _others = is_short.then(|| streams.memory().hold(64 << 20));
+            let before = used();
+            let mut body = body(&api, vec![missed(id); 40].into());
+            let (mut seen, mut greatest) = (0, 0);
+            while seen < 40 {
+                let piece = poll_fn(|context| body.as_mut().poll_next(context)).await;
+                let Some(Ok(piece)) = piece else { panic!("{seen}") };
+                let events = String::from_utf8_lossy(&piece).matches("event: content").count();
+                let held = used() - before;
+                assert!(events == 0 || held <= piece.len() && held + 3 >= piece.len(), "{held} {}", piece.len());
+                (seen, greatest) = (seen + events, greatest.max(events));
+            }
+            assert!(seen == 40 && some.contains(&greatest), "{id} {is_short}: {greatest} at once");
+            drop(body);
+            assert_eq!(used(), before);
+        }
     }
 }

@@ -25,7 +25,7 @@ use crate::model::Millis;
 pub use ids::IdMaker;
 pub use log::{Event, Kind, Slice};
 pub use presence::{Online, Presence};
-pub use queue::{Frame, Item};
+pub use queue::{Frame, Item, Memory, Share};
 pub use sequencer::{Flight, Sequencer};
 pub use streams::{Closed, Stale, Stream, Streams, StreamsUsage};
 

@@ -11,20 +11,46 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 /// Most events that wait for one client.
 pub(super) const CAPACITY: usize = 1000;
 /// Bytes of the texts that wait for clients, all streams together. Above it a client that lags loses
-/// what waits for it.
+/// what waits for it, and one that catches up gets one event at a time.
 const MEMORY: u64 = 64 << 20;
 
-/// The memory of frames, all streams together.
+/// The memory of what waits to be sent, all streams together.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Memory(Arc<AtomicU64>);
+pub struct Memory(Arc<AtomicU64>);
 
 impl Memory {
+    /// Counts so many bytes, whether there is room for them or not.
+    pub fn hold(&self, bytes: usize) -> Share {
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+        Share { memory: self.clone(), bytes }
+    }
+
+    /// Sets so many bytes aside, if there is room for them.
+    pub fn reserve(&self, bytes: usize) -> Option<Share> {
+        let more = |used: u64| Some(used.saturating_add(bytes as u64)).filter(|used| *used <= MEMORY);
+        let reserved = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        reserved.is_ok().then(|| Share { memory: self.clone(), bytes })
+    }
+
     pub(super) fn fill(&self) -> Fill {
         Fill { used: self.0.load(Ordering::Relaxed), limit: MEMORY }
     }
 
     fn is_short(&self) -> bool {
         self.0.load(Ordering::Relaxed) > MEMORY
+    }
+}
+
+/// Some of the memory, counted until this is dropped.
+#[derive(Debug)]
+pub struct Share {
+    memory: Memory,
+    bytes: usize,
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.memory.0.fetch_sub(self.bytes as u64, Ordering::Relaxed);
     }
 }
 
@@ -189,6 +215,18 @@ mod tests {
         queue.reset(Cursor::OLDEST);
         assert!(matches!(queue.push(&frame(2, &memory)).0, Pushed::Queued));
         assert_eq!(take(&queue), [None, Some(2)]);
+    }
+
+    #[test]
+    fn memory_is_set_aside_where_there_is_some() {
+        let memory = Memory::default();
+        let (all, more) = (memory.reserve(MEMORY as usize - 10), memory.hold(10));
+        assert!(all.is_some() && memory.reserve(1).is_none());
+        let beyond = memory.hold(10);
+        drop((more, beyond));
+        assert!(memory.reserve(11).is_none() && memory.reserve(10).is_some());
+        drop(all);
+        assert_eq!(memory.fill().used, 0);
     }
 
     #[test]

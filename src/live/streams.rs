@@ -184,6 +184,11 @@ impl Streams {
         Arc::new(Frame::new(author, text, self.memory.clone()))
     }
 
+    /// The memory of what waits to be sent.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// Puts an event of the log into the queues of the streams that show its author; false, and nothing
     /// done, if a stream is stale.
     pub fn deliver(&self, position: u64, frame: &Arc<Frame>, author: UserId) -> bool {
