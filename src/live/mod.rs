@@ -108,7 +108,7 @@ mod tests {
         // The newest first.
         while streams.pop().is_some() {}
         let end = began.elapsed();
-        assert!(end < 3 * beginning, "{beginning:?}, {end:?}");
+        assert!(end < 10 * beginning, "{beginning:?}, {end:?}");
         assert!(!live.streams().has_listeners(user(1)));
     }
 }
