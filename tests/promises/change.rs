@@ -237,11 +237,12 @@ impl Case {
         let body = Body { kind: COMMENT, ref_id: Some(subject), ..post.body() };
         let text = fields(post.id, post.at, &body).collect::<Vec<_>>().join(",");
         let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
+        let began = clock();
         let answer = self.system.feed.comment(subject, draft).map(|published| vec![published]);
         if deleted {
             return expect_not_found(answer);
         }
-        self.published(&[(post.id, post.at, body)], clock(), answer)
+        self.published(&[(post.id, post.at, body)], began, answer)
     }
 
     pub(crate) fn relate(
