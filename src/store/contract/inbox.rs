@@ -29,7 +29,7 @@ impl Store {
     }
 
     /// Records who will get an item, before the first recipient is chosen, and with it the
-    /// author's [`Unpushed`] for a reach short of all.
+    /// author's [`Unpushed`](crate::model::Unpushed) for a reach short of all.
     pub fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
         dispatch!(self, s => s.begin_fan_out(job, entry, reach))
     }
