@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sends what `/openapi.json` allows, and what it does not, to a running server, and holds every answer against it.
 
-schemathesis does so with all of its checks and phases; this script installs it into an environment of its own,
+schemathesis does so with all of its checks but one, and in all phases; this script installs it into an environment of its own,
 starts the server, repeats with other seeds until there were enough requests, and looks at the server's own figures
 at the end. Exits non-zero on any 5xx, undocumented status or answer that is not as described.
 """
@@ -99,7 +99,9 @@ def run(args: argparse.Namespace, program: Path, base: str, directory: Path, see
     # One worker: with more, schemathesis 4.32 trips over its own caches now and then.
     command = [
         program, "--config-file", CONFIG, "run", directory / "openapi.json", "--url", base, "--workers", "1",
-        "--checks", "all", "--mode", "all", "--seed", str(seed_of_round), "--continue-on-failure", "--warnings", "off",
+        # What was deleted may rightly be there again: restoreContent brings it back, of which this check does not know.
+        "--checks", "all", "--exclude-checks", "use_after_free", "--mode", "all",
+        "--seed", str(seed_of_round), "--continue-on-failure", "--warnings", "off",
         "--report", "ndjson", "--report-dir", directory, "--max-examples", str(args.examples),
     ]
     for name in args.only:
