@@ -100,9 +100,7 @@ impl Feed {
         request: &PageRequest<UserId>,
         tier: Tier,
     ) -> Result<Page<UserCursor, UserId>> {
-        if self.contents(&[id], tier)?.is_empty() {
-            return Err(Error::content_not_found(id));
-        }
+        self.must_be_there(id, tier)?;
         let found = self.store.reactors(id, kind, request.span, request.order(), request.limit + 1, tier)?;
         let older_exist = |place| {
             let span = Span { before: Some(place), after: None };

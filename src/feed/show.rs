@@ -1,8 +1,7 @@
 //! Content with all that is shown of it: what a page takes does not depend on how many items it has.
 //!
 //! Contents and cards come from caches that are never older than the last acknowledged change; what
-//! is not in them is read in one call a table. Counts and
-//! reactions are read each time.
+//! is not in them is read in one call a table. Counts and reactions are read each time.
 
 use std::collections::HashSet;
 use std::sync::Arc;
