@@ -51,7 +51,7 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/users/{uid}/hidden-from").get(barriers::hidden_from).done())
         .service(at("/v1/users/{uid}/hidden-from/{target}").put(barriers::hide).delete(barriers::unhide).done())
         .service(at("/v1/users/{uid}/relations").get(relations::relations).done())
-        .service(at("/v1/users/{uid}/presence").put(presence::beat).done())
+        .service(at("/v1/users/{uid}/presence").get(presence::show).put(presence::beat).done())
         .service(at("/v1/users/{uid}/stream").get(stream::listen).done())
         .service(at("/healthz").always().get(admin::healthz).done())
         .service(at("/readyz").always().get(admin::readyz).done())

@@ -53,6 +53,11 @@ impl Presence {
         state
     }
 
+    /// How a user is online.
+    pub fn of(&self, user: UserId, now: Millis) -> Online {
+        self.at(now).users.get(&user).copied().unwrap_or_default()
+    }
+
     /// A heartbeat; how the user is online then. `None` if there are too many users online.
     pub fn beat(&self, user: UserId, now: Millis) -> Option<Online> {
         let mut state = self.at(now);
@@ -143,6 +148,17 @@ mod tests {
         presence.disconnect(user(3));
         assert_eq!(presence.users(180), 0);
         assert_eq!(presence.heartbeats(180).used, 0);
+    }
+
+    #[test]
+    fn asking_after_a_user_changes_nothing() {
+        let presence = Presence::new(60);
+        presence.beat(user(1), 100);
+        presence.connect(user(2));
+        assert_eq!(presence.of(user(1), 159), Online { until: Some(160), streams: 0 });
+        assert_eq!(presence.of(user(2), 159), Online { until: None, streams: 1 });
+        assert_eq!((presence.of(user(1), 160), presence.of(user(3), 160)), (Online::default(), Online::default()));
+        assert_eq!(presence.users(160), 1);
     }
 
     #[test]

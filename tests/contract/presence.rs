@@ -1,4 +1,4 @@
-//! `PUT /v1/users/{uid}/presence`
+//! `GET`, `PUT /v1/users/{uid}/presence`
 
 use std::time::{Duration, Instant};
 
@@ -23,12 +23,14 @@ fn presence_is_said_again_and_again_and_changes_nothing_that_is_seen() {
         let expires = state["expires_at"].as_u64().unwrap();
         assert!(expires >= expiry, "a heartbeat lives on: {state}");
         assert_eq!(state, json!({"user_id": "1", "online": true, "expires_at": expires}));
+        assert_eq!(town.server.get("/v1/users/1/presence"), state, "asked for, it is as it was answered");
         assert_eq!(town.server.figure(ONLINE), 1.0);
         expiry = expires;
     }
     town.check("online");
     for _ in 0..2 {
         assert_eq!(say(false), json!({"user_id": "1", "online": false}));
+        assert_eq!(town.server.get("/v1/users/1/presence"), json!({"user_id": "1", "online": false}));
         assert_eq!(town.server.figure(ONLINE), 0.0);
     }
     for bad in ["", "{}", r#"{"online":1}"#, r#"{"online":null}"#, r#"{"online":"true"}"#, r#"{"online":true,"ttl":5}"#]
@@ -49,7 +51,27 @@ fn a_heartbeat_lives_as_long_as_it_is_told_to() {
         assert!(began.elapsed() < PATIENCE, "a heartbeat that does not run out");
         std::thread::sleep(Duration::from_millis(20));
     }
+    assert_eq!(town.server.get("/v1/users/1/presence"), json!({"user_id": "1", "online": false}), "it ran out");
+    let listening = json!({"user_id": "2", "online": true});
+    assert_eq!(town.server.get("/v1/users/2/presence"), listening);
     let state = town.server.call("PUT", "/v1/users/2/presence", r#"{"online":false}"#).expect(200);
-    assert_eq!(state, json!({"user_id": "2", "online": true}), "with an open stream a user is online without a word");
+    assert_eq!(state, listening, "with an open stream a user is online without a word");
+    assert_eq!(town.server.get("/v1/users/2/presence"), listening);
     drop(listener);
+}
+
+#[test]
+fn asking_is_no_heartbeat() {
+    let town = Town::new();
+    for user in [1, 9_000_000_000_u64] {
+        let path = format!("/v1/users/{user}/presence");
+        let offline = json!({"user_id": user.to_string(), "online": false});
+        assert_eq!([town.server.get(&path), town.server.get(&path)], [offline.clone(), offline]);
+        let head = town.server.call("HEAD", &path, "");
+        assert_eq!((head.status, head.bytes.len()), (200, 0));
+    }
+    assert_eq!(town.server.figure(ONLINE), 0.0);
+    town.server.call("GET", "/v1/users/1/presence?online=true", "").problem("a query", 400, "invalid_parameter");
+    town.server.call("GET", "/v1/users/0/presence", "").problem("an id", 400, "invalid_id");
+    town.check("asking changes nothing");
 }

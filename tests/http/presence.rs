@@ -76,6 +76,6 @@ fn other_bodies_are_refused() {
     }
     server.call("PUT", "/v1/users/x/presence", r#"{"online":true}"#).problem("an id", 400, "invalid_id");
     server.call("PUT", "/v1/users/1/presence?a=1", r#"{"online":true}"#).problem("a", 400, "invalid_parameter");
-    server.call("GET", path, "").problem("a method", 405, "method_not_allowed");
+    server.call("DELETE", path, "").problem("a method", 405, "method_not_allowed");
     assert_eq!(server.figure(ONLINE), 0.0);
 }

@@ -34,6 +34,13 @@ pub(super) fn calls() -> Vec<Call> {
         .build();
     let came = json!({"event": "content", "id": "1689089522000-32850", "data": content::example().to_string()});
     let calls = vec![
+        get("/v1/users/{uid}/presence", "getPresence", "Whether a user is online")
+            .about(
+                "Asking does not count as the user being active. A user of whom nothing is known is not online. Presence \
+                is in memory: after a restart nobody is online until the next heartbeat or stream.",
+            )
+            .answers(200, "How the user is online", Shape::of::<PresenceBody>(), there.clone())
+            .never_waits(),
         put("/v1/users/{uid}/presence", "setPresence", "A heartbeat, or its end")
             .about("A user is online for `presence.ttl` after a heartbeat, and as long as a stream is open.")
             .body(Shape::named("NewPresence", beat), json!({"online": true}))
