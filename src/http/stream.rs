@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 
 use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
-use actix_web::http::Method;
 use actix_web::http::header::CACHE_CONTROL;
+use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
@@ -50,7 +50,10 @@ pub(super) async fn listen(call: Call) -> Answer {
         Some(connection) => connection.keep(place),
         None => return Err(Problem::internal("nothing is known of this connection")),
     }
-    Ok(response.body(Body::new(&call.api, user, opened)))
+    let mut response = response.body(Body::new(&call.api, user, opened));
+    // HTTP/1.0 knows no chunks: the body is sent as it is, and the end of the connection ends it.
+    response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
+    Ok(response)
 }
 
 /// The item or place after which a client wants to go on; an empty header is none.

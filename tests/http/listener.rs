@@ -24,6 +24,7 @@ pub(crate) struct Listener {
     stream: TcpStream,
     /// What came and is not a whole chunk yet.
     raw: Vec<u8>,
+    chunked: bool,
     /// What came and is not a whole block yet.
     text: String,
     ended: bool,
@@ -39,12 +40,18 @@ impl Listener {
         Self::on(stream, user, last_id)
     }
 
-    pub(crate) fn on(mut stream: TcpStream, user: u64, last_id: Option<&str>) -> Self {
+    pub(crate) fn on(stream: TcpStream, user: u64, last_id: Option<&str>) -> Self {
+        Self::with_version("1.1", stream, user, last_id)
+    }
+
+    /// The same for a client of HTTP/1.0, or of HTTP/1.1.
+    pub(crate) fn with_version(version: &str, mut stream: TcpStream, user: u64, last_id: Option<&str>) -> Self {
         let header = last_id.map_or_else(String::new, |id| format!("Last-Event-ID: {id}\r\n"));
-        write!(stream, "GET /v1/users/{user}/stream HTTP/1.1\r\nhost: x\r\n{header}\r\n").unwrap();
+        write!(stream, "GET /v1/users/{user}/stream HTTP/{version}\r\nhost: x\r\n{header}\r\n").unwrap();
         let mut listener = Self {
             stream,
             raw: Vec::new(),
+            chunked: true,
             text: String::new(),
             ended: false,
             head: String::new(),
@@ -59,6 +66,7 @@ impl Listener {
             listener.receive(Duration::from_millis(100));
         };
         listener.head = String::from_utf8(listener.raw.drain(..end + 4).collect()).unwrap();
+        listener.chunked = listener.head.contains("transfer-encoding: chunked");
         listener
     }
 
@@ -86,6 +94,12 @@ impl Listener {
 
     /// Takes whole chunks out of what has come.
     fn unchunk(&mut self) {
+        if !self.chunked {
+            let whole = std::str::from_utf8(&self.raw).map_or_else(|e| e.valid_up_to(), str::len);
+            self.text.push_str(std::str::from_utf8(&self.raw[..whole]).unwrap());
+            self.raw.drain(..whole);
+            return;
+        }
         while let Some(line) = self.raw.windows(2).position(|bytes| bytes == b"\r\n") {
             let size = std::str::from_utf8(&self.raw[..line]).unwrap();
             let size = usize::from_str_radix(size, 16).unwrap();

@@ -195,6 +195,31 @@ fn a_wrong_place_is_refused() {
 }
 
 #[test]
+fn a_client_of_http_1_0_gets_the_stream_as_it_is() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let connect = || TcpStream::connect(server.address).unwrap();
+    let mut listener = Listener::with_version("1.0", connect(), 1, None);
+    assert!(listener.head.starts_with("HTTP/1.0 200 "), "{}", listener.head);
+    for header in ["transfer-encoding", "content-length", "keep-alive"] {
+        assert!(!listener.head.contains(header), "{}", listener.head);
+    }
+    for id in [11, 12] {
+        server.publish(id, 2, 1000);
+        assert_eq!(listener.content(), id);
+    }
+    let mut missed = Listener::with_version("1.0", connect(), 1, Some("1000-11"));
+    assert_eq!(missed.content(), 12);
+    // The one or the other goes on as before.
+    let mut chunked = Listener::open(&server, 1, Some("1000-11"));
+    assert!(chunked.head.contains("transfer-encoding: chunked"), "{}", chunked.head);
+    assert_eq!(chunked.content(), 12);
+    let (status, _data) = server.stop("TERM");
+    assert_eq!(status.code(), Some(0));
+    assert!(listener.ends() && missed.ends() && chunked.ends());
+}
+
+#[test]
 fn silence_is_broken_by_comments() {
     let settings = [("TIDELINE__PRESENCE__HEARTBEAT", "200ms"), ("TIDELINE__SERVER__REQUEST_TIMEOUT", "300ms")];
     let server = Server::with(&settings);
