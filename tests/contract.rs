@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "contract/access.rs"]
+mod access;
 #[path = "contract/bad_fields.rs"]
 mod bad_fields;
 #[path = "contract/bad_input.rs"]

@@ -55,7 +55,7 @@ class Wire:
         self.buffer = b""
 
     def call(self, method: str, path: str) -> tuple[int, bytes]:
-        self.socket.sendall(f"{method} {path} HTTP/1.1\r\nhost: t\r\n\r\n".encode())
+        self.socket.sendall(f"{method} {path} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
         while b"\r\n\r\n" not in self.buffer:
             self.fill()
         head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)

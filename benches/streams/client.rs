@@ -53,7 +53,7 @@ impl Caller {
     /// Makes a call that must succeed.
     pub(crate) async fn call(&mut self, method: &str, path: &str, body: &str) -> Value {
         let length = body.len();
-        let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}");
+        let request = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}");
         send(&self.stream, request.as_bytes()).await;
         let mut answer = Vec::new();
         let (start, length) = loop {
@@ -90,7 +90,7 @@ impl Listener {
     pub(crate) async fn open(address: SocketAddr, user: u64, after: Option<(u64, u64)>) -> Self {
         let stream = TcpStream::connect(address).await.expect("connects");
         let header = after.map_or_else(String::new, |(at, id)| format!("last-event-id: {at}-{id}\r\n"));
-        let request = format!("GET /v1/users/{user}/stream HTTP/1.1\r\nhost: x\r\n{header}\r\n");
+        let request = format!("GET /v1/users/{user}/stream HTTP/1.1\r\nhost: localhost\r\n{header}\r\n");
         send(&stream, request.as_bytes()).await;
         let mut raw = Vec::new();
         let end = loop {

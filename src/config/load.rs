@@ -71,6 +71,10 @@ impl Settings {
         let defaults = Table::try_from(Config::default()).map_err(wrong)?;
         let value = match defaults.get(section).and_then(|section| section.get(key)) {
             Some(Value::String(_)) | None => Value::String(text),
+            Some(Value::Array(_)) => {
+                let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+                Value::Array(entries.map(|entry| Value::String(entry.to_owned())).collect())
+            }
             Some(other) => {
                 let kind = other.type_str();
                 let value: Option<Value> = text.parse().ok();
@@ -102,6 +106,7 @@ pub(super) fn wrong(what: impl std::fmt::Display) -> Error {
 mod tests {
     use std::io::Write;
 
+    use super::super::Host;
     use super::*;
 
     fn load(text: &str) -> Result<Config> {
@@ -142,6 +147,9 @@ mod tests {
             ("[storage]\nmax_open_files = 3000000000\n", "storage.max_open_files"),
             ("[storage]\ndurability = \"maybe\"\n", "storage.durability"),
             ("[server]\nlisten = \"nowhere\"\n", "server.listen"),
+            ("[server]\nallowed_hosts = \"tideline\"\n", "server.allowed_hosts"),
+            ("[server]\nallowed_hosts = [\"tideline\", \"tideline:80\"]\n", "tideline:80"),
+            ("[server]\nallowed_origins = [\"app.example.org\"]\n", "server.allowed_origins"),
             ("[timeline]\nactive_for = \"soon\"\n", "timeline.active_for"),
             ("[timeline]\nactive_for = 5\n", "timeline.active_for"),
             ("[log]\nlevel = 5\n", "log.level"),
@@ -161,6 +169,11 @@ mod tests {
         assert_eq!(with("TIDELINE__TIMELINE__INBOX_LIMIT", "300").expect("a number").timeline.inbox_limit, 300);
         assert!(with("TIDELINE__AUTH__INSECURE", "true").expect("a switch").auth.insecure);
         assert_eq!(with("TIDELINE__LOG__LEVEL", "5").expect("any text").log.level, "5");
+        let lists =
+            with("TIDELINE__SERVER__ALLOWED_HOSTS", " Tideline, tideline.example.org. ,").expect("a list").server;
+        let [one, other] = ["tideline", "tideline.example.org"].map(Host::Name);
+        assert!(lists.allowed_hosts.len() == 2 && lists.allowed_hosts[0].is(one) && lists.allowed_hosts[1].is(other));
+        assert!(with("TIDELINE__SERVER__ALLOWED_HOSTS", "").expect("an empty list").server.allowed_hosts.is_empty());
         assert_eq!(with("TIDELINE_TIMELINE", "x").expect("not ours"), Config::default());
         for (name, value, word) in [
             ("TIDELINE__TIMELINE__INBOX_LIMIT", "300.7", "timeline.inbox_limit"),
@@ -170,6 +183,8 @@ mod tests {
             ("TIDELINE__TIMELINE__INBOX_LIMIT", "300\nx = 1", "timeline.inbox_limit"),
             ("TIDELINE__FANOUT__PUSH_THRESHOLD", "99999999999999999999", "fanout.push_threshold"),
             ("TIDELINE__AUTH__INSECURE", "1", "auth.insecure"),
+            ("TIDELINE__SERVER__ALLOWED_HOSTS", "[\"tideline\"]", "server.allowed_hosts"),
+            ("TIDELINE__SERVER__ALLOWED_ORIGINS", "https://a.example.org,*", "server.allowed_origins"),
             ("TIDELINE__AUTH__INSECURE", "yes", "auth.insecure"),
             ("TIDELINE__TIMELINE__ACTIVE_FOR", "5", "timeline.active_for"),
             ("TIDELINE__TIMELINE__INBOX_LIMT", "5", "inbox_limt"),

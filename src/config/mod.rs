@@ -7,6 +7,7 @@ mod address;
 mod duration;
 mod limits;
 mod load;
+mod web;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use address::address;
 pub use duration::Duration;
+pub use web::{Authority, Host, HostName, Origin, PageOrigin};
 
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +51,11 @@ pub struct Server {
     /// Address and port; port 0 takes a free one, without a host it is 127.0.0.1.
     #[serde(deserialize_with = "address::deserialize")]
     pub listen: SocketAddr,
+    /// Names of this server besides `localhost`. A request for another name is answered 421; one for an IP address
+    /// never is.
+    pub allowed_hosts: Vec<HostName>,
+    /// Origins besides this server's own whose pages may send changes. From others they are answered 403.
+    pub allowed_origins: Vec<Origin>,
     /// HTTP worker threads; 0 for one a core.
     pub workers: usize,
     /// Most connections at once. A request on one more is answered 503.
@@ -65,6 +72,8 @@ impl Default for Server {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
             workers: 0,
             max_connections: 4096,
             body_limit: 65_536,

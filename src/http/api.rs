@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use actix_web::web;
 
+use super::access::Access;
 use super::limits::{Gate, Limits};
 use super::problem::Problem;
 use super::requests::Requests;
@@ -29,6 +30,8 @@ pub struct Api {
     pub(super) timeout: Duration,
     /// After how much silence a stream gets a comment.
     pub(super) heartbeat: Duration,
+    /// Whose requests are taken.
+    pub(super) access: Access,
     /// What is bounded here.
     pub(super) limits: Limits,
     /// What came and how it ended.
@@ -54,6 +57,7 @@ impl Api {
             batch_limit,
             timeout: config.request_timeout.get(),
             heartbeat,
+            access: Access::new(config),
             limits: Limits::new(config.body_limit, batch_limit, connections),
             requests: Requests::default(),
             timed_out: AtomicU64::new(0),

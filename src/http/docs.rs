@@ -17,8 +17,10 @@ use super::call::{Answer, Call};
 use super::openapi;
 use super::problem::Problem;
 
-/// `data:` is for the pictures in the style sheet; styles are also set by the script.
-const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:";
+/// `data:` is for the pictures in the style sheet; styles are also set by the script. In a frame of another page, its
+/// readers could be led to press its buttons unseen.
+const POLICY: &str =
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 /// `GET /openapi.json`
 pub(super) async fn description(call: Call) -> Answer {

@@ -4,6 +4,7 @@
 //! memory on the thread that took the request, which must not block; what needs the disk goes to a
 //! bounded pool. Every error becomes a problem document in one place, `problem`.
 
+mod access;
 mod admin;
 mod api;
 mod barriers;

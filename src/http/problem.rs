@@ -107,6 +107,24 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "invalid_path", detail)
     }
 
+    /// The request is for a host that is none of this server's.
+    pub(super) fn misdirected_request(host: &str) -> Self {
+        let detail = format_args!(
+            "this server is not known as \"{host}\"; if it is, put the name into its setting server.allowed_hosts"
+        );
+        Self::new(StatusCode::MISDIRECTED_REQUEST, "misdirected_request", detail)
+    }
+
+    /// A change that was sent by a page of another origin, if the browser says of which.
+    pub(super) fn cross_origin(origin: Option<&str>) -> Self {
+        let page = origin.map_or_else(|| "another origin".to_owned(), |origin| format!("the origin \"{origin}\""));
+        let detail = format_args!(
+            "a page of {page} may not change anything here; if it may, put its origin into the setting \
+             server.allowed_origins"
+        );
+        Self::new(StatusCode::FORBIDDEN, "cross_origin", detail)
+    }
+
     /// The path is there, for other methods.
     pub(super) fn method_not_allowed(allow: &str) -> Self {
         let detail = format_args!("this path takes {allow}");

@@ -53,8 +53,8 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/v1/users/{uid}/relations").get(relations::relations).done())
         .service(at("/v1/users/{uid}/presence").get(presence::show).put(presence::beat).done())
         .service(at("/v1/users/{uid}/stream").get(stream::listen).done())
-        .service(at("/healthz").always().get(admin::healthz).done())
-        .service(at("/readyz").always().get(admin::readyz).done())
+        .service(at("/healthz").always().of_any_host().get(admin::healthz).done())
+        .service(at("/readyz").always().of_any_host().get(admin::readyz).done())
         .service(at("/metrics").always().get(metrics::metrics).done())
         .service(at("/openapi.json").get(docs::description).done())
         .service(at("/docs").get(docs::page).done())
@@ -75,18 +75,25 @@ struct At<'a> {
     allow: String,
     /// Whether it answers on connections beyond the limit too.
     always: bool,
+    /// Whether it answers whatever host a request is for, and whatever page sent it.
+    open: bool,
 }
 
 impl<'a> At<'a> {
     fn new(api: &'a Arc<Api>, path: &'static str) -> Self {
         // An empty topic is a wrong one, not another path.
         let pattern = path.replace("{topic}", "{topic:[^/]*}");
-        Self { api, path, resource: web::resource(pattern), allow: String::new(), always: false }
+        Self { api, path, resource: web::resource(pattern), allow: String::new(), always: false, open: false }
     }
 
     /// For whoever looks after the server: answers also when it is full.
     fn always(self) -> Self {
         Self { always: true, ..self }
+    }
+
+    /// For probes, which name hosts as they like, and are told no more than a word.
+    fn of_any_host(self) -> Self {
+        Self { open: true, ..self }
     }
 
     /// GET, and HEAD: the encoder leaves the body of an answer to HEAD away.
@@ -123,17 +130,22 @@ impl<'a> At<'a> {
         }
         let api = Arc::clone(self.api);
         let route = api.requests.route(self.path, methods.first().map_or("", Method::as_str));
-        let always = self.always;
+        let (always, open) = (self.always, self.open);
         let handle = move |request: HttpRequest, payload: Payload| {
             let (api, route) = (Arc::clone(&api), Arc::clone(&route));
             let began = Instant::now();
             let surplus = !always && request.conn_data::<Surplus>().is_some();
-            let answer = (!surplus).then(|| handler(Call::new(Arc::clone(&api), request.clone(), payload, began)));
+            let admitted = match surplus {
+                true => Err(Problem::overloaded()),
+                false if open => Ok(()),
+                false => api.access.check(&request),
+            };
+            let answer = admitted.map(|()| handler(Call::new(Arc::clone(&api), request.clone(), payload, began)));
             async move {
                 let answer = match answer {
-                    Some(answer) if always => answer.await,
-                    Some(answer) => answer.await.and_then(|response| held::hold(response, &api.limits.answers)),
-                    None => Err(Problem::overloaded()),
+                    Ok(answer) if always => answer.await,
+                    Ok(answer) => answer.await.and_then(|response| held::hold(response, &api.limits.answers)),
+                    Err(problem) => Err(problem),
                 };
                 let mut response = answer.unwrap_or_else(|problem| problem.respond(&request));
                 if surplus {
@@ -157,12 +169,15 @@ impl<'a> At<'a> {
 /// Says the same to every request whose path is text, and counts them all in one place: their paths and methods are
 /// whatever their senders like.
 fn refuse(api: &Arc<Api>, problem: Problem) -> impl Fn(HttpRequest) -> Ready<HttpResponse> + Clone + use<> {
-    let (route, problem) = (api.requests.route("other", "other"), Rc::new(problem));
+    let (api, route, problem) = (Arc::clone(api), api.requests.route("other", "other"), Rc::new(problem));
     let unreadable = Rc::new(Problem::invalid_path());
     move |request: HttpRequest| {
         let began = Instant::now();
         let problem = if query::is_text(request.path()) { &problem } else { &unreadable };
-        let response = problem.respond(&request);
+        let response = match api.access.check(&request) {
+            Ok(()) => problem.respond(&request),
+            Err(refused) => refused.respond(&request),
+        };
         route.count(response.status(), began.elapsed());
         ready(response)
     }

@@ -24,6 +24,7 @@ fn the_page_takes_everything_from_this_server() {
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'self';") && !policy.contains("http"), "{policy}");
+    assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
     assert!(!page.text().contains("//"), "an address of another server: {}", page.text());
     let mut parts = 0;
     for attribute in ["src=\"", "href=\""] {

@@ -47,7 +47,7 @@ impl Listener {
     /// The same for a client of HTTP/1.0, or of HTTP/1.1.
     pub(crate) fn with_version(version: &str, mut stream: TcpStream, user: u64, last_id: Option<&str>) -> Self {
         let header = last_id.map_or_else(String::new, |id| format!("Last-Event-ID: {id}\r\n"));
-        write!(stream, "GET /v1/users/{user}/stream HTTP/{version}\r\nhost: x\r\n{header}\r\n").unwrap();
+        write!(stream, "GET /v1/users/{user}/stream HTTP/{version}\r\nhost: localhost\r\n{header}\r\n").unwrap();
         let mut listener = Self {
             stream,
             raw: Vec::new(),

@@ -13,7 +13,7 @@ fn statuses(answer: &[u8]) -> Vec<u16> {
 }
 
 fn request(line: &[u8], headers: &[u8], body: &[u8]) -> Vec<u8> {
-    [line, b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n", headers, b"\r\n", body].concat()
+    [line, b" HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n", headers, b"\r\n", body].concat()
 }
 
 fn sized(line: &[u8], body: &[u8]) -> Vec<u8> {
@@ -137,7 +137,7 @@ fn a_slow_body_times_out() {
     let text = String::from_utf8_lossy(&answer);
     assert!(text.contains("\"code\":\"body_timeout\"") && text.contains("application/problem+json"), "{text}");
     // A head that never ends.
-    let answer = server.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n");
+    let answer = server.raw(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n");
     assert_eq!(statuses(&answer), [408]);
     assert_eq!(server.get("/healthz")["status"], "ok");
 }
@@ -154,7 +154,7 @@ fn a_body_where_none_belongs_is_ignored() {
         assert_eq!(statuses(&server.raw(&request(line, chunked, b"3\r\nabc\r\n0\r\n\r\n"))), [200]);
     }
     // The next request on the connection is read from where it begins.
-    let first = b"GET /v1/users/2/timeline HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{\"a\":\"b\"}";
+    let first = b"GET /v1/users/2/timeline HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{\"a\":\"b\"}";
     let both = [first.as_slice(), &request(b"GET /v1/content/99", b"", b"")].concat();
     assert_eq!(statuses(&server.raw(&both)), [200, 404]);
     assert_eq!(statuses(&server.raw(&request(b"DELETE /v1/content/5", length, b"\xffnot json"))), [204]);
@@ -165,7 +165,7 @@ fn clients_that_go_away_harm_nobody() {
     let server = Server::start();
     for _ in 0..20 {
         let mut stream = TcpStream::connect(server.address).unwrap();
-        let cut = b"POST /v1/content HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{\"author_id\":66,";
+        let cut = b"POST /v1/content HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{\"author_id\":66,";
         stream.write_all(cut).unwrap();
     }
     server.publish(5, 1, 5);

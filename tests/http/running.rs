@@ -48,8 +48,11 @@ fn a_stop_waits_for_nobody_for_ever() {
     let server = Server::with(&[("TIDELINE__SERVER__SHUTDOWN_TIMEOUT", "2s")]);
     let idle = TcpStream::connect(server.address).unwrap();
     let mut half = TcpStream::connect(server.address).unwrap();
-    std::io::Write::write_all(&mut half, b"POST /v1/content HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
-        .unwrap();
+    std::io::Write::write_all(
+        &mut half,
+        b"POST /v1/content HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{",
+    )
+    .unwrap();
     server.get("/healthz");
     let began = Instant::now();
     let (status, _data) = server.stop("TERM");

@@ -14,7 +14,7 @@ const OPEN: &str = "tideline_http_connections";
 /// What a server says to one request on a connection that it closes afterwards.
 fn ask(stream: &mut TcpStream, path: &str) -> String {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
@@ -42,7 +42,7 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
     // Without asking for it, too, the connection ends: another may be closed by then.
     let mut surplus = connect();
     surplus.set_read_timeout(Some(PATIENCE)).unwrap();
-    surplus.write_all(b"GET /v1/users/1/timeline HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    surplus.write_all(b"GET /v1/users/1/timeline HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut answer = String::new();
     surplus.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
@@ -62,7 +62,7 @@ fn who_sends_nothing_more_keeps_nothing() {
         stream
     };
     // As many announced batches as would take all memory for bodies if a word were enough.
-    let bodies = "POST /v1/content/batch HTTP/1.1\r\nhost: x\r\ncontent-length: 16777216\r\n\r\n{\"items\":[";
+    let bodies = "POST /v1/content/batch HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16777216\r\n\r\n{\"items\":[";
     let streams: Vec<_> = (0..40).map(|_| part(bodies)).chain((0..10).map(|_| part("GET /v1/us"))).collect();
     wait_for(&server, OPEN, |open| open >= 50.0);
     assert!(server.figure("tideline_http_batch_memory_bytes") < 1e6);
@@ -99,7 +99,7 @@ fn who_takes_nothing_is_dropped_and_its_answers_with_it() {
         .map(|_| {
             let mut stream = narrow(server.address);
             stream
-                .write_all("GET /v1/users/1/content?limit=100 HTTP/1.1\r\nhost: x\r\n\r\n".repeat(3).as_bytes())
+                .write_all("GET /v1/users/1/content?limit=100 HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(3).as_bytes())
                 .unwrap();
             stream
         })

@@ -1,0 +1,256 @@
+//! Hosts and origins as browsers name them, and the settings that list them.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Longest name of a host, bytes.
+const MAX_NAME: usize = 253;
+
+/// A host as a `Host` header or an address of the web has it. Names are compared without regard to case.
+#[derive(Debug, Clone, Copy, Eq)]
+pub enum Host<'a> {
+    /// An IP address, written out in full.
+    Address(IpAddr),
+    /// Anything else, without the dot that may stand at its end.
+    Name(&'a str),
+}
+
+impl PartialEq for Host<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Address(one), Self::Address(other)) => one == other,
+            (Self::Name(one), Self::Name(other)) => one.eq_ignore_ascii_case(other),
+            _ => false,
+        }
+    }
+}
+
+/// A host with the port that stands behind it, if any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Authority<'a> {
+    /// The host.
+    pub host: Host<'a>,
+    /// The port, where one is named.
+    pub port: Option<u16>,
+}
+
+impl<'a> Authority<'a> {
+    /// Reads `host`, `host:port`, `[address]` or `[address]:port`; nothing else, so no user before an `@`.
+    pub fn read(text: &'a str) -> Option<Self> {
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (address, rest) = rest.split_once(']')?;
+                let address: Ipv6Addr = address.parse().ok()?;
+                let port = if rest.is_empty() { "" } else { rest.strip_prefix(':')? };
+                (Host::Address(address.into()), port)
+            }
+            None => {
+                let (host, port) = text.split_once(':').unwrap_or((text, ""));
+                let host = host.strip_suffix('.').unwrap_or(host);
+                match host.parse::<Ipv4Addr>() {
+                    Ok(address) => (Host::Address(address.into()), port),
+                    Err(_) => (Host::Name(name(host)?), port),
+                }
+            }
+        };
+        let port = match port {
+            "" => None,
+            digits if digits.bytes().all(|b| b.is_ascii_digit()) => Some(digits.parse().ok()?),
+            _ => return None,
+        };
+        Some(Self { host, port })
+    }
+}
+
+fn name(text: &str) -> Option<&str> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
+    let good = text.len() <= MAX_NAME && text.split('.').all(|part| !part.is_empty() && part.bytes().all(plain));
+    good.then_some(text)
+}
+
+/// Where a page comes from, as an `Origin` header has it: a scheme, a host and a port. An opaque origin,
+/// `null`, is none of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageOrigin<'a> {
+    /// What stands before `://`.
+    pub scheme: &'a str,
+    /// What stands behind it.
+    pub authority: Authority<'a>,
+}
+
+impl<'a> PageOrigin<'a> {
+    /// Reads `scheme://host` or `scheme://host:port`, with nothing behind.
+    pub fn read(text: &'a str) -> Option<Self> {
+        let (scheme, rest) = text.split_once("://")?;
+        let good = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
+        let good = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(good);
+        let authority = Authority::read(rest).filter(|_| good)?;
+        Some(Self { scheme, authority })
+    }
+
+    /// The port that this scheme has where none is named.
+    pub fn default_port(&self) -> Option<u16> {
+        match self.scheme {
+            scheme if scheme.eq_ignore_ascii_case("http") => Some(80),
+            scheme if scheme.eq_ignore_ascii_case("https") => Some(443),
+            _ => None,
+        }
+    }
+}
+
+/// An entry of `server.allowed_hosts`: a name in lower case, without a port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostName(String);
+
+impl HostName {
+    /// Whether `host` is this one.
+    pub fn is(&self, host: Host<'_>) -> bool {
+        host == Host::Name(&self.0)
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        match Authority::read(text) {
+            Some(Authority { host: Host::Name(name), port: None }) if !text.ends_with(':') => {
+                Ok(Self(name.to_ascii_lowercase()))
+            }
+            Some(Authority { host: Host::Address(_), .. }) => {
+                Err(format!("{text:?} is an IP address, which needs no entry"))
+            }
+            _ => Err(format!(
+                "expected the name of a host without a port, such as \"tideline.example.org\", not {text:?}"
+            )),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HostName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::read(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// An entry of `server.allowed_origins`, as browsers write it: in lower case, without the port that its scheme
+/// implies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Origin(String);
+
+impl Origin {
+    /// Whether the value of an `Origin` header is this one.
+    pub fn is(&self, header: &str) -> bool {
+        self.0.eq_ignore_ascii_case(header)
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let Some(origin) = PageOrigin::read(text).filter(|_| !text.ends_with(':')) else {
+            return Err(format!(
+                "expected the origin of a page, such as \"https://app.example.org\", with nothing behind it, not {text:?}"
+            ));
+        };
+        let host = match origin.authority.host {
+            Host::Address(IpAddr::V6(address)) => format!("[{address}]"),
+            Host::Address(IpAddr::V4(address)) => address.to_string(),
+            Host::Name(name) => name.to_ascii_lowercase(),
+        };
+        let port = origin.authority.port.filter(|port| origin.default_port() != Some(*port));
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        Ok(Self(format!("{}://{host}{port}", origin.scheme.to_ascii_lowercase())))
+    }
+}
+
+impl<'de> Deserialize<'de> for Origin {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::read(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_read_as_browsers_write_them() {
+        let address = |text: &str| Host::Address(text.parse().expect(text));
+        for (text, host, port) in [
+            ("localhost", Host::Name("localhost"), None),
+            ("LocalHost:8080", Host::Name("localhost"), Some(8080)),
+            ("localhost.:80", Host::Name("localhost"), Some(80)),
+            ("localhost:", Host::Name("localhost"), None),
+            ("my_service-1.internal", Host::Name("my_service-1.internal"), None),
+            ("127.0.0.1:1", address("127.0.0.1"), Some(1)),
+            ("127.0.0.1.", address("127.0.0.1"), None),
+            ("[::1]", address("::1"), None),
+            ("[2001:DB8:0::1]:8080", address("2001:db8::1"), Some(8080)),
+            // These are addresses to some programs; browsers write them out.
+            ("127.1", Host::Name("127.1"), None),
+            ("2130706433", Host::Name("2130706433"), None),
+            ("0x7f.1", Host::Name("0x7f.1"), None),
+        ] {
+            assert_eq!(Authority::read(text), Some(Authority { host, port }), "{text}");
+        }
+        for text in [
+            "",
+            ".",
+            ":80",
+            "a..b",
+            "localhost..",
+            "localhost:x",
+            "localhost:+80",
+            "localhost:65536",
+            "localhost:80:80",
+            "::1",
+            "[::1",
+            "[::1]x",
+            "[::1]80",
+            "[localhost]",
+            "[fe80::1%25eth0]",
+            "user@localhost",
+            "localhost@evil",
+            "a b",
+            "é",
+            "localhost/",
+            "http://localhost",
+            "localhost,evil",
+            "localhost\\@evil",
+        ] {
+            assert_eq!(Authority::read(text), None, "{text}");
+        }
+        assert_eq!(Authority::read(&"a".repeat(254)), None);
+    }
+
+    #[test]
+    fn entries_are_kept_as_browsers_write_them() {
+        let host = |text: &str| HostName::read(text).map(|host| host.0);
+        assert_eq!(host("Tideline.Example.ORG.").as_deref(), Ok("tideline.example.org"));
+        for text in
+            ["", "*", "*.example.org", "a:80", "a:", "127.0.0.1", "[::1]", "https://a", "a/b", "münchen.de", "a,b"]
+        {
+            assert!(host(text).is_err(), "{text}");
+        }
+        let origin = |text: &str| Origin::read(text).map(|origin| origin.0);
+        for (text, kept) in [
+            ("https://App.example.org", "https://app.example.org"),
+            ("HTTPS://app.example.org:443", "https://app.example.org"),
+            ("http://app.example.org:443", "http://app.example.org:443"),
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("http://[0::1]:80", "http://[::1]"),
+            ("capacitor://localhost", "capacitor://localhost"),
+        ] {
+            assert_eq!(origin(text).as_deref(), Ok(kept));
+        }
+        for text in [
+            "",
+            "*",
+            "null",
+            "app.example.org",
+            "https://",
+            "https://a/",
+            "https://a/b",
+            "https://u@a",
+            "://a",
+            "https://a:",
+        ] {
+            assert!(origin(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What pages in a browser may do: every call with every way in which a browser, or what only looks like one, says
+//! where a request comes from and to whom it goes.
+
+use super::calls::{CALLS, Call};
+use super::client::Server;
+use super::town::Town;
+
+/// The one answer to a request with just these headers: its status, and the code of its problem.
+fn answer(server: &Server, method: &str, target: &str, headers: &str, body: &str) -> (u16, String) {
+    let request = format!(
+        "{method} {target} HTTP/1.1\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let bytes = server.raw(request.replace("{at}", &server.address.to_string()).as_bytes());
+    let text = String::from_utf8_lossy(&bytes);
+    let status = text.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
+    let code = text.rsplit_once(r#""code":""#).and_then(|(_, rest)| rest.split_once('"'));
+    (
+        status.unwrap_or_else(|| panic!("{method} {target} {headers}: {text:?}")),
+        code.map_or_else(String::new, |(code, _)| code.to_owned()),
+    )
+}
+
+fn target(call: &Call) -> String {
+    let query = call.query.needed();
+    format!("{}{}{query}", call.filled(), if query.is_empty() { "" } else { "?" })
+}
+
+/// What a page of another origin makes a browser say. `{at}` is the address of the server.
+const FROM_OTHERS: &[&str] = &[
+    "host: {at}\r\nsec-fetch-site: cross-site\r\n",
+    "host: {at}\r\nsec-fetch-site: same-site\r\n",
+    "host: {at}\r\nsec-fetch-site: cross-site\r\norigin: http://{at}\r\n",
+    "host: {at}\r\nsec-fetch-site: Same-Origin\r\n",
+    "host: {at}\r\nsec-fetch-site:\r\n",
+    "host: {at}\r\nsec-fetch-site: same-origin\r\nsec-fetch-site: cross-site\r\n",
+    "host: {at}\r\norigin: http://evil.example\r\n",
+    "host: {at}\r\norigin: https://evil.example\r\nx-forwarded-host: evil.example\r\n",
+    "host: {at}\r\norigin: https://evil.example\r\nforwarded: host=evil.example\r\n",
+    "host: {at}\r\norigin: null\r\n",
+    "host: {at}\r\norigin:\r\n",
+    "host: {at}\r\norigin: \u{e9}\r\n",
+    "host: {at}\r\norigin: http://127.0.0.1:1\r\n",
+    "host: {at}\r\norigin: http://127.0.0.1\r\n",
+    "host: {at}\r\norigin: http://{at}.evil.example\r\n",
+    "host: {at}\r\norigin: http://{at}@evil.example\r\n",
+    "host: {at}\r\norigin: http://evil.example@{at}\r\n",
+    "host: {at}\r\norigin: http://{at}/\r\n",
+    "host: {at}\r\norigin: {at}\r\n",
+    "host: {at}\r\norigin: http://{at} http://{at}\r\n",
+    "host: {at}\r\norigin: http://{at}\r\norigin: http://evil.example\r\n",
+    "host: localhost:80\r\norigin: http://127.0.0.1\r\n",
+    "host: localhost\r\norigin: http://evil.localhost\r\n",
+    "host: [::1]:8080\r\norigin: http://[::1]:8081\r\n",
+    "host: 127.0.0.1:443\r\norigin: http://127.0.0.1\r\n",
+    "host: {at}\r\nreferer: http://{at}/docs\r\norigin: http://evil.example\r\n",
+];
+
+/// What a page of this server makes a browser say, and what no browser says.
+const FROM_HERE: &[&str] = &[
+    "host: {at}\r\n",
+    "host: {at}\r\nreferer: http://evil.example/\r\nx-forwarded-host: evil.example\r\n",
+    "host: {at}\r\nsec-fetch-site: same-origin\r\norigin: http://{at}\r\n",
+    "host: {at}\r\nsec-fetch-site: none\r\n",
+    // A proxy for HTTPS that gives the server another host than the page has.
+    "host: {at}\r\nsec-fetch-site: same-origin\r\norigin: https://feed.example.org\r\n",
+    "host: {at}\r\norigin: http://{at}\r\n",
+    "host: {at}\r\norigin: HTTPS://{at}\r\n",
+    "host: LocalHost.:8080\r\norigin: http://localhost:8080\r\n",
+    "host: localhost\r\norigin: http://localhost\r\n",
+    "host: localhost:443\r\norigin: https://localhost\r\n",
+    "host: 127.0.0.1\r\norigin: https://127.0.0.1\r\n",
+    "host: [0:0::1]:8080\r\norigin: http://[::1]:8080\r\n",
+];
+
+/// Hosts that are none of a server without settings: a page could have any of these names.
+const FOREIGN_HOSTS: &[&str] = &[
+    "host: evil.example\r\n",
+    "host: evil.example:8080\r\n",
+    "host: localhost.evil.example\r\n",
+    "host: evil.localhost\r\n",
+    "host: 127.0.0.1.evil.example\r\n",
+    "host: 127.1\r\n",
+    "host: 2130706433\r\n",
+    "host: tideline\r\n",
+    "host: localhost:x\r\n",
+    "host: localhost:99999\r\n",
+    "host: user@localhost\r\n",
+    "host: [localhost]\r\n",
+    "host: [::1\r\n",
+    "host: \u{e9}\r\n",
+    "host:\r\n",
+    "host: evil.example\r\nx-forwarded-host: localhost\r\n",
+    "host: evil.example\r\nsec-fetch-site: same-origin\r\norigin: http://evil.example\r\n",
+];
+
+/// Calls that say nothing but that the server is there, for probes.
+fn is_probe(call: &Call) -> bool {
+    ["/healthz", "/readyz"].contains(&call.path)
+}
+
+#[test]
+fn a_page_of_another_origin_changes_nothing() {
+    let town = Town::new();
+    let changes: Vec<_> = CALLS.iter().filter(|call| call.method != "GET").collect();
+    assert!(changes.len() > 15);
+    for call in &changes {
+        for headers in FROM_OTHERS {
+            // What needs no leave of the server's to be sent, and what does.
+            for content_type in ["", "content-type: text/plain\r\n", "content-type: application/json\r\n"] {
+                let headers = format!("{headers}{content_type}");
+                let refused = answer(&town.server, call.method, &target(call), &headers, call.body);
+                assert_eq!(refused, (403, "cross_origin".to_owned()), "{} {} {headers}", call.method, call.path);
+            }
+        }
+    }
+    town.check("asked to change by other pages");
+}
+
+#[test]
+fn a_page_of_this_server_and_what_is_no_browser_may_change() {
+    let server = Server::start();
+    for call in CALLS.iter().filter(|call| call.method != "GET") {
+        for headers in FROM_HERE {
+            for content_type in ["content-type: text/plain;charset=UTF-8\r\n", "content-type: application/json\r\n"] {
+                let headers = format!("{headers}{content_type}");
+                let (status, code) = answer(&server, call.method, &target(call), &headers, call.body);
+                let done = [200, 201, 204].contains(&status) || (status, &*code) == (404, "content_not_found");
+                assert!(done, "{} {} {headers}: {status} {code}", call.method, call.path);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_of_another_origin_may_ask_but_gets_no_leave_to_read() {
+    let server = Server::start();
+    for call in CALLS.iter().filter(|call| call.method == "GET" && !call.path.ends_with("/stream")) {
+        let headers = [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site")];
+        let reply = server.call_as("GET", &target(call), "", &headers);
+        assert_ne!(reply.status, 403, "{}", call.path);
+        assert_eq!(reply.header("access-control-allow-origin"), None, "{}", call.path);
+    }
+    let asked = [("origin", "http://evil.example"), ("access-control-request-method", "PUT")];
+    let reply = server.call_as("OPTIONS", "/v1/users/1/following/2", "", &asked);
+    reply.problem("a question before a change", 405, "method_not_allowed");
+    assert_eq!(reply.header("access-control-allow-methods"), None);
+}
+
+#[test]
+fn a_name_that_is_not_the_servers_leads_nowhere() {
+    let town = Town::new();
+    for call in CALLS {
+        for headers in FOREIGN_HOSTS {
+            let got = answer(&town.server, call.method, &target(call), headers, call.body);
+            let wanted = if is_probe(call) { (200, "") } else { (421, "misdirected_request") };
+            assert_eq!((got.0, &*got.1), wanted, "{} {} {headers}", call.method, call.path);
+        }
+        let whole = format!("http://evil.example{}", target(call));
+        let got = answer(&town.server, call.method, &whole, "host: {at}\r\n", call.body).0;
+        assert_eq!(got, if is_probe(call) { 200 } else { 421 }, "{} {whole}", call.method);
+    }
+    for (method, path) in [("GET", "/"), ("GET", "/v1/nowhere"), ("POST", "/metrics"), ("OPTIONS", "/v1/content")] {
+        let got = answer(&town.server, method, path, "host: evil.example\r\n", "");
+        assert_eq!(got, (421, "misdirected_request".to_owned()), "{method} {path}");
+    }
+    for hosts in ["host: localhost\r\nhost: evil.example\r\n", "host: evil.example\r\nhost: localhost\r\n"] {
+        assert_eq!(answer(&town.server, "GET", "/metrics", hosts, "").0, 400, "{hosts}");
+    }
+    town.check("asked under other names");
+}
+
+#[test]
+fn the_servers_own_names_lead_here() {
+    let server = Server::start();
+    for call in CALLS.iter().filter(|call| call.method == "GET" && !call.path.ends_with("/stream")) {
+        for host in ["{at}", "localhost", "LOCALHOST:1", "localhost.", "10.1.2.3:80", "[::1]", "[2001:db8::1]:443"] {
+            let (status, code) = answer(&server, "GET", &target(call), &format!("host: {host}\r\n"), "");
+            assert!(status == 200 || code == "content_not_found", "{} {host}: {status} {code}", call.path);
+        }
+        let whole = format!("http://localhost{}", target(call));
+        let status = answer(&server, "GET", &whole, "host: {at}\r\n", "").0;
+        assert!([200, 404].contains(&status), "{whole}: {status}");
+    }
+    // A client of HTTP/1.0 need not name any.
+    let bytes = server.raw(b"GET /v1/users/1/timeline HTTP/1.0\r\n\r\n");
+    assert!(bytes.starts_with(b"HTTP/1.0 200"), "{}", String::from_utf8_lossy(&bytes));
+}
+
+#[test]
+fn more_names_and_origins_are_settings() {
+    let server = Server::with(&[
+        ("TIDELINE__SERVER__ALLOWED_HOSTS", "tideline, Feed.Example.org"),
+        ("TIDELINE__SERVER__ALLOWED_ORIGINS", "https://app.example.org:443, http://localhost:3000"),
+    ]);
+    let get = |headers: &str| answer(&server, "GET", "/v1/users/1/timeline", headers, "").0;
+    for host in ["tideline", "tideline:8080", "feed.example.org.", "FEED.example.org:443", "localhost", "127.0.0.1"] {
+        assert_eq!(get(&format!("host: {host}\r\n")), 200, "{host}");
+    }
+    for host in ["example.org", "a.tideline", "xtideline", "app.example.org", "feed.example.org.evil.example"] {
+        assert_eq!(get(&format!("host: {host}\r\n")), 421, "{host}");
+    }
+    let put = |headers: &str| answer(&server, "PUT", "/v1/users/1/following/2", headers, "").0;
+    for headers in [
+        "origin: https://app.example.org\r\n",
+        "origin: https://app.example.org\r\nsec-fetch-site: cross-site\r\n",
+        "origin: http://localhost:3000\r\nsec-fetch-site: same-site\r\n",
+        "origin: http://tideline\r\n",
+    ] {
+        assert_eq!(put(&format!("host: tideline\r\n{headers}")), 200, "{headers}");
+    }
+    for headers in [
+        "origin: http://app.example.org\r\n",
+        "origin: https://app.example.org:8443\r\n",
+        "origin: https://app.example.org.evil.example\r\n",
+        "origin: https://evil.app.example.org\r\n",
+        "origin: http://localhost\r\n",
+        "origin: https://app.example.org\r\norigin: https://evil.example\r\n",
+        "origin: http://feed.example.org\r\n",
+        "sec-fetch-site: cross-site\r\n",
+    ] {
+        assert_eq!(put(&format!("host: tideline\r\n{headers}")), 403, "{headers}");
+    }
+}
