@@ -62,6 +62,7 @@ fn serve(data: &std::path::Path) -> (Child, String) {
     let mut server = Command::new(env!("CARGO_BIN_EXE_tideline"))
         .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
         .arg(data)
+        .env_clear()
         .env("TIDELINE__LOG__LEVEL", "warn")
         .stdout(Stdio::piped())
         .spawn()

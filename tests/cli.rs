@@ -19,13 +19,18 @@ fn uncommented() -> String {
     repository_file("config.toml").lines().map(line).collect()
 }
 
+/// The settings that the program prints.
+fn printed(place: &Place, args: &[&str]) -> Config {
+    toml::from_str(&place.run(&[&["config"], args].concat()).ok().out).expect("settings")
+}
+
 #[test]
 fn the_config_file_tells_every_default() {
     let place = Place::new();
     place.file("commented.toml", repository_file("config.toml"));
     place.file("uncommented.toml", uncommented());
     for name in ["commented.toml", "uncommented.toml"] {
-        assert_eq!(Config::load(Some(&place.path(name))).expect(name), Config::default(), "{name}");
+        assert_eq!(printed(&place, &["--config", name]), Config::default(), "{name}");
     }
     let told: toml::Table = uncommented().parse().expect("TOML");
     let all: toml::Table = Config::default().to_toml().expect("prints").parse().expect("TOML");
@@ -36,11 +41,6 @@ fn the_config_file_tells_every_default() {
 fn settings_come_from_file_environment_and_command_line() {
     let place = Place::new();
     place.file("t.toml", "[timeline]\ninbox_limit = 300\n[storage]\ndata_dir = \"elsewhere\"\n");
-    let printed = |place: &Place, args: &[&str]| {
-        let out = place.run(&[&["config"], args].concat()).ok().out;
-        place.file("printed.toml", &out);
-        Config::load(Some(&place.path("printed.toml"))).expect("loads")
-    };
     assert_eq!(printed(&place, &[]), Config::default());
     let config = printed(&place, &["--config", "t.toml"]);
     assert_eq!((config.timeline.inbox_limit, config.storage.data_dir.to_str()), (300, Some("elsewhere")));
@@ -68,7 +68,13 @@ fn wrong_settings_are_refused_by_name() {
     place.file("broken.toml", "\nx = [\n");
     let ran = place.run(&["config", "--config", "broken.toml"]).failed("tideline: ");
     assert!(ran.err.contains("line 2") && ran.err.lines().count() == 1, "{}", ran.err);
-    for (name, word) in [("TIDELINE__TIMELINE__INBOX_LIMT", "inbox_limt"), ("TIDELINE__TIMELINES__X", "timelines")] {
+    for (name, word) in [
+        ("TIDELINE__TIMELINE__INBOX_LIMT", "TIDELINE__TIMELINE__INBOX_LIMT is no setting"),
+        ("TIDELINE__TIMELINES__X", "TIDELINE__TIMELINES__X is no setting"),
+        ("TIDELINE_TIMELINE_INBOX_LIMIT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
+        ("TIDELINE_LISTEN", "did you mean TIDELINE__SERVER__LISTEN?"),
+        ("TIDELINE_COLOUR", "TIDELINE_COLOUR is no setting"),
+    ] {
         place_with(name, "5").run(&["config"]).failed(word);
     }
     place_with("TIDELINE__TIMELINE__INBOX_LIMIT", "many").run(&["config"]).failed("inbox_limit");
@@ -145,8 +151,11 @@ struct Server(Child, String);
 
 impl Server {
     fn start(place: &Place) -> Self {
-        let mut child =
-            place.command(&["serve", "--listen", "127.0.0.1:0"]).stderr(Stdio::inherit()).spawn().expect("starts");
+        Self::start_at(place, "127.0.0.1:0")
+    }
+
+    fn start_at(place: &Place, listen: &str) -> Self {
+        let mut child = place.command(&["serve", "--listen", listen]).stderr(Stdio::inherit()).spawn().expect("starts");
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("a line");
         let address = line.trim_end().strip_prefix("listening on ").expect("ready").to_owned();
@@ -194,6 +203,16 @@ fn serving_stops_in_order_and_holds_its_directory() {
 fn other_addresses_than_loopback_need_insecure() {
     let place = Place::new();
     place.run(&["serve", "--listen", "0.0.0.0:0"]).failed("--insecure");
+}
+
+#[test]
+fn a_port_alone_is_no_address() {
+    let place = Place::new();
+    let ran = place.run(&["serve", "--listen", ":8080"]);
+    assert!(ran.code == Some(2) && ran.err.contains("0.0.0.0:8080 for all its IPv4 addresses"), "{ran:?}");
+    place_with("TIDELINE__SERVER__LISTEN", ":8080").run(&["serve"]).failed("0.0.0.0:8080 for all its IPv4 addresses");
+    let server = Server::start_at(&place, ":0");
+    assert!(server.1.starts_with("http://127.0.0.1:") && !server.1.ends_with(":0"), "{}", server.1);
 }
 
 #[test]

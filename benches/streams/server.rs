@@ -17,6 +17,7 @@ impl Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tideline"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(data.path())
+            .env_clear()
             .env("TIDELINE__LOG__LEVEL", "warn")
             .stdout(Stdio::piped())
             .spawn()

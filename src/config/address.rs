@@ -4,13 +4,22 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use serde::{Deserialize, Deserializer};
 
-/// An address and a port. `localhost` and no host at all are `127.0.0.1`: more than the loopback has to be asked for
-/// by its address.
+/// An address and a port; `localhost` is `127.0.0.1`. A port alone is refused, because it could mean all addresses or
+/// the loopback only. `:0`, a free port that nobody could know beforehand, is one of the loopback.
 pub fn address(text: &str) -> Result<SocketAddr, String> {
-    let local = text.strip_prefix("localhost").unwrap_or(text).strip_prefix(':').map(str::parse);
-    match local {
-        Some(Ok(port)) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
-        _ => text.parse().map_err(|_| "expected an address and a port, such as 127.0.0.1:8080 or :8080".to_owned()),
+    let port = |digits: &str| digits.parse::<u16>().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()));
+    if let Some(port) = text.strip_prefix(':').and_then(port) {
+        return match port {
+            0 => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
+            _ => Err(format!(
+                "\"{text}\" has no address: 127.0.0.1{text} is for this machine only, 0.0.0.0{text} for all its IPv4 \
+                 addresses, [::]{text} for all"
+            )),
+        };
+    }
+    match text.strip_prefix("localhost:").and_then(port) {
+        Some(port) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+        None => text.parse().map_err(|_| "expected an address and a port, such as 127.0.0.1:8080".to_owned()),
     }
 }
 
@@ -24,17 +33,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_host_is_the_loopback() {
+    fn an_address_has_to_be_named() {
         for (text, meant) in [
             (":0", "127.0.0.1:0"),
-            (":8080", "127.0.0.1:8080"),
             ("localhost:1", "127.0.0.1:1"),
             ("0.0.0.0:80", "0.0.0.0:80"),
             ("[::1]:9", "[::1]:9"),
         ] {
             assert_eq!(address(text).map(|address| address.to_string()), Ok(meant.to_owned()), "{text}");
         }
-        for text in ["", ":", "localhost", ":65536", ":-1", "localhost:", "nowhere:1", "127.0.0.1", "::1", ":+1x"] {
+        let told = address(":8080").expect_err("no address");
+        for way in ["127.0.0.1:8080 ", "0.0.0.0:8080 ", "[::]:8080 "] {
+            assert!(told.contains(way), "{told}");
+        }
+        for text in [
+            "",
+            ":",
+            ":80",
+            "localhost",
+            ":65536",
+            ":-1",
+            ":+0",
+            "localhost:",
+            "localhost:+1",
+            "nowhere:1",
+            "127.0.0.1",
+            "::1",
+            ":+1x",
+        ] {
             assert!(address(text).is_err(), "{text}");
         }
     }

@@ -1,20 +1,17 @@
 //! Reading the settings: from the file and the environment, each value by the type of its setting.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::Config;
+use super::{Config, environment};
 use crate::error::{Error, Result};
 
-/// Begins the name of every environment override.
-const PREFIX: &str = "TIDELINE__";
-
 impl Config {
-    /// Reads the file, if one is named, and the environment. An unknown key, a value of another type
-    /// and a value out of range are refused by name.
+    /// Reads the file, if one is named, and the environment. An unknown key, a variable that begins with `TIDELINE_`
+    /// and is no setting, a value of another type and a value out of range are refused by name.
     pub fn load(file: Option<&Path>) -> Result<Self> {
         Self::from_sources(file, std::env::vars_os())
     }
@@ -24,8 +21,14 @@ impl Config {
         if let Some(path) = file {
             settings.add_file(path)?;
         }
-        for (name, value) in environment {
-            settings.add_variable(&name, value)?;
+        // In order, so that of several wrong ones the same is named each time.
+        let mut variables: Vec<_> = environment.collect();
+        variables.sort();
+        let in_kubernetes = environment::in_kubernetes(variables.iter().map(|(name, _)| name.as_os_str()));
+        for (name, value) in variables {
+            if environment::is_ours(&name, in_kubernetes) {
+                settings.add_variable(&name, value)?;
+            }
         }
         let config = Self::deserialize(settings.0).map_err(|e| wrong(e.message()))?;
         config.validate()?;
@@ -60,15 +63,16 @@ impl Settings {
         Ok(())
     }
 
-    /// Takes a variable if it is one of ours. `TIDELINE__TIMELINE__INBOX_LIMIT` is `timeline.inbox_limit`.
-    fn add_variable(&mut self, name: &OsString, value: OsString) -> Result<()> {
-        let Some(name) = name.to_str() else { return Ok(()) };
-        let Some(path) = name.strip_prefix(PREFIX) else { return Ok(()) };
-        let text = value.into_string().map_err(|_| wrong(format_args!("{name}: not UTF-8")))?;
-        let path = path.to_ascii_lowercase();
-        let (section, key) = path.split_once("__").ok_or_else(|| wrong(format_args!("{name}: no such setting")))?;
-        // What the default is tells what the text should be.
+    /// Takes a variable that must be a setting.
+    fn add_variable(&mut self, name: &OsStr, value: OsString) -> Result<()> {
         let defaults = Table::try_from(Config::default()).map_err(wrong)?;
+        let name = name.to_string_lossy();
+        let Some((section, key)) = environment::setting(&name, &defaults) else {
+            return Err(wrong(environment::no_setting(&name, &defaults)));
+        };
+        let (section, key) = (section.as_str(), key.as_str());
+        let text = value.into_string().map_err(|_| wrong(format_args!("{name}: not UTF-8")))?;
+        // What the default is tells what the text should be.
         let value = match defaults.get(section).and_then(|section| section.get(key)) {
             Some(Value::String(_)) | None => Value::String(text),
             Some(Value::Array(_)) => {
@@ -174,7 +178,9 @@ mod tests {
         let [one, other] = ["tideline", "tideline.example.org"].map(Host::Name);
         assert!(lists.allowed_hosts.len() == 2 && lists.allowed_hosts[0].is(one) && lists.allowed_hosts[1].is(other));
         assert!(with("TIDELINE__SERVER__ALLOWED_HOSTS", "").expect("an empty list").server.allowed_hosts.is_empty());
-        assert_eq!(with("TIDELINE_TIMELINE", "x").expect("not ours"), Config::default());
+        assert_eq!(with("TIDELINES_TIMELINE", "x").expect("not ours"), Config::default());
+        let links = ["KUBERNETES_SERVICE_HOST", "TIDELINE_SERVICE_PORT"].map(|name| (name.into(), "80".into()));
+        assert_eq!(Config::from_sources(None, links.into_iter()).expect("not ours either"), Config::default());
         for (name, value, word) in [
             ("TIDELINE__TIMELINE__INBOX_LIMIT", "300.7", "timeline.inbox_limit"),
             ("TIDELINE__TIMELINE__INBOX_LIMIT", "", "timeline.inbox_limit"),
@@ -187,10 +193,13 @@ mod tests {
             ("TIDELINE__SERVER__ALLOWED_ORIGINS", "https://a.example.org,*", "server.allowed_origins"),
             ("TIDELINE__AUTH__INSECURE", "yes", "auth.insecure"),
             ("TIDELINE__TIMELINE__ACTIVE_FOR", "5", "timeline.active_for"),
-            ("TIDELINE__TIMELINE__INBOX_LIMT", "5", "inbox_limt"),
-            ("TIDELINE__TIMELINES__X", "5", "timelines"),
-            ("TIDELINE__TIMELINE", "5", "TIDELINE__TIMELINE"),
-            ("TIDELINE__TIMELINE__INBOX_LIMIT__X", "5", "inbox_limit__x"),
+            ("TIDELINE__TIMELINE__INBOX_LIMT", "5", "TIDELINE__TIMELINE__INBOX_LIMT is no setting"),
+            ("TIDELINE__TIMELINES__X", "5", "TIDELINE__TIMELINES__X is no setting"),
+            ("TIDELINE__TIMELINE", "5", "TIDELINE__TIMELINE is no setting"),
+            ("TIDELINE__TIMELINE__INBOX_LIMIT__X", "5", "TIDELINE__TIMELINE__INBOX_LIMIT__X is no setting"),
+            ("TIDELINE_TIMELINE_INBOX_LIMIT", "5", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
+            ("TIDELINE_LISTEN", "127.0.0.1:0", "did you mean TIDELINE__SERVER__LISTEN?"),
+            ("TIDELINE_SERVICE_PORT", "80", "TIDELINE_SERVICE_PORT is no setting"),
         ] {
             let error = with(name, value).expect_err(name).to_string();
             assert!(error.contains(word) && error.starts_with("configuration: "), "{error}");

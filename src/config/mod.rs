@@ -5,6 +5,7 @@
 
 mod address;
 mod duration;
+mod environment;
 mod limits;
 mod load;
 mod web;
@@ -48,7 +49,7 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
-    /// Address and port; port 0 takes a free one, without a host it is 127.0.0.1.
+    /// Address and port; port 0 takes a free one.
     #[serde(deserialize_with = "address::deserialize")]
     pub listen: SocketAddr,
     /// Names of this server besides `localhost`. A request for another name is answered 421; one for an IP address

@@ -1,12 +1,11 @@
 //! What stands behind the API: who is pushed to and when, what is kept, and what is never fanned out.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::client::{PATIENCE, Server};
+use super::client::{PATIENCE, Server, program};
 use super::town::Town;
 
 fn in_inbox(server: &Server, user: u64, id: u64) -> bool {
@@ -23,7 +22,7 @@ fn publish_all(server: &Server, author: u64, ids: std::ops::RangeInclusive<u64>)
 
 /// Runs a command on the data of a server that was stopped.
 fn run(args: &[&str], data: &TempDir, settings: &[(&str, &str)]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
+    let mut command = program();
     command.args(args).arg("--data-dir").arg(data.path()).envs(settings.iter().copied());
     let done = command.output().unwrap();
     assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));

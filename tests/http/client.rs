@@ -29,12 +29,18 @@ pub(crate) struct Reply {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The command with only the settings of the test.
-pub(crate) fn command(data: &TempDir, listen: &str, settings: &[(&str, &str)]) -> Command {
+/// The program without any settings, and without what is meant for tests.
+pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TIDELINE__")) {
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TIDELINE_")) {
         command.env_remove(name);
     }
+    command
+}
+
+/// The command with only the settings of the test.
+pub(crate) fn command(data: &TempDir, listen: &str, settings: &[(&str, &str)]) -> Command {
+    let mut command = program();
     command.args(["serve", "--listen", listen, "--data-dir"]).arg(data.path());
     command.current_dir(data.path()).envs(settings.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());

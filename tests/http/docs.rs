@@ -1,8 +1,6 @@
 //! The description of the API, as a document and as a page.
 
-use std::process::Command;
-
-use super::client::Server;
+use super::client::{Server, program};
 
 #[test]
 fn the_document_is_served_and_printed_alike() {
@@ -11,7 +9,7 @@ fn the_document_is_served_and_printed_alike() {
     let document = reply.expect(200);
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
-    let printed = Command::new(env!("CARGO_BIN_EXE_tideline")).arg("openapi").output().unwrap();
+    let printed = program().arg("openapi").output().unwrap();
     assert!(printed.status.success());
     assert_eq!(String::from_utf8(printed.stdout).unwrap().trim_end(), reply.text());
     assert_eq!(server.call("HEAD", "/openapi.json", "").status, 200);

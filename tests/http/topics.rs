@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, ids};
+use super::client::{Server, ids, program};
 
 fn publish(server: &Server, id: u64, at: u64, topics: &[&str]) {
     let body = json!({"content_id": id, "author_id": id % 3 + 1, "published_at": at, "topics": topics});
@@ -134,7 +134,7 @@ fn a_list_ends_at_its_limit_and_is_trimmed_beyond_the_slack() {
     assert_eq!(server.figure("tideline_trims_total"), 0.0);
     let (status, data) = server.stop("TERM");
     assert!(status.success());
-    let compacted = std::process::Command::new(env!("CARGO_BIN_EXE_tideline"))
+    let compacted = program()
         .args(["compact", "--data-dir"])
         .arg(data.path())
         .env("TIDELINE__TOPICS__LIMIT", "20")

@@ -1,12 +1,11 @@
 //! What is acknowledged is seen by the next read, whatever the workers still have to do.
 
 use std::fmt::Write as _;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::client::{PATIENCE, Server};
+use super::client::{PATIENCE, Server, program};
 
 const FOLLOWERS: u64 = 100_000;
 const AUTHOR: u64 = 1_000_000;
@@ -21,7 +20,7 @@ fn followed() -> TempDir {
     }
     let file = data.path().join("follows.csv");
     std::fs::write(&file, follows).unwrap();
-    let mut import = Command::new(env!("CARGO_BIN_EXE_tideline"));
+    let mut import = program();
     import.args(["import", "--follows"]).arg(file).arg("--data-dir").arg(data.path());
     assert!(import.status().unwrap().success());
     data

@@ -13,8 +13,8 @@ READY = "listening on http://"
 
 
 def environment(settings: dict[str, str]) -> dict[str, str]:
-    """The process environment with settings such as `timeline.inbox_limit` as overrides."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TIDELINE__")}
+    """The process environment with settings such as `timeline.inbox_limit` as overrides, and no other variable of ours."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TIDELINE_")}
     overrides = {"TIDELINE__" + name.replace(".", "__").upper(): value for name, value in settings.items()}
     return inherited | overrides
 

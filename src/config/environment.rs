@@ -1,0 +1,127 @@
+//! Names of environment variables: which are settings, and which were probably meant to be.
+
+use std::ffi::OsStr;
+
+use toml::Table;
+
+/// Begins the name of every variable that is ours.
+const OURS: &str = "TIDELINE_";
+/// Begins the name of every variable that is a setting: `TIDELINE__TIMELINE__INBOX_LIMIT` is `timeline.inbox_limit`.
+const SETTING: &str = "TIDELINE__";
+/// Kubernetes sets it in every container.
+const KUBERNETES: &str = "KUBERNETES_SERVICE_HOST";
+
+/// Whether a variable is meant for us. In Kubernetes, those that describe a service of our name to every container
+/// beside it are not: `TIDELINE_SERVICE_HOST`, `TIDELINE_PORT_8080_TCP_ADDR` and the like.
+pub(super) fn is_ours(name: &OsStr, in_kubernetes: bool) -> bool {
+    let Some(rest) = name.as_encoded_bytes().strip_prefix(OURS.as_bytes()) else { return false };
+    if !in_kubernetes || rest.starts_with(b"_") {
+        return true;
+    }
+    // The name of the service may go on: `TIDELINE_API_PORT`.
+    let rest = format!("_{}", String::from_utf8_lossy(rest));
+    let port = rest.rfind("_PORT").map(|at| &rest[at + "_PORT".len()..]);
+    let is_port = port.is_some_and(|port| port.is_empty() || port.starts_with('_'));
+    !(rest.ends_with("_SERVICE_HOST") || is_port)
+}
+
+/// Whether these variables are those of a container in Kubernetes.
+pub(super) fn in_kubernetes<'a>(mut names: impl Iterator<Item = &'a OsStr>) -> bool {
+    names.any(|name| name == KUBERNETES)
+}
+
+/// The section and the name of the setting that a variable sets, if there is one of these.
+pub(super) fn setting(name: &str, defaults: &Table) -> Option<(String, String)> {
+    let path = name.strip_prefix(SETTING)?.to_ascii_lowercase();
+    let (section, key) = path.split_once("__")?;
+    defaults.get(section)?.get(key)?;
+    Some((section.to_owned(), key.to_owned()))
+}
+
+/// Says of a variable that it is no setting, and which one may be meant.
+pub(super) fn no_setting(name: &str, defaults: &Table) -> String {
+    let letters = |text: &str| text.replace('_', "").to_ascii_lowercase();
+    let meant = letters(name.strip_prefix(OURS).unwrap_or(name));
+    let sections = defaults.iter().filter_map(|(section, values)| Some((section, values.as_table()?)));
+    let settings = sections.flat_map(|(section, values)| values.keys().map(move |key| (section, key)));
+    let mut near: Vec<_> = settings
+        .map(|(section, key)| {
+            let whole = strsim::damerau_levenshtein(&letters(&format!("{section}{key}")), &meant);
+            // The section is easily forgotten.
+            let alone = strsim::damerau_levenshtein(&letters(key), &meant);
+            (whole.min(alone), format!("{SETTING}{}__{}", section.to_ascii_uppercase(), key.to_ascii_uppercase()))
+        })
+        .collect();
+    near.sort();
+    let least = near.first().map_or(usize::MAX, |(distance, _)| *distance);
+    // Further away than a third of its letters, it is a guess.
+    let guess = least > meant.len() / 3;
+    let near: Vec<_> = near.into_iter().take_while(|(distance, _)| *distance == least && !guess).collect();
+    match &near[..] {
+        [] => format!(
+            "{name} is no setting; `tideline config` prints all, and {SETTING}TIMELINE__INBOX_LIMIT is how one is named"
+        ),
+        near => {
+            let near: Vec<_> = near.iter().map(|(_, name)| name.as_str()).collect();
+            format!("{name} is no setting; did you mean {}?", near.join(" or "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+
+    #[test]
+    fn the_nearest_setting_is_named() {
+        let defaults = Table::try_from(Config::default()).expect("a table");
+        for (name, near) in [
+            ("TIDELINE_LISTEN", "did you mean TIDELINE__SERVER__LISTEN?"),
+            ("TIDELINE_SERVER_LISTEN", "did you mean TIDELINE__SERVER__LISTEN?"),
+            ("TIDELINE_TIMELINE_INBOX_LIMIT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
+            ("TIDELINE_TIMELINE__INBOX_LIMIT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
+            ("TIDELINE__TIMELINE_INBOX_LIMIT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
+            ("TIDELINE__TIMELINE__INBOXLIMIT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
+            ("TIDELINE__TIMELINE__INBOX_LIMT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
+            ("TIDELINE___TIMELINE__INBOX_LIMIT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
+            ("TIDELINE_DATA_DIR", "did you mean TIDELINE__STORAGE__DATA_DIR?"),
+            ("TIDELINE_DATADIR", "did you mean TIDELINE__STORAGE__DATA_DIR?"),
+            ("TIDELINE__TIMELINE__DURABILITY", "is no setting; `tideline config` prints all"),
+            ("TIDELINE_WORKERS", "did you mean TIDELINE__FANOUT__WORKERS or TIDELINE__SERVER__WORKERS?"),
+            ("TIDELINE_COLOUR_OF_THE_SEA", "is no setting; `tideline config` prints all"),
+            ("TIDELINE_", "is no setting; `tideline config` prints all"),
+        ] {
+            let said = no_setting(name, &defaults);
+            assert!(said.starts_with(name) && said.contains(near), "{said}");
+            assert_eq!(setting(name, &defaults), None, "{name}");
+        }
+        let right = setting("TIDELINE__TIMELINE__INBOX_LIMIT", &defaults);
+        assert_eq!(right, Some(("timeline".to_owned(), "inbox_limit".to_owned())));
+    }
+
+    #[test]
+    fn what_kubernetes_says_of_a_service_is_not_ours() {
+        for name in [
+            "TIDELINE_SERVICE_HOST",
+            "TIDELINE_SERVICE_PORT",
+            "TIDELINE_SERVICE_PORT_HTTP",
+            "TIDELINE_PORT",
+            "TIDELINE_PORT_8080_TCP",
+            "TIDELINE_PORT_8080_TCP_ADDR",
+            "TIDELINE_API_SERVICE_HOST",
+            "TIDELINE_API_PORT_80_TCP_PROTO",
+        ] {
+            assert!(!is_ours(name.as_ref(), true), "{name}");
+            assert!(is_ours(name.as_ref(), false), "{name}: elsewhere somebody has set it");
+        }
+        for name in ["TIDELINE_LISTEN", "TIDELINE_PORTS", "TIDELINE__SERVER__PORT", "TIDELINE_HOST"] {
+            assert!(is_ours(name.as_ref(), true), "{name}");
+        }
+        for name in ["TIDELINE", "TIDELINES_X", "MY_TIDELINE_X", "tideline_x"] {
+            assert!(!is_ours(name.as_ref(), false), "{name}");
+        }
+        assert!(in_kubernetes([OsStr::new("A"), OsStr::new(KUBERNETES)].into_iter()));
+        assert!(!in_kubernetes([OsStr::new("A")].into_iter()));
+    }
+}
