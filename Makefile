@@ -66,6 +66,8 @@ test: setup ## run all tests
 	cargo test --release --locked --doc
 	cargo test --release --locked --lib --bins --tests
 	python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
+	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
+	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
 	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
 
 .PHONY: check
@@ -99,6 +101,10 @@ scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a 
 .PHONY: chaos
 chaos: build ## kill the server at random instants under load and compare all that it acknowledged: ARGS=
 	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: power-cuts
+power-cuts: build ## cut the power of the server CUTS= times under load, in each durability, and look at what is left: ARGS=
+	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts $(CUTS) $(ARGS)
 
 .PHONY: reactions
 reactions: build ## 50,000 likes and unlikes at once, and a comparison of all counts and lists with the log: ARGS=

@@ -45,20 +45,26 @@ def settings(rng: random.Random) -> dict[str, str]:
     }
 
 
-def options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def arguments(description: str) -> argparse.ArgumentParser:
+    """The options of every test with this load."""
+    parser = argparse.ArgumentParser(description=description)
     target = os.environ.get("CARGO_TARGET_DIR", "target")
     parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in fanout.chunk=5")
-    parser.add_argument("--rounds", type=int, default=25)
-    parser.add_argument("--minutes", type=float, default=None, help="go on for so long, however many rounds that makes")
-    parser.add_argument("--seconds", type=float, default=1.2, help="longest load before a kill")
+    parser.add_argument("--seconds", type=float, default=1.2, help="longest load before the end of the server")
     parser.add_argument("--writers", type=int, default=6)
     parser.add_argument("--readers", type=int, default=2)
     parser.add_argument("--users", type=int, default=60)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--tmp", help="where to put the temporary data directory")
     parser.add_argument("--keep", action="store_true", help="keep it")
+    return parser
+
+
+def options() -> argparse.Namespace:
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--minutes", type=float, default=None, help="go on for so long, however many rounds that makes")
     return parser.parse_args()
 
 
@@ -146,12 +152,17 @@ class Chaos:
             for target in follow:
                 self.model.follow(viewer, target)
 
-    def round(self) -> str:
-        """Load for a random time, then the end of the server: mostly a kill -9, at times a SIGTERM."""
+    def begin_load(self) -> tuple[threading.Event, list[threading.Thread]]:
+        """All writers and readers, and how to stop them."""
         stop = threading.Event()
         threads = [threading.Thread(target=each.run, args=(self.tideline.address, stop)) for each in [*self.writers, *self.readers]]
         for thread in threads:
             thread.start()
+        return stop, threads
+
+    def round(self) -> str:
+        """Load for a random time, then the end of the server: mostly a kill -9, at times a SIGTERM."""
+        stop, threads = self.begin_load()
         seconds = self.rng.uniform(0.02, self.given.seconds)
         time.sleep(seconds)
         orderly = self.rng.random() < 0.1

@@ -28,6 +28,7 @@ class Tideline:
         self.data = directory / "data"
         self.log = directory / "server.log"
         self.configure(settings)
+        self.preload: dict[str, str] = {}  # what the environment of the server alone has besides
         self.process: subprocess.Popen | None = None
         self.address = ("", 0)
 
@@ -53,7 +54,7 @@ class Tideline:
         with open(self.log, "ab") as log:
             return subprocess.Popen(
                 [self.binary, "serve", "--data-dir", self.data, "--listen", "127.0.0.1:0"],
-                env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+                env=self.environment | self.preload, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
             )
 
     def start_and_kill(self, seconds: float) -> None:

@@ -3,6 +3,7 @@
 import http.client
 import random
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -22,8 +23,17 @@ class Change(NamedTuple):
     path: str
     body: object
     statuses: tuple[int, ...]
-    apply: Callable[[Answer], object]  # with its answer
+    apply: Callable[[Answer], object]  # with its answer; may be done again on a model that was set back
     resolve: Callable[[Client], None]  # after a crash, when no answer had come: carried out or not, never in part
+
+
+class Done(NamedTuple):
+    """A change that was acknowledged; the seconds before it was sent and after its answer had come."""
+
+    change: Change
+    answer: Answer
+    begun: float
+    ended: float
 
 
 class Shared:
@@ -76,12 +86,16 @@ class Writer:
         self.owned = owned
         self.everybody = everybody
         self.rng = rng
+        self.number = number
         self.next_id = 1_000_000 * (number + 1)
         self.live: list[int] = []
         self.gone: list[Item] = []  # deleted, and not restored
         self.acknowledged = 0
         self.scrolls = 0
         self.pending: Change | None = None
+        self.pending_since = 0.0
+        self.history: list[Done] = []  # what was acknowledged since the last start of the server
+        self.resends = True  # whether a publish without an answer may be sent again
         self.just_changed: int | None = None  # whom this writer owns
 
     def run(self, address: tuple[str, int], stop: threading.Event) -> None:
@@ -92,11 +106,13 @@ class Writer:
                 self.pending = change = self.choose()()
                 if change is None:
                     continue
+                self.pending_since = time.monotonic()
                 answer = client.call(change.method, change.path, change.body)
                 if answer.status not in change.statuses:
                     raise Unexpected(f"{change.method} {change.path} {change.body}: {answer.status} {answer.body}")
                 change.apply(answer)
                 self.acknowledged += 1
+                self.history.append(Done(change, answer, self.pending_since, time.monotonic()))
                 self.pending = None
                 if self.just_changed is not None and self.rng.random() < 0.2:
                     self.scrolls += 1
@@ -123,6 +139,7 @@ class Writer:
     def resolve(self, client: Client) -> None:
         """Finds out, after a restart, whether the change that got no answer was carried out."""
         change, self.pending = self.pending, None
+        self.history = []
         self.just_changed = None
         if change is not None:
             change.resolve(client)
@@ -163,7 +180,7 @@ class Writer:
             return True
 
         def resolve(client: Client) -> None:
-            if self.rng.random() < 0.5:
+            if not self.resends or self.rng.random() < 0.5:
                 same(client.call("GET", f"/v1/content/{body['content_id']}"))
             # What a careful host does: send it again. It exists afterwards either way.
             elif not same(client.call("POST", "/v1/content", body)):
@@ -209,19 +226,18 @@ class Writer:
     def delete(self) -> Change | None:
         if not self.live:
             return None
-        content_id = self.live.pop(self.rng.randrange(len(self.live)))
+        content_id = self.rng.choice(self.live)
         self.shared.deleting.add(content_id)
         path = f"/v1/content/{content_id}"
 
         def apply(_: Answer | None = None) -> None:
+            self.live.remove(content_id)
             self.gone = [*self.gone[-20:], self.model.delete(content_id)]
             self.shared.deleted = [*self.shared.deleted[-50:], content_id]
 
         def resolve(client: Client) -> None:
             if client.call("GET", path).status == 404:
                 apply()
-            else:
-                self.live.append(content_id)
 
         return Change("DELETE", path, None, (204,), apply, resolve)
 
@@ -229,21 +245,20 @@ class Writer:
         """Takes one of the last deletes back."""
         if not self.gone:
             return None
-        item = self.gone.pop(self.rng.randrange(len(self.gone)))
+        item = self.rng.choice(self.gone)
         content_id = item[1]
         self.shared.restoring.add(content_id)
 
         def apply(answer: Answer | None = None) -> None:
             if answer is not None and item_of(answer.body) != item:
                 raise Unexpected(f"restored {item}, got {answer.body}")
+            self.gone.remove(item)
             self.model.publish(item)
             self.live.append(content_id)
 
         def resolve(client: Client) -> None:
             if client.call("GET", f"/v1/content/{content_id}").status == 200:
                 apply()
-            else:
-                self.gone.append(item)
 
         return Change("POST", f"/v1/content/{content_id}/restore", None, (200,), apply, resolve)
 
@@ -252,11 +267,11 @@ class Writer:
         if not self.live:
             return None
         user, content_id = self.rng.choice(self.owned), self.rng.choice(self.live)
-        likes = self.model.likes.setdefault(content_id, set())
-        wanted = user not in likes
+        wanted = user not in self.model.likes.get(content_id, ())
         path = f"/v1/content/{content_id}/reactions/like/{user}"
 
         def apply(answer: Answer | None = None) -> None:
+            likes = self.model.likes.setdefault(content_id, set())
             (likes.add if wanted else likes.discard)(user)
             if answer is not None and (answer.body["active"], answer.body["counts"]["likes"]) != (wanted, len(likes)):
                 raise Unexpected(f"{len(likes)} likes of {content_id}, {answer.body}")
@@ -270,19 +285,19 @@ class Writer:
     def mute(self) -> Change:
         """A mute, or the end of one."""
         user = self.rng.choice(self.owned)
-        return self.bar("mutes", "muted", self.model.mutes, user, self.rng.choice(self.everybody))
+        return self.bar("mutes", "muted", lambda: self.model.mutes, user, self.rng.choice(self.everybody))
 
     def hide(self) -> Change:
         """The same the other way; from somebody of this writer's, for whom nobody else changes whom to see."""
-        return self.bar("hidden-from", "hidden", self.model.hides, self.rng.choice(self.owned), self.rng.choice(self.owned))
+        return self.bar("hidden-from", "hidden", lambda: self.model.hides, self.rng.choice(self.owned), self.rng.choice(self.owned))
 
-    def bar(self, side: str, name: str, bars: dict[int, set[int]], user: int, target: int) -> Change | None:
+    def bar(self, side: str, name: str, bars: Callable[[], dict[int, set[int]]], user: int, target: int) -> Change | None:
         if user == target:
             return None
-        targets = bars.setdefault(user, set())
-        wanted = target not in targets
+        wanted = target not in bars().get(user, ())
 
         def apply(_: Answer | None = None) -> None:
+            targets = bars().setdefault(user, set())
             (targets.add if wanted else targets.discard)(target)
             self.just_changed = user if side == "mutes" else target
 

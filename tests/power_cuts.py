@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Cuts the power of the real server at random instants under load, and compares what it finds again.
+
+The writers and readers of chaos.py are at work. The server's files are followed by a preloaded library
+(support/journal.c); after a `kill -9` the disk holds what the server had flushed, and of the rest any part, torn and in
+any order (support/device.py). On that the server must start by itself, each time; `tideline check` must find nothing;
+every list must be what the changes make it that are there, and these must be the first ones in the order in which they
+were acknowledged: with `storage.durability = "sync"` all of them, with "os" all but those of some last time. Power
+is cut also while the server starts, and while it makes a new data directory. Needs Linux, a C compiler and Python 3.10.
+"""
+
+import argparse
+import doctest
+import os
+import random
+import shutil
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import chaos
+from support import prefix
+from support.client import Client, Unexpected
+from support.device import CannotFollow, Device, build
+from support.everything import compare_all
+from support.server import Tideline, Workspace
+
+DURABILITIES = ("sync", "os")
+# Flushes of files with such names do nothing when the disk lies.
+LOGS = ".log"
+# Where nothing waits for a device.
+MEMORY = "/dev/shm"
+
+
+def options() -> argparse.Namespace:
+    parser = chaos.arguments(__doc__.splitlines()[0])
+    parser.add_argument("--cuts", type=int, default=20, help="in each durability")
+    parser.add_argument("--durability", choices=DURABILITIES, default=None, help="only this one")
+    parser.add_argument("--flush", type=float, default=0.3, help="longest time that a flush takes, milliseconds")
+    parser.add_argument(
+        "--lying-disk", action="store_true", help="flushes of logs do nothing: losses must be found, or it fails"
+    )
+    return parser.parse_args()
+
+
+class PowerCuts(chaos.Chaos):
+    """One disk that lives through many cuts."""
+
+    def __init__(self, given: argparse.Namespace, directory: Path, seed: int, library: Path):
+        super().__init__(given, directory, seed)
+        self.library = library
+        self.directory = directory
+        self.device = self.disk(self.tideline, LOGS if given.lying_disk else None)
+        self.wanted = [given.durability] if given.durability else DURABILITIES
+        self.durability = self.wanted[0]
+        self.lost: dict[str, list[int]] = {durability: [] for durability in self.wanted}
+        self.others: Counter[str] = Counter()
+        for writer in self.writers:
+            writer.resends = False  # it would be a change outside of the load
+
+    def disk(self, tideline: Tideline, liar: str | None = None) -> Device:
+        """The disk of a server, as yet empty."""
+        at = tideline.directory
+        tideline.data.mkdir(parents=True)
+        device = Device(tideline.data, at / "held", at / "journal", liar)
+        device.begin()
+        tideline.preload = device.environment(self.library, self.given.flush / 1000)
+        return device
+
+    def run(self) -> bool:
+        """All cuts; true if nothing was wrong."""
+        try:
+            self.choose_settings()
+            self.start()
+            if not self.device.is_followed():
+                raise CannotFollow("needs a server that is linked dynamically, so that it loads a library")
+            self.begin()
+            for number in range(self.given.cuts * len(self.wanted)):
+                load, durability = prefix.Round(self.shared, self.writers), self.durability
+                how = f"cut {number + 1}, durability {durability}: {self.cut()}"
+                self.durability = self.wanted[(number + 1) % len(self.wanted)]
+                self.restart()
+                try:
+                    self.find(load, durability)
+                except Unexpected as error:
+                    self.shared.fail(str(error))
+                if self.shared.wrong:
+                    print(f"after {how}; settings now {self.tideline.settings}", flush=True)
+                    return False
+                if time.monotonic() - self.told > chaos.TELL_EVERY:
+                    self.told = time.monotonic()
+                    self.tell(how)
+            self.stop()
+        finally:
+            self.tideline.kill()
+        self.tell(f"{self.given.cuts} cuts in each of {', '.join(self.wanted)}")
+        for durability, lost in self.lost.items():
+            print(
+                f"durability {durability}: {sum(lost):,} acknowledged changes lost, in {sum(map(bool, lost))} of {len(lost)} cuts, "
+                f"{max(lost, default=0):,} at most"
+            )
+        print(
+            f"{self.device.flushes:,} flushes; besides {self.others['starts']} cuts while the server started, {self.others['births']} "
+            f"while it made a new directory, {self.others['stops']} after a stop in order\nslowest start: {self.slowest:.2f} s"
+        )
+        return True
+
+    def choose_settings(self) -> None:
+        # With larger buffers more of the log is not in table files.
+        others = {"storage.durability": self.durability, "storage.write_buffer_mb": self.rng.choice(("8", "64", "64", "64"))}
+        self.tideline.configure(chaos.settings(self.rng) | others | self.fixed)
+
+    def stop(self) -> None:
+        """A stop in order, after which the journal must account for every byte."""
+        self.tideline.stop()
+        self.others["stops"] += 1
+        if missing := self.device.differs():
+            raise SystemExit(f"the preloaded library has missed something: {missing}")
+
+    def cut(self) -> str:
+        """Load for a random time, then the end of the power, at times right after the end of the server."""
+        stop, threads = self.begin_load()
+        seconds = self.rng.uniform(0.02, self.given.seconds)
+        time.sleep(seconds)
+        if self.rng.random() < 0.05:
+            self.stop()
+        else:
+            self.tideline.kill()
+        stop.set()
+        for thread in threads:
+            thread.join()
+        how = f"after {seconds:.2f} s, {self.device.cut(self.rng)}"
+        self.check(self.device)
+        return how
+
+    def check(self, device: Device) -> None:
+        """`tideline check` of what the disk holds, on a copy."""
+        with Workspace(str(self.directory), keep=False) as place:
+            copy = Tideline(self.given.binary, place, self.tideline.settings)
+            shutil.copytree(device.held, copy.data)
+            copy.check()
+
+    def restart(self) -> None:
+        """With other settings; at times the power goes once more before the server is up, and a new directory is tried."""
+        while self.rng.random() < 0.15:
+            self.choose_settings()
+            self.device.mount()
+            self.tideline.start_and_kill(self.rng.uniform(0.0, 0.2))
+            self.device.cut(self.rng)
+            self.others["starts"] += 1
+        if self.rng.random() < 0.15:
+            self.birth()
+        self.choose_settings()
+        self.device.mount()
+        self.start()
+
+    def birth(self) -> None:
+        """Power goes while a new directory is made; the server must start on what is left."""
+        with Workspace(str(self.directory), keep=False) as place:
+            tideline = Tideline(self.given.binary, place, self.tideline.settings)
+            device = self.disk(tideline)
+            tideline.start_and_kill(self.rng.uniform(0.0, 0.3))
+            device.cut(self.rng)
+            device.mount()
+            try:
+                tideline.start()
+                tideline.stop()
+            finally:
+                tideline.kill()
+            tideline.check()
+        self.others["births"] += 1
+
+    def find(self, load: prefix.Round, durability: str) -> None:
+        """What of the load is there, and then every list of every user."""
+        client = Client(self.tideline.address)
+        self.lost[durability].append(load.settle(client, all_of_it=durability == "sync"))
+        users = self.rng.sample(self.users, len(self.users))
+        self.items += compare_all(client, self.shared, users, self.rng)
+        client.close()
+
+
+def main() -> None:
+    given = options()
+    if given.lying_disk:
+        given.durability = "sync"
+    given.tmp = given.tmp or os.environ.get("TMPDIR") or (MEMORY if os.access(MEMORY, os.W_OK) else None)
+    seed = random.randrange(10**6) if given.seed is None else given.seed
+    if doctest.testmod(prefix).failed:
+        raise SystemExit("FAIL: the comparison itself is wrong")
+    print(f"seed {seed}", flush=True)
+    with Workspace(given.tmp, given.keep) as directory:
+        try:
+            right = PowerCuts(given, directory, seed, build(directory)).run()
+        except CannotFollow as why:
+            print(f"SKIPPED: {why}")
+            return
+        except (Unexpected, SystemExit) as error:
+            if not given.lying_disk:
+                raise SystemExit(f"WRONG {error}") from error
+            print(error)
+            right = False
+        if right == given.lying_disk:
+            raise SystemExit("FAIL: losses on a disk that lies were not found" if right else "FAIL: see WRONG above")
+    print("PASS: what the disk lost was found" if given.lying_disk else "PASS")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

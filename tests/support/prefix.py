@@ -1,0 +1,196 @@
+"""Which of the acknowledged changes a power cut has left: they must be the first ones, in the order in which they came."""
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .client import Client, Unexpected, members
+from .writer import Shared, Writer
+
+# What a writer's changes can be seen by: for each kind of list and user what is in it.
+Seen = dict[tuple[str, int], list[int] | dict[int, str]]
+
+
+class Place(NamedTuple):
+    """A count of changes of one writer after which what is seen would be as it is."""
+
+    count: int
+    begun: float  # when the last of them was sent
+    ended: float  # when the first that is not among them was acknowledged; never, if it was not
+
+
+def together(places: Sequence[Sequence[Place]]) -> list[Place] | None:
+    """For each writer the latest place such that all are those of one instant: no change is missing that was
+    acknowledged before one was sent that is there.
+
+    >>> missing = Place(count=0, begun=-math.inf, ended=5.0)
+    >>> together([[missing], [Place(count=1, begun=4.0, ended=math.inf)]]) is None
+    False
+    >>> together([[missing], [Place(count=1, begun=6.0, ended=math.inf)]]) is None
+    True
+    """
+    instants = sorted({place.ended for each in places for place in each}, reverse=True)
+    for instant in instants:
+        chosen = []
+        for each in places:
+            fitting = [place for place in each if place.begun < instant <= place.ended]
+            if not fitting:
+                break
+            chosen.append(fitting[-1])
+        else:
+            return chosen
+    return None
+
+
+class Round:
+    """What writers know at the begin of a load, so that the model can be set back to it."""
+
+    def __init__(self, shared: Shared, writers: Sequence[Writer]):
+        self.shared = shared
+        self.writers = writers
+        for writer in writers:
+            writer.history = []
+        self.saved = copy.deepcopy(self.state())
+
+    def state(self) -> tuple[dict, dict, list]:
+        # What points at what is known for good, also of what was never published.
+        model = {name: value for name, value in vars(self.shared.model).items() if name != "refs"}
+        shared = {"texts": self.shared.texts, "deleted": self.shared.deleted}
+        return model, shared, [{"live": writer.live, "gone": writer.gone} for writer in self.writers]
+
+    def set_back(self) -> None:
+        model, shared, writers = copy.deepcopy(self.saved)
+        vars(self.shared.model).update(model)
+        vars(self.shared).update(shared)
+        for writer, state in zip(self.writers, writers):
+            vars(writer).update(state)
+
+    def settle(self, client: Client, all_of_it: bool) -> int:
+        """Makes the model what the server shows after a cut; returns how many acknowledged changes are gone. Fails if
+        what is there is not what the first changes make, or if `all_of_it` must be there and is not."""
+        seen = [look(client, writer) for writer in self.writers]
+        self.set_back()
+        places, pending = [], []
+        for writer, there in zip(self.writers, seen):
+            fitting = self.places(writer, there)
+            carried_out, wrong = False, ""
+            if all(place.count < len(writer.history) for place in fitting) and writer.pending is not None:
+                try:
+                    writer.pending.resolve(client)
+                    carried_out = expected(writer) == there
+                except Unexpected as error:
+                    # What the pending change is about may itself be gone.
+                    wrong = f"; of the change that got no answer: {error}"
+            if carried_out:
+                fitting.append(Place(len(writer.history), writer.pending_since, math.inf))
+            if not fitting:
+                raise Unexpected(self.nearest(writer, there) + wrong)
+            places.append(fitting)
+            pending.append(carried_out)
+        chosen = together(places)
+        if chosen is None:
+            raise Unexpected("what is there of several writers is of no one instant: " + self.told(places))
+        lost = sum(len(writer.history) - place.count for writer, place in zip(self.writers, chosen))
+        if lost and all_of_it:
+            raise Unexpected(f"{lost} acknowledged changes are lost: " + self.told([[place] for place in chosen]))
+        self.set_back()
+        for writer, place, carried_out in zip(self.writers, chosen, pending):
+            for done in writer.history[: place.count]:
+                done.change.apply(done.answer)
+            if carried_out and place.count == len(writer.history):
+                writer.pending.resolve(client)
+            writer.pending, writer.just_changed, writer.history = None, None, []
+        return lost
+
+    def places(self, writer: Writer, there: Seen) -> list[Place]:
+        """After how many changes this writer would see what is there; leaves the model after all of them."""
+        found = []
+        history = writer.history
+        for count in range(len(history) + 1):
+            if count:
+                history[count - 1].change.apply(history[count - 1].answer)
+            if expected(writer) == there:
+                begun = history[count - 1].begun if count else -math.inf
+                found.append(Place(count, begun, history[count].ended if count < len(history) else math.inf))
+        return found
+
+    def nearest(self, writer: Writer, there: Seen) -> str:
+        """What is wrong after that many of a writer's changes after which the least is wrong."""
+        self.set_back()
+        best: tuple[int, int, str] | None = None
+        for count in range(len(writer.history) + 1):
+            if count:
+                writer.history[count - 1].change.apply(writer.history[count - 1].answer)
+            wanted = expected(writer)
+            wrong = [(key, entries(wanted[key]), entries(there[key])) for key in wanted if wanted[key] != there[key]]
+            if best is None or len(wrong) < best[0]:
+                texts = (f"{kind} of {user}: {a - b} missing, {b - a} too much" for (kind, user), a, b in wrong)
+                best = len(wrong), count, "; ".join(texts)
+        _, count, wrong = best or (0, 0, "")
+        return (
+            f"writer {writer.number}: no first part of its {len(writer.history)} acknowledged changes makes what is there; "
+            f"nearest after {count}, with {wrong}"
+        )
+
+    def told(self, places: Sequence[Sequence[Place]]) -> str:
+        last = max((done.ended for writer in self.writers for done in writer.history), default=0.0)
+
+        def at(seconds: float) -> str:
+            return "never" if math.isinf(seconds) else f"{1000 * (last - seconds):.2f} ms before the last"
+
+        def one(writer: Writer, place: Place) -> str:
+            gone = writer.history[place.count].change if place.count < len(writer.history) else None
+            first = f"; the first that is not: {gone.method} {gone.path} {gone.body}"[:300] if gone else ""
+            return (
+                f"{place.count} of {len(writer.history)}, the last sent {at(place.begun)}, "
+                f"the next acknowledged {at(place.ended)}{first}"
+            )
+
+        each = (f"\n  writer {w.number}: " + " or ".join(one(w, place) for place in ps) for w, ps in zip(self.writers, places))
+        return "".join(each)
+
+
+def entries(seen: list[int] | dict[int, str]) -> set:
+    """Of a list, or of items and their texts."""
+    return set(seen.items() if isinstance(seen, dict) else seen)
+
+
+def look(client: Client, writer: Writer) -> Seen:
+    """What the server shows of everything that a writer changes."""
+    seen: Seen = {}
+    for user in writer.owned:
+        for side in ("following", "mutes", "hidden-from"):
+            seen[side, user] = sorted(members(client, f"/v1/users/{user}/{side}"))
+        texts = rows(client, f"/v1/users/{user}/content")
+        seen["content", user] = {int(body["content_id"]): body["text"] for body in texts}
+        seen["like", user] = sorted(int(body["content_id"]) for body in rows(client, f"/v1/users/{user}/reactions/like"))
+    return seen
+
+
+def rows(client: Client, path: str) -> list[dict]:
+    """A list to its end."""
+    found, before = [], ""
+    while True:
+        body = client.get(f"{path}?limit=100{before}")
+        found += body["items"]
+        if body["next"] is None:
+            return found
+        before = f"&before={body['next']}"
+
+
+def expected(writer: Writer) -> Seen:
+    """The same by the model."""
+    model, texts = writer.model, writer.shared.texts
+    liked: dict[int, list[int]] = {}
+    for content_id in sorted(writer.live):
+        for user in model.likes.get(content_id, ()):
+            liked.setdefault(user, []).append(content_id)
+    seen: Seen = {}
+    for user in writer.owned:
+        seen["following", user] = sorted(model.followees.get(user, ()))
+        seen["mutes", user] = sorted(model.mutes.get(user, ()))
+        seen["hidden-from", user] = sorted(model.hides.get(user, ()))
+        seen["content", user] = {item[1]: texts[item[1]] for item in model.posts.get(user, ())}
+        seen["like", user] = liked.get(user, [])
+    return seen
