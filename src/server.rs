@@ -98,6 +98,7 @@ pub fn open(config: &Config) -> Result<App> {
         follow_limit: graph.follow_limit,
         topic_limit: topics.limit,
         deleted_retention: content.deleted_retention.as_millis(),
+        max_ahead: content.max_ahead.as_millis(),
     };
     Ok(App { feed: Arc::new(Feed::new(store, backlog, live, rules)), workers, connections })
 }

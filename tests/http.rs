@@ -4,6 +4,8 @@
 
 #[path = "http/admin.rs"]
 mod admin;
+#[path = "http/ahead.rs"]
+mod ahead;
 #[path = "http/barriers.rs"]
 mod barriers;
 #[path = "http/client.rs"]

@@ -136,7 +136,7 @@ fn a_second_run_takes_nothing_twice() {
     assert_eq!(lines(&third.out), ["content more: 1 new, 5 already there, 1 refused"]);
     assert_eq!(
         refused(&third.err, "more"),
-        [(7, "content_exists: the id belongs to another item, or to a deleted one")]
+        [(7, "content_exists: content 14 exists with another body, or is deleted")]
     );
 }
 
@@ -205,7 +205,7 @@ fn refused_lines_are_named_and_the_rest_is_taken() {
     assert_eq!(numbers("f"), [4, 6, 8, 9, 10, 12, 14, 15], "{}", ran.err);
     assert_eq!(numbers("c"), [4, 5, 6, 7, 10], "{}", ran.err);
     let reasons = refused(&ran.err, "f");
-    assert_eq!(reasons[1], (6, "self_follow: a user cannot follow itself"));
+    assert_eq!(reasons[1], (6, "self_follow: user 1 cannot follow itself"));
     assert_eq!(reasons[3], (9, "not valid UTF-8"));
     assert_eq!(reasons[5], (12, "longer than 1 MiB"));
     let followees = place.rocks().followees(user(1), Tier::Disk).expect("followees");
@@ -264,6 +264,53 @@ fn it_is_a_failure_when_every_line_is_refused() {
     place.run(&["import", "--follows", "g"]).ok();
     place.file("empty", "");
     place.run(&["import", "--follows", "empty"]).ok();
+}
+
+#[test]
+fn times_to_come_are_refused_line_by_line() {
+    let place = Place::new();
+    // Milliseconds, and twice the same instant in microseconds.
+    place.file("f", "1,2,1689089522123\n1,3,1689089522123000\n1,4,1689089522123\n5,5,1689089522123000\n");
+    place.file("c", "10,2,1689089522123\n11,2,1689089522123000\n12,2,1689089522123\n11,2,1689089522123\n");
+    place.file("r", "10,1,like,1689089522123\n10,2,like,1689089522123000\n10,3,like\n");
+    let ran = place.run(&["import", "--follows", "f", "--content", "c", "--reactions", "r"]);
+    assert_eq!(
+        lines(&ran.out),
+        [
+            "follows f: 2 new, 0 already there, 2 refused",
+            "content c: 3 new, 0 already there, 1 refused",
+            "reactions r: 2 new, 0 already there, 1 refused",
+        ]
+    );
+    for (file, line, field) in [("f", 2, "since"), ("c", 2, "published_at"), ("r", 2, "since")] {
+        let named = refused(&ran.err, file);
+        let reason = named.iter().find(|(number, _)| *number == line).map(|(_, reason)| *reason);
+        let reason = reason.unwrap_or_else(|| panic!("{file}:{line} is not named: {}", ran.err));
+        let begins = format!("time_ahead: {field}: 1689089522123000 is more than 600 s after the server's clock");
+        assert!(reason.starts_with(&begins) && reason.ends_with("it looks like microseconds"), "{reason}");
+    }
+    assert_eq!(refused(&ran.err, "f")[1], (4, "self_follow: user 5 cannot follow itself"));
+    place.run(&["check"]).ok();
+}
+
+#[test]
+fn what_was_imported_with_a_time_to_come_is_there_already() {
+    let place = Place::new().with_env("TIDELINE__CONTENT__MAX_AHEAD", "36500d");
+    place.file("f", "1,2,4000000000000\n");
+    place.file("c", "10,2,4000000000000,later\n");
+    let args = ["import", "--follows", "f", "--content", "c"];
+    place.run(&args).ok();
+    let dump = place.dump();
+    let place = place.with_env("TIDELINE__CONTENT__MAX_AHEAD", "10m");
+    let again = place.run(&args).ok();
+    assert_eq!(
+        lines(&again.out),
+        ["follows f: 0 new, 1 already there, 0 refused", "content c: 0 new, 1 already there, 0 refused"]
+    );
+    assert_eq!(place.dump(), dump);
+    place.file("c", "10,2,4000000000000,later still\n");
+    let ran = place.run(&["import", "--content", "c"]).failed("tideline: ");
+    assert!(refused(&ran.err, "c")[0].1.starts_with("time_ahead: "), "{}", ran.err);
 }
 
 #[test]

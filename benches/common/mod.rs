@@ -53,8 +53,14 @@ pub fn open(dir: &Path) -> Opened {
     let store = Arc::new(Store::Rocks(Rocks::open(&options).expect("opens")));
     let backlog = Arc::new(Backlog::new(1_000_000));
     let active_for = 1 << 40;
-    let rules =
-        Rules { include_own: false, active_for, follow_limit: 100_000, topic_limit: 1000, deleted_retention: 1000 };
+    let rules = Rules {
+        include_own: false,
+        active_for,
+        follow_limit: 100_000,
+        topic_limit: 1000,
+        deleted_retention: 1000,
+        max_ahead: 1000,
+    };
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let worker_rules = worker::Rules {
         workers,

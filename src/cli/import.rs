@@ -23,7 +23,7 @@ use super::progress::{Progress, Unit};
 use super::{drain_until, print};
 use crate::config::{Config, Durability};
 use crate::error::{Error, Result};
-use crate::feed::{Feed, Follow, Imported, Reacting};
+use crate::feed::{Follow, Reacting};
 use crate::model::Draft;
 use crate::server::{self, App};
 
@@ -134,7 +134,7 @@ impl Import<'_> {
             self.file("follows", source, |rows: Vec<Follow>| outcomes(feed.import_follows(&rows)?))?;
         }
         for source in sources.content {
-            self.file("content", source, |rows| import_content(&feed, rows))?;
+            self.file("content", source, |rows: Vec<Draft>| outcomes(feed.import(rows)?))?;
         }
         // Each needs its item.
         for source in sources.reactions {
@@ -220,17 +220,6 @@ fn outcomes(taken: impl IntoIterator<Item = Result<bool>>) -> Result<Vec<Outcome
         Err(error) => refusal(error),
     };
     taken.into_iter().map(outcome).collect()
-}
-
-fn import_content(feed: &Feed, rows: Vec<Draft>) -> Result<Vec<Outcome>> {
-    let outcome = |taken| match taken {
-        Imported::New => Outcome::New,
-        Imported::Same => Outcome::Same,
-        Imported::Taken => {
-            Outcome::Refused("content_exists: the id belongs to another item, or to a deleted one".to_owned())
-        }
-    };
-    Ok(feed.import(rows)?.into_iter().map(outcome).collect())
 }
 
 /// Tells a row that cannot be taken from a store that takes nothing.

@@ -63,7 +63,7 @@ impl Config {
         ]
     }
 
-    fn spans(&self) -> [(&'static str, Duration, Duration, Duration); 7] {
+    fn spans(&self) -> [(&'static str, Duration, Duration, Duration); 8] {
         let Self { server, timeline, content, presence, .. } = self;
         let (hour, zero) = (Duration::from_secs(3600), Duration::from_secs(0));
         [
@@ -74,6 +74,8 @@ impl Config {
             ("timeline.active_for", timeline.active_for, zero, LONGEST),
             ("timeline.evict_after", timeline.evict_after, zero, LONGEST),
             ("content.deleted_retention", content.deleted_retention, zero, LONGEST),
+            // With less, a host whose clock is a little ahead could publish nothing.
+            ("content.max_ahead", content.max_ahead, Duration::from_secs(1), LONGEST),
         ]
     }
 }
@@ -126,6 +128,9 @@ mod tests {
         }
         named("timeline.active_for", refusal(|c| c.timeline.active_for = Duration::from_days(36_501)));
         named("content.deleted_retention", refusal(|c| c.content.deleted_retention = Duration::from_days(36_501)));
+        for span in [Duration::from_millis(999), Duration::from_days(36_501)] {
+            named("content.max_ahead", refusal(|c| c.content.max_ahead = span));
+        }
         named("timeline.evict_after", refusal(|c| c.timeline.evict_after = Duration::from_days(36_501)));
     }
 

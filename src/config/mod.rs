@@ -31,7 +31,7 @@ pub struct Config {
     pub timeline: Timeline,
     /// Fan-out on write.
     pub fanout: Fanout,
-    /// Content and its end.
+    /// Content: how long deleted items are kept, and how far times may lie ahead.
     pub content: Content,
     /// The follow graph.
     pub graph: Graph,
@@ -182,11 +182,13 @@ impl Default for Fanout {
 pub struct Content {
     /// How long after its deletion an item can be restored; then it is purged. 0 for not at all.
     pub deleted_retention: Duration,
+    /// How far ahead of the clock a time may lie that the host gives.
+    pub max_ahead: Duration,
 }
 
 impl Default for Content {
     fn default() -> Self {
-        Self { deleted_retention: Duration::from_days(30) }
+        Self { deleted_retention: Duration::from_days(30), max_ahead: Duration::from_secs(600) }
     }
 }
 

@@ -14,17 +14,6 @@ use crate::model::{
 };
 use crate::store::{Batch, Published, Restored, Tier};
 
-/// What became of one item of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Imported {
-    /// It was published.
-    New,
-    /// It had been before, with the same body.
-    Same,
-    /// Its id belongs to another item, or to a deleted one.
-    Taken,
-}
-
 /// Reactions that a delete purges itself.
 const REACTIONS_AT_ONCE: usize = 1000;
 
@@ -34,9 +23,10 @@ const ID_ATTEMPTS: usize = 10;
 impl Feed {
     /// Publishes all drafts or none; for each its content, and whether it is new.
     ///
-    /// `content_exists` if an id belongs to another item, `overloaded` if the queue of jobs is full.
+    /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if the
+    /// queue of jobs is full.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
-        let mut items: Vec<_> = drafts.into_iter().map(complete).collect();
+        let items: Vec<_> = drafts.into_iter().map(complete).collect();
         let mut ids = HashSet::new();
         if let Some(twice) = items.iter().filter(|item| !item.id_made).find(|item| !ids.insert(item.content.id)) {
             return Err(Error::invalid(
@@ -44,6 +34,11 @@ impl Feed {
                 format!("content {} comes twice in the batch", twice.content.id),
             ));
         }
+        let alone = items.len() == 1;
+        let name = |place| if alone { "published_at".to_owned() } else { format!("items[{place}].published_at") };
+        let (mut items, ahead) = self.sift_items(items, name)?;
+        let repeats: Vec<_> =
+            ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
         for _ in 0..ID_ATTEMPTS {
             let mut room = self.backlog.reserve(items.iter().filter(|item| item.content.broadcast).count())?;
             let mut flight = self.live.sequencer().begin(&mut items);
@@ -61,25 +56,29 @@ impl Feed {
                     Published::Same(content) => (content, false),
                     Published::Taken => (item.content, false),
                 };
-                let results: Vec<(Content, bool)> = items.into_iter().zip(published).map(result).collect();
+                let mut results: Vec<(Content, bool)> = items.into_iter().zip(published).map(result).collect();
                 self.live.sequencer().settle(results.iter().map(|(content, _)| content.cursor()));
                 failpoint::pass(Place::PublishQueued);
+                // In ascending order, so that each comes to its own place.
+                repeats.into_iter().for_each(|(place, there)| results.insert(place, there));
                 return Ok(results);
             }
             // One that was made gets another at the next attempt.
             let taken = |(item, published): &(&Publish, Published)| *published == Published::Taken && !item.id_made;
             if let Some((item, _)) = items.iter().zip(published).find(taken) {
-                let detail = format!("content {} exists with another body, or is deleted", item.content.id);
-                return Err(Error::conflict("content_exists", detail));
+                return Err(content_exists(item.content.id));
             }
         }
         Err(Error::unavailable("overloaded", "no free content id was found; try again"))
     }
 
-    /// Publishes each draft that can be, in order; waits where the queue of jobs is full. No stream gets
-    /// to know of it.
-    pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Imported>> {
-        let mut items: Vec<_> = drafts.into_iter().map(complete).collect();
+    /// Publishes each draft that can be, in order; for each whether it is new. Waits where the queue of jobs is full. No
+    /// stream gets to know of it.
+    ///
+    /// Each draft for itself: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
+    pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
+        let items = drafts.into_iter().map(complete).collect();
+        let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned())?;
         drop(self.live.sequencer().begin(&mut items));
         let mut results = Vec::with_capacity(items.len());
         let mut rest = items.as_slice();
@@ -88,15 +87,16 @@ impl Feed {
             let distinct = rest.iter().take_while(|item| ids.insert(item.content.id)).count();
             let (part, later) = rest.split_at(distinct);
             let mut room = self.backlog.reserve_waiting(part.len());
-            for published in self.store.publish(part, Batch::Each, &mut |job| self.backlog.add(&mut room, job))? {
-                results.push(match published {
-                    Published::New(_) => Imported::New,
-                    Published::Same(_) => Imported::Same,
-                    Published::Taken => Imported::Taken,
-                });
-            }
+            let published = self.store.publish(part, Batch::Each, &mut |job| self.backlog.add(&mut room, job))?;
+            results.extend(part.iter().zip(published).map(|(item, published)| match published {
+                Published::New(_) => Ok(true),
+                Published::Same(_) => Ok(false),
+                Published::Taken => Err(content_exists(item.content.id)),
+            }));
             rest = later;
         }
+        // In ascending order, so that each comes to its own place.
+        ahead.into_iter().for_each(|(place, there)| results.insert(place, there.map(|_| false)));
         Ok(results)
     }
 
@@ -182,6 +182,10 @@ impl Feed {
     ) -> Result<Page<Entry, ContentId>> {
         self.list_page(request, |span, order, limit| self.store.outboxes(&[author], span, order, limit, tier))
     }
+}
+
+fn content_exists(id: ContentId) -> Error {
+    Error::conflict("content_exists", format!("content {id} exists with another body, or is deleted"))
 }
 
 /// What is to be published, with what the host left open and is no matter of order; time and id come when the order is

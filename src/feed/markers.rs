@@ -1,8 +1,8 @@
 //! How far a user has read, and how much is new since.
 
 use super::Feed;
-use crate::error::Result;
-use crate::model::{ContentId, Cursor, Order, Span, Unread, UserId};
+use crate::error::{Error, Result};
+use crate::model::{ContentId, Cursor, Order, PageRequest, Span, Unread, UserId};
 use crate::store::Tier;
 
 /// Unread items are counted up to here.
@@ -10,13 +10,49 @@ pub const MOST_UNREAD: usize = 1000;
 
 impl Feed {
     /// The place up to which a user has read; `None` until one was set.
+    ///
+    /// A marker further ahead of the clock than times may be given, set before that was a rule, counts as at the newest
+    /// item of the user's timeline, and is put there; away, if there is none.
     pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
-        self.store.marker(user, tier)
+        match self.store.marker(user, tier)? {
+            Some(place) if place.at > self.latest() => {
+                if tier == Tier::Memory {
+                    return Err(Error::NotCached);
+                }
+                let counts = self.counts_at(user, place)?;
+                match self.settle(user, place, counts) {
+                    // Reads go on where nothing can be written.
+                    Err(Error::Unavailable { .. }) => Ok(counts),
+                    settled => settled,
+                }
+            }
+            place => Ok(place),
+        }
     }
 
-    /// Moves a user's marker up to `place`, never back, and returns where it then is.
+    /// Moves a user's marker up to `place`, never back, and returns where it then is. `time_ahead` if the place lies
+    /// too far ahead of the clock and no item stands there.
     pub fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
+        if let Err(refused) = self.not_ahead("cursor", place.at)
+            && !self.contents(&[place.id], Tier::Disk)?.iter().any(|item| item.cursor() == place)
+        {
+            return Err(refused);
+        }
+        if let Some(present) = self.store.marker(user, Tier::Disk)?.filter(|present| present.at > self.latest()) {
+            let counts = self.counts_at(user, present)?;
+            self.settle(user, present, counts)?;
+        }
         self.store.move_marker(user, place)
+    }
+
+    /// Where a marker that is too far ahead counts: no higher than the newest item of the user's timeline.
+    fn counts_at(&self, user: UserId, place: Cursor) -> Result<Option<Cursor>> {
+        let newest = self.peeked_timeline(user, &PageRequest { span: Span::ALL, limit: 1 }, Tier::Disk)?;
+        Ok(newest.items.first().map(|newest| newest.cursor.min(place)))
+    }
+
+    fn settle(&self, user: UserId, present: Cursor, counts: Option<Cursor>) -> Result<Option<Cursor>> {
+        if counts == Some(present) { Ok(counts) } else { self.store.settle_marker(user, present, counts) }
     }
 
     /// Counts the items of the home timeline that are newer than the user's marker, all of them
@@ -24,7 +60,7 @@ impl Feed {
     /// of so many items.
     pub fn unread(&self, user: UserId, tier: Tier) -> Result<Unread> {
         // The marker first: one that is moved later than this call begins may count or not.
-        let span: Span<ContentId> = Span { before: None, after: self.store.marker(user, tier)? };
+        let span: Span<ContentId> = Span { before: None, after: self.marker(user, tier)? };
         let newer = self.exact(
             user,
             tier,

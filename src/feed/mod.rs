@@ -5,6 +5,7 @@
 //! answer from memory and go elsewhere when there is none.
 
 mod activity;
+mod ahead;
 mod audit;
 mod barriers;
 mod cards;
@@ -33,7 +34,6 @@ use crate::model::{CacheUsage, Millis};
 use crate::store::Store;
 
 pub use audit::{Explanation, Verification};
-pub use content::Imported;
 pub use lanes::{LanesUsage, Lead, Told};
 pub use live::Happened;
 pub use markers::MOST_UNREAD;
@@ -54,6 +54,8 @@ pub struct Rules {
     pub topic_limit: usize,
     /// How long after its deletion an item can be restored.
     pub deleted_retention: Millis,
+    /// How far ahead of the clock a time may lie that the host gives.
+    pub max_ahead: Millis,
 }
 
 /// The service behind every front.

@@ -31,9 +31,12 @@ impl Feed {
     /// Lets a user react to an item, or no longer; `told` learns what it is then. Does not block: the
     /// lead, if there is one, is to be taken with [`Feed::lead`] on a thread that may.
     ///
-    /// `overloaded` if too many wait, and then `told` learns nothing. It may learn of `content_not_found`,
+    /// `time_ahead`, or `overloaded` if too many wait, and then `told` learns nothing. It may learn of `content_not_found`,
     /// or `overloaded` if the lead is dropped.
     pub fn ask_reaction(&self, id: ContentId, wish: Reaction, told: Told) -> Result<Option<Lead>> {
+        if let Some(since) = wish.since {
+            self.not_ahead("since", since)?;
+        }
         self.lanes.join(id, wish, told)
     }
 
@@ -70,10 +73,13 @@ impl Feed {
     pub fn import_reactions(&self, lines: &[Reacting]) -> Result<Vec<Result<bool>>> {
         let now = now();
         let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
-        for (place, line) in lines.iter().enumerate() {
-            items.entry(line.content).or_default().push(place);
-        }
         let mut results: Vec<_> = lines.iter().map(|_| Ok(false)).collect();
+        for (place, line) in lines.iter().enumerate() {
+            match line.since.map_or(Ok(()), |since| self.not_ahead("since", since)) {
+                Ok(()) => items.entry(line.content).or_default().push(place),
+                Err(refused) => results[place] = Err(refused),
+            }
+        }
         for (id, places) in items {
             let wish = |place: &usize| {
                 let Reacting { user, kind, since, .. } = lines[*place];

@@ -19,27 +19,35 @@ impl Feed {
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those
     /// to follow first, then those to unfollow. A follow without a time gets the server's clock.
     ///
-    /// `self_follow`, `follow_limit`; `invalid_body` if a target comes twice; `overloaded`.
+    /// `self_follow`, `follow_limit`; `invalid_body` if a target comes twice; `time_ahead`; `overloaded`.
     pub fn relate(
         &self,
         user: UserId,
         follow: &[(UserId, Option<Millis>)],
         unfollow: &[UserId],
     ) -> Result<Vec<Relation>> {
-        let now = now();
-        let follows =
-            follow.iter().map(|(target, since)| Change { target: *target, follow: Some(since.unwrap_or(now)) });
-        let unfollows = unfollow.iter().map(|target| Change { target: *target, follow: None });
-        let changes: Vec<_> = follows.chain(unfollows).collect();
         let mut targets = HashSet::new();
-        if let Some(twice) = changes.iter().find(|change| !targets.insert(change.target)) {
-            return Err(Error::invalid("invalid_body", format!("user {} comes twice", twice.target)));
+        let all = follow.iter().map(|(target, _)| target).chain(unfollow);
+        if let Some(twice) = all.copied().find(|target| !targets.insert(*target)) {
+            return Err(Error::invalid("invalid_body", format!("user {twice} comes twice")));
         }
         if follow.iter().any(|(target, _)| *target == user) {
-            return Err(self_follow());
+            return Err(self_follow(user));
         }
+        let (now, mut changes, mut repeats) = (now(), Vec::with_capacity(targets.len()), Vec::new());
+        for (place, (target, since)) in follow.iter().enumerate() {
+            match self.sift_follow(user, *target, *since)? {
+                Some(relation) => repeats.push((place, relation)),
+                None => changes.push(Change { target: *target, follow: Some(since.unwrap_or(now)) }),
+            }
+        }
+        changes.extend(unfollow.iter().map(|target| Change { target: *target, follow: None }));
         let room = self.backlog.reserve(changes.len())?;
-        self.apply(user, &changes, room).map(|related| related.into_iter().map(|(relation, _)| relation).collect())
+        let mut relations: Vec<_> =
+            self.apply(user, &changes, room)?.into_iter().map(|(relation, _)| relation).collect();
+        // In ascending order, so that each comes to its own place.
+        repeats.into_iter().for_each(|(place, relation)| relations.insert(place, relation));
+        Ok(relations)
     }
 
     /// Follows each pair that can be, in order; for each whether it is new. Waits where the queue of
@@ -48,14 +56,25 @@ impl Feed {
         let now = now();
         let mut results = Vec::with_capacity(follows.len());
         let mut rest = follows;
-        while let Some((user, target, _)) = rest.first() {
-            if user == target {
-                results.push(Err(self_follow()));
+        while let Some((user, target, since)) = rest.first() {
+            let decided = if user == target {
+                Some(Err(self_follow(*user)))
+            } else {
+                match self.sift_follow(*user, *target, *since) {
+                    Ok(there) => there.map(|_| Ok(false)),
+                    Err(error @ Error::Invalid { .. }) => Some(Err(error)),
+                    Err(error) => return Err(error),
+                }
+            };
+            if let Some(decided) = decided {
+                results.push(decided);
                 rest = &rest[1..];
                 continue;
             }
-            let mut targets = HashSet::new();
-            let alike = |(u, t, _): &&Follow| u == user && t != user && targets.insert(*t);
+            let (mut targets, latest) = (HashSet::new(), self.latest());
+            let fine = |at: &Option<Millis>| at.is_none_or(|at| at <= latest);
+            let alike =
+                |(u, t, at): &&Follow| u == user && t != user && (t == target || fine(at)) && targets.insert(*t);
             let (group, later) = rest.split_at(rest.iter().take(IMPORT_GROUP).take_while(alike).count());
             let changes: Vec<_> = group
                 .iter()
@@ -131,6 +150,6 @@ impl Feed {
     }
 }
 
-fn self_follow() -> Error {
-    Error::refused("self_follow", "a user cannot follow itself")
+fn self_follow(user: UserId) -> Error {
+    Error::refused("self_follow", format!("user {user} cannot follow itself"))
 }

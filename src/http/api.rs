@@ -147,6 +147,7 @@ pub(super) mod tests {
             follow_limit: 1000,
             topic_limit: 1000,
             deleted_retention: 1000,
+            max_ahead: 1000,
         };
         let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules);
         Arc::new(Api::new(Arc::new(feed), Figures::default(), &Config::default(), 10))

@@ -58,6 +58,15 @@ pub struct Publish {
     pub id_made: bool,
 }
 
+impl Publish {
+    /// Whether this repeats the publish that made `there`, a live item with the same id.
+    pub fn repeats(&self, there: &Content) -> bool {
+        !self.id_made
+            && there.fingerprint == self.content.fingerprint
+            && (!self.time_given || there.published_at == self.content.published_at)
+    }
+}
+
 /// A change of content: `None` leaves a field, `Some(None)` clears it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edit {

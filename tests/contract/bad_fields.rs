@@ -1,5 +1,7 @@
 //! Field by field, what the type or range of each field refuses.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use super::client::Server;
 
 /// Every bad value of every field.
@@ -108,6 +110,7 @@ pub(crate) fn bad_fields(server: &Server) {
     for value in time {
         refused("PUT", "/v1/users/1/following/66", &format!(r#"{{"since":{value}}}"#));
     }
+    times_to_come(server);
     refused("POST", "/v1/content", "{}");
     refused("POST", "/v1/content/10/comments", "{}");
     for items in
@@ -127,4 +130,46 @@ pub(crate) fn bad_fields(server: &Server) {
     refused("PUT", "/v1/users/1", r#"["Ann",null,{}]"#);
     refused("PUT", "/v1/users/1/mutes/66", "[]");
     refused("PATCH", "/v1/content/10", r#"["changed",[],{}]"#);
+}
+
+/// Times too far ahead of the clock, in every field that takes a time: in other units, and the largest.
+fn times_to_come(server: &Server) {
+    let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    for (at, looks) in [
+        (now + 660_000, None),
+        (now * 1000, Some("microseconds")),
+        (now * 1_000_000, Some("nanoseconds")),
+        (i64::MAX as u64, None),
+    ] {
+        let item = format!(r#"{{"author_id":66,"published_at":{at}}}"#);
+        for (method, path, body, name) in [
+            ("POST", "/v1/content", item.clone(), "published_at"),
+            ("POST", "/v1/content", item.replace('}', r#","content_id":66}"#), "published_at"),
+            ("POST", "/v1/content/10/comments", item.clone(), "published_at"),
+            (
+                "POST",
+                "/v1/content/batch",
+                format!(r#"{{"items":[{{"author_id":66}},{item}]}}"#),
+                "items[1].published_at",
+            ),
+            ("PUT", "/v1/users/1/following/66", format!(r#"{{"since":{at}}}"#), "since"),
+            // One who is followed already, since another time.
+            ("PUT", "/v1/users/1/following/2", format!(r#"{{"since":{at}}}"#), "since"),
+            ("PUT", "/v1/content/10/reactions/like/6", format!(r#"{{"since":{at}}}"#), "since"),
+            ("PUT", "/v1/users/1/marker", format!(r#"{{"cursor":"{at}-66"}}"#), "cursor"),
+            // An item that is there, at another time.
+            ("PUT", "/v1/users/1/marker", format!(r#"{{"cursor":"{at}-10"}}"#), "cursor"),
+        ] {
+            let what = format!("{method} {path} {body}");
+            let problem = server.call(method, path, &body).problem(&what, 400, "time_ahead");
+            let detail = problem["detail"].as_str().unwrap();
+            assert!(detail.starts_with(&format!("{name}: {at} is ")), "{what}: {detail}");
+            assert!(detail.contains("milliseconds since 1970"), "{what}: {detail}");
+            let clock = detail.split_once("the server's clock, ").and_then(|(_, rest)| rest.split(';').next());
+            let clock: u64 = clock.and_then(|clock| clock.parse().ok()).unwrap_or_else(|| panic!("no clock: {detail}"));
+            assert!((now..now + 600_000).contains(&clock), "{what}: {detail}");
+            let unit = detail.split_once("it looks like ").map(|(_, unit)| unit);
+            assert_eq!(unit, looks, "{what}: {detail}");
+        }
+    }
 }

@@ -9,9 +9,7 @@ fn a_marker_moves_forward_only() {
     let mut town = Town::new();
     assert_eq!(town.server.get("/v1/users/1/marker"), json!({"cursor": "110-11"}));
     assert_eq!(town.server.get("/v1/users/2/marker"), json!({"cursor": null}));
-    for (at, id) in
-        [(110, 12), (110, 11), (5, 5), (110, 12), (140, 1), (139, 99), ((1 << 63) - 1, (1 << 63) - 1), (1, 1)]
-    {
+    for (at, id) in [(110, 12), (110, 11), (5, 5), (110, 12), (140, 1), (139, 99), (140, (1 << 63) - 1), (1, 1)] {
         for user in [1, 5] {
             town.read_to(user, at, id);
             town.check(&format!("{user} read to {at}-{id}"));

@@ -344,10 +344,10 @@ fn what_waits_for_a_slow_client_goes_with_its_author() {
 
 #[test]
 fn what_has_a_time_to_come_is_no_place_after_a_restart() {
-    let server = Server::start();
+    let server = Server::with(&[("TIDELINE__CONTENT__MAX_AHEAD", "36500d")]);
     server.follow(1, 2, 10);
     let mut listener = Listener::open(&server, 1, None);
-    let to_come = 10_000_000_000_000;
+    let to_come = 4_000_000_000_000;
     server.publish(11, 2, to_come);
     assert_eq!(listener.content(), 11);
     let place = listener.last_id.clone();

@@ -133,6 +133,11 @@ impl Case {
                 self.system.reopen();
                 Ok(())
             }
+            Op::Allow(max_ahead) => {
+                self.system.shape.max_ahead = *max_ahead;
+                self.system.reopen();
+                Ok(())
+            }
             Op::Crash => {
                 self.system.crash();
                 Ok(())

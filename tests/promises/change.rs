@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tideline::error::Error;
-use tideline::feed::Imported;
 use tideline::model::{Barrier, COMMENT, CommentDraft, Content, Draft, EditDraft, Millis, Relation, UserId};
 
 use super::case::Case;
-use super::model::{Body, Item, Model};
+use super::model::{Body, Item};
 use super::names::{TOPICS, item, user};
 use super::ops::{Place, Post};
 use super::shape::WIDE;
 
-fn clock() -> Millis {
+pub(crate) fn clock() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_millis() as Millis
 }
 
@@ -84,22 +83,27 @@ enum Verdict {
     New,
     Same,
     Taken,
-}
-
-impl Model {
-    fn judge(&self, id: Option<u64>, at: Option<Millis>, body: &Body) -> Verdict {
-        match id.and_then(|id| self.item(item(id))) {
-            None => Verdict::New,
-            Some(there) if there.is_repeated_by(body, at) => Verdict::Same,
-            Some(_) => Verdict::Taken,
-        }
-    }
+    Ahead,
 }
 
 impl Case {
     /// Whether a refusal is one of a full queue, which is fine if the queue is a small one.
     fn is_full(&self, error: &Error) -> bool {
         code(error) == "overloaded" && self.system.shape.queue < WIDE
+    }
+
+    /// Whether a time that is given is refused, unless it repeats what is there.
+    pub(crate) fn is_ahead(&self, at: Millis) -> bool {
+        at > clock().saturating_add(self.system.shape.max_ahead)
+    }
+
+    fn judge(&self, id: Option<u64>, at: Option<Millis>, body: &Body) -> Verdict {
+        match id.and_then(|id| self.model.item(item(id))) {
+            Some(there) if there.is_repeated_by(body, at) => Verdict::Same,
+            _ if at.is_some_and(|at| self.is_ahead(at)) => Verdict::Ahead,
+            None => Verdict::New,
+            Some(_) => Verdict::Taken,
+        }
     }
 
     pub(crate) fn publish(&mut self, posts: &[Post]) -> Result<(), String> {
@@ -123,16 +127,18 @@ impl Case {
     ) -> Result<(), String> {
         let ids: BTreeSet<_> = posts.iter().filter_map(|(id, ..)| *id).collect();
         let twice = ids.len() < posts.iter().filter(|(id, ..)| id.is_some()).count();
-        let verdicts: Vec<_> = posts.iter().map(|(id, at, body)| self.model.judge(*id, *at, body)).collect();
+        let verdicts: Vec<_> = posts.iter().map(|(id, at, body)| self.judge(*id, *at, body)).collect();
         let taken = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Taken));
+        let ahead = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Ahead));
         let published = match answer {
             Err(error) if twice => return expect_code(&error, "invalid_body"),
+            Err(error) if ahead => return expect_code(&error, "time_ahead"),
             Err(error) if self.is_full(&error) => return Ok(()),
             Err(error) if taken => return expect_code(&error, "content_exists"),
             Err(error) => return Err(format!("publish fails: {error}")),
             Ok(published) => published,
         };
-        ensure!(!twice && !taken, "a publish that must be refused is answered {published:?}");
+        ensure!(!twice && !taken && !ahead, "a publish that must be refused is answered {published:?}");
         ensure_eq!(published.len(), posts.len(), "answers");
         for (((id, at, body), verdict), (content, new)) in posts.iter().zip(verdicts).zip(&published) {
             ensure_eq!(*new, matches!(verdict, Verdict::New), "whether {} is new", content.id);
@@ -159,11 +165,31 @@ impl Case {
     /// Moves a marker, which never moves back.
     pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
         let (reader, place) = (user(raw), self.cursor(wanted));
+        let stands = self.model.items.iter().any(|item| item.cursor() == place && !item.deleted);
+        let answer = self.system.feed.move_marker(reader, place);
+        if self.is_ahead(place.at) && !stands {
+            return match answer {
+                Err(error) => expect_code(&error, "time_ahead"),
+                Ok(there) => Err(format!("a marker moves ahead, to {there}")),
+            };
+        }
+        let answer = answer.map_err(|e| format!("a marker fails: {e}"))?;
+        self.settle_marker(reader);
         let then = self.model.markers.get(&reader).map_or(place, |marker| place.max(*marker));
-        let answer = self.system.feed.move_marker(reader, place).map_err(|e| format!("a marker fails: {e}"))?;
         self.model.markers.insert(reader, then);
         ensure_eq!(answer, then, "marker of {reader}");
         Ok(())
+    }
+
+    /// A marker too far ahead is taken to the newest item as soon as anybody looks at it.
+    pub(crate) fn settle_marker(&mut self, reader: UserId) {
+        let Some(place) = self.model.markers.get(&reader).copied().filter(|place| self.is_ahead(place.at)) else {
+            return;
+        };
+        match self.model.timeline(reader, self.system.shape.include_own).first() {
+            Some(newest) => self.model.markers.insert(reader, newest.cursor.min(place)),
+            None => self.model.markers.remove(&reader),
+        };
     }
 
     /// The item with this index, counted round.
@@ -180,13 +206,14 @@ impl Case {
         let results = self.system.feed.import(drafts).map_err(|e| format!("import fails: {e}"))?;
         ensure_eq!(results.len(), named.len(), "answers");
         for (post, result) in named.into_iter().zip(results) {
-            let should_be = match self.model.judge(post.id, post.at, &post.body()) {
-                Verdict::New => Imported::New,
-                Verdict::Same => Imported::Same,
-                Verdict::Taken => Imported::Taken,
+            let should_be = match self.judge(post.id, post.at, &post.body()) {
+                Verdict::New => Ok(true),
+                Verdict::Same => Ok(false),
+                Verdict::Taken => Err("content_exists"),
+                Verdict::Ahead => Err("time_ahead"),
             };
-            ensure_eq!(result, should_be, "import of {post:?}");
-            if let (Imported::New, Some(id), Some(at)) = (result, post.id, post.at) {
+            ensure_eq!(result.as_ref().map_err(code).copied(), should_be, "import of {post:?}");
+            if let (Ok(true), Some(id), Some(at)) = (result, post.id, post.at) {
                 self.model.items.push(Item::new(item(id), at, post.body()));
             }
         }
@@ -258,6 +285,7 @@ impl Case {
         let targets: Vec<_> = follow.iter().map(|(target, _)| *target).chain(unfollow.iter().copied()).collect();
         let twice = targets.iter().collect::<BTreeSet<_>>().len() < targets.len();
         let itself = follow.iter().any(|(target, _)| *target == me);
+        let ahead = follow.iter().any(|(target, since)| self.is_new_and_ahead(me, *target, *since));
         let added = follow.iter().filter(|(target, _)| !self.model.follows(me, *target)).count();
         let removed = unfollow.iter().filter(|target| self.model.follows(me, **target)).count();
         let after = self.model.following(me) + added - removed;
@@ -265,12 +293,13 @@ impl Case {
         let relations = match answer {
             Err(error) if twice => return expect_code(&error, "invalid_body"),
             Err(error) if itself => return expect_code(&error, "self_follow"),
+            Err(error) if ahead => return expect_code(&error, "time_ahead"),
             Err(error) if self.is_full(&error) => return Ok(()),
             Err(error) if beyond => return expect_code(&error, "follow_limit"),
             Err(error) => return Err(format!("relate fails: {error}")),
             Ok(relations) => relations,
         };
-        ensure!(!twice && !itself && !beyond, "a follow that must be refused is answered {relations:?}");
+        ensure!(!twice && !itself && !ahead && !beyond, "a follow that must be refused is answered {relations:?}");
         ensure_eq!(relations.len(), targets.len(), "answers");
         for ((target, since), relation) in follow.iter().zip(&relations) {
             self.follow(me, *target, *since, relation, began)?;
@@ -281,6 +310,12 @@ impl Case {
         let should_be: Vec<_> = targets.iter().map(|target| self.model.relation(me, *target)).collect();
         ensure_eq!(relations, should_be, "relations of {me}");
         Ok(())
+    }
+
+    /// Whether a follow is refused for its time: it lies too far ahead, and is not what is there.
+    fn is_new_and_ahead(&self, me: UserId, target: UserId, since: Option<Millis>) -> bool {
+        let there = self.model.follows.get(&(me, target)).copied();
+        since.is_some_and(|since| self.is_ahead(since) && there != Some(since))
     }
 
     /// Takes a follow into the model, with the time that was answered if none was given.
@@ -339,10 +374,12 @@ impl Case {
             let full = self.model.following(me) >= self.system.shape.follow_limit;
             match result {
                 Err(error) if me == target => expect_code(&error, "self_follow")?,
+                Err(error) if self.is_new_and_ahead(me, target, since) => expect_code(&error, "time_ahead")?,
                 Err(error) if full && !known => expect_code(&error, "follow_limit")?,
                 Err(error) => return Err(format!("{me} cannot follow {target}: {error}")),
                 Ok(new) => {
-                    ensure!(me != target && (known || !full), "{me} may not follow {target}");
+                    let ahead = self.is_new_and_ahead(me, target, since);
+                    ensure!(me != target && !ahead && (known || !full), "{me} may not follow {target}");
                     ensure_eq!(new, !known, "whether {me} following {target} is new");
                     if new {
                         self.model.follows.insert((me, target), since.expect("given"));
@@ -354,7 +391,7 @@ impl Case {
     }
 }
 
-fn expect_code(error: &Error, should_be: &str) -> Result<(), String> {
+pub(crate) fn expect_code(error: &Error, should_be: &str) -> Result<(), String> {
     ensure_eq!(code(error), should_be, "the code of {error:?}");
     Ok(())
 }

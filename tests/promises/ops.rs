@@ -8,7 +8,7 @@ use tideline::model::{Barrier, COMMENT, REPOST, ReactionKind, Side};
 
 use super::names::{AUTHORS, IDS, TIMES, TOPICS, USERS, id, time};
 use super::react::Wish;
-use super::shape::{Shape, shapes};
+use super::shape::{ANY, LONG, Shape, shapes};
 
 /// An item to publish. What is `None` is left to the server.
 #[derive(Debug, Clone, Copy)]
@@ -105,6 +105,8 @@ pub(crate) enum Op {
     Compact,
     /// Stops in order, and opens again.
     Reopen,
+    /// The same, and from then on times may lie so far ahead: as when a server is updated, or a setting changed.
+    Allow(u64),
     /// Goes on with the directory as it is at this instant.
     Crash,
 }
@@ -254,6 +256,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (author(), place(), 1_usize..6).prop_map(|(author, place, most)| Op::Archive(author, place, most)),
         1 => Just(Op::Compact),
         1 => Just(Op::Reopen),
+        2 => prop_oneof![3 => Just(LONG), 1 => Just(ANY)].prop_map(Op::Allow),
         1 => Just(Op::Crash),
     ];
     prop_oneof![9 => change, 7 => read, 4 => behind]

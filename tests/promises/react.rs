@@ -3,7 +3,7 @@
 use tideline::model::{ContentId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId};
 
 use super::case::Case;
-use super::change::expect_not_found;
+use super::change::{expect_code, expect_not_found};
 use super::model::{Item, page};
 use super::names::{USERS, everybody, member, user};
 use super::ops::{Ask, Place};
@@ -26,10 +26,20 @@ impl Case {
                 started.into_iter().map(|thread| thread.join().expect("no panic")).collect()
             }),
         };
-        if self.model.live(id).is_none() {
-            return answers.into_iter().try_for_each(expect_not_found);
-        }
+        let live = self.model.live(id).is_some();
         for (wish, answer) in wishes.iter().zip(answers) {
+            match answer {
+                Err(error) if wish.2.is_some_and(|since| self.is_ahead(since)) => {
+                    expect_code(&error, "time_ahead")?;
+                    continue;
+                }
+                answer if !live => {
+                    expect_not_found(answer)?;
+                    continue;
+                }
+                _ => {}
+            }
+            ensure!(wish.2.is_none_or(|since| !self.is_ahead(since)), "a reaction with a time to come: {answer:?}");
             let Reacted { since, changed, counts } = answer.map_err(|e| format!("a reaction fails: {e}"))?;
             let Reaction { user, kind, since: wanted } = reaction(wish);
             let before = self.model.reactions.get(&(id, kind, user)).copied();
@@ -47,7 +57,7 @@ impl Case {
                 );
             }
         }
-        self.read_reaction_counts(id)
+        if live { self.read_reaction_counts(id) } else { Ok(()) }
     }
 
     fn read_reaction_counts(&self, id: ContentId) -> Result<(), String> {

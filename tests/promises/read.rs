@@ -78,8 +78,9 @@ impl Case {
         Ok(())
     }
 
-    pub(crate) fn read_unread(&self, raw: u64) -> Result<(), String> {
+    pub(crate) fn read_unread(&mut self, raw: u64) -> Result<(), String> {
         let reader = user(raw);
+        self.settle_marker(reader);
         ensure_eq!(
             read(true, |tier| self.system.feed.marker(reader, tier))?,
             self.model.markers.get(&reader).copied(),
@@ -232,7 +233,7 @@ impl Case {
     }
 
     /// Everything there is to read.
-    pub(crate) fn read_all(&self) -> Result<(), String> {
+    pub(crate) fn read_all(&mut self) -> Result<(), String> {
         let ask = |limit| Ask { before: None, after: None, limit, inline: false };
         for raw in USERS {
             self.scroll(raw, 3)?;

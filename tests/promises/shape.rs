@@ -36,12 +36,16 @@ pub(crate) struct Shape {
     pub(crate) sync: bool,
     /// Milliseconds. 0, or so long that it is never over.
     pub(crate) deleted_retention: u64,
+    /// How far ahead times may lie that are given, in milliseconds; [`ANY`] for a directory from before there was a rule.
+    pub(crate) max_ahead: u64,
 }
 
 /// A queue that never fills up.
 pub(crate) const WIDE: usize = 100_000;
 /// Nobody lapses.
 pub(crate) const LONG: u64 = 86_400_000;
+/// No time lies too far ahead.
+pub(crate) const ANY: u64 = u64::MAX;
 
 impl Shape {
     pub(crate) fn feed(&self) -> feed::Rules {
@@ -51,6 +55,7 @@ impl Shape {
             follow_limit: self.follow_limit,
             topic_limit: self.topic_limit,
             deleted_retention: self.deleted_retention,
+            max_ahead: self.max_ahead,
         }
     }
 
@@ -87,6 +92,7 @@ impl Shape {
             queue: WIDE,
             sync: random.once_in(4),
             deleted_retention: random.pick(&[LONG, LONG, LONG, 0]),
+            max_ahead: LONG,
         }
     }
 }
@@ -107,11 +113,12 @@ prop_compose! {
         queue in prop_oneof![9 => Just(WIDE), 1 => 1_usize..=6],
         sync in prop::bool::weighted(0.1),
         deleted_retention in prop_oneof![5 => Just(LONG), 1 => Just(0_u64)],
+        max_ahead in prop_oneof![2 => Just(ANY), 1 => Just(LONG)],
     ) -> Shape {
         let pull_threshold = push_threshold + above_push;
         Shape {
             inbox_limit, outbox_limit, topic_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
-            evict_after, queue, sync, deleted_retention,
+            evict_after, queue, sync, deleted_retention, max_ahead,
         }
     }
 }

@@ -32,6 +32,7 @@ const SHAPE: Shape = Shape {
     queue: WIDE,
     sync: false,
     deleted_retention: LONG,
+    max_ahead: LONG,
 };
 const AUTHORS: [u64; 2] = [1, 2];
 /// Has one inbox row for each item of the first author, before a trim.

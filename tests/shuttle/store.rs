@@ -93,6 +93,7 @@ impl Store {
         rebuild(job: JobId, user: UserId, authors: &[UserId]) -> Vec<Job>;
         marker(user: UserId, tier: Tier) -> Option<Cursor>;
         move_marker(user: UserId, place: Cursor) -> Cursor;
+        settle_marker(user: UserId, present: Cursor, place: Option<Cursor>) -> Option<Cursor>;
         unpushed(author: UserId, tier: Tier) -> Unpushed;
         lacking(authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Vec<UserId>;
     }

@@ -63,6 +63,7 @@ impl World {
             follow_limit: FOLLOW_LIMIT,
             topic_limit: 1,
             deleted_retention: 1000,
+            max_ahead: LONG,
         };
         let live = Arc::new(Live::new(LONG));
         // Who is online gets what there is for more than one before the others.

@@ -46,7 +46,22 @@ fn moves_at_the_same_time_end_at_the_newest(store: &Store) {
     assert_eq!(marker(store, 1), Some(place(49 * 4 + 3, 1)));
 }
 
+fn a_marker_is_settled_where_it_was_seen_only(store: &Store) {
+    let settle = |present: Cursor, then: Option<Cursor>| store.settle_marker(user(1), present, then).expect("settles");
+    assert_eq!(settle(place(5, 5), Some(place(4, 4))), None, "none there");
+    assert_eq!(marker(store, 1), None);
+    store.move_marker(user(1), Cursor::NEWEST).expect("moves");
+    store.move_marker(user(2), Cursor::NEWEST).expect("moves");
+    assert_eq!(settle(place(5, 5), Some(place(4, 4))), Some(Cursor::NEWEST), "another place");
+    assert_eq!(settle(Cursor::NEWEST, Some(place(4, 4))), Some(place(4, 4)), "back");
+    assert_eq!(marker(store, 1), Some(place(4, 4)));
+    assert_eq!(settle(place(4, 4), None), None, "away");
+    assert_eq!((marker(store, 1), marker(store, 2)), (None, Some(Cursor::NEWEST)));
+    assert_eq!(store.move_marker(user(1), place(1, 1)).expect("moves"), place(1, 1));
+}
+
 on_both! {
     a_marker_moves_forward_only,
+    a_marker_is_settled_where_it_was_seen_only,
     moves_at_the_same_time_end_at_the_newest,
 }

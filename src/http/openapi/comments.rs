@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::call::{Call, Shape, get, post};
-use super::problems::{CONTENT_EXISTS, CONTENT_NOT_FOUND};
+use super::problems::{CONTENT_EXISTS, CONTENT_NOT_FOUND, TIME_AHEAD};
 use super::timelines;
 use crate::http::show::Item;
 use crate::model::CommentDraft;
@@ -28,6 +28,7 @@ pub(super) fn calls() -> Vec<Call> {
             .answers(201, "Published", Shape::of::<Item<'_>>(), comment.clone())
             .answers(200, "It was published before, just like this", Shape::of::<Item<'_>>(), comment)
             .header("Location")
+            .problem(TIME_AHEAD)
             .problem(CONTENT_NOT_FOUND)
             .problem(CONTENT_EXISTS)
             .leads_to("getContent", BY_ID)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use utoipa::openapi::schema::ArrayBuilder;
 
 use super::call::{Call, Shape, delete, get, patch, post};
-use super::problems::{CONTENT_EXISTS, CONTENT_NOT_FOUND};
+use super::problems::{CONTENT_EXISTS, CONTENT_NOT_FOUND, TIME_AHEAD};
 use super::{parameters, schemas};
 use crate::http::content::MAX_BATCH;
 use crate::http::show::{Item, ItemId};
@@ -51,6 +51,7 @@ pub(super) fn calls() -> Vec<Call> {
             .answers(201, "Published", Shape::of::<Item<'_>>(), alone())
             .answers(200, "It was published before, just like this", Shape::of::<Item<'_>>(), alone())
             .header("Location")
+            .problem(TIME_AHEAD)
             .problem(CONTENT_EXISTS)
             .leads_to("getContent", BY_ID)
             .leads_to("editContent", BY_ID)
@@ -65,6 +66,7 @@ pub(super) fn calls() -> Vec<Call> {
             .body(Shape::named("NewContentItems", batch), json!({"items": [new]}))
             .answers(201, "Published; some may have been before", items(), json!({"items": [alone()]}))
             .answers(200, "All were published before, just like this", items(), json!({"items": [alone()]}))
+            .problem(TIME_AHEAD)
             .problem(CONTENT_EXISTS)
             .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
         get("/v1/content", "listContent", "Up to 100 items by their ids")

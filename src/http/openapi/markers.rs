@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::call::{Call, Shape, get, put};
+use super::problems::TIME_AHEAD;
 use super::schemas;
 use crate::http::show::{MarkerBody, UnreadBody};
 
@@ -19,9 +20,13 @@ pub(super) fn calls() -> Vec<Call> {
         get("/v1/users/{uid}/marker", "getMarker", "How far the user has read")
             .answers(200, "The marker; `null` where there is none", marker(), example.clone()),
         put("/v1/users/{uid}/marker", "moveMarker", "Move the marker")
-            .about("It moves forward only: a cursor at or below it changes nothing.")
+            .about(
+                "It moves forward only: a cursor at or below it changes nothing. A cursor whose time lies further ahead of \
+                 the server's clock than `content.max_ahead`, and at which no item stands, is 400 `time_ahead`.",
+            )
             .body(Shape::named("NewMarker", new), example.clone())
             .answers(200, "The marker after the change", marker(), example)
+            .problem(TIME_AHEAD)
             .leads_to("getMarker", &[("uid", "$request.path.uid")])
             .leads_to("getUnread", &[("uid", "$request.path.uid")]),
     ];

@@ -20,6 +20,12 @@ pub(super) const INVALID_HEADER: Known =
     (400, "invalid_header", "last-event-id: expected \"<published_at>-<content_id>\", not \"7\"");
 pub(super) const INVALID_BODY: Known =
     (400, "invalid_body", "unknown field `txt`, expected one of `author_id`, `content_id` at line 1 column 25");
+pub(super) const TIME_AHEAD: Known = (
+    400,
+    "time_ahead",
+    "published_at: 1689089522000000 is more than 600 s after the server's clock, 1689089522000; times are \
+     milliseconds since 1970; it looks like microseconds",
+);
 pub(super) const CONTENT_NOT_FOUND: Known = (404, "content_not_found", "there is no content 32850");
 pub(super) const BODY_TIMEOUT: Known = (408, "body_timeout", "the body of the request took too long to arrive");
 pub(super) const CONTENT_EXISTS: Known =

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::call::{Call, Shape, delete, get, put};
-use super::problems::CONTENT_NOT_FOUND;
+use super::problems::{CONTENT_NOT_FOUND, TIME_AHEAD};
 use super::{relations, schemas, timelines};
 use crate::http::reactions::ReactionItem;
 
@@ -28,6 +28,7 @@ pub(super) fn calls() -> Vec<Call> {
             .about("Counted once a user; doing it again changes nothing.")
             .optional_body(Shape::named("NewReaction", new), since)
             .answers(200, "The reaction after the change", reaction(), there.clone())
+            .problem(TIME_AHEAD)
             .problem(CONTENT_NOT_FOUND)
             .leads_to("unreact", THIS)
             .leads_to("listReactions", &THIS[..2])

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use utoipa::openapi::schema::{ArrayBuilder, Type};
 
 use super::call::{Call, Shape, delete, get, post, put};
-use super::problems::{FOLLOW_LIMIT, SELF_FOLLOW};
+use super::problems::{FOLLOW_LIMIT, SELF_FOLLOW, TIME_AHEAD};
 use super::{parameters, schemas};
 use crate::http::relations::MAX_BATCH;
 use crate::http::show::{Member, RelationItem};
@@ -58,6 +58,7 @@ pub(super) fn calls() -> Vec<Call> {
             .about("The timeline has the target's earlier items at once. Following again changes nothing.")
             .optional_body(Shape::named("NewFollow", follow), json!({"since": 1_689_089_522_000_u64}))
             .answers(200, "The relation after the change", relation(), example())
+            .problem(TIME_AHEAD)
             .problem(SELF_FOLLOW)
             .problem(FOLLOW_LIMIT)
             .leads_to("unfollow", BOTH)

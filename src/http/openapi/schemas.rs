@@ -112,9 +112,13 @@ fn time() -> ObjectBuilder {
         .maximum(Some(MAX_MILLIS))
 }
 
+/// What a time in a request is, where it may be left out.
+const GIVEN_TIME: &str = "Milliseconds since 1970, no later than `content.max_ahead` (10 minutes) after the server's \
+                          clock: else 400 `time_ahead`. The server's clock if left out";
+
 /// A time in a request, where it may be left out.
 pub(super) fn time_or_null() -> ObjectBuilder {
-    time().schema_type(or_null(Type::Integer))
+    time().schema_type(or_null(Type::Integer)).description(Some(GIVEN_TIME))
 }
 
 fn media() -> ArrayBuilder {
@@ -207,7 +211,7 @@ fn new_item(about_broadcast: &str) -> ObjectBuilder {
         .property("author_id", id().description(Some("Who publishes")))
         .required("author_id")
         .property("content_id", id_or_null().description(Some("Made by the server if left out: time-ordered, unique")))
-        .property("published_at", time_or_null().description(Some("The server's clock if left out")))
+        .property("published_at", time_or_null())
         .property("text", nullable_text())
         .property("media", nullable_media())
         .property("topics", topics)

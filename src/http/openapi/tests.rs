@@ -45,8 +45,14 @@ fn operations(document: &Value) -> impl Iterator<Item = (String, &Value)> {
 #[actix_web::test]
 async fn all_that_is_served_is_described_and_nothing_else() {
     let store = Arc::new(Store::Memory(Memory::new()));
-    let rules =
-        Rules { include_own: false, active_for: 1000, follow_limit: 1000, topic_limit: 1000, deleted_retention: 1000 };
+    let rules = Rules {
+        include_own: false,
+        active_for: 1000,
+        follow_limit: 1000,
+        topic_limit: 1000,
+        deleted_retention: 1000,
+        max_ahead: 1000,
+    };
     let feed = Arc::new(Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules));
     let api = Arc::new(Api::new(feed, Figures::default(), &Config::default(), 10));
     init_service(App::new().configure(|config| crate::http::configure(&api, config))).await;

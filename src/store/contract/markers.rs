@@ -16,4 +16,10 @@ impl Store {
     pub fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
         dispatch!(self, s => s.move_marker(user, place))
     }
+
+    /// Puts a user's marker from `present` to `place`, back too, or takes it away, and returns where it then is. One
+    /// that is not at `present` stays. Acknowledges.
+    pub fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+        dispatch!(self, s => s.settle_marker(user, present, place))
+    }
 }

@@ -125,10 +125,7 @@ impl State {
             return Some(Published::Taken);
         }
         let there = self.content.get(&item.content.id)?;
-        let same = !item.id_made
-            && !self.deleted.contains_key(&there.id)
-            && there.fingerprint == item.content.fingerprint
-            && (!item.time_given || there.published_at == item.content.published_at);
+        let same = !self.deleted.contains_key(&there.id) && item.repeats(there);
         Some(if same { Published::Same(there.clone()) } else { Published::Taken })
     }
 

@@ -21,7 +21,7 @@ impl Memory {
             }
         }
         if after > follow_limit && after > before {
-            return Err(Error::refused("follow_limit", format!("a user can follow at most {follow_limit} others")));
+            return Err(Error::refused("follow_limit", format!("user {user} follows at most {follow_limit} others")));
         }
         Ok(changes.iter().map(|change| state.apply(user, change)).collect())
     }

@@ -18,4 +18,16 @@ impl Memory {
         *marker = place.max(*marker);
         Ok(*marker)
     }
+
+    /// See [`Store::settle_marker`](crate::store::Store::settle_marker).
+    pub fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+        let mut state = self.state();
+        if state.markers.get(&user) == Some(&present) {
+            match place {
+                Some(place) => state.markers.insert(user, place),
+                None => state.markers.remove(&user),
+            };
+        }
+        Ok(state.markers.get(&user).copied())
+    }
 }

@@ -126,8 +126,5 @@ fn queue_new(results: &[Published], queue: &mut dyn FnMut(Job)) {
 
 /// Whether a publish repeats the one that made the stored item.
 fn is_same(item: &Publish, present: &Stored) -> bool {
-    !item.id_made
-        && present.deleted_at.is_none()
-        && present.content.fingerprint == item.content.fingerprint
-        && (!item.time_given || present.content.published_at == item.content.published_at)
+    present.deleted_at.is_none() && item.repeats(&present.content)
 }

@@ -46,7 +46,10 @@ impl Rocks {
         if growth > 0 {
             let count = self.count(user, Counter::Following, Tier::Disk)?.saturating_add_signed(growth);
             if count > follow_limit as u64 {
-                return Err(Error::refused("follow_limit", format!("a user follows at most {follow_limit} others")));
+                return Err(Error::refused(
+                    "follow_limit",
+                    format!("user {user} follows at most {follow_limit} others"),
+                ));
             }
         }
         if batch.is_empty() {

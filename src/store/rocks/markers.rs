@@ -29,4 +29,21 @@ impl Rocks {
         self.acknowledge(Write::MoveMarker, change)?;
         Ok(place)
     }
+
+    /// See [`Store::settle_marker`](crate::store::Store::settle_marker).
+    pub fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+        let _lock = self.marker_locks.one(user.get());
+        let found = self.marker(user, Tier::Disk)?;
+        if found != Some(present) {
+            return Ok(found);
+        }
+        let mut change = WriteBatch::default();
+        let (family, key) = (self.family(MARKERS)?, keys::id(user.get()));
+        match place {
+            Some(place) => change.put_cf(family, key, values::cursor(place)),
+            None => change.delete_cf(family, key),
+        }
+        self.acknowledge(Write::MoveMarker, change)?;
+        Ok(place)
+    }
 }

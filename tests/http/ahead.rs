@@ -1,0 +1,187 @@
+//! What has a time to come from before such times were refused: it is there, and nothing new comes beside it.
+
+use serde_json::{Value, json};
+
+use super::client::{Reply, Server};
+
+/// In the year 2096.
+const TO_COME: u64 = 4_000_000_000_000;
+const MARKER: &str = "/v1/users/1/marker";
+const UNREAD: &str = "/v1/users/1/timeline/unread";
+
+/// A server as it was before there was a rule, as far as this time goes.
+fn before() -> Server {
+    Server::with(&[("TIDELINE__CONTENT__MAX_AHEAD", "36500d")])
+}
+
+/// The same data directory, with the rule.
+fn updated(server: Server) -> Server {
+    let (_, data) = server.stop("TERM");
+    Server::on(data, &[])
+}
+
+fn publish(server: &Server, item: &Value) -> Reply {
+    server.call("POST", "/v1/content", item.to_string())
+}
+
+fn batch(server: &Server, items: &[&Value]) -> Reply {
+    server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string())
+}
+
+fn mark(server: &Server, cursor: &str) -> Reply {
+    server.call("PUT", MARKER, json!({ "cursor": cursor }).to_string())
+}
+
+fn unread(server: &Server) -> u64 {
+    server.get(UNREAD)["count"].as_u64().unwrap()
+}
+
+#[test]
+fn what_was_published_stays_and_is_repeated_but_nothing_new_comes() {
+    let server = before();
+    let item = json!({"content_id": 5, "author_id": 2, "published_at": TO_COME, "text": "late"});
+    let comment = json!({"content_id": 6, "author_id": 3, "published_at": TO_COME + 1});
+    publish(&server, &item).expect(201);
+    server.call("POST", "/v1/content/5/comments", comment.to_string()).expect(201);
+    server.follow(1, 2, TO_COME);
+    let server = updated(server);
+    assert_eq!(server.ids("/v1/users/1/timeline"), [5]);
+    assert_eq!(server.ids("/v1/content/5/comments"), [6]);
+    let since = server.get("/v1/users/1/following")["items"][0]["since"].clone();
+    assert_eq!(since, TO_COME);
+
+    // The same once more is the same answer as ever, alone and beside others.
+    assert_eq!(publish(&server, &item).expect(200)["text"], "late");
+    server.call("POST", "/v1/content/5/comments", comment.to_string()).expect(200);
+    batch(&server, &[&item]).expect(200);
+    let new = |id: u64| json!({"content_id": id, "author_id": 2, "published_at": 1000 + id});
+    let answer = batch(&server, &[&new(7), &item, &new(8)]).expect(201);
+    let ids: Vec<&str> =
+        answer["items"].as_array().unwrap().iter().map(|i| i["content_id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["7", "5", "8"]);
+    let follow = |target: u64, since: u64| {
+        server.call("PUT", &format!("/v1/users/1/following/{target}"), json!({ "since": since }).to_string())
+    };
+    assert_eq!(follow(2, TO_COME).expect(200)["since"], TO_COME);
+
+    // What differs in anything is new, and refused.
+    let mut other = item.clone();
+    other["text"] = json!("later");
+    publish(&server, &other).problem("another text", 400, "time_ahead");
+    other = item.clone();
+    other["published_at"] = json!(TO_COME + 1);
+    publish(&server, &other).problem("another time", 400, "time_ahead");
+    batch(&server, &[&new(9), &item, &other]).problem("twice", 400, "invalid_body");
+    other["content_id"] = json!(10);
+    let problem = batch(&server, &[&new(9), &item, &other]).problem("a new one", 400, "time_ahead");
+    assert!(problem["detail"].as_str().unwrap().starts_with("items[2].published_at: "), "{problem}");
+    follow(2, TO_COME + 1).problem("another time", 400, "time_ahead");
+    follow(3, TO_COME).problem("another user", 400, "time_ahead");
+    assert_eq!(server.ids("/v1/users/1/timeline"), [5, 8, 7], "nothing of a batch that was refused");
+
+    // Deleted and restored it is what it was; purged for good, it is new.
+    server.call("DELETE", "/v1/content/5", "");
+    publish(&server, &item).problem("deleted", 400, "time_ahead");
+    server.call("POST", "/v1/content/5/restore", "").expect(200);
+    publish(&server, &item).expect(200);
+    server.call("DELETE", "/v1/users/1/following/2", "").expect(200);
+    follow(2, TO_COME).problem("no longer followed", 400, "time_ahead");
+}
+
+#[test]
+fn a_marker_ahead_counts_as_at_the_newest_item_and_moves_on_from_there() {
+    let server = before();
+    server.follow(1, 2, 10);
+    for id in 1..=3 {
+        server.publish(id, 2, 1000 + id);
+    }
+    mark(&server, &format!("{TO_COME}-7")).expect(200);
+    assert_eq!(server.get(MARKER)["cursor"], format!("{TO_COME}-7"));
+    let server = updated(server);
+    assert_eq!(unread(&server), 0);
+    assert_eq!(server.get(MARKER)["cursor"], "1003-3");
+    server.publish(4, 2, 1004);
+    assert_eq!(unread(&server), 1, "what comes later is not read");
+    assert_eq!(mark(&server, "1002-2").expect(200)["cursor"], "1003-3", "not back");
+    assert_eq!(mark(&server, "1004-4").expect(200)["cursor"], "1004-4");
+    assert_eq!(unread(&server), 0);
+}
+
+#[test]
+fn a_marker_ahead_that_nobody_has_looked_at_moves_to_where_it_is_put() {
+    for (place, then) in [("1002-2", "1003-3"), ("1003-3", "1003-3"), ("1500-1", "1500-1")] {
+        let server = before();
+        server.follow(1, 2, 10);
+        for id in 1..=3 {
+            server.publish(id, 2, 1000 + id);
+        }
+        mark(&server, &format!("{TO_COME}-7")).expect(200);
+        let server = updated(server);
+        assert_eq!(mark(&server, place).expect(200)["cursor"], then, "{place}");
+        server.publish(4, 2, 2000);
+        assert_eq!(unread(&server), 1, "{place}");
+    }
+}
+
+#[test]
+fn a_marker_ahead_over_an_empty_timeline_is_none() {
+    let server = before();
+    mark(&server, &format!("{TO_COME}-7")).expect(200);
+    let server = updated(server);
+    assert_eq!(server.get(MARKER)["cursor"], Value::Null);
+    server.follow(1, 2, 10);
+    server.publish(1, 2, 1000);
+    assert_eq!(unread(&server), 1);
+    assert_eq!(mark(&server, "5-5").expect(200)["cursor"], "5-5");
+}
+
+#[test]
+fn an_item_ahead_can_be_marked_as_read_and_deleted() {
+    let server = before();
+    server.follow(1, 2, 10);
+    server.publish(1, 2, 1001);
+    server.publish(5, 2, TO_COME);
+    let server = updated(server);
+    let top = format!("{TO_COME}-5");
+    assert_eq!(unread(&server), 2);
+    // An item stands there; beside it nobody can have read.
+    assert_eq!(mark(&server, &top).expect(200)["cursor"], top);
+    mark(&server, &format!("{TO_COME}-6")).problem("no item", 400, "time_ahead");
+    assert_eq!((unread(&server), server.get(MARKER)["cursor"].clone()), (0, json!(top)));
+    server.publish(2, 2, 1002);
+    assert_eq!(mark(&server, "1001-1").expect(200)["cursor"], top);
+    server.call("DELETE", "/v1/content/5", "");
+    assert_eq!(server.get(MARKER)["cursor"], "1002-2");
+    server.publish(3, 2, 1003);
+    assert_eq!(unread(&server), 1);
+}
+
+#[test]
+fn places_of_pages_may_be_of_any_time() {
+    let server = before();
+    server.follow(1, 2, 10);
+    server.publish(1, 2, 1001);
+    server.publish(5, 2, TO_COME);
+    let server = updated(server);
+    for (query, ids) in [
+        (format!("before={TO_COME}-9"), vec![5, 1]),
+        (format!("after={TO_COME}-1"), vec![5]),
+        (format!("after={TO_COME}-5"), vec![]),
+        ("before=9223372036854775807-1".to_owned(), vec![5, 1]),
+    ] {
+        assert_eq!(server.ids(&format!("/v1/users/1/timeline?{query}")), ids, "{query}");
+    }
+}
+
+#[test]
+fn the_bound_is_a_setting() {
+    for (setting, ahead, status) in
+        [("1h", 3_500_000, 201), ("1h", 3_700_000, 400), ("1s", 60_000, 400), ("10m", 540_000, 201)]
+    {
+        let server = Server::with(&[("TIDELINE__CONTENT__MAX_AHEAD", setting)]);
+        let now =
+            server.call("POST", "/v1/content", r#"{"author_id":1}"#).expect(201)["published_at"].as_u64().unwrap();
+        let item = json!({"author_id": 1, "published_at": now + ahead});
+        assert_eq!(publish(&server, &item).status, status, "{setting} {ahead}");
+    }
+}
