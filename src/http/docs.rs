@@ -1,14 +1,15 @@
 //! The description of the API, for programs and as a page.
 //!
 //! The page is Swagger UI, which is in the binary as the archive that its makers publish; it takes nothing from
-//! other servers, and its policy forbids it to. Addresses in it are relative, so it works below any path.
+//! other servers, and its policy forbids it to. Addresses in it are relative, so it works below any path. A stream it
+//! would show when the stream has ended; `docs.js` shows it as it comes.
 
 use std::io::{Cursor, Read};
 use std::sync::OnceLock;
 
 use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION};
 use actix_web::web::Bytes;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
@@ -34,6 +35,25 @@ pub(super) async fn description(call: Call) -> Answer {
         }
     };
     Ok(HttpResponseBuilder::new(StatusCode::OK).content_type("application/json").body(json.clone()))
+}
+
+/// `GET /`: to the page, and for a client that does not follow, a word on what there is.
+pub(super) async fn start_page(call: Call) -> Answer {
+    call.no_query()?;
+    let text = concat!(
+        "Tideline ",
+        env!("CARGO_PKG_VERSION"),
+        ". The API is below v1/: docs shows it as a page to try it on, openapi.json describes it for programs.\n"
+    );
+    // Relative, as a proxy may have taken a prefix away. Not for ever: there will be another page.
+    let mut response = HttpResponseBuilder::new(StatusCode::TEMPORARY_REDIRECT);
+    Ok(response.insert_header((LOCATION, "docs")).content_type("text/plain; charset=utf-8").body(text))
+}
+
+/// `GET /docs/`: what is relative in the page would lead nowhere from here.
+pub(super) async fn page_with_slash(call: Call) -> Answer {
+    call.no_query()?;
+    Ok(HttpResponseBuilder::new(StatusCode::PERMANENT_REDIRECT).insert_header((LOCATION, "../docs")).finish())
 }
 
 /// `GET /docs`

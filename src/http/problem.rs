@@ -96,9 +96,11 @@ impl Problem {
         )
     }
 
-    /// No such path.
-    pub(super) fn route_not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "route_not_found", "there is nothing at this path")
+    /// No such path, unless this one is meant.
+    pub(super) fn route_not_found(meant: Option<&str>) -> Self {
+        let meant = meant.map(|path| format!("; without the slash at its end, \"{path}\", there is"));
+        let detail = format_args!("there is nothing at this path{}", meant.unwrap_or_default());
+        Self::new(StatusCode::NOT_FOUND, "route_not_found", detail)
     }
 
     /// A path that is no text, whatever it might lead to.

@@ -58,13 +58,15 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         .service(at("/metrics").always().get(metrics::metrics).done())
         .service(at("/openapi.json").get(docs::description).done())
         .service(at("/docs").get(docs::page).done())
+        .service(at("/docs/").get(docs::page_with_slash).done())
+        .service(at("/").get(docs::start_page).done())
         .service(at("/docs/start.js").get(docs::start).done())
         .service(at("/docs/swagger-ui.css").get(docs::style).done())
         .service(at("/docs/swagger-ui-bundle.js").get(docs::script).done())
         .service(at("/v1/admin/stats").get(admin::stats).done())
         .service(at("/v1/admin/users/{uid}/timeline/verify").get(admin::verify).done())
         .service(at("/v1/admin/users/{uid}/timeline/explain").get(admin::explain).done())
-        .default_service(web::to(refuse(api, Problem::route_not_found())));
+        .default_service(web::to(refuse(api, nothing_there)));
 }
 
 /// A path with its handlers.
@@ -162,22 +164,34 @@ impl<'a> At<'a> {
 
     fn done(self) -> impl HttpServiceFactory + 'static {
         let Self { api, resource, allow, .. } = self;
-        resource.default_service(web::to(refuse(api, Problem::method_not_allowed(&allow))))
+        resource.default_service(web::to(refuse(api, move |_| Problem::method_not_allowed(&allow))))
     }
 }
 
-/// Says the same to every request whose path is text, and counts them all in one place: their paths and methods are
-/// whatever their senders like.
-fn refuse(api: &Arc<Api>, problem: Problem) -> impl Fn(HttpRequest) -> Ready<HttpResponse> + Clone + use<> {
+/// The problem of a path that is none of ours. One that has only a slash too many at its end is told the right one; it
+/// is no redirect, which many clients would follow with each request without anybody noticing, and others not at all.
+fn nothing_there(request: &HttpRequest) -> Problem {
+    let path = request.path();
+    let right = path.trim_end_matches('/');
+    let is_near = right.len() < path.len() && request.resource_map().has_resource(right);
+    Problem::route_not_found(is_near.then_some(right))
+}
+
+/// Answers every request whose path is text with a problem, and counts them all in one place: their paths and methods
+/// are whatever their senders like.
+fn refuse<P>(api: &Arc<Api>, problem: P) -> impl Fn(HttpRequest) -> Ready<HttpResponse> + Clone + use<P>
+where
+    P: Fn(&HttpRequest) -> Problem + 'static,
+{
     let (api, route, problem) = (Arc::clone(api), api.requests.route("other", "other"), Rc::new(problem));
-    let unreadable = Rc::new(Problem::invalid_path());
     move |request: HttpRequest| {
         let began = Instant::now();
-        let problem = if query::is_text(request.path()) { &problem } else { &unreadable };
-        let response = match api.access.check(&request) {
-            Ok(()) => problem.respond(&request),
-            Err(refused) => refused.respond(&request),
+        let refused = match api.access.check(&request) {
+            Ok(()) if query::is_text(request.path()) => problem(&request),
+            Ok(()) => Problem::invalid_path(),
+            Err(refused) => refused,
         };
+        let response = refused.respond(&request);
         route.count(response.status(), began.elapsed());
         ready(response)
     }

@@ -80,6 +80,8 @@ pub(crate) const CALLS: &[Call] = &[
     call("GET", "/metrics", Query::Nothing, "", "GET, HEAD"),
     call("GET", "/openapi.json", Query::Nothing, "", "GET, HEAD"),
     call("GET", "/docs", Query::Nothing, "", "GET, HEAD"),
+    call("GET", "/docs/", Query::Nothing, "", "GET, HEAD"),
+    call("GET", "/", Query::Nothing, "", "GET, HEAD"),
     call("GET", "/docs/start.js", Query::Nothing, "", "GET, HEAD"),
     call("GET", "/docs/swagger-ui.css", Query::Nothing, "", "GET, HEAD"),
     call("GET", "/docs/swagger-ui-bundle.js", Query::Nothing, "", "GET, HEAD"),

@@ -1,6 +1,9 @@
 //! The description of the API, as a document and as a page.
 
-use super::client::{Server, program};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use super::client::{PATIENCE, Server, program};
 
 #[test]
 fn the_document_is_served_and_printed_alike() {
@@ -40,7 +43,104 @@ fn the_page_takes_everything_from_this_server() {
     }
     assert_eq!(parts, 3);
     let start = server.call("GET", "/docs/start.js", "");
-    assert!(start.text().contains("url: \"openapi.json\""), "{}", start.text());
+    assert!(!start.text().contains("fetch(\"/"), "an address from the root: {}", start.text());
     let script = server.call("GET", "/docs/swagger-ui-bundle.js", "");
     assert!(script.text().contains("SwaggerUIBundle"));
+}
+
+/// Passes requests for paths below `/tideline` on to a server that knows nothing of this prefix, as a proxy does.
+fn proxy(server: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = BufReader::new(client.unwrap());
+            let mut line = String::new();
+            client.read_line(&mut line).unwrap();
+            let Some((method, target)) = line.split_once(" /tideline/") else {
+                let _ = client.get_mut().write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+                continue;
+            };
+            let mut through = TcpStream::connect(server).unwrap();
+            write!(through, "{method} /{target}host: {server}\r\nconnection: close\r\n\r\n").unwrap();
+            std::io::copy(&mut through, client.get_mut()).unwrap();
+        }
+    });
+    address
+}
+
+/// A page as it is answered: status, head and body.
+fn fetch(address: SocketAddr, path: &str) -> (u16, String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\n\r\n").unwrap();
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{path}: {text}"));
+    (head[9..12].parse().unwrap(), head.to_owned(), body.to_owned())
+}
+
+/// Where a relative address leads from a page.
+fn resolve(page: &str, relative: &str) -> String {
+    assert!(!relative.starts_with('/') && !relative.contains("//"), "{relative} is not relative");
+    let mut folders: Vec<_> = page.split('/').collect();
+    folders.pop();
+    for part in relative.split('/') {
+        match part {
+            "." => folders.push(""),
+            ".." => drop(folders.pop()),
+            part => folders.push(part),
+        }
+    }
+    folders.join("/")
+}
+
+#[test]
+fn everything_works_below_a_prefix() {
+    let server = Server::start();
+    let proxy = proxy(server.address);
+    assert_eq!(fetch(proxy, "/docs").0, 404, "the proxy has a prefix");
+    let led_to = |path: &str, status: u16| {
+        let (got, head, _) = fetch(proxy, path);
+        assert_eq!(got, status, "{path}: {head}");
+        let location = head.lines().find_map(|line| line.strip_prefix("location: ")).unwrap();
+        resolve(path, location)
+    };
+    assert_eq!(led_to("/tideline/", 307), "/tideline/docs");
+    assert_eq!(led_to("/tideline/docs/", 308), "/tideline/docs");
+    let page = "/tideline/docs";
+    let (status, _, html) = fetch(proxy, page);
+    assert_eq!(status, 200);
+    let parts = html.split('"').filter(|part| part.ends_with(".js") || part.ends_with(".css"));
+    let parts: Vec<_> = parts.map(|part| resolve(page, part)).collect();
+    assert_eq!(parts.len(), 3, "{parts:?}");
+    for part in parts {
+        assert_eq!(fetch(proxy, &part).0, 200, "{part}");
+    }
+    // The page takes it from beside itself.
+    let description = resolve(page, "openapi.json");
+    let (status, _, document) = fetch(proxy, &description);
+    assert_eq!(status, 200);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let base = resolve(&description, document["servers"][0]["url"].as_str().unwrap());
+    for path in ["/v1/users/{uid}/timeline", "/healthz", "/docs"] {
+        assert!(document["paths"][path]["get"].is_object(), "{path}");
+        let called = format!("{}{}", base.trim_end_matches('/'), path.replace("{uid}", "1"));
+        assert_eq!(fetch(proxy, &called).0, 200, "{called}");
+    }
+}
+
+#[test]
+fn the_root_says_what_there_is() {
+    let server = Server::start();
+    let bytes = server.raw(b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 307 ") && head.contains("location: docs\r\n"), "{head}");
+    for word in [env!("CARGO_PKG_VERSION"), "v1/", "docs", "openapi.json"] {
+        assert!(body.contains(word), "{body}");
+    }
+    server.call("GET", "/?x=1", "").problem("a query", 400, "invalid_parameter");
+    server.call("POST", "/", "").problem("a change", 405, "method_not_allowed");
 }

@@ -25,6 +25,7 @@ mod users;
 
 use std::collections::BTreeMap;
 
+use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder, Paths};
 
@@ -78,7 +79,15 @@ fn document() -> OpenApi {
     let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
     let schemas: BTreeMap<_, _> = parts.schemas.into_iter().collect();
     let components = ComponentsBuilder::new().schemas_from_iter(schemas).responses_from_iter(parts.responses).build();
-    OpenApiBuilder::new().info(info).tags(Some(tags)).paths(paths).components(Some(components)).build()
+    // Relative to where the document is read: a proxy may serve it below a prefix.
+    let server = ServerBuilder::new().url(".").description(Some("Where this document comes from")).build();
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([server]))
+        .tags(Some(tags))
+        .paths(paths)
+        .components(Some(components))
+        .build()
 }
 
 /// The document as JSON, for people to read too.

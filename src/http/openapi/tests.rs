@@ -17,8 +17,9 @@ use crate::store::Store;
 use crate::store::memory::Memory;
 use crate::worker::Figures;
 
-/// Parts of the page `/docs`, which is described as a whole.
-const PARTS_OF_THE_PAGE: [&str; 3] = ["/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"];
+/// Parts of the page `/docs`, which is described as a whole, and what leads there.
+const PARTS_OF_THE_PAGE: [&str; 5] =
+    ["/", "/docs/", "/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"];
 
 fn as_json() -> Value {
     serde_json::from_str(&json().expect("a document")).expect("JSON")
