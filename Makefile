@@ -110,6 +110,10 @@ power-cuts: build ## cut the power of the server CUTS= times under load, in each
 reactions: build ## 50,000 likes and unlikes at once, and a comparison of all counts and lists with the log: ARGS=
 	python3 tests/reactions.py --binary $(TIDELINE) $(ARGS)
 
+.PHONY: memory-attack
+memory-attack: build ## full pages that nobody reads, idle streams, large batches and a long scan, all at once, below 1 GiB: ARGS=
+	python3 tests/memory_attack.py --binary $(TIDELINE) $(ARGS)
+
 .PHONY: prove
 prove: setup ## try OPS= random operations on each store against the plain function (default: 1000000); SEED= for others
 	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \

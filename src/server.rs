@@ -30,6 +30,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// How long a refused upload is read on, so that its sender gets to see the answer.
 const LINGER: Duration = Duration::from_secs(5);
 
+/// What of an answer may wait in a connection's buffer before more is asked for, bytes.
+const WRITE_BUFFER: usize = 16 << 10;
+
 /// Threads for what waits for the disk. The more of them are in one flush of the log, the less each costs.
 const BLOCKING_THREADS: usize = 512;
 
@@ -258,6 +261,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
         .max_connections(http::accepted(connections).div_ceil(threads))
         .worker_max_blocking_threads(BLOCKING_THREADS.div_ceil(threads))
         .on_connect(http::greet(&api))
+        .h1_write_buffer_size(WRITE_BUFFER)
         .keep_alive(KeepAlive::Timeout(KEEP_ALIVE))
         .client_request_timeout(config.server.request_timeout.get())
         .client_disconnect_timeout(LINGER)

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "overload/answers.rs"]
+mod answers;
 #[allow(dead_code, reason = "the other tests use the rest")]
 #[path = "http/client.rs"]
 mod client;

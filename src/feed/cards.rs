@@ -19,7 +19,8 @@ pub(super) fn cache() -> Cards {
     Fresh::new(CAPACITY, USUAL, |card| bytes(card))
 }
 
-fn bytes(card: &Card) -> u64 {
+/// About what a card takes in memory, bytes.
+pub(super) fn bytes(card: &Card) -> u64 {
     let optional = |text: &Option<String>| text.as_ref().map_or(0, String::capacity) as u64;
     FIELDS + optional(&card.nickname) + optional(&card.avatar)
 }

@@ -19,7 +19,8 @@ pub(super) fn cache() -> Contents {
     Fresh::new(CAPACITY, USUAL, |content| bytes(content))
 }
 
-fn bytes(content: &Content) -> u64 {
+/// About what an item takes in memory, bytes.
+pub(super) fn bytes(content: &Content) -> u64 {
     let optional = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
     let topics = content.topics.iter().map(|topic| size_of::<String>() + topic.capacity());
     let texts = content.kind.capacity() + content.media.capacity() + optional(&content.text) + optional(&content.extra);

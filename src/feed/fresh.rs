@@ -78,13 +78,15 @@ impl<K: Key, V: Clone> Fresh<K, V> {
     }
 
     /// The values of `keys`, in their order; `None` for what is not there. Those that are not cached are
-    /// loaded in one call, each once.
+    /// loaded in one call, each once; `cached` sees the others.
     pub(super) fn get_many(
         &self,
         keys: &[K],
+        cached: impl FnMut(&V),
         load: impl FnOnce(&[K]) -> Result<Vec<Option<V>>>,
     ) -> Result<Vec<Option<V>>> {
         let mut values: Vec<Option<V>> = keys.iter().map(|key| self.values.get(key)).collect();
+        values.iter().flatten().for_each(cached);
         let mut places: HashMap<K, usize> = HashMap::new();
         let mut missing = Vec::new();
         for (key, _) in keys.iter().zip(&values).filter(|(_, value)| value.is_none()) {
@@ -199,17 +201,25 @@ mod tests {
     fn of_several_only_those_that_are_not_kept_are_loaded_each_once() {
         let cache = cache();
         let keys = [1, 2, 3, 2, 1].map(user);
-        let values = cache.get_many(&keys[..2], |missing| {
-            assert_eq!(missing, &keys[..2]);
-            Ok(vec![Some(10), None])
-        });
+        let values = cache.get_many(
+            &keys[..2],
+            |_| {},
+            |missing| {
+                assert_eq!(missing, &keys[..2]);
+                Ok(vec![Some(10), None])
+            },
+        );
         assert_eq!(values.expect("loads"), [Some(10), None]);
-        let values = cache.get_many(&keys, |missing| {
-            assert_eq!(missing, &[user(2), user(3)], "1 is kept; that 2 is not there is not");
-            Ok(vec![Some(20), Some(30)])
-        });
+        let values = cache.get_many(
+            &keys,
+            |_| {},
+            |missing| {
+                assert_eq!(missing, &[user(2), user(3)], "1 is kept; that 2 is not there is not");
+                Ok(vec![Some(20), Some(30)])
+            },
+        );
         assert_eq!(values.expect("loads"), [Some(10), Some(20), Some(30), Some(20), Some(10)]);
-        let values = cache.get_many(&keys, |_| panic!("all are kept"));
+        let values = cache.get_many(&keys, |_| {}, |_| panic!("all are kept"));
         assert_eq!(values.expect("kept").len(), 5);
         assert_eq!(cache.usage().entries, 3);
     }
@@ -218,15 +228,23 @@ mod tests {
     fn of_several_those_that_change_meanwhile_are_not_kept() {
         let cache = cache();
         let keys = [1, 2].map(user);
-        let values = cache.get_many(&keys, |_| {
-            drop(cache.change(user(2)));
-            Ok(vec![Some(10), Some(20)])
-        });
+        let values = cache.get_many(
+            &keys,
+            |_| {},
+            |_| {
+                drop(cache.change(user(2)));
+                Ok(vec![Some(10), Some(20)])
+            },
+        );
         assert_eq!(values.expect("loads"), [Some(10), Some(20)]);
-        let values = cache.get_many(&keys, |missing| {
-            assert_eq!(missing, &[user(2)]);
-            Ok(vec![Some(21)])
-        });
+        let values = cache.get_many(
+            &keys,
+            |_| {},
+            |missing| {
+                assert_eq!(missing, &[user(2)]);
+                Ok(vec![Some(21)])
+            },
+        );
         assert_eq!(values.expect("loads"), [Some(10), Some(21)]);
     }
 }

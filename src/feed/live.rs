@@ -183,7 +183,7 @@ impl Feed {
     pub fn happened(&self, events: &[Event]) -> Result<Vec<Option<Happened>>> {
         let ids: Vec<ContentId> = events.iter().map(|event| event.entry.cursor.id).collect();
         let contents = self.contents(&ids, Tier::Disk)?;
-        let shown = self.listed(contents, Tier::Disk)?;
+        let shown = self.listed(contents, Tier::Disk, &mut |_| Ok(()))?;
         let live: HashMap<ContentId, Shown> = shown.into_iter().map(|item| (item.content.id, item)).collect();
         let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {
             (Kind::Publish | Kind::Restore, item) => item.cloned().map(Happened::Came),

@@ -19,6 +19,7 @@ mod lists;
 mod live;
 mod markers;
 mod reactions;
+mod reading;
 mod relations;
 mod show;
 mod timeline;
@@ -38,6 +39,7 @@ pub use lanes::{LanesUsage, Lead, Told};
 pub use live::Happened;
 pub use markers::MOST_UNREAD;
 pub use reactions::Reacting;
+pub use reading::Count;
 pub use relations::Follow;
 
 /// The settings that change what the rules do.
@@ -70,6 +72,7 @@ pub struct Feed {
     cards: cards::Cards,
     turns: turns::Turns,
     lanes: Arc<lanes::Lanes>,
+    reading: reading::Reading,
 }
 
 impl Feed {
@@ -85,6 +88,7 @@ impl Feed {
             turns: turns::Turns::default(),
             live,
             lanes: Arc::default(),
+            reading: reading::Reading::default(),
         }
     }
 

@@ -6,20 +6,36 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Feed;
+use super::reading::Count;
+use super::{Feed, cards, contents};
 use crate::error::Result;
 use crate::model::{Card, Content, ContentId, Entry, Page, Profile, Shown, UserId};
 use crate::store::Tier;
 
 impl Feed {
-    /// The live ones among `ids`, in their order, each once.
+    /// The live ones among `ids`, in their order, each once; for few of them.
     pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Arc<Content>>> {
+        self.contents_counted(ids, tier, &mut |_| Ok(()))
+    }
+
+    /// The same for a caller who counts their memory.
+    pub fn contents_counted(&self, ids: &[ContentId], tier: Tier, count: &mut Count<'_>) -> Result<Vec<Arc<Content>>> {
         let mut seen = HashSet::new();
         let distinct: Vec<_> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
-        let contents = self.contents.get_many(&distinct, |missing| {
-            let loaded = self.store.contents(missing, tier)?;
-            Ok(loaded.into_iter().map(|content| content.map(Arc::new)).collect())
-        })?;
+        let size = |content: &Content| contents::bytes(content) as usize;
+        let mut cached = 0;
+        let contents = self.contents.get_many(
+            &distinct,
+            |content| cached += size(content),
+            |missing| {
+                let bytes = |content: &Option<Content>| content.as_ref().map_or(0, size);
+                let read = |part: &[ContentId]| self.store.contents(part, tier);
+                let loaded = self.in_parts(missing, tier, count, read, bytes)?;
+                Ok(loaded.into_iter().map(|content| content.map(Arc::new)).collect())
+            },
+        )?;
+        // They stay as long as the answer does, also when the cache drops them meanwhile.
+        count(cached)?;
         Ok(contents.into_iter().flatten().collect())
     }
 
@@ -32,9 +48,9 @@ impl Feed {
     }
 
     /// Items with their counts and authors, as lists show them.
-    pub fn listed(&self, contents: Vec<Arc<Content>>, tier: Tier) -> Result<Vec<Shown>> {
+    pub fn listed(&self, contents: Vec<Arc<Content>>, tier: Tier, count: &mut Count<'_>) -> Result<Vec<Shown>> {
         let authors: Vec<_> = contents.iter().map(|content| content.author).collect();
-        let cards = self.cards(&authors, tier)?;
+        let cards = self.cards(&authors, tier, count)?;
         let mut shown = self.counted(contents, tier)?;
         for (item, card) in shown.iter_mut().zip(cards) {
             item.author = Some(card);
@@ -49,9 +65,10 @@ impl Feed {
         page: Page<Entry, ContentId>,
         viewer: Option<UserId>,
         tier: Tier,
+        count: &mut Count<'_>,
     ) -> Result<Page<Shown, ContentId>> {
         let ids: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
-        let mut items = self.listed(self.contents(&ids, tier)?, tier)?;
+        let mut items = self.listed(self.contents_counted(&ids, tier, count)?, tier, count)?;
         if let Some(viewer) = viewer {
             let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
             for (item, reactions) in items.iter_mut().zip(self.store.reacted(viewer, &ids, tier)?) {
@@ -62,15 +79,25 @@ impl Feed {
     }
 
     /// What is shown of users, in their order; a user may come more than once.
-    fn cards(&self, users: &[UserId], tier: Tier) -> Result<Vec<Arc<Card>>> {
-        let cards = self.cards.get_many(users, |missing| {
-            let profiles = self.store.profiles(missing, tier)?;
-            let card = |(user, profile): (&UserId, Option<Profile>)| {
-                let Profile { nickname, avatar, .. } = profile.unwrap_or_default();
-                Some(Arc::new(Card { user: *user, nickname, avatar }))
-            };
-            Ok(missing.iter().zip(profiles).map(card).collect())
-        })?;
+    fn cards(&self, users: &[UserId], tier: Tier, count: &mut Count<'_>) -> Result<Vec<Arc<Card>>> {
+        let size = |card: &Card| cards::bytes(card) as usize;
+        let mut cached = 0;
+        let cards = self.cards.get_many(
+            users,
+            |card| cached += size(card),
+            |missing| {
+                let card = |(user, profile): (&UserId, Option<Profile>)| {
+                    let Profile { nickname, avatar, .. } = profile.unwrap_or_default();
+                    Some(Arc::new(Card { user: *user, nickname, avatar }))
+                };
+                let read = |part: &[UserId]| {
+                    let profiles = self.store.profiles(part, tier)?;
+                    Ok(part.iter().zip(profiles).map(card).collect())
+                };
+                self.in_parts(missing, tier, count, read, |card| card.as_deref().map_or(0, size))
+            },
+        )?;
+        count(cached)?;
         Ok(cards.into_iter().flatten().collect())
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::pin;
+use std::time::Duration;
 
 use actix_web::body::{BodyStream, MessageBody};
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -11,6 +12,7 @@ use actix_web::web::Payload;
 use actix_web::{HttpMessage, HttpRequest};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
+use super::held::Room;
 use super::limits::{Gate, Places};
 use super::problem::Problem;
 
@@ -18,14 +20,16 @@ use super::problem::Problem;
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    _memory: Places,
+    memory: Places,
+    /// Where that was taken from.
+    gate: Gate,
 }
 
 impl Body {
     /// Reads a body of at most `limit` bytes. Memory is set aside as the bytes come, so that a client
     /// that only says it will send much, or sends it slowly, takes none from the others.
     pub(super) async fn read(payload: Payload, limit: usize, memory: &Gate) -> Result<Self, Problem> {
-        let mut body = Self { bytes: Vec::new(), _memory: memory.take(0)? };
+        let mut body = Self { bytes: Vec::new(), memory: memory.take(0)?, gate: memory.clone() };
         let mut parts = pin!(BodyStream::new(payload));
         while let Some(part) = poll_fn(|context| parts.as_mut().poll_next(context)).await {
             let part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
@@ -37,12 +41,18 @@ impl Body {
             if length > present {
                 // Doubled, so that a body that comes in many parts is not copied as often.
                 let room = length.max((2 * present).min(limit));
-                body._memory.merge(memory.take(room - present)?);
+                body.memory.merge(memory.take(room - present)?);
                 body.bytes.reserve_exact(room - body.bytes.len());
             }
             body.bytes.extend_from_slice(&part);
         }
         Ok(body)
+    }
+
+    /// Drops the body, and keeps the memory that was set aside for it, for an answer to a request that may take so
+    /// long.
+    pub(super) fn into_room(self, patience: Duration) -> Room {
+        Room::of(&self.gate, self.memory, self.bytes.capacity(), patience)
     }
 
     /// The body as text.

@@ -12,13 +12,19 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::api::Api;
 use super::body::{self, Body};
+use super::held::Room;
 use super::limits::Limits;
 use super::problem::Problem;
 use super::query;
+use super::reply::Text;
 use crate::error::{Error, Result};
-use crate::feed::Feed;
+use crate::feed::{Count, Feed};
 use crate::model::{ContentId, InvalidId, ReactionKind, UserId, is_topic};
 use crate::store::Tier;
+
+/// Most bytes of content that are made into JSON on a thread of the server's: more would keep its other requests
+/// waiting.
+const AT_ONCE: usize = 64 << 10;
 
 /// What a handler returns.
 pub(super) type Answer = Result<HttpResponse, Problem>;
@@ -111,6 +117,37 @@ impl Call {
             Err(Error::NotCached) => self.block(move |feed| look(feed, Tier::Disk)).await,
             seen => Ok(seen?),
         }
+    }
+
+    /// Reads what may be large, and writes it as JSON. What is in memory and not large is read and written at once;
+    /// anything else on a thread that may block. There its memory is counted as it is read, before it waits for anything,
+    /// and until the client has taken the answer.
+    pub(super) async fn show<T, R: Send + 'static>(
+        &self,
+        look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + 'static,
+        write: impl Fn(T, &mut Text) -> Result<R, Problem> + Send + 'static,
+    ) -> Result<(R, Text), Problem> {
+        let mut left = AT_ONCE;
+        let mut few = |bytes| {
+            left = usize::checked_sub(left, bytes).ok_or(Error::NotCached)?;
+            Ok(())
+        };
+        match look(self.api.feed(), Tier::Memory, &mut few) {
+            Err(Error::NotCached) => {}
+            seen => {
+                let mut text = Text::new(None);
+                return Ok((write(seen?, &mut text)?, text));
+            }
+        }
+        let mut text = Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout)?));
+        self.block(move |feed| -> Result<_, Problem> {
+            let seen = look(feed, Tier::Disk, &mut |bytes| text.grow(bytes))?;
+            let seen_bytes = text.used();
+            let rest = write(seen, &mut text)?;
+            text.shrink(seen_bytes);
+            Ok((rest, text))
+        })
+        .await
     }
 
     /// Runs `work` on a thread that may block.

@@ -1,6 +1,7 @@
 //! `/v1/content`: publish, read, edit, delete.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
@@ -10,17 +11,21 @@ use serde_json::value::RawValue;
 
 use super::body::{self, Body, UpTo};
 use super::call::{Answer, Call};
+use super::limits::batch_work;
 use super::problem::Problem;
 use super::query::{self, Ids, View};
-use super::reply;
+use super::reply::{self, Text};
 use super::show::{Item, ItemId, Items};
 use crate::error::Error;
-use crate::feed::Feed;
-use crate::model::{ContentId, Draft, EditDraft, Shown};
+use crate::feed::{Count, Feed};
+use crate::model::{Content, ContentId, Draft, EditDraft, Shown};
 use crate::store::Tier;
 
 /// Most items of a batch.
 pub(super) const MAX_BATCH: usize = 1000;
+
+/// What an item is longer by when it is shown than when it was sent, bytes: what the server adds to it.
+const SHOWN_MORE: usize = 512;
 
 /// `POST /v1/content`
 pub(super) async fn publish(mut call: Call) -> Answer {
@@ -46,13 +51,21 @@ pub(super) async fn publish_batch(mut call: Call) -> Answer {
     call.no_query()?;
     let body = call.body(call.api.batch_limit).await?;
     let limit = call.api.body_limit;
-    let (new, json) = call.block(move |feed| publish_all(feed, &body, limit)).await?;
-    Ok(reply::body(HttpResponseBuilder::new(status(new)), json))
+    let work = call.api.limits.batch_work.wait_for(batch_work(body.bytes.len(), MAX_BATCH));
+    let turn = call.in_time(work).await??;
+    let patience = call.api.timeout;
+    let published = move |feed: &Feed| {
+        let published = publish_all(feed, body, limit, patience);
+        drop(turn);
+        published
+    };
+    let (new, text) = call.block(published).await?;
+    Ok(text.answer(HttpResponseBuilder::new(status(new))))
 }
 
 /// Publishes a batch; whether any is new, and the items as JSON. A batch is big enough that all of
-/// this is done where it may take time.
-fn publish_all(feed: &Feed, body: &Body, limit: usize) -> Result<(bool, Vec<u8>), Problem> {
+/// this is done where it may take time. The answer takes over the memory of the body.
+fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Batch<'a> {
@@ -70,9 +83,15 @@ fn publish_all(feed: &Feed, body: &Body, limit: usize) -> Result<(bool, Vec<u8>)
         body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
     };
     let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
+    let most = body.bytes.len() + SHOWN_MORE * drafts.len();
+    let mut room = body.into_room(patience);
+    // Before anything is written. Only an item that had been published, and edited since, can be longer.
+    room.reserve(most)?;
     let (new, published) = publish_counted(feed, drafts)?;
     let items: Items<_> = published.iter().map(Item::new).collect::<Result<_, _>>()?;
-    Ok((new, reply::encode(&items)?))
+    let mut text = Text::new(Some(room));
+    text.write(&items)?;
+    Ok((new, text))
 }
 
 /// Publishes; whether any item is new, and all of them with their counts, which may not be 0: comments may
@@ -95,12 +114,23 @@ pub(super) async fn list(call: Call) -> Answer {
     let view = query::value("view", view)?.unwrap_or(View::Full);
     match view {
         View::Full => {
-            let items = call.read(move |feed, tier| feed.listed(feed.contents(&ids, tier)?, tier)).await?;
-            reply::ok(&items.iter().map(Item::new).collect::<Result<Items<_>, _>>()?)
+            let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
+                let contents = feed.contents_counted(&ids, tier, count)?;
+                feed.listed(contents, tier, count)
+            };
+            let write = |items: Vec<Shown>, text: &mut Text| {
+                text.write(&items.iter().map(Item::new).collect::<Result<Items<_>, _>>()?)
+            };
+            let ((), text) = call.show(look, write).await?;
+            Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
         }
         View::Ids => {
-            let contents = call.read(move |feed, tier| feed.contents(&ids, tier)).await?;
-            reply::ok(&contents.iter().map(|content| ItemId::from(content.entry())).collect::<Items<_>>())
+            let look = move |feed: &Feed, tier, count: &mut Count<'_>| feed.contents_counted(&ids, tier, count);
+            let write = |contents: Vec<Arc<Content>>, text: &mut Text| {
+                text.write(&contents.iter().map(|content| ItemId::from(content.entry())).collect::<Items<_>>())
+            };
+            let ((), text) = call.show(look, write).await?;
+            Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
         }
     }
 }
@@ -109,8 +139,15 @@ pub(super) async fn list(call: Call) -> Answer {
 pub(super) async fn show(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
-    let items = call.read(move |feed, tier| feed.counted(feed.contents(&[id], tier)?, tier)).await?;
-    reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
+    let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
+        let contents = feed.contents_counted(&[id], tier, count)?;
+        feed.counted(contents, tier)
+    };
+    let write = move |items: Vec<Shown>, text: &mut Text| {
+        text.write(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
+    };
+    let ((), text) = call.show(look, write).await?;
+    Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
 }
 
 /// `PATCH /v1/content/{content_id}`

@@ -1,21 +1,150 @@
-//! Large answers: counted against a limit until their clients have taken them.
+//! The memory of answers: set aside before what is large is read, counted until the client has taken it.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use actix_web::HttpResponse;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::http::Method;
 use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, rt};
+use tokio::task::JoinHandle;
 
 use super::limits::{Gate, Places};
 use super::problem::Problem;
+use crate::error::{Error, Result};
 
 /// Answers up to this size, bytes, are as good as free: there is one a connection at most.
-const SMALL: u64 = 16 << 10;
+const SMALL: usize = 16 << 10;
 /// A large answer goes to the connection in pieces of this size, bytes, so that no more than one or
 /// two of them are in its buffer while the client does not read.
-const PIECE: usize = 16 << 10;
+pub(super) const PIECE: usize = 16 << 10;
+/// Room is taken and given back in steps of this size, bytes.
+const STEP: usize = 64 << 10;
+/// A client has the time of a request to take a large answer, and a second for so many bytes of it. So nobody holds
+/// the memory of all by reading slowly.
+const SLOWEST: usize = 64 << 10;
+
+/// Memory set aside for one answer. It grows as the answer does, and is given back when this is dropped.
+pub(super) struct Room {
+    gate: Gate,
+    places: Places,
+    /// Bytes in use, and bytes set aside: never fewer, unless this room has all there is.
+    used: usize,
+    taken: usize,
+    /// How long a request may take.
+    patience: Duration,
+}
+
+impl Room {
+    /// With nothing in it yet, for a request that may take so long. Fails where not even a step is free, so that
+    /// nothing is read in vain.
+    pub(super) fn new(gate: &Gate, patience: Duration) -> Result<Self, Problem> {
+        Ok(Self::of(gate, gate.take(STEP)?, STEP.min(gate.limit()), patience))
+    }
+
+    /// Of places that are taken already, for `taken` bytes.
+    pub(super) fn of(gate: &Gate, places: Places, taken: usize, patience: Duration) -> Self {
+        Self { gate: gate.clone(), places, used: 0, taken, patience }
+    }
+
+    /// Sets memory aside for so many bytes in all, so that the answer grows up to there without fail.
+    pub(super) fn reserve(&mut self, bytes: usize) -> Result<()> {
+        let used = self.used;
+        self.grow(bytes.saturating_sub(used))?;
+        self.used = used;
+        Ok(())
+    }
+
+    /// Sets memory aside for so many bytes more. Fails where there is none. One answer that needs more than all
+    /// there is passes alone.
+    pub(super) fn grow(&mut self, bytes: usize) -> Result<()> {
+        let used = self.used.saturating_add(bytes);
+        let wanted = used.saturating_add(STEP - 1) / STEP * STEP;
+        let more = wanted.min(self.gate.limit()).saturating_sub(self.taken);
+        if more > 0 {
+            let places = self.gate.take(more).map_err(|_| overloaded())?;
+            self.places.merge(places);
+            self.taken += more;
+        }
+        self.used = used;
+        Ok(())
+    }
+
+    /// So many bytes are not needed any more.
+    pub(super) fn shrink(&mut self, bytes: usize) {
+        self.used = self.used.saturating_sub(bytes);
+        let surplus = self.taken.saturating_sub(self.used) / STEP * STEP;
+        if surplus > 0 && self.gate.give_back(&mut self.places, surplus) {
+            self.taken -= surplus;
+        }
+    }
+
+    /// How many bytes are in use.
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
+}
+
+fn overloaded() -> Error {
+    Error::unavailable("overloaded", "too many large answers are under way; try again soon, or ask for fewer items")
+}
+
+/// An answer in pieces, each of which gives its room back when the connection has taken it.
+pub(super) struct Pieces {
+    left: Rc<RefCell<Left>>,
+    length: usize,
+    /// Takes what is left after a while.
+    timer: JoinHandle<()>,
+}
+
+/// What the connection has not taken yet.
+struct Left {
+    pieces: VecDeque<Bytes>,
+    room: Option<Room>,
+}
+
+impl Pieces {
+    pub(super) fn new(pieces: VecDeque<Bytes>, room: Room) -> Self {
+        let length = pieces.iter().map(Bytes::len).sum();
+        let patience = room.patience + Duration::from_secs((length / SLOWEST) as u64);
+        let left = Rc::new(RefCell::new(Left { pieces, room: Some(room) }));
+        let late = Rc::clone(&left);
+        let timer = rt::spawn(async move {
+            tokio::time::sleep(patience).await;
+            // The connection finds the answer cut short, and ends.
+            late.replace(Left { pieces: VecDeque::new(), room: None });
+        });
+        Self { left, length, timer }
+    }
+}
+
+impl MessageBody for Pieces {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.length as u64)
+    }
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let Left { pieces, room } = &mut *self.left.borrow_mut();
+        let piece = pieces.pop_front();
+        if let (Some(piece), Some(room)) = (&piece, room) {
+            room.shrink(piece.len());
+        }
+        Poll::Ready(piece.map(Ok))
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        self.timer.abort();
+    }
+}
 
 /// A body with the memory set aside for it.
 struct Held {
@@ -39,13 +168,21 @@ impl MessageBody for Held {
     }
 }
 
-/// Sets memory aside for an answer, if it is a large one, until it is sent.
-pub(super) fn hold(response: HttpResponse, memory: &Gate) -> Result<HttpResponse, Problem> {
+/// That the body of a response is counted already.
+pub(super) struct Counted;
+
+/// Sets memory aside for an answer that is not counted yet, if it is a large one, until it is sent. The answer to a
+/// change is never refused, for the change is made: its size is that of a body, and those are counted.
+pub(super) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Gate) -> Result<HttpResponse, Problem> {
     let size = match response.body().size() {
-        BodySize::Sized(size) if size > SMALL => usize::try_from(size).unwrap_or(usize::MAX),
+        BodySize::Sized(size) if size > SMALL as u64 => usize::try_from(size).unwrap_or(usize::MAX),
         _ => return Ok(response),
     };
-    let memory = memory.take(size)?;
+    if response.extensions().contains::<Counted>() {
+        return Ok(response);
+    }
+    let reads = [Method::GET, Method::HEAD].contains(request.method());
+    let memory = if reads { memory.take(size)? } else { memory.take_what_is_free(size)? };
     Ok(response.map_body(|_, body| match body.try_into_bytes() {
         Ok(rest) => BoxBody::new(Held { rest, _memory: memory }),
         Err(body) => body,
@@ -56,6 +193,7 @@ pub(super) fn hold(response: HttpResponse, memory: &Gate) -> Result<HttpResponse
 mod tests {
     use actix_web::body::to_bytes;
     use actix_web::http::StatusCode;
+    use actix_web::test::TestRequest;
 
     use super::*;
 
@@ -63,18 +201,77 @@ mod tests {
         HttpResponse::build(StatusCode::OK).body(vec![7; bytes])
     }
 
+    fn held(request: TestRequest, bytes: usize, memory: &Gate) -> Result<HttpResponse, Problem> {
+        hold(&request.to_http_request(), answer(bytes), memory)
+    }
+
     #[actix_web::test]
     async fn a_large_answer_counts_until_it_is_sent() {
         let memory = Gate::new(100_000, 1);
-        let small = hold(answer(16 << 10), &memory).expect("small");
+        let small = held(TestRequest::get(), 16 << 10, &memory).expect("small");
         assert_eq!(memory.fill().used, 0);
-        let large = hold(answer(60_000), &memory).expect("fits");
+        let large = held(TestRequest::get(), 60_000, &memory).expect("fits");
         assert_eq!(memory.fill().used, 60_000);
         assert_eq!(large.body().size(), BodySize::Sized(60_000));
-        assert!(hold(answer(60_000), &memory).is_err());
+        assert!(held(TestRequest::get(), 60_000, &memory).is_err());
+        let change = held(TestRequest::post(), 60_000, &memory).expect("is never refused");
+        assert_eq!(memory.fill().used, 100_000);
+        drop(change);
         assert_eq!(to_bytes(large.into_body()).await.expect("bytes"), vec![7; 60_000]);
         assert_eq!(memory.fill().used, 0);
-        assert!(hold(answer(200_000), &memory).is_ok(), "more than there is passes alone");
+        assert!(held(TestRequest::get(), 200_000, &memory).is_ok(), "more than there is passes alone");
         drop(small);
+    }
+
+    #[test]
+    fn room_grows_and_is_given_back_in_steps() {
+        let gate = Gate::new(4 * STEP, 1024);
+        let mut room = Room::new(&gate, Duration::from_secs(60)).expect("free");
+        let used = || usize::try_from(gate.fill().used).expect("fits");
+        room.grow(STEP).expect("is there");
+        assert_eq!(used(), STEP);
+        room.grow(1).expect("free");
+        assert_eq!((used(), room.used()), (2 * STEP, STEP + 1));
+        let other = Room::new(&gate, Duration::from_secs(60)).expect("free");
+        assert!(room.grow(2 * STEP).is_err());
+        assert_eq!(gate.refused(), 1);
+        drop(other);
+        room.grow(9 * STEP).expect("one passes alone, whatever it needs");
+        assert_eq!(used(), 4 * STEP);
+        room.shrink(8 * STEP);
+        assert_eq!((used(), room.used()), (3 * STEP, 2 * STEP + 1));
+        drop(room);
+        assert_eq!(used(), 0);
+    }
+
+    #[actix_web::test]
+    async fn pieces_give_their_room_back_as_they_are_taken() {
+        let gate = Gate::new(10 * STEP, 1024);
+        let mut room = Room::new(&gate, Duration::from_secs(60)).expect("free");
+        room.grow(8 * PIECE).expect("free");
+        let pieces = (0..8).map(|n| Bytes::from(vec![n; PIECE])).collect();
+        let mut body = std::pin::pin!(Pieces::new(pieces, room));
+        assert_eq!(body.size(), BodySize::Sized(8 * PIECE as u64));
+        assert_eq!(gate.fill().used, 2 * STEP as u64);
+        for n in 0..8 {
+            let piece = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+            assert_eq!(piece.and_then(Result::ok), Some(Bytes::from(vec![n; PIECE])));
+        }
+        assert_eq!(gate.fill().used, 0);
+    }
+
+    #[actix_web::test]
+    async fn who_takes_an_answer_too_slowly_holds_it_no_longer() {
+        let gate = Gate::new(10 * STEP, 1024);
+        let mut room = Room::new(&gate, Duration::from_millis(20)).expect("free");
+        room.grow(2 * PIECE).expect("free");
+        let mut body = std::pin::pin!(Pieces::new(vec![Bytes::from(vec![1; PIECE]); 2].into(), room));
+        let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+        assert!(first.is_some() && gate.fill().used > 0);
+        while gate.fill().used > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let next = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+        assert!(next.is_none(), "cut short");
     }
 }

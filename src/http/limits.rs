@@ -20,6 +20,15 @@ const BODY_MEMORY: usize = 64 << 20;
 const BATCH_MEMORY: usize = 192 << 20;
 /// Memory for answers that their clients have not taken yet, unless one answer alone needs more.
 const ANSWER_MEMORY: usize = 256 << 20;
+/// Batches that are being published, in bytes of bodies for each core (see [`batch_work`]): two cores or more. What is
+/// made of a batch on its way to the disk takes a few times its body.
+const BATCH_WORK: usize = 16 << 20;
+/// What a batch's items count at least, bytes: an item that was published before may be shown larger than it came.
+const LEAST_WORK: usize = 16 << 10;
+/// No such item takes fewer bytes of a body.
+const LEAST_ITEM: usize = 33;
+/// Clients of streams for whom what they missed is being read.
+const CATCHING_UP: usize = 64;
 /// The unit in which memory is shared out, bytes.
 const UNIT: usize = 1024;
 
@@ -34,8 +43,12 @@ pub(super) struct Limits {
     pub(super) bodies: Gate,
     /// Memory of those that only a batch may have.
     pub(super) batches: Gate,
+    /// Batches that are being published; who finds no place waits, with the memory of its body.
+    pub(super) batch_work: Gate,
     /// Memory of large answers.
     pub(super) answers: Gate,
+    /// Clients of streams for whom what they missed is being read; the others wait.
+    pub(super) catching_up: Gate,
     /// Streams: not all connections, so that some are left for requests.
     pub(super) streams: Gate,
     /// Connections. Not asked before one is accepted: the server itself accepts no more than these.
@@ -45,12 +58,15 @@ pub(super) struct Limits {
 impl Limits {
     /// For changes of up to `body_limit` bytes, batches of up to `batch_limit` and this many connections.
     pub(super) fn new(body_limit: usize, batch_limit: usize, connections: usize) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2);
         Self {
             blocked: Gate::new(MAX_BLOCKED, 1),
             audits: Gate::new(MAX_AUDITS, 1),
             bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
             batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
+            batch_work: Gate::new(BATCH_WORK * cores, UNIT),
             answers: Gate::new(ANSWER_MEMORY, UNIT),
+            catching_up: Gate::new(CATCHING_UP, 1),
             streams: Gate::new((connections - connections / 8).max(1), 1),
             connections: Gate::new(connections, 1),
         }
@@ -70,13 +86,18 @@ impl Limits {
     }
 }
 
-/// So many places, and no more.
-#[derive(Debug)]
+/// What the work on a batch with a body of so many bytes and at most so many items counts.
+pub(super) fn batch_work(body: usize, most_items: usize) -> usize {
+    body.max(LEAST_WORK * (body / LEAST_ITEM).min(most_items))
+}
+
+/// So many places, and no more. A clone has the same places.
+#[derive(Debug, Clone)]
 pub(super) struct Gate {
     free: Arc<Semaphore>,
     units: usize,
     unit: usize,
-    refused: AtomicU64,
+    refused: Arc<AtomicU64>,
 }
 
 /// Some places of a [`Gate`], given back when dropped.
@@ -86,20 +107,43 @@ impl Gate {
     /// For `limit` of something, counted in units of `unit`.
     pub(super) fn new(limit: usize, unit: usize) -> Self {
         let units = limit.div_ceil(unit).min(Semaphore::MAX_PERMITS);
-        Self { free: Arc::new(Semaphore::new(units)), units, unit, refused: AtomicU64::new(0) }
+        Self { free: Arc::new(Semaphore::new(units)), units, unit, refused: Arc::default() }
     }
 
     /// Takes `n`, or turns the request away. More than there is in all counts as all of it.
     pub(super) fn take(&self, n: usize) -> Result<Places, Problem> {
-        let units = n.div_ceil(self.unit).min(self.units);
-        let taken = u32::try_from(units).ok().and_then(|units| {
-            let free = Arc::clone(&self.free);
-            free.try_acquire_many_owned(units).ok()
-        });
-        taken.ok_or_else(|| {
+        self.take_quietly(n).ok_or_else(|| {
             self.refused.fetch_add(1, Ordering::Relaxed);
             Problem::overloaded()
         })
+    }
+
+    /// The same for who can wait. They are served in the order of their coming.
+    pub(super) async fn wait_for(&self, n: usize) -> Result<Places, Problem> {
+        let units = u32::try_from(n.div_ceil(self.unit).min(self.units)).unwrap_or(u32::MAX);
+        Arc::clone(&self.free).acquire_many_owned(units).await.map_err(Problem::internal)
+    }
+
+    fn take_quietly(&self, n: usize) -> Option<Places> {
+        let units = u32::try_from(n.div_ceil(self.unit).min(self.units)).ok()?;
+        Arc::clone(&self.free).try_acquire_many_owned(units).ok()
+    }
+
+    /// Takes `n`, or what is left of it.
+    pub(super) fn take_what_is_free(&self, n: usize) -> Result<Places, Problem> {
+        let free = self.free.available_permits() * self.unit;
+        // Another may take some between the two looks; nothing is then taken.
+        self.take_quietly(n.min(free)).or_else(|| self.take_quietly(0)).ok_or_else(Problem::overloaded)
+    }
+
+    /// Gives `n` of some places back; false, and nothing given back, where they are fewer.
+    pub(super) fn give_back(&self, places: &mut Places, n: usize) -> bool {
+        places.split(n / self.unit).is_some()
+    }
+
+    /// How much there is in all.
+    pub(super) fn limit(&self) -> usize {
+        self.units * self.unit
     }
 
     /// How much is taken, and of how much.

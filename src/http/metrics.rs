@@ -183,6 +183,11 @@ impl Scrape {
             limits.batches.fill(),
         )?;
         page.fill(
+            ["tideline_http_batch_work_bytes", "tideline_http_batch_work_limit_bytes"],
+            ["Batches that are being published.", "Batches that may be; others wait."],
+            limits.batch_work.fill(),
+        )?;
+        page.fill(
             ["tideline_http_answer_memory_bytes", "tideline_http_answer_memory_limit_bytes"],
             ["Memory of large answers that are not sent yet.", "Memory for large answers."],
             limits.answers.fill(),

@@ -1,15 +1,20 @@
 //! Good answers: JSON objects and pages of them.
 
+use std::collections::VecDeque;
 use std::fmt::{Display, Write};
+use std::io;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::LINK;
+use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
 use super::call::{Answer, Call};
+use super::held::{Counted, PIECE, Pieces, Room};
 use super::problem::Problem;
 use super::query::Kept;
+use crate::error::Error;
 use crate::model::{Page, Position};
 
 /// Room for a page of ids, so that its buffer grows at most once or twice.
@@ -22,6 +27,93 @@ struct PageBody<'a, T, I: Display> {
     items: &'a [T],
     next: Option<Position<I>>,
     prev: Option<Position<I>>,
+}
+
+/// JSON text as it is written: in one part, or, where its memory is counted, in pieces that go to the connection one
+/// after the other.
+pub(super) struct Text {
+    last: Vec<u8>,
+    pieces: VecDeque<Bytes>,
+    /// What counts the pieces; none for a text that is short for sure.
+    room: Option<Room>,
+    /// Why no more could be written.
+    refused: Option<Error>,
+}
+
+impl Text {
+    /// With nothing in it yet.
+    pub(super) fn new(room: Option<Room>) -> Self {
+        Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room, refused: None }
+    }
+
+    /// Sets memory aside for what the text is made of.
+    pub(super) fn grow(&mut self, bytes: usize) -> Result<(), Error> {
+        self.room.as_mut().map_or(Ok(()), |room| room.grow(bytes))
+    }
+
+    /// How much is set aside.
+    pub(super) fn used(&self) -> usize {
+        self.room.as_ref().map_or(0, Room::used)
+    }
+
+    /// What the text was made of is gone.
+    pub(super) fn shrink(&mut self, bytes: usize) {
+        if let Some(room) = &mut self.room {
+            room.shrink(bytes);
+        }
+    }
+
+    /// Adds a value as JSON.
+    pub(super) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
+        let written = serde_json::to_writer(&mut *self, value);
+        match self.refused.take() {
+            Some(refused) => Err(refused.into()),
+            None => written.map_err(Problem::internal),
+        }
+    }
+
+    /// Ends a response with this text.
+    pub(super) fn answer(self, mut response: HttpResponseBuilder) -> HttpResponse {
+        let Self { last, mut pieces, room, .. } = self;
+        response.content_type("application/json");
+        match room {
+            Some(room) if !pieces.is_empty() => {
+                pieces.push_back(last.into());
+                let mut answer = response.body(Pieces::new(pieces, room));
+                answer.extensions_mut().insert(Counted);
+                answer
+            }
+            _ => response.body(last),
+        }
+    }
+}
+
+impl io::Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(room) = &mut self.room else {
+            self.last.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        };
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if self.last.len() == PIECE {
+                let whole = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE));
+                self.pieces.push_back(whole.into());
+            }
+            let (now, later) = rest.split_at(rest.len().min(PIECE - self.last.len()));
+            if let Err(refused) = room.grow(now.len()) {
+                self.refused = Some(refused);
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+            self.last.extend_from_slice(now);
+            rest = later;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A value as JSON text.
@@ -43,12 +135,28 @@ pub(super) fn ok(value: &impl Serialize) -> Answer {
 
 /// 200 with a page of the list that `call` asks for, and its neighbours in a `Link` header.
 pub(super) fn page<T: Serialize, I: Display + Copy>(call: &Call, page: &Page<T, I>, kept: Kept<I>) -> Answer {
-    let json = encode(&PageBody { items: &page.items, next: page.next, prev: page.prev })?;
+    let mut text = Text::new(None);
+    let ends = write_page(page, &mut text)?;
+    Ok(text_page(call, text, &ends, kept))
+}
+
+/// Writes a page; what is left to be said of it are its neighbours.
+pub(super) fn write_page<T: Serialize, I: Display + Copy>(
+    page: &Page<T, I>,
+    text: &mut Text,
+) -> Result<Page<(), I>, Problem> {
+    let Page { items, next, prev } = page;
+    text.write(&PageBody { items, next: *next, prev: *prev })?;
+    Ok(Page { items: Vec::new(), next: *next, prev: *prev })
+}
+
+/// 200 with a page that is written.
+pub(super) fn text_page<I: Display + Copy>(call: &Call, text: Text, ends: &Page<(), I>, kept: Kept<I>) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
-    if page.next.is_some() || page.prev.is_some() {
-        response.insert_header((LINK, links(call.request.uri().path(), page, kept)));
+    if ends.next.is_some() || ends.prev.is_some() {
+        response.insert_header((LINK, links(call.request.uri().path(), ends, kept)));
     }
-    Ok(body(response, json))
+    text.answer(response)
 }
 
 fn links<T, I: Display>(path: &str, page: &Page<T, I>, kept: Kept<I>) -> String {

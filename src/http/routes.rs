@@ -146,7 +146,7 @@ impl<'a> At<'a> {
             async move {
                 let answer = match answer {
                     Ok(answer) if always => answer.await,
-                    Ok(answer) => answer.await.and_then(|response| held::hold(response, &api.limits.answers)),
+                    Ok(answer) => answer.await.and_then(|response| held::hold(&request, response, &api.limits.answers)),
                     Err(problem) => Err(problem),
                 };
                 let mut response = answer.unwrap_or_else(|problem| problem.respond(&request));

@@ -135,8 +135,7 @@ impl Body {
     /// client that reads slowly is not to hold more than a part in memory.
     fn catch_up(&mut self, missed: VecDeque<Event>) {
         let (api, user) = (Arc::clone(&self.api), self.user);
-        self.catch_up = (!missed.is_empty())
-            .then(|| -> Reading { Box::pin(async move { api.block(move |feed| part(feed, user, missed)).await }) });
+        self.catch_up = (!missed.is_empty()).then(|| -> Reading { Box::pin(read_part(api, user, missed)) });
     }
 
     /// Gathers what there is to send; false once the stream is over.
@@ -174,6 +173,17 @@ impl Body {
         }
         true
     }
+}
+
+/// Waits for a turn to read what a client missed: what is read is larger than what of it goes out at once.
+async fn read_part(api: Arc<Api>, user: UserId, missed: VecDeque<Event>) -> Result<Part, Problem> {
+    let turn = api.limits.catching_up.wait_for(1).await?;
+    api.block(move |feed| {
+        let part = part(feed, user, missed);
+        drop(turn);
+        part
+    })
+    .await
 }
 
 /// The next events that a client missed, of those whose authors it is shown by now: as many as make a

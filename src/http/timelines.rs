@@ -2,11 +2,11 @@
 
 use super::call::{Answer, Call};
 use super::query::{self, Kept, View};
-use super::reply;
+use super::reply::{self, Text};
 use super::show::{Item, ItemId};
 use crate::error::Result;
-use crate::feed::Feed;
-use crate::model::{ContentId, Entry, Page, PageRequest, UserId};
+use crate::feed::{Count, Feed};
+use crate::model::{ContentId, Entry, Page, PageRequest, Shown, UserId};
 use crate::store::Tier;
 
 /// `GET /v1/users/{uid}/timeline`
@@ -49,10 +49,15 @@ where
             reply::page(&call, &page.map(ItemId::from), kept)
         }
         View::Full => {
-            let read = move |feed: &Feed, tier| feed.hydrate(read_page(feed, &request, tier)?, viewer, tier);
-            let page = call.read(read).await?;
-            let items = page.items.iter().map(Item::new).collect::<Result<_>>()?;
-            reply::page(&call, &Page { items, next: page.next, prev: page.prev }, kept)
+            let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
+                feed.hydrate(read_page(feed, &request, tier)?, viewer, tier, count)
+            };
+            let write = |page: Page<Shown, ContentId>, text: &mut Text| {
+                let items = page.items.iter().map(Item::new).collect::<Result<_>>()?;
+                reply::write_page(&Page { items, next: page.next, prev: page.prev }, text)
+            };
+            let (ends, text) = call.show(look, write).await?;
+            Ok(reply::text_page(&call, text, &ends, kept))
         }
     }
 }

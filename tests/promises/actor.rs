@@ -288,7 +288,7 @@ impl Actor<'_> {
         self.note(reader, window, Seen::Timeline(request, page.clone()));
         if self.part.random.once_in(6) && !page.items.is_empty() {
             let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
-            let (window, full) = self.round.clock.during(|| feed.hydrate(page, None, Tier::Disk));
+            let (window, full) = self.round.clock.during(|| feed.hydrate(page, None, Tier::Disk, &mut |_| Ok(())));
             let full = full.map_err(|e| format!("a read in full fails: {e}"))?;
             let text = |text: &Option<String>| {
                 text.as_ref().and_then(|text| text.parse().ok()).ok_or("an item without its text")

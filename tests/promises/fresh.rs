@@ -91,11 +91,11 @@ fn read(feed: &Feed, slots: &[Slot], names: &[Slot], way: u64) -> Result<(), Str
     let ids: Vec<_> = lives.filter_map(|(slot, life)| life.map(|life| id_of(slot, life))).collect();
     let shown = match way {
         0 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.counted(contents, Tier::Disk)),
-        1 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.listed(contents, Tier::Disk)),
+        1 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.listed(contents, Tier::Disk, &mut |_| Ok(()))),
         _ => {
             let entry = |id: &ContentId| Entry { cursor: Cursor { at: 1, id: *id }, author: user(1) };
             let page = Page { items: ids.iter().map(entry).collect(), next: None, prev: None };
-            feed.hydrate(page, Some(user(1)), Tier::Disk).map(|page| page.items)
+            feed.hydrate(page, Some(user(1)), Tier::Disk, &mut |_| Ok(())).map(|page| page.items)
         }
     };
     let shown = shown.map_err(|error| format!("a read fails: {error}"))?;

@@ -40,7 +40,8 @@ impl Case {
     pub(crate) fn read(&self, raw: u64, ask: &Ask) -> Result<(), String> {
         let shown = self.timeline_is(user(raw), &self.content_request(ask), ask.inline)?;
         let ids: Vec<_> = shown.items.iter().map(|entry| entry.cursor.id).collect();
-        let full = read(ask.inline, |tier| self.system.feed.hydrate(shown.clone(), Some(user(raw)), tier))?;
+        let full =
+            read(ask.inline, |tier| self.system.feed.hydrate(shown.clone(), Some(user(raw)), tier, &mut |_| Ok(())))?;
         ensure_eq!(full.items.iter().map(|shown| shown.content.id).collect::<Vec<_>>(), ids, "items in full");
         for shown in &full.items {
             let content = &shown.content;

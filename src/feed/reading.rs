@@ -1,0 +1,103 @@
+//! Reads whose size is not known before: a bounded number of rows at once, and what they had counted.
+
+use super::Feed;
+use crate::error::Result;
+use crate::store::Tier;
+use crate::sync::{Condvar, Mutex, PoisonError};
+
+/// Most rows of contents and profiles that are being read from the disk at once, all threads together. Each may be
+/// as large as the body of a change.
+const ROWS: usize = 512;
+/// So many of them are read in one call, bytes being counted after each.
+const PART: usize = 16;
+
+/// Is told how many bytes more an answer takes in memory, as they are read. An error ends the read.
+pub type Count<'c> = dyn FnMut(usize) -> Result<()> + 'c;
+
+/// Rows that may be read; who finds none left waits for another to end its call.
+#[derive(Debug)]
+pub(super) struct Reading {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { free: Mutex::new(ROWS), freed: Condvar::new() }
+    }
+}
+
+/// Rows that are being read.
+struct Turn<'a> {
+    reading: &'a Reading,
+    rows: usize,
+}
+
+impl Reading {
+    /// Waits for a turn to read so many rows, of which there are never more than [`PART`].
+    fn begin(&self, rows: usize) -> Turn<'_> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free < rows {
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= rows;
+        Turn { reading: self, rows }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.reading.free.lock().unwrap_or_else(PoisonError::into_inner) += self.rows;
+        self.reading.freed.notify_all();
+    }
+}
+
+impl Feed {
+    /// The rows of `keys`, read in parts. What `bytes` says of each part is counted before the next is read. From
+    /// memory no part waits: such a read runs on one of few threads, and its rows are there already.
+    pub(super) fn in_parts<K, V>(
+        &self,
+        keys: &[K],
+        tier: Tier,
+        count: &mut Count<'_>,
+        read: impl Fn(&[K]) -> Result<Vec<V>>,
+        bytes: impl Fn(&V) -> usize,
+    ) -> Result<Vec<V>> {
+        let mut rows = Vec::with_capacity(keys.len());
+        for part in keys.chunks(PART) {
+            let turn = (tier == Tier::Disk).then(|| self.reading.begin(part.len()));
+            let read = read(part)?;
+            count(read.iter().map(&bytes).sum())?;
+            drop(turn);
+            rows.extend(read);
+        }
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn who_finds_no_rows_left_waits_for_a_turn_to_end() {
+        let reading = Arc::new(Reading::default());
+        let mut turns: Vec<_> = (0..ROWS / PART).map(|_| reading.begin(PART)).collect();
+        let (tell, told) = channel();
+        let other = Arc::clone(&reading);
+        let waiting = std::thread::spawn(move || {
+            let _turn = other.begin(1);
+            tell.send(()).expect("is listened to");
+        });
+        assert!(told.recv_timeout(Duration::from_millis(50)).is_err(), "nothing is left");
+        turns.pop();
+        told.recv_timeout(Duration::from_secs(60)).expect("has its turn");
+        waiting.join().expect("ends");
+        drop(turns);
+        assert_eq!(*reading.free.lock().unwrap_or_else(PoisonError::into_inner), ROWS);
+    }
+}

@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""Clients that ask for as much as they may and take as little as they can, all at once, against the real binary: full
+pages that nobody reads, idle streams, large batches, and a scan of the timelines of many users. The server must stay
+below a bound of memory and go on answering others; the peak of its memory and the times of those answers are printed."""
+
+import argparse
+import http.client
+import json
+import multiprocessing
+import os
+import re
+import resource
+import selectors
+import socket
+import sys
+import threading
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+from support.client import Client
+from support.server import Tideline, Workspace
+
+Address = tuple[str, int]
+
+# Users by what they are for; the scan begins at 1.
+ATTACKER = 50_000_000
+AUTHOR = 50_000_001
+BATCHES = 50_000_002
+LISTENERS = 60_000_000
+
+TEXT = "x" * 65_000
+PAGE_ITEMS = 100
+
+
+held: list[socket.socket] = []
+
+
+def request(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
+
+
+def small_socket(address: Address) -> socket.socket:
+    """A connection whose own system takes next to nothing for it."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(60)
+    connection.connect(address)
+    return connection
+
+
+def hold_pages(address: Address, count: int, told: Connection) -> None:
+    """Asks for full pages on many connections and reads no further than the status; who is refused asks again."""
+    os.nice(19)
+    asked = request(f"/v1/users/{ATTACKER}/timeline?limit={PAGE_ITEMS}")
+    answered = {"200": 0, "503": 0, "closed": 0}
+    selector = selectors.DefaultSelector()
+
+    def connect() -> None:
+        try:
+            connection = small_socket(address)
+            connection.sendall(asked)
+        except OSError:
+            answered["closed"] += 1
+            return
+        selector.register(connection, selectors.EVENT_READ)
+
+    for _ in range(count):
+        connect()
+    again: list[tuple[float, socket.socket]] = []
+    while not told.poll():
+        for key, _ in selector.select(0.05):
+            connection = key.fileobj
+            selector.unregister(connection)
+            try:
+                status = connection.recv(12)[9:12].decode()
+            except OSError:
+                status = ""
+            answered[status if status in answered else "closed"] += 1
+            if status == "503":
+                again.append((time.monotonic() + 1.0, connection))
+            elif status == "200":
+                # Kept, and not read.
+                held.append(connection)
+            else:
+                connection.close()
+        while again and again[0][0] < time.monotonic():
+            again.pop(0)[1].close()
+            connect()
+    told.send(answered)
+
+
+def hold_streams(address: Address, count: int, told: Connection) -> None:
+    """Opens streams and reads nothing of them."""
+    os.nice(19)
+    opened = {"200": 0, "503": 0}
+    for n in range(count):
+        connection = small_socket(address)
+        connection.sendall(request(f"/v1/users/{LISTENERS + n}/stream"))
+        status = connection.recv(12)[9:12].decode()
+        opened[status] = opened.get(status, 0) + 1
+        held.append(connection)
+    told.send(opened)
+    told.recv()
+
+
+def send_batches(address: Address, count: int, told: Connection) -> None:
+    """Sends batches as large as they may be, all at once; who is refused sends its batch again."""
+    os.nice(19)
+    item = json.dumps({"author_id": BATCHES, "text": TEXT})
+    number = (16 << 20) // (len(item) + 1) - 1
+    body = ('{"items":[' + ",".join([item] * number) + "]}").encode()
+    answered: dict[str, int] = {"201": 0, "503": 0, "cut": 0}
+    lock = threading.Lock()
+    ended = threading.Event()
+
+    def send() -> None:
+        while not ended.is_set():
+            connection = http.client.HTTPConnection(*address, timeout=120)
+            try:
+                connection.request("POST", "/v1/content/batch", body, {"content-type": "application/json"})
+                response = connection.getresponse()
+                response.read()
+                status = str(response.status)
+            except (OSError, http.client.HTTPException):
+                status = "cut"  # refused before all of it was sent
+            connection.close()
+            with lock:
+                answered[status] = answered.get(status, 0) + 1
+            if status == "201":
+                return
+            ended.wait(0.5)
+
+    threads = [threading.Thread(target=send, daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    told.recv()
+    ended.set()
+    told.send(answered)
+
+
+def scan(address: Address, users: int, told: Connection) -> None:
+    """Reads the first page of many users, one after the other, some requests under way at once."""
+    os.nice(19)
+    status = re.compile(rb"HTTP/1\.1 (\d\d\d)")
+    answered: dict[str, int] = {}
+    lanes, depth = 4, 8
+
+    def lane(number: int) -> None:
+        connection = socket.create_connection(address, timeout=120)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        asked = answers = 0
+        mine = range(1 + number, users + 1, lanes)
+        counts: dict[bytes, int] = {}
+        tail = b""
+        while answers < len(mine) and not told.poll():
+            more = min(depth - (asked - answers), len(mine) - asked)
+            if more > 0:
+                paths = (f"/v1/users/{mine[asked + n]}/timeline?limit=20&view=ids" for n in range(more))
+                connection.sendall(b"".join(map(request, paths)))
+                asked += more
+            part = connection.recv(1 << 16)
+            if not part:
+                break
+            text = tail + part
+            for found in status.finditer(text):
+                counts[found[1]] = counts.get(found[1], 0) + 1
+                answers += 1
+            tail = text[-11:] if not status.search(text[-12:]) else b""
+        for code, count in counts.items():
+            answered[code.decode()] = answered.get(code.decode(), 0) + count
+
+    threads = [threading.Thread(target=lane, args=(number,)) for number in range(lanes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told.send(answered)
+
+
+class Times(NamedTuple):
+    """How long answers took, milliseconds."""
+
+    count: int
+    median: float
+    p99: float
+    worst: float
+    refused: int
+
+    def __str__(self) -> str:
+        return f"p50 {self.median:.1f} ms, p99 {self.p99:.1f} ms, worst {self.worst:.1f} ms of {self.count}, refused {self.refused}"
+
+
+def probe(address: Address, path: str, seconds: float, until: threading.Event | None = None) -> Times:
+    """Asks for one path again and again, as one client with patience does."""
+    connection = http.client.HTTPConnection(*address, timeout=60)
+    times, refused = [], 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not (until and until.is_set()):
+        begin = time.monotonic()
+        connection.request("GET", path)
+        response = connection.getresponse()
+        response.read()
+        times.append(1000 * (time.monotonic() - begin))
+        refused += response.status != 200
+        time.sleep(0.01)
+    times.sort()
+    return Times(len(times), times[len(times) // 2], times[len(times) * 99 // 100], times[-1], refused)
+
+
+def probes(address: Address, seconds: float, until: threading.Event | None = None) -> dict[str, Times]:
+    """All that others ask for, each on a connection of its own."""
+    paths = {
+        "/healthz": "/healthz",
+        "page of ids": "/v1/users/7/timeline?view=ids",
+        "page in full": "/v1/users/7/timeline",
+    }
+    found: dict[str, Times] = {}
+    threads = [
+        threading.Thread(target=lambda n=name, p=path: found.__setitem__(n, probe(address, p, seconds, until)))
+        for name, path in paths.items()
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def load(server: Tideline, directory: Path, users: int) -> None:
+    """A graph for the scan, and the page of the attack."""
+    follows, content = directory / "follows.csv", directory / "content.csv"
+    authors = 1000
+    with open(follows, "w") as file:
+        file.write("user_id,target_id\n")
+        for user in range(1, users + 1):
+            file.writelines(f"{user},{40_000_000 + (user * 7 + n * 131) % authors}\n" for n in range(3))
+    with open(content, "w") as file:
+        file.write("content_id,author_id,published_at,text\n")
+        for item in range(1, 20_001):
+            file.write(f"{item},{40_000_000 + item % authors},{1_600_000_000_000 + item},item {item}\n")
+    code = server.command("import", "--follows", follows, "--content", content).wait()
+    if code != 0:
+        raise SystemExit(f"the import failed: {server.output('import')}")
+
+
+def publish_page(client: Client) -> None:
+    client.call("PUT", f"/v1/users/{ATTACKER}/following/{AUTHOR}")
+    for begin in range(0, PAGE_ITEMS, 20):
+        items = [{"author_id": AUTHOR, "content_id": 30_000_000 + begin + n, "text": TEXT} for n in range(20)]
+        answer = client.call("POST", "/v1/content/batch", {"items": items})
+        assert answer.status == 201, answer
+    assert len(client.get(f"/v1/users/{ATTACKER}/timeline?limit=100&view=ids")["items"]) == PAGE_ITEMS
+
+
+def resident(pid: int, name: str = "VmRSS") -> float:
+    """Memory of a process, MiB: now, or with `VmHWM` the most."""
+    found = re.search(rf"^{name}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
+    parser.add_argument("--dir", help="where data and logs go (default: the system's)")
+    parser.add_argument("--keep", action="store_true", help="keep data and logs")
+    parser.add_argument("--pages", type=int, default=1200, help="clients that ask for full pages and do not read")
+    parser.add_argument("--streams", type=int, default=3000)
+    parser.add_argument("--batches", type=int, default=60, help="batches of 16 MB, all at once")
+    parser.add_argument("--scan", type=int, default=1_000_000, help="users whose timelines are read")
+    parser.add_argument("--members", type=int, default=100_000, help="of these follow somebody")
+    parser.add_argument("--seconds", type=float, default=30, help="of the attack at least")
+    parser.add_argument("--most", type=float, default=1024, help="MiB that the server may take")
+    parser.add_argument("--times", type=float, default=0, help="fail if a p99 is more than so many times the quiet one")
+    arguments = parser.parse_args()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    with Workspace(arguments.dir, arguments.keep) as directory:
+        server = Tideline(arguments.binary, directory, {})
+        load(server, directory, arguments.members)
+        server.start()
+        assert server.process is not None
+        pid = server.process.pid
+        try:
+            publish_page(Client(server.address))
+            quiet = probes(server.address, 5)
+            print(f"quiet: {resident(pid):.0f} MiB", flush=True)
+            for name, times in quiet.items():
+                print(f"  {name}: {times}", flush=True)
+
+            done = threading.Event()
+            attacked: dict[str, Times] = {}
+            probing = threading.Thread(target=lambda: attacked.update(probes(server.address, 3600, done)))
+            children: list[tuple[str, multiprocessing.Process, Connection]] = []
+            begin = time.monotonic()
+            for name, work, amount in (
+                ("streams", hold_streams, arguments.streams),
+                ("scan", scan, arguments.scan),
+                ("pages", hold_pages, arguments.pages),
+                ("batches", send_batches, arguments.batches),
+            ):
+                here, there = multiprocessing.Pipe()
+                child = multiprocessing.Process(target=work, args=(server.address, amount, there), daemon=True)
+                child.start()
+                children.append((name, child, here))
+                if name == "streams":
+                    print(f"streams: {here.recv()}, {resident(pid):.0f} MiB", flush=True)
+                    probing.start()
+            ends = {name: here for name, _, here in children}
+            # The scan tells when it is through.
+            while time.monotonic() - begin < arguments.seconds or not ends["scan"].poll(1):
+                if server.process.poll() is not None:
+                    raise SystemExit(f"the server ended:\n{server.tail()}")
+                ends["scan"].poll(1)
+                print(f"  {time.monotonic() - begin:4.0f} s: {resident(pid):.0f} MiB", flush=True)
+            done.set()
+            probing.join()
+            print(f"scan: {ends['scan'].recv()}", flush=True)
+            for name in ("pages", "batches"):
+                ends[name].send("end")
+                print(f"{name}: {ends[name].recv()}", flush=True)
+            peak = resident(pid, "VmHWM")
+            for name, times in attacked.items():
+                ratio = times.p99 / quiet[name].p99
+                print(f"under attack, {name}: {times}, p99 {ratio:.1f} times the quiet one", flush=True)
+            for _, child, _ in children:
+                child.kill()
+            print(f"peak: {peak:.0f} MiB, of {arguments.most:.0f}", flush=True)
+            answer = Client(server.address).get(f"/v1/users/{ATTACKER}/timeline?limit=100")
+            texts = [item["text"] for item in answer["items"]]
+            if texts != [TEXT] * PAGE_ITEMS:
+                raise SystemExit("the page of the attack is wrong afterwards")
+            slow = [n for n, t in attacked.items() if arguments.times and t.p99 > arguments.times * quiet[n].p99]
+            if peak > arguments.most or slow:
+                print(f"FAILED: {peak:.0f} MiB; too slow: {slow}", flush=True)
+                return 1
+            server.stop()
+        finally:
+            server.kill()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
