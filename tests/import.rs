@@ -132,7 +132,7 @@ fn a_second_run_takes_nothing_twice() {
     assert_eq!(place.dump(), dump);
 
     place.file("more", format!("{CONTENT}14,2,3000\n14,2,3000\n14,3,3000\n"));
-    let third = place.run(&["import", "--content", "more"]).ok();
+    let third = place.run(&["import", "--content", "more"]).failed("1 line was refused");
     assert_eq!(lines(&third.out), ["content more: 1 new, 5 already there, 1 refused"]);
     assert_eq!(
         refused(&third.err, "more"),
@@ -147,7 +147,8 @@ fn several_files_are_taken_in_order() {
     place.file("b", "1,3\n4,1\n");
     place.file("c", "10,2,1\n");
     place.file("d", "10,3,1\n");
-    let ran = place.run(&["import", "--content", "c", "--follows", "a", "--content", "d", "--follows", "b"]).ok();
+    let ran = place.run(&["import", "--content", "c", "--follows", "a", "--content", "d", "--follows", "b"]);
+    let ran = ran.failed("tideline: 2 lines were refused, all others imported");
     assert_eq!(
         lines(&ran.out),
         [
@@ -196,7 +197,7 @@ fn refused_lines_are_named_and_the_rest_is_taken() {
     ]
     .concat();
     place.file("c", content);
-    let ran = place.run(&["import", "--follows", "f", "--content", "c"]).ok();
+    let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("13 lines were refused");
     assert_eq!(
         lines(&ran.out),
         ["follows f: 5 new, 0 already there, 8 refused", "content c: 2 new, 0 already there, 5 refused"]
@@ -204,10 +205,24 @@ fn refused_lines_are_named_and_the_rest_is_taken() {
     let numbers = |file| refused(&ran.err, file).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
     assert_eq!(numbers("f"), [4, 6, 8, 9, 10, 12, 14, 15], "{}", ran.err);
     assert_eq!(numbers("c"), [4, 5, 6, 7, 10], "{}", ran.err);
-    let reasons = refused(&ran.err, "f");
-    assert_eq!(reasons[1], (6, "self_follow: user 1 cannot follow itself"));
-    assert_eq!(reasons[3], (9, "not valid UTF-8"));
-    assert_eq!(reasons[5], (12, "longer than 1 MiB"));
+    let id = "an id is a whole number from 1 to 9223372036854775807";
+    let reasons: Vec<_> = refused(&ran.err, "f").into_iter().map(|(_, reason)| reason.to_owned()).collect();
+    assert_eq!(
+        reasons,
+        [
+            format!("invalid_id: target_id: {id}, not \"x\""),
+            "self_follow: user 1 cannot follow itself".to_owned(),
+            "missing_field: user_id is missing: \"5\"".to_owned(),
+            "invalid_line: not valid UTF-8: \"6,\u{FFFD}1\"".to_owned(),
+            "invalid_line: 4 fields where at most 2 are expected: \"7,1,1,1\"".to_owned(),
+            "too_long: longer than 1 MiB".to_owned(),
+            format!("invalid_id: target_id: {id}, not \"9223372036854775808\""),
+            "invalid_line: a quoted field is never closed: \"9,\\\"1\"".to_owned(),
+        ]
+    );
+    let totals = ran.err.lines().find(|line| line.starts_with("refused in all: ")).expect("totals");
+    let kinds = "6 invalid_line, 2 invalid_id, 2 missing_field, 1 invalid_time, 1 self_follow, 1 too_long";
+    assert_eq!(totals, format!("refused in all: 13 lines: {kinds}"));
     let followees = place.rocks().followees(user(1), Tier::Disk).expect("followees");
     assert_eq!(followees.into_iter().map(UserId::get).collect::<Vec<_>>(), [2, 3, 4, 8, 10]);
 }
@@ -221,7 +236,7 @@ fn refused_json_lines_are_named() {
         1,2,3\n\
         {\"content_id\":3,\"author_id\":2,\n\
         {\"content_id\":4,\"author_id\":2,\"broadcast\":false}";
-    let ran = place.run_with(&["import", "--content", "-"], content.as_bytes()).ok();
+    let ran = place.run_with(&["import", "--content", "-", "--allow-refused", "4"], content.as_bytes()).ok();
     assert_eq!(lines(&ran.out), ["content -: 2 new, 0 already there, 4 refused"]);
     assert_eq!(refused(&ran.err, "-").into_iter().map(|(line, _)| line).collect::<Vec<_>>(), [3, 4, 5, 6]);
     let found = place.rocks().contents(&[content_id(1), content_id(4)], Tier::Disk).expect("contents");
@@ -234,22 +249,120 @@ fn refused_json_lines_are_named() {
 fn the_follow_limit_holds_line_by_line() {
     let place = Place::new().with_env("TIDELINE__GRAPH__FOLLOW_LIMIT", 3);
     place.file("f", "1,2\n1,3\n1,2\n1,4\n1,5\n2,1\n1,3\n1,6\n");
-    let ran = place.run(&["import", "--follows", "f"]).ok();
+    let ran = place.run(&["import", "--follows", "f", "--allow-refused", "2"]).ok();
     assert_eq!(lines(&ran.out), ["follows f: 4 new, 2 already there, 2 refused"]);
     let refused = refused(&ran.err, "f");
     assert_eq!(refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5, 8]);
-    assert!(refused.iter().all(|(_, reason)| reason.starts_with("follow_limit: ")), "{refused:?}");
+    assert!(
+        refused.iter().all(|(_, reason)| reason == &"follow_limit: user 1 follows at most 3 others"),
+        "{refused:?}"
+    );
 }
 
 #[test]
-fn too_many_refused_lines_end_the_import() {
+fn refused_lines_are_a_failure_unless_they_are_allowed() {
     let place = Place::new();
     place.file("f", "1,2\nx\n1,1\n1,3\n");
-    place.file("c", "1,2,3\n");
-    let all = ["import", "--follows", "f", "--content", "c", "--max-refused"];
-    let ran = place.run(&[&all[..], &["1"]].concat()).failed("tideline: gave up: more than 1 lines were refused");
-    assert_eq!(lines(&ran.out).len(), 1, "content must not be reached: {}", ran.out);
-    place.run(&[&all[..], &["2"]].concat()).ok();
+    place.file("c", "1,2,3\n2,2\n");
+    let all = ["import", "--follows", "f", "--content", "c"];
+    for allowed in [&[][..], &["--allow-refused", "0"], &["--allow-refused", "2"]] {
+        let ran = place.run(&[&all[..], allowed].concat());
+        let ran =
+            ran.failed("tideline: 3 lines were refused, all others imported; mend them and run it again, or allow");
+        assert_eq!(lines(&ran.out).len(), 2, "all files are taken all the same: {}", ran.out);
+    }
+    for allowed in ["3", "4000000000"] {
+        let ran = place.run(&[&all[..], &["--allow-refused", allowed]].concat()).ok();
+        assert!(ran.err.contains("refused in all: 3 lines: "), "{}", ran.err);
+    }
+    // Of the two only one is there.
+    let ran = place.run(&[&all[..], &["--max-refused", "3"]].concat());
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+}
+
+#[test]
+fn of_many_refused_lines_the_first_are_named_and_all_are_counted() {
+    let place = Place::new();
+    let mut follows = "1,2\n".repeat(10);
+    follows.push_str(&"x,2\n".repeat(700));
+    let content =
+        "1,2,2026-01-02 03:04:05.678+00\n".repeat(300) + &"1,2\n".repeat(30_000) + "5,5,5000,good\n" + "1,2,x\n";
+    place.file("f", follows);
+    place.file("c", content);
+    let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("31001 lines were refused");
+    assert_eq!(
+        lines(&ran.out),
+        ["follows f: 1 new, 9 already there, 700 refused", "content c: 1 new, 0 already there, 30301 refused"]
+    );
+    let (of_follows, of_content) = (refused(&ran.err, "f"), refused(&ran.err, "c"));
+    assert_eq!((of_follows.len(), of_content.len()), (700, 300));
+    assert_eq!((of_follows[0].0, of_content[299].0), (11, 300));
+    assert!(ran.err.contains("\n1000 refused lines are named; those that follow are only counted\n"), "{}", ran.err);
+    let last: Vec<_> = lines(&ran.err).into_iter().rev().take(2).collect();
+    assert_eq!(last[1], "refused in all: 31001 lines: 30000 missing_field, 700 invalid_id, 301 invalid_time");
+    assert!(ran.err.len() < 250_000, "{}", ran.err.len());
+}
+
+#[test]
+fn times_of_other_sorts_come_with_what_to_do() {
+    let place = Place::new();
+    let postgresql = "in PostgreSQL (extract(epoch from t) * 1000)::bigint";
+    for (time, json, words) in [
+        (
+            "2026-01-02 03:04:05.678+00",
+            r#""2026-01-02 03:04:05.678+00""#,
+            format!("it looks like a date; {postgresql}"),
+        ),
+        ("1689089522.123", "1689089522.123", format!("it looks like seconds; {postgresql}")),
+        ("soon", r#""soon""#, String::new()),
+    ] {
+        place.file("f", format!("1,2,{time}\n1,3,5000\n"));
+        place.file("c", format!("{{\"content_id\":1,\"author_id\":2,\"published_at\":{json}}}\n"));
+        let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("2 lines were refused");
+        let words = if words.is_empty() { words } else { format!("; {words}") };
+        for (file, field) in [("f", "since"), ("c", "published_at")] {
+            let reason =
+                format!("invalid_time: {field}: a time is whole milliseconds since 1970, not \"{time}\"{words}");
+            assert_eq!(refused(&ran.err, file), [(1, reason.as_str())]);
+        }
+    }
+}
+
+#[test]
+fn what_is_refused_is_shown_short_and_plain() {
+    let place = Place::new();
+    let long = "y".repeat(5000);
+    place.file("f", format!("1,\u{1b}[31m\n1,{long}\n1,3\n"));
+    place.file("p", format!("{{\"user_id\":1,\"nickname\":\"{}\",\"avatar\":5}}\n", "n".repeat(150)));
+    let ran = place.run(&["import", "--follows", "f", "--profiles", "p"]).failed("3 lines were refused");
+    let reasons = refused(&ran.err, "f");
+    assert!(reasons[0].1.ends_with("not \"\\u{1b}[31m\""), "{reasons:?}");
+    assert!(reasons[1].1.ends_with(&format!("not \"{}\"…", "y".repeat(60))), "{reasons:?}");
+    let reason = refused(&ran.err, "p")[0].1;
+    assert!(reason.starts_with("invalid_field: ") && reason.contains("\\\"avatar\\\":5"), "{reason}");
+}
+
+#[test]
+fn times_that_may_be_seconds_are_taken_with_a_warning() {
+    let place = Place::new();
+    place.file("f", "1,2,1689089522\n1,3,1689089522123\n1,1,1689089522\n1,4\n");
+    place.file("c", "1,2,631152000000\n2,2,631151999999\n3,2,1689089522\n");
+    let ran = place.run(&["import", "--follows", "f", "--content", "c", "--allow-refused", "1"]).ok();
+    let warnings: Vec<_> = ran.err.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 2, "{}", ran.err);
+    let begins = "warning: follows f: 1 times lie before 1990, the first in line 1: are they seconds?";
+    assert!(warnings[0].starts_with(begins), "{}", ran.err);
+    assert!(
+        warnings[1].starts_with("warning: content c: 2 times lie before 1990, the first in line 2: "),
+        "{}",
+        ran.err
+    );
+    // Taken again, they are there already, and still so early.
+    let again = place.run(&["import", "--content", "c"]).ok();
+    assert!(again.err.contains("warning: content c: 2 times lie before 1990"), "{}", again.err);
+    place.file("c", "4,2,1689089522123\n");
+    let ran = place.run(&["import", "--content", "c"]).ok();
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
 }
 
 #[test]
@@ -258,10 +371,12 @@ fn it_is_a_failure_when_every_line_is_refused() {
     place.file("f", "1,1\n2,x\n");
     let ran = place.run(&["import", "--follows", "f"]).failed("nothing was imported");
     assert_eq!(lines(&ran.out), ["follows f: 0 new, 0 already there, 2 refused"]);
+    // Even if so many are allowed: the file is another one.
+    place.run(&["import", "--follows", "f", "--allow-refused", "9"]).failed("nothing was imported");
     place.file("g", "1,1\n1,2\n");
-    place.run(&["import", "--follows", "g"]).ok();
-    // What is there already is no failure either.
-    place.run(&["import", "--follows", "g"]).ok();
+    place.run(&["import", "--follows", "g", "--allow-refused", "1"]).ok();
+    // What is there already is taken, too.
+    place.run(&["import", "--follows", "g", "--allow-refused", "1"]).ok();
     place.file("empty", "");
     place.run(&["import", "--follows", "empty"]).ok();
 }
@@ -273,7 +388,8 @@ fn times_to_come_are_refused_line_by_line() {
     place.file("f", "1,2,1689089522123\n1,3,1689089522123000\n1,4,1689089522123\n5,5,1689089522123000\n");
     place.file("c", "10,2,1689089522123\n11,2,1689089522123000\n12,2,1689089522123\n11,2,1689089522123\n");
     place.file("r", "10,1,like,1689089522123\n10,2,like,1689089522123000\n10,3,like\n");
-    let ran = place.run(&["import", "--follows", "f", "--content", "c", "--reactions", "r"]);
+    let ran =
+        place.run(&["import", "--follows", "f", "--content", "c", "--reactions", "r"]).failed("4 lines were refused");
     assert_eq!(
         lines(&ran.out),
         [

@@ -135,7 +135,9 @@ class Run:
             self.tideline.kill()
 
     def files(self) -> list[str]:
-        return ["--follows", self.given.follows, "--content", self.given.content]
+        """What to import, with as many refused lines as the model has, and no more."""
+        allowed = str(self.model.refused)
+        return ["--follows", self.given.follows, "--content", self.given.content, "--allow-refused", allowed]
 
     def sample(self) -> list[int]:
         """Random users, those with the largest audiences, those who follow most, and one nobody knows."""

@@ -4,8 +4,10 @@
 mod fields;
 mod reader;
 mod records;
+mod refusal;
 mod rows;
 mod source;
+mod times;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,11 +18,12 @@ use clap::{ArgGroup, Args};
 use crossbeam_channel::select;
 
 use self::reader::Reader;
+use self::refusal::{Refusal, Refused};
 use self::rows::Row;
 use self::source::Source;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, Unit};
-use super::{drain_until, print};
+use super::{drain_until, print, say};
 use crate::config::{Config, Durability};
 use crate::error::{Error, Result};
 use crate::feed::{Follow, Reacting};
@@ -36,7 +39,17 @@ user_id[,nickname][,avatar][,extra] for profiles, extra being a JSON object; a h
 columns in another order. NDJSON: one object a line, with the field names of the API. Plain, gzip or
 Zstandard, told apart by content. FILE may be - for the standard input. Follows are taken first, then
 content, reactions and profiles. A profile takes the place of the one that is there, whole. An import
-can be run again: what is there already is counted, not taken twice.")]
+can be run again: what is there already is counted, not taken twice.
+
+A time is whole milliseconds since 1970, no further ahead of the clock than content.max_ahead (10m). Of a
+timestamp t, PostgreSQL makes one by (extract(epoch from t) * 1000)::bigint.
+
+A line that is refused does not keep the others from being taken. The first 1,000 are named, as
+FILE:LINE: KIND: REASON; all are counted by kind.
+
+stdout: a line of counts for each file. stderr: progress, refused lines, warnings, what went wrong.
+Exit code: 0 if all went well; 1 if more lines were refused than allowed, if not one line was taken, or if
+something else went wrong; 2 for wrong usage.")]
 pub(super) struct ImportArgs {
     /// Who follows whom; may be given several times
     #[arg(long, value_name = "FILE", group = "input")]
@@ -50,16 +63,16 @@ pub(super) struct ImportArgs {
     /// What users show of themselves; may be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     profiles: Vec<PathBuf>,
-    /// Give up once more than N lines were refused
-    #[arg(long, value_name = "N")]
-    max_refused: Option<u64>,
+    /// End well although up to N lines, of all files together, were refused
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    allow_refused: u64,
 }
 
 /// What became of one row.
 enum Outcome {
     New,
     Same,
-    Refused(String),
+    Refused(Refusal),
 }
 
 /// What became of one file.
@@ -70,6 +83,10 @@ struct Tally {
     new: u64,
     same: u64,
     refused: u64,
+    /// Those of the lines that were taken whose time is so early that it may be in seconds.
+    early: u64,
+    /// The first of them.
+    first_early: u64,
 }
 
 /// The files of each table, open.
@@ -97,15 +114,24 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     let interrupt = Interrupt::catch()?;
     let app = server::open(&config)?;
     let longest = config.server.body_limit;
-    let mut import = Import { app: &app, interrupt, longest, max_refused: args.max_refused, tallies: Vec::new() };
+    let mut import = Import { app: &app, interrupt, longest, refused: Refused::default(), tallies: Vec::new() };
     let taken = import.all(sources);
-    let tallies = import.tallies;
+    let Import { tallies, refused, .. } = import;
     let stopped = app.stop(config.server.shutdown_timeout.get());
     print(|out| tallies.iter().try_for_each(|tally| tally.print(out)))?;
+    tallies.iter().for_each(Tally::warn);
+    if refused.total() > 0 {
+        say(&refused);
+    }
     taken.and(stopped)?;
-    let sum = |count: fn(&Tally) -> u64| tallies.iter().map(count).sum::<u64>();
-    if sum(|t| t.refused) > 0 && sum(|t| t.new + t.same) == 0 {
+    let (refused, allowed) = (refused.total(), args.allow_refused);
+    if refused > 0 && tallies.iter().all(|tally| tally.new + tally.same == 0) {
         return Err(Error::Setup("nothing was imported: every line was refused".to_owned()));
+    }
+    if refused > allowed {
+        let lines = if refused == 1 { "1 line was".to_owned() } else { format!("{refused} lines were") };
+        let advice = format!("mend them and run it again, or allow them with --allow-refused {refused}");
+        return Err(Error::Setup(format!("{lines} refused, all others imported; {advice}")));
     }
     Ok(())
 }
@@ -115,7 +141,7 @@ struct Import<'a> {
     interrupt: Interrupt,
     /// Most bytes of a record.
     longest: usize,
-    max_refused: Option<u64>,
+    refused: Refused,
     tallies: Vec<Tally>,
 }
 
@@ -154,7 +180,6 @@ impl Import<'_> {
     ) -> Result<()> {
         let progress = Progress::new(format!("{table} {}", source.name), source.length, Unit::Bytes);
         let position = Arc::clone(&source.read);
-        let refused_before: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
         self.tallies.push(Tally { table, name: source.name.clone(), ..Tally::default() });
         let Some(tally) = self.tallies.last_mut() else { return Ok(()) };
         let Reader { batches, thread } = reader::read(source, self.longest)?;
@@ -164,38 +189,34 @@ impl Import<'_> {
                 recv(self.interrupt.asked()) -> _ => return Err(interrupted()),
             };
             let Ok(batch) = batch else { break };
-            let (lines, rows): (Vec<u64>, Vec<T>) = batch.rows.into_iter().unzip();
+            let early = |row: &T| row.time().is_some_and(|at| at < times::EARLY);
+            let lines: Vec<_> = batch.rows.iter().map(|(line, row)| (*line, early(row))).collect();
+            let rows: Vec<T> = batch.rows.into_iter().map(|(_, row)| row).collect();
             let outcomes = if rows.is_empty() { Vec::new() } else { take(rows)? };
             let mut refused = batch.refused;
-            for (line, outcome) in lines.into_iter().zip(outcomes) {
+            for ((line, early), outcome) in lines.into_iter().zip(outcomes) {
                 match outcome {
                     Outcome::New => tally.new += 1,
                     Outcome::Same => tally.same += 1,
-                    Outcome::Refused(reason) => refused.push((line, reason)),
+                    Outcome::Refused(refusal) => {
+                        refused.push((line, refusal));
+                        continue;
+                    }
+                }
+                if early {
+                    tally.first_early = if tally.early == 0 { line } else { tally.first_early };
+                    tally.early += 1;
                 }
             }
-            tally.refuse(refused, &progress);
+            tally.refused += refused.len() as u64;
+            self.refused.add(&tally.name, refused, &progress);
             progress.at(position.load(Ordering::Relaxed), tally.remark(&progress));
-            if let Some(most) = self.max_refused.filter(|most| refused_before + tally.refused > *most) {
-                return Err(Error::Setup(format!("gave up: more than {most} lines were refused")));
-            }
         }
         thread.join().unwrap_or_else(|_| Err(Error::Setup(format!("reading {} failed", tally.name))))
     }
 }
 
 impl Tally {
-    /// Names the refused lines.
-    fn refuse(&mut self, mut refused: Vec<(u64, String)>, progress: &Progress) {
-        if refused.is_empty() {
-            return;
-        }
-        self.refused += refused.len() as u64;
-        refused.sort_by_key(|(line, _)| *line);
-        progress
-            .write(|out| refused.iter().try_for_each(|(line, reason)| writeln!(out, "{}:{line}: {reason}", self.name)));
-    }
-
     fn remark(&self, progress: &Progress) -> String {
         let Self { new, same, refused, .. } = self;
         let rate = progress.rate(new + same + refused);
@@ -203,8 +224,19 @@ impl Tally {
     }
 
     fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        let Self { table, name, new, same, refused } = self;
+        let Self { table, name, new, same, refused, .. } = self;
         writeln!(out, "{table} {name}: {new} new, {same} already there, {refused} refused")
+    }
+
+    /// Says so where times may be in seconds.
+    fn warn(&self) {
+        let Self { table, name, early, first_early, .. } = self;
+        if *early > 0 {
+            say(format_args!(
+                "warning: {table} {name}: {early} times lie before 1990, the first in line {first_early}: are they seconds? \
+                 A time is milliseconds since 1970. They were taken as they are"
+            ));
+        }
     }
 }
 
@@ -217,18 +249,7 @@ fn outcomes(taken: impl IntoIterator<Item = Result<bool>>) -> Result<Vec<Outcome
     let outcome = |taken| match taken {
         Ok(true) => Ok(Outcome::New),
         Ok(false) => Ok(Outcome::Same),
-        Err(error) => refusal(error),
+        Err(error) => Refusal::of_error(error).map(Outcome::Refused),
     };
     taken.into_iter().map(outcome).collect()
-}
-
-/// Tells a row that cannot be taken from a store that takes nothing.
-fn refusal(error: Error) -> Result<Outcome> {
-    match &error {
-        Error::Invalid { code, detail }
-        | Error::Refused { code, detail }
-        | Error::NotFound { code, detail }
-        | Error::Conflict { code, detail } => Ok(Outcome::Refused(format!("{code}: {detail}"))),
-        _ => Err(error),
-    }
 }

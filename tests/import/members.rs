@@ -158,14 +158,14 @@ fn refused_lines_are_named_and_change_nothing() {
     let numbers = |file| refused(&ran.err, file).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
     assert_eq!((numbers("r"), numbers("q")), (vec![2, 3, 4, 6, 7, 8], vec![1, 2, 3, 4, 5]));
     let reasons = refused(&ran.err, "r");
-    assert_eq!(reasons[0].1, "kind: expected like or favorite");
+    assert_eq!(reasons[0].1, "invalid_field: kind: expected like or favorite, not \"love\"");
     assert!(reasons[1].1.starts_with("content_not_found: "), "{reasons:?}");
-    assert!(refused(&ran.err, "q")[0].1.starts_with("nickname: "), "{}", ran.err);
+    assert!(refused(&ran.err, "q")[0].1.starts_with("invalid_field: nickname: "), "{}", ran.err);
     assert_eq!(place.dump(), before);
 
     // Good lines beside them are taken.
     place.file("s", "99,1,like\n11,1,like,5\n11,1,hate\n12,1,favorite,6\n");
-    let ran = place.run(&["import", "--reactions", "s"]).ok();
+    let ran = place.run(&["import", "--reactions", "s"]).failed("2 lines were refused");
     assert_eq!(lines(&ran.out), ["reactions s: 2 new, 0 already there, 2 refused"]);
     place.run(&["check"]).ok();
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::refusal::{INVALID_LINE, Refusal};
+
 /// A column of a table: its name, and whether a record must have it.
 pub(super) type Column = (&'static str, bool);
 
@@ -43,9 +45,10 @@ impl Columns {
     }
 
     /// Refuses a record with more fields than there are columns.
-    pub(super) fn check(&self, fields: &[Cow<'_, str>]) -> Result<(), String> {
+    pub(super) fn check(&self, fields: &[Cow<'_, str>]) -> Result<(), Refusal> {
         if fields.len() > self.width {
-            return Err(format!("{} fields where at most {} are expected", fields.len(), self.width));
+            let detail = format_args!("{} fields where at most {} are expected", fields.len(), self.width);
+            return Err(Refusal::of_line(INVALID_LINE, detail));
         }
         Ok(())
     }
@@ -165,6 +168,7 @@ mod tests {
         assert_eq!(columns.get(&split("1"), 1), None);
         assert_eq!(columns.get(&split("1,"), 1), None);
         assert!(columns.check(&split("1,2,3")).is_ok());
-        assert_eq!(columns.check(&split("1,2,3,4")), Err("4 fields where at most 3 are expected".to_owned()));
+        let refusal = columns.check(&split("1,2,3,4")).expect_err("refused").to_string();
+        assert_eq!(refusal, "invalid_line: 4 fields where at most 3 are expected");
     }
 }

@@ -6,7 +6,8 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::fields::{Columns, is_header, split};
-use super::records::{Records, Shape};
+use super::records::{self, Records, Shape};
+use super::refusal::{INVALID_LINE, Refusal, TOO_LONG, printable};
 use super::rows::Row;
 use super::source::Source;
 use crate::error::{Error, Result};
@@ -26,7 +27,7 @@ pub(super) struct Batch<T> {
     /// In the order of the input.
     pub(super) rows: Vec<(u64, T)>,
     /// Lines and reasons, in the order of the input.
-    pub(super) refused: Vec<(u64, String)>,
+    pub(super) refused: Vec<(u64, Refusal)>,
 }
 
 /// An input that is being read.
@@ -85,14 +86,20 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
         };
         line = record.line;
         let (length, row) = match record.found {
-            Err(reason) => (0, Err(reason.to_owned())),
+            Err(reason) => {
+                let kind = match reason {
+                    records::TOO_LONG | records::TOO_LONG_QUOTED => TOO_LONG,
+                    _ => INVALID_LINE,
+                };
+                (0, Err(Refusal::of_line(kind, reason).showing(records.bytes(record.shown))))
+            }
             Ok(range) => {
                 let bytes = records.bytes(range);
                 if bytes.trim_ascii().is_empty() {
                     continue;
                 }
                 let row = match std::str::from_utf8(bytes) {
-                    Err(_) => Err("not valid UTF-8".to_owned()),
+                    Err(_) => Err(Refusal::of_line(INVALID_LINE, "not valid UTF-8")),
                     Ok(text) => match parse(text, &mut format) {
                         Parsed::Row(row) => row,
                         Parsed::Header(Ok(())) => continue,
@@ -101,7 +108,7 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
                         }
                     },
                 };
-                (bytes.len(), row)
+                (bytes.len(), row.map_err(|refusal| refusal.showing(bytes)))
             }
         };
         if !filling.add(line, row, length) {
@@ -112,7 +119,7 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
 
 enum Parsed<T> {
     Header(Result<(), String>),
-    Row(Result<T, String>),
+    Row(Result<T, Refusal>),
 }
 
 fn parse<T: Row>(text: &str, format: &mut Format) -> Parsed<T> {
@@ -147,14 +154,14 @@ impl<T> Default for Batch<T> {
 
 impl<T> Filling<T> {
     /// Adds a line; false when nobody listens any more.
-    fn add(&mut self, line: u64, row: Result<T, String>, bytes: usize) -> bool {
+    fn add(&mut self, line: u64, row: Result<T, Refusal>, bytes: usize) -> bool {
         match row {
             Ok(_) if bytes > self.longest => {
                 let reason = format!("longer than server.body_limit, {} bytes", self.longest);
-                self.batch.refused.push((line, reason));
+                self.batch.refused.push((line, Refusal::of_line(TOO_LONG, reason)));
             }
             Ok(row) => self.batch.rows.push((line, row)),
-            Err(reason) => self.batch.refused.push((line, printable(&reason))),
+            Err(reason) => self.batch.refused.push((line, reason)),
         }
         self.bytes += bytes;
         let full = self.batch.rows.len().max(self.batch.refused.len()) >= BATCH_ROWS || self.bytes >= BATCH_BYTES;
@@ -178,23 +185,6 @@ fn unreadable(name: &str, line: u64, error: &io::Error) -> Error {
     Error::Setup(format!("{name}: after line {line}: {reason}"))
 }
 
-/// A reason that may quote the input, fit for one line of a terminal.
-fn printable(reason: &str) -> String {
-    const LONGEST: usize = 300;
-    let mut text = String::new();
-    for (count, c) in reason.chars().enumerate() {
-        match c {
-            _ if count == LONGEST => {
-                text.push('…');
-                break;
-            }
-            c if c.is_control() => text.extend(c.escape_default()),
-            c => text.push(c),
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,7 +199,7 @@ mod tests {
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
         for batch in receiver {
             taken.extend(batch.rows.iter().map(|(line, _)| *line));
-            refused.extend(batch.refused);
+            refused.extend(batch.refused.into_iter().map(|(line, refusal)| (line, refusal.to_string())));
         }
         (taken, refused, result.err().map(|e| e.to_string()))
     }
@@ -221,8 +211,8 @@ mod tests {
         let (taken, refused, error) = read_all(&text);
         assert_eq!((taken, error), (vec![4, 10], None));
         let lines: Vec<_> = refused.iter().map(|(line, reason)| (*line, reason.as_str())).collect();
-        assert_eq!(lines[0], (6, "target_id is missing"));
-        assert_eq!(lines[1], (7, "not valid UTF-8"));
+        assert_eq!(lines[0], (6, "missing_field: target_id is missing: \",1\""));
+        assert_eq!(lines[1], (7, "invalid_line: not valid UTF-8: \"\u{FFFD},1\""));
         assert_eq!(lines[2].0, 8);
         assert_eq!(lines.len(), 3);
     }
@@ -253,7 +243,8 @@ mod tests {
     fn a_header_comes_first_or_not_at_all() {
         let (taken, refused, error) = read_all(b"1,2\nuser_id,target_id\n3,4\n");
         assert_eq!((taken, error), (vec![1, 3], None));
-        assert_eq!(refused, [(2, "user_id: an id is a whole number from 1 to 9223372036854775807".to_owned())]);
+        let reason = "invalid_id: user_id: an id is a whole number from 1 to 9223372036854775807, not \"user_id\"";
+        assert_eq!(refused, [(2, reason.to_owned())]);
     }
 
     #[test]
@@ -267,11 +258,5 @@ mod tests {
         filling.hand_over();
         drop(filling);
         assert_eq!(receiver.iter().map(|batch| batch.rows.len()).collect::<Vec<_>>(), [1000, 1000, 501]);
-    }
-
-    #[test]
-    fn reasons_stay_on_one_short_line() {
-        assert_eq!(printable("a\nb\u{1b}"), "a\\nb\\u{1b}");
-        assert_eq!(printable(&"x".repeat(1000)).chars().count(), 301);
     }
 }

@@ -27,10 +27,12 @@ pub(super) struct Record {
     pub(super) line: u64,
     /// The bytes without the line end, to be had from [`Records::bytes`] until the next call; or a reason.
     pub(super) found: Result<Range<usize>, &'static str>,
+    /// The bytes that are there to be shown; none of a record that was too long to be held.
+    pub(super) shown: Range<usize>,
 }
 
-const TOO_LONG: &str = "longer than 1 MiB";
-const TOO_LONG_QUOTED: &str = "longer than 1 MiB; is a quote left open?";
+pub(super) const TOO_LONG: &str = "longer than 1 MiB";
+pub(super) const TOO_LONG_QUOTED: &str = "longer than 1 MiB; is a quote left open?";
 const NEVER_CLOSED: &str = "a quoted field is never closed";
 const BAD_QUOTE: &str = "a quoted field goes on after its closing quote, or is not closed";
 
@@ -188,9 +190,10 @@ impl<R: Read> Records<R> {
         let found = match refused {
             Some(reason) => Err(reason),
             None if range.len() > MAX_RECORD => Err(TOO_LONG),
-            None => Ok(range),
+            None => Ok(range.clone()),
         };
-        Record { line, found }
+        let is_whole = !matches!(found, Err(TOO_LONG | TOO_LONG_QUOTED));
+        Record { line, found, shown: if is_whole { range } else { begin..begin } }
     }
 
     fn consume(&mut self, length: usize) {

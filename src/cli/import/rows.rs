@@ -9,8 +9,12 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::error::Category;
 
 use super::fields::{Column, Columns};
+use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
+use super::times;
 use crate::feed::Follow;
 use crate::model::{ContentId, Draft, Kind, Millis, Time, Topics, UserId};
 
@@ -20,24 +24,31 @@ pub(super) trait Row: Sized + Send + 'static {
     const COLUMNS: &'static [Column];
 
     /// From the fields of a CSV record, or a reason.
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, String>;
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal>;
 
     /// From a JSON object, or a reason.
-    fn from_json(text: &str) -> Result<Self, String>;
+    fn from_json(text: &str) -> Result<Self, Refusal>;
+
+    /// The time in it, if there is one.
+    fn time(&self) -> Option<Millis>;
 }
 
 impl Row for Follow {
     const COLUMNS: &'static [Column] = &[("user_id", true), ("target_id", true), ("since", false)];
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, String> {
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
         Ok((needed(field(0))?, needed(field(1))?, time(field(2))?))
     }
 
-    fn from_json(text: &str) -> Result<Self, String> {
+    fn from_json(text: &str) -> Result<Self, Refusal> {
         let FollowObject { user_id, target_id, since } = object(text)?;
         Ok((user_id, target_id, since.map(|time| time.0)))
+    }
+
+    fn time(&self) -> Option<Millis> {
+        self.2
     }
 }
 
@@ -45,12 +56,12 @@ impl Row for Draft {
     const COLUMNS: &'static [Column] =
         &[("content_id", true), ("author_id", true), ("published_at", true), ("text", false)];
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, String> {
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
         let content_id: ContentId = needed(field(0))?;
         let author_id = needed(field(1))?;
-        let published_at = time(field(2))?.ok_or("published_at is missing")?;
+        let published_at = time(field(2))?.ok_or_else(|| missing("published_at"))?;
         Ok(Self {
             author_id,
             content_id: Some(content_id),
@@ -65,12 +76,19 @@ impl Row for Draft {
         })
     }
 
-    fn from_json(text: &str) -> Result<Self, String> {
+    fn from_json(text: &str) -> Result<Self, Refusal> {
         let draft: Self = object(text)?;
         match draft.content_id {
             Some(_) => Ok(draft),
-            None => Err("content_id is missing; an import needs it, so that it can be run again".to_owned()),
+            None => {
+                let detail = "content_id is missing; an import needs it, so that it can be run again";
+                Err(Refusal::of_line(MISSING_FIELD, detail))
+            }
         }
+    }
+
+    fn time(&self) -> Option<Millis> {
+        self.published_at.map(|Time(at)| at)
     }
 }
 
@@ -83,32 +101,61 @@ struct FollowObject {
     since: Option<Time>,
 }
 
-fn needed<T: FromStr<Err: Display>>((name, field): (&str, Option<&str>)) -> Result<T, String> {
-    let text = field.ok_or_else(|| format!("{name} is missing"))?;
-    text.parse().map_err(|reason| format!("{name}: {reason}"))
+fn needed<T: FromStr<Err: Display>>((name, field): (&str, Option<&str>)) -> Result<T, Refusal> {
+    let text = field.ok_or_else(|| missing(name))?;
+    let kind = if name.ends_with("_id") { INVALID_ID } else { INVALID_FIELD };
+    text.parse().map_err(|reason| Refusal::of_field(kind, name, reason, text))
 }
 
-fn time((name, field): (&str, Option<&str>)) -> Result<Option<Millis>, String> {
-    let Some(text) = field else { return Ok(None) };
-    let millis = text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
-    let time = millis.and_then(|millis: Millis| Time::try_from(millis).ok());
-    let time = time.ok_or_else(|| format!("{name}: a time is a whole number of milliseconds up to 2^63-1"))?;
-    Ok(Some(time.0))
+fn missing(name: &str) -> Refusal {
+    Refusal::of_line(MISSING_FIELD, format_args!("{name} is missing"))
 }
 
-/// Reads one object. The reason names a column of the line, not the line: it has a number already.
-fn object<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+fn time((name, field): (&str, Option<&str>)) -> Result<Option<Millis>, Refusal> {
+    field.map(|text| times::of_text(name, text)).transpose()
+}
+
+/// Reads one object.
+fn object<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     if !text.trim_start().starts_with('{') {
         // A struct would be read from an array too.
-        return Err("expected a JSON object".to_owned());
+        return Err(Refusal::of_line(INVALID_LINE, "expected a JSON object"));
     }
-    serde_json::from_str(text).map_err(|e| {
-        let reason = e.to_string();
-        let place = format!(" at line {} column {}", e.line(), e.column());
-        match reason.strip_suffix(&place) {
-            Some(reason) => format!("{reason} at column {}", e.column()),
-            None => reason,
+    serde_json::from_str(text).map_err(|error| fault(text, &error))
+}
+
+/// Why an object is none of those that are expected. The reason names a column of the line, not the line: it has a
+/// number already.
+fn fault(text: &str, error: &serde_json::Error) -> Refusal {
+    if error.is_data()
+        && let Some(refusal) = bad_field(text)
+    {
+        return refusal;
+    }
+    let (mut reason, column) = (error.to_string(), error.column());
+    if let Some(bare) = reason.strip_suffix(&format!(" at line {} column {column}", error.line())) {
+        reason = format!("{bare} at column {column}");
+    }
+    let kind = match error.classify() {
+        Category::Data if reason.starts_with("missing field") => return Refusal::of_line(MISSING_FIELD, reason),
+        Category::Data => INVALID_FIELD,
+        _ => INVALID_LINE,
+    };
+    Refusal::of_line(kind, reason).showing_around(text, column)
+}
+
+/// The first field of an object that should be an id or a time and is none; a parser tells neither its name nor its
+/// value.
+fn bad_field(text: &str) -> Option<Refusal> {
+    let fields: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
+    fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(name, value)| match name.as_str() {
+        "published_at" | "since" => Time::deserialize(value).is_err().then(|| times::refused_json(name, value)),
+        "user_id" | "target_id" | "author_id" | "content_id" | "ref_id" => {
+            let reason = UserId::deserialize(value).err()?;
+            let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            Some(Refusal::of_field(INVALID_ID, name, reason, &shown))
         }
+        _ => None,
     })
 }
 
@@ -117,7 +164,7 @@ mod tests {
     use super::super::fields::split;
     use super::*;
 
-    pub(super) fn csv<T: Row>(record: &str) -> Result<T, String> {
+    pub(super) fn csv<T: Row>(record: &str) -> Result<T, Refusal> {
         T::from_fields(&Columns::in_order(T::COLUMNS), &split(record))
     }
 
@@ -129,11 +176,11 @@ mod tests {
         ContentId::new(raw).expect("in range")
     }
 
-    pub(super) fn refused<T: Row>(read: fn(&str) -> Result<T, String>, cases: &[(&str, &str)]) {
+    pub(super) fn refused<T: Row>(read: fn(&str) -> Result<T, Refusal>, cases: &[(&str, &str)]) {
         for (text, word) in cases {
             match read(text) {
                 Ok(_) => panic!("taken: {text}"),
-                Err(reason) => assert!(reason.contains(word), "{text}: {reason}"),
+                Err(refusal) => assert!(refusal.to_string().contains(word), "{text}: {refusal}"),
             }
         }
     }
@@ -173,11 +220,14 @@ mod tests {
             &[
                 ("{", "EOF"),
                 (r#"{"user_id":1}"#, "missing field `target_id`"),
-                (r#"{"user_id":1,"target_id":0}"#, "an id is"),
+                (r#"{"user_id":1,"target_id":0}"#, "invalid_id: target_id: an id is"),
                 (r#"{"user_id":1,"user_id":1,"target_id":2}"#, "duplicate field"),
                 (r#"{"user_id":1,"target_id":2,"until":3}"#, "unknown field `until`"),
                 (r#"{"user_id":null,"target_id":2}"#, "null"),
-                (r#"{"user_id":1,"target_id":2,"since":"3"}"#, "string"),
+                (
+                    r#"{"user_id":1,"target_id":2,"since":"3"}"#,
+                    "since: a time is whole milliseconds since 1970, not \"3\"",
+                ),
                 (r#"{"user_id":1,"target_id":2,"since":-3}"#, "-3"),
                 (r#"{"user_id":1,"target_id":2} {}"#, "trailing characters at column 29"),
                 ("[1,2]", "expected a JSON object"),

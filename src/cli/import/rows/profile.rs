@@ -4,22 +4,23 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Column, Columns, Row, needed, object};
-use crate::model::{JsonObject, Profile, UserId};
+use super::{Column, Columns, INVALID_FIELD, Refusal, Row, needed, object};
+use crate::model::{JsonObject, Millis, Profile, UserId};
 
 impl Row for (UserId, Profile) {
     const COLUMNS: &'static [Column] = &[("user_id", true), ("nickname", false), ("avatar", false), ("extra", false)];
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, String> {
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| columns.get(fields, column);
         let user = needed((Self::COLUMNS[0].0, field(0)))?;
-        let extra: Option<JsonObject> =
-            field(3).map(object).transpose().map_err(|reason| format!("extra: {reason}"))?;
-        Ok((user, Profile::checked(field(1).map(str::to_owned), field(2).map(str::to_owned), extra)?))
+        let extra =
+            field(3).map(|text| object::<JsonObject>(text).map_err(|why| why.within("extra").showing(text.as_bytes())));
+        let (nickname, avatar) = (field(1).map(str::to_owned), field(2).map(str::to_owned));
+        Ok((user, checked(nickname, avatar, extra.transpose()?)?))
     }
 
-    fn from_json(text: &str) -> Result<Self, String> {
+    fn from_json(text: &str) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Object {
@@ -33,8 +34,16 @@ impl Row for (UserId, Profile) {
         }
 
         let Object { user_id, nickname, avatar, extra } = object(text)?;
-        Ok((user_id, Profile::checked(nickname, avatar, extra)?))
+        Ok((user_id, checked(nickname, avatar, extra)?))
     }
+
+    fn time(&self) -> Option<Millis> {
+        None
+    }
+}
+
+fn checked(nickname: Option<String>, avatar: Option<String>, extra: Option<JsonObject>) -> Result<Profile, Refusal> {
+    Profile::checked(nickname, avatar, extra).map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))
 }
 
 #[cfg(test)]
@@ -44,7 +53,7 @@ mod tests {
 
     type UserProfile = (UserId, Profile);
 
-    fn profile(nickname: Option<&str>, avatar: Option<&str>, extra: Option<&str>) -> Result<UserProfile, String> {
+    fn profile(nickname: Option<&str>, avatar: Option<&str>, extra: Option<&str>) -> Result<UserProfile, Refusal> {
         let own = |text: Option<&str>| text.map(str::to_owned);
         Ok((user(1), Profile { nickname: own(nickname), avatar: own(avatar), extra: own(extra) }))
     }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Column, Columns, Row, needed, object, time};
+use super::{Column, Columns, Refusal, Row, needed, object, time};
 use crate::feed::Reacting;
-use crate::model::{ContentId, ReactionKind, Time, UserId};
+use crate::model::{ContentId, Millis, ReactionKind, Time, UserId};
 
 impl Row for Reacting {
     const COLUMNS: &'static [Column] = &[("content_id", true), ("user_id", true), ("kind", true), ("since", false)];
 
-    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, String> {
+    fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
         Ok(Self {
@@ -22,7 +22,7 @@ impl Row for Reacting {
         })
     }
 
-    fn from_json(text: &str) -> Result<Self, String> {
+    fn from_json(text: &str) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Object {
@@ -36,6 +36,10 @@ impl Row for Reacting {
         let Object { content_id, user_id, kind, since } = object(text)?;
         let kind: ReactionKind = needed(("kind", Some(&kind)))?;
         Ok(Self { content: content_id, user: user_id, kind, since: since.map(|Time(since)| since) })
+    }
+
+    fn time(&self) -> Option<Millis> {
+        self.since
     }
 }
 
@@ -79,7 +83,7 @@ mod tests {
                 (r#"{"content_id":7,"user_id":1,"kind":"love"}"#, "kind: expected like or favorite"),
                 (r#"{"content_id":7,"user_id":1,"kind":"like","kind":"like"}"#, "duplicate field"),
                 (r#"{"content_id":7,"user_id":1,"kind":"like","active":true}"#, "unknown field `active`"),
-                (r#"{"content_id":7,"user_id":1,"kind":"like","since":"5"}"#, "string"),
+                (r#"{"content_id":7,"user_id":1,"kind":"like","since":"5"}"#, "since: a time"),
                 (r#"{"content_id":null,"user_id":1,"kind":"like"}"#, "null"),
                 (r#"[7,1,"like"]"#, "expected a JSON object"),
             ],

@@ -1,0 +1,100 @@
+//! Times in files: what they must be, and what to do where they are something else.
+
+use serde_json::Value;
+
+use super::refusal::{INVALID_TIME, Refusal};
+use crate::model::{Millis, Time};
+
+/// The beginning of 1990. A time before it is nearly always one in seconds.
+pub(super) const EARLY: Millis = 631_152_000_000;
+
+const EXPECTED: &str = "a time is whole milliseconds since 1970";
+const IN_POSTGRESQL: &str = "in PostgreSQL (extract(epoch from t) * 1000)::bigint";
+
+/// A time in a field of a CSV file.
+pub(super) fn of_text(name: &str, text: &str) -> Result<Millis, Refusal> {
+    let digits = Some(text).filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+    let time = digits.and_then(|text| text.parse().ok()).and_then(|millis: Millis| Time::try_from(millis).ok());
+    time.map(|Time(millis)| millis).ok_or_else(|| refusal(name, text, hint(text)))
+}
+
+/// Why a JSON value is no time.
+pub(super) fn refused_json(name: &str, value: &Value) -> Refusal {
+    match value {
+        Value::String(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
+            refusal(name, text, Some("a number has no quotes".to_owned()))
+        }
+        Value::String(text) => refusal(name, text, hint(text)),
+        other => {
+            let text = other.to_string();
+            refusal(name, &text, hint(&text))
+        }
+    }
+}
+
+fn refusal(name: &str, text: &str, hint: Option<String>) -> Refusal {
+    let refusal = Refusal::of_field(INVALID_TIME, name, EXPECTED, text);
+    match hint {
+        Some(hint) => refusal.with_hint(&hint),
+        None => refusal,
+    }
+}
+
+/// What to do with a text that is a time of another sort.
+fn hint(text: &str) -> Option<String> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if let Some((whole, part)) = text.split_once('.')
+        && digits(whole)
+        && digits(part)
+    {
+        return Some(match whole.len() {
+            // Seconds of these years have ten digits, milliseconds thirteen.
+            ..=11 => format!("it looks like seconds; {IN_POSTGRESQL}"),
+            _ => "leave out the point and what is behind it".to_owned(),
+        });
+    }
+    let mut parts = text.splitn(3, '-');
+    let is_date = parts.next().is_some_and(|year| year.len() == 4 && digits(year))
+        && parts.next().is_some_and(|month| month.len() == 2 && digits(month));
+    is_date.then(|| format!("it looks like a date; {IN_POSTGRESQL}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_time_comes_with_what_to_do() {
+        assert_eq!(of_text("since", "1689089522123"), Ok(1_689_089_522_123));
+        let begin = "invalid_time: since: a time is whole milliseconds since 1970, not ";
+        let postgresql = "in PostgreSQL (extract(epoch from t) * 1000)::bigint";
+        for (text, then) in [
+            ("2026-01-02 03:04:05.678+00", format!("; it looks like a date; {postgresql}")),
+            ("2026-01-02T03:04:05Z", format!("; it looks like a date; {postgresql}")),
+            ("2026-01", format!("; it looks like a date; {postgresql}")),
+            ("1689089522.123", format!("; it looks like seconds; {postgresql}")),
+            ("1689089522123.0", "; leave out the point and what is behind it".to_owned()),
+            ("soon", String::new()),
+            ("-5", String::new()),
+            ("+5", String::new()),
+            ("1.", String::new()),
+            (".5", String::new()),
+            ("1e12", String::new()),
+            ("01-02-2026", String::new()),
+            ("9223372036854775808", String::new()),
+        ] {
+            let refusal = of_text("since", text).expect_err(text).to_string();
+            assert_eq!(refusal, format!("{begin}\"{text}\"{then}"));
+        }
+        for (json, then) in [
+            (r#""2026-01-02""#, format!("\"2026-01-02\"; it looks like a date; {postgresql}")),
+            ("1689089522.123", format!("\"1689089522.123\"; it looks like seconds; {postgresql}")),
+            (r#""1689089522123""#, "\"1689089522123\"; a number has no quotes".to_owned()),
+            ("-3", "\"-3\"".to_owned()),
+            ("true", "\"true\"".to_owned()),
+        ] {
+            let refusal = refused_json("since", &serde_json::from_str(json).expect(json)).to_string();
+            assert_eq!(refusal, format!("{begin}{then}"));
+        }
+    }
+}
