@@ -54,6 +54,17 @@ pub struct App {
 
 /// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
 pub fn open(config: &Config) -> Result<App> {
+    open_as_told(config, Told::default())
+}
+
+/// What one start is told, and no setting says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told {
+    /// Go on although the log is damaged, without the acknowledged changes that are lost.
+    pub accept_log_loss: bool,
+}
+
+fn open_as_told(config: &Config, told: Told) -> Result<App> {
     let Config { server, storage, timeline, fanout, content, graph, topics, presence, .. } = config;
     let active_for = timeline.active_for.as_millis();
     let candidates = Candidates::default();
@@ -61,6 +72,7 @@ pub fn open(config: &Config) -> Result<App> {
     let store = Arc::new(Store::Rocks(Rocks::open(&Options {
         dir: storage.data_dir.clone(),
         sync: storage.durability == Durability::Sync,
+        accept_log_loss: told.accept_log_loss,
         min_free: mebibytes(storage.min_free_mb) as u64,
         block_cache: mebibytes(storage.block_cache_mb),
         write_buffer: mebibytes(storage.write_buffer_mb),
@@ -173,11 +185,11 @@ impl App {
 
 /// Serves until SIGTERM or SIGINT, then stops in order: no more requests, no more jobs, store closed.
 /// Says on stdout, in one line, where it listens.
-pub fn run(config: Config) -> Result<()> {
+pub fn run(config: Config, told: Told) -> Result<()> {
     refuse_open_address(&config)?;
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
-    let Some(app) = system.block_on(open_unless_told(&config, &mut stop))? else { return Ok(()) };
+    let Some(app) = system.block_on(open_unless_stopped(&config, told, &mut stop))? else { return Ok(()) };
     let served = system.block_on(serve(&config, &app, &mut stop));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
@@ -209,12 +221,12 @@ impl StopSignals {
 /// Opens on a thread of its own, since that may take long: the engine reads what it had logged. Told to
 /// stop meanwhile, it closes again; nothing, then. The engine cannot be hurried, so past the timeout the
 /// process ends without it, as a crash would end it.
-async fn open_unless_told(config: &Config, stop: &mut StopSignals) -> Result<Option<App>> {
+async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals) -> Result<Option<App>> {
     let (done, opened) = oneshot::channel();
     let owned = config.clone();
     let opening = std::thread::Builder::new().name("open".to_owned()).spawn(move || {
         // Nobody waits any more if it took too long.
-        let _ = done.send(open(&owned));
+        let _ = done.send(open_as_told(&owned, told));
     });
     opening.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
     let ended = |_| Error::Setup("opening the data directory failed; the log has the cause".to_owned());

@@ -8,10 +8,11 @@ mod process;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use process::history::{Outcome, compare, following, outcome, scroll, send};
 use process::model::{Change, Item, Model};
-use process::server::{Home, Server, engine_logs};
+use process::server::{Home, PATIENCE, Server, engine_logs};
 use tempfile::TempDir;
 
 /// Bytes a text, so that the engine takes up a new log now and then.
@@ -59,16 +60,7 @@ impl Killed {
     /// A copy of what was left, to be damaged.
     fn copy(&self, name: &str) -> (Home, PathBuf) {
         let data = self.dir.path().join(name);
-        fs::create_dir_all(data.join("db")).expect("makes");
-        for part in ["", "db"] {
-            for entry in fs::read_dir(self.home.data.join(part)).expect("listed") {
-                let path = entry.expect("listed").path();
-                if path.is_file() {
-                    fs::copy(&path, data.join(part).join(path.file_name().expect("name"))).expect("copies");
-                }
-            }
-        }
-        (self.home.with_data(&data), data)
+        (copy(&self.home, &data), data)
     }
 
     /// The server must start with the state after some of the changes; returns after how many.
@@ -93,17 +85,22 @@ impl Killed {
         home.check();
         made
     }
+}
 
-    /// The server must refuse to start, naming the directory and `word`.
-    fn is_refused(&self, home: &Home, word: &str) {
-        home.clear_log();
-        let status = home.try_start("").err().unwrap_or_else(|| panic!("it started; expected {word:?}"));
-        assert_eq!(status.code(), Some(1));
-        let said = home.log();
-        let line = said.lines().last().expect("a line");
-        assert!(line.starts_with("tideline: data directory ") && line.contains(word), "{said}");
-        assert!(line.contains(&home.data.display().to_string()), "{said}");
-    }
+/// The server must refuse to start, naming the directory and one of the words.
+fn is_refused(home: &Home, words: &[&str]) {
+    home.clear_log();
+    let status = home.try_start("").err().unwrap_or_else(|| panic!("it started; expected {words:?}"));
+    assert_eq!(status.code(), Some(1));
+    says_why(home, words);
+}
+
+fn says_why(home: &Home, words: &[&str]) {
+    let said = home.log();
+    let line = said.lines().last().expect("a line");
+    let known = words.iter().any(|word| line.contains(word));
+    assert!(line.starts_with("tideline: data directory ") && known, "{said}");
+    assert!(line.contains(&home.data.display().to_string()), "{said}");
 }
 
 /// A state as it can be seen in lists: own pages by author, followees by user.
@@ -169,10 +166,124 @@ fn a_damaged_log_gives_a_state_that_was_there_or_a_refusal() {
     let (home, data) = killed.copy("older-gone");
     let name = older(&data).file_stem().expect("name").to_str().expect("text").trim_start_matches('0').to_owned();
     fs::remove_file(older(&data)).expect("removes");
-    killed.is_refused(&home, &format!("Missing WAL with log number: {name}"));
+    is_refused(
+        &home,
+        &[&format!("Missing WAL with log number: {name}"), "does not go on where the one before it ends"],
+    );
 
     let (home, data) = killed.copy("older-torn");
     let log = older(&data);
     cut(&log, length(&log) / 2);
-    killed.is_refused(&home, &format!("Size mismatch: WAL (log number: {name})"));
+    is_refused(&home, &[&format!("the log db/{name:0>6}.log is damaged at byte")]);
+}
+
+const ITEMS: u64 = 1000;
+
+/// Publishes items one by one, lets the server rest if told so, and kills it. Every item was acknowledged.
+fn killed_with_items(dir: &Path, rest: bool) -> Home {
+    let home = Home::new(dir.join("data"), dir.join("log"), &[]);
+    let server = home.start();
+    for id in 1..=ITEMS {
+        let item = Item { id, author: 1, at: 1000 + id, text: format!("{id} {}", "x".repeat((id % 50 * 20) as usize)) };
+        let change = Change::Publish(vec![item]);
+        assert_eq!(outcome(&change, send(&server, &change)), Outcome::Made, "{change:?}");
+    }
+    if rest {
+        assert!(server.drain());
+        let began = Instant::now();
+        while !ends_with_a_note(&home.data) {
+            assert!(began.elapsed() < PATIENCE, "the log is not vouched for");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    server.kill();
+    home
+}
+
+/// Whether the last record of the log is a batch without rows that says what has been flushed: a head of 7 bytes,
+/// the row's number in 8, no rows in 4, and then 11 bytes.
+fn ends_with_a_note(data: &Path) -> bool {
+    let log = fs::read(engine_logs(data).pop().expect("a log")).expect("reads");
+    log.last_chunk::<30>().is_some_and(|end| end[4..7] == [23, 0, 1] && end[15..22] == [0, 0, 0, 0, 3, 9, b'F'])
+}
+
+fn copy(home: &Home, to: &Path) -> Home {
+    fs::create_dir_all(to.join("db")).expect("makes");
+    for part in ["", "db"] {
+        for entry in fs::read_dir(home.data.join(part)).expect("listed") {
+            let path = entry.expect("listed").path();
+            if path.is_file() {
+                fs::copy(&path, to.join(part).join(path.file_name().expect("name"))).expect("copies");
+            }
+        }
+    }
+    home.with_data(to)
+}
+
+fn flip(log: &Path, at: usize) {
+    let mut bytes = fs::read(log).expect("reads");
+    bytes[at] ^= 1 << (at % 8);
+    fs::write(log, bytes).expect("writes");
+}
+
+fn items(server: &Server) -> u64 {
+    scroll(server, "/v1/users/1/content?view=ids&", "content_id").len() as u64
+}
+
+#[test]
+fn a_flipped_bit_takes_nothing_away_in_silence() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let home = killed_with_items(dir.path(), true);
+    let log = engine_logs(&home.data).pop().expect("a log");
+    let length = length(&log) as usize;
+    let mut refused = 0;
+    // All over the log, and at its very end.
+    for part in [0, 3, 97, 211, 389, 402, 500, 640, 777, 901, 998, 999, 1000] {
+        let at = (length * part / 1000 + 13 * part % 500).min(length - 1);
+        let home = copy(&home, &dir.path().join(format!("flip-{part}")));
+        flip(&home.data.join("db").join(log.file_name().expect("name")), at);
+        home.clear_log();
+        match home.try_start("") {
+            Ok(server) => assert_eq!(items(&server), ITEMS, "a flip at {at} of {length}"),
+            Err(status) => {
+                refused += 1;
+                assert_eq!(status.code(), Some(1));
+                says_why(&home, &["--accept-log-loss"]);
+                assert!(home.log().contains("is damaged at byte") && home.log().contains("changes"), "{}", home.log());
+            }
+        }
+    }
+    assert!(refused >= 11, "{refused}");
+
+    // Every command says so; one start is told to go on, and the next one has nothing to say.
+    let home = copy(&home, &dir.path().join("accepted"));
+    flip(&home.data.join("db").join(log.file_name().expect("name")), length / 2);
+    home.clear_log();
+    for command in ["check", "compact", "stats"] {
+        assert_eq!(home.run(command, "").code(), Some(1), "{command}");
+        says_why(&home, &["is damaged at byte"]);
+    }
+    let server = home.try_start_with(&["--accept-log-loss"], "").expect("starts");
+    let left = items(&server);
+    assert!((1..ITEMS).contains(&left), "{left} items are left");
+    assert_eq!(home.logged("acknowledged changes are lost, as --accept-log-loss allows"), 1, "{}", home.log());
+    server.kill();
+    home.check();
+    let server = home.start();
+    assert_eq!(items(&server), left);
+}
+
+#[test]
+fn without_a_rest_a_flipped_bit_takes_at_most_the_last_change() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let home = killed_with_items(dir.path(), false);
+    let log = engine_logs(&home.data).pop().expect("a log");
+    for before_end in [5, 300, 1500, 4000, 9000] {
+        let home = copy(&home, &dir.path().join(format!("flip-{before_end}")));
+        flip(&home.data.join("db").join(log.file_name().expect("name")), length(&log) as usize - before_end);
+        if let Ok(server) = home.try_start("") {
+            let left = items(&server);
+            assert!(left >= ITEMS - 1, "{left} items are left after a flip {before_end} bytes before the end");
+        }
+    }
 }

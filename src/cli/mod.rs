@@ -77,6 +77,9 @@ struct ServeArgs {
     /// Serve other addresses than loopback although anybody who reaches them may do anything
     #[arg(long)]
     insecure: bool,
+    /// Start although the log is damaged, without the acknowledged changes that stand behind the damage
+    #[arg(long)]
+    accept_log_loss: bool,
 }
 
 /// Exit codes.
@@ -120,7 +123,7 @@ fn run(cli: Cli) -> Result<i32> {
             let (mut config, args) = with.ready()?;
             config.server.listen = args.listen.unwrap_or(config.server.listen);
             config.auth.insecure |= args.insecure;
-            server::run(config)?;
+            server::run(config, server::Told { accept_log_loss: args.accept_log_loss })?;
         }
         Command::Import(with) => {
             let (config, args) = with.ready()?;

@@ -61,7 +61,13 @@ impl Home {
 
     /// Starts the server with failpoints; how it ended, if it did not come up.
     pub(crate) fn try_start(&self, points: &str) -> Result<Server, ExitStatus> {
-        let mut child = self.command(&["serve", "--listen", "127.0.0.1:0"], points).spawn().expect("starts");
+        self.try_start_with(&[], points)
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn try_start_with(&self, args: &[&str], points: &str) -> Result<Server, ExitStatus> {
+        let args = [&["serve", "--listen", "127.0.0.1:0"], args].concat();
+        let mut child = self.command(&args, points).spawn().expect("starts");
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("reads");
         let Some(address) = line.trim_end().strip_prefix("listening on http://") else {

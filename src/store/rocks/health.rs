@@ -105,6 +105,11 @@ impl Health {
         self.scarce.load(Ordering::Relaxed)
     }
 
+    /// Whether a write would be given to the engine, and those before it succeeded.
+    pub(super) fn takes_writes(&self) -> bool {
+        !self.is_failing() && !self.is_scarce()
+    }
+
     /// Whether the last write was refused.
     pub(super) fn is_failing(&self) -> bool {
         self.failing.load(Ordering::Acquire)

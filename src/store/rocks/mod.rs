@@ -15,6 +15,7 @@ mod index;
 mod jobs;
 mod keys;
 mod locks;
+mod log;
 mod markers;
 mod outbox;
 mod profiles;
@@ -41,6 +42,7 @@ use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::Health;
 use self::locks::{SharedStripes, Stripes};
+use self::log::{Flushed, Keeper};
 use self::seen::Seen;
 use self::tables::{Filters, Table};
 use self::topics::Topics;
@@ -67,6 +69,8 @@ pub struct Options {
     pub dir: PathBuf,
     /// Whether an acknowledged change is flushed to the device first.
     pub sync: bool,
+    /// Whether to open a directory whose log is damaged in such a way that acknowledged changes are lost.
+    pub accept_log_loss: bool,
     /// Changes are refused while the file system has less free than this, bytes; 0 for never.
     pub min_free: u64,
     /// Memory for blocks read from disk, bytes.
@@ -91,6 +95,7 @@ impl Options {
         Self {
             dir: dir.into(),
             sync: true,
+            accept_log_loss: false,
             min_free: 0,
             block_cache: 64 << 20,
             write_buffer: 64 << 20,
@@ -105,9 +110,12 @@ impl Options {
 
 /// An open data directory.
 pub struct Rocks {
-    db: DB,
+    db: Arc<DB>,
     sync: bool,
-    health: Health,
+    health: Arc<Health>,
+    /// Up to where the log is on the device.
+    flushed: Arc<Flushed>,
+    keeper: Keeper,
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
     deleted: Seen,
@@ -150,7 +158,9 @@ impl Rocks {
         let directory = Directory::claim(&options.dir)?;
         failpoint::pass(Place::StartClaimed);
         let mut engine = rocksdb::Options::default();
-        engine.create_if_missing(directory.is_fresh()?);
+        let is_fresh = directory.is_fresh()?;
+        let loses = !is_fresh && log::prepare(&options.dir, options.accept_log_loss)?;
+        engine.create_if_missing(is_fresh);
         engine.create_missing_column_families(true);
         engine.set_max_open_files(options.max_open_files);
         engine.set_db_write_buffer_size(options.write_buffer);
@@ -159,9 +169,9 @@ impl Rocks {
         // A quiet table pins the shared log; this flushes it.
         engine.set_max_total_wal_size(LOG_LIMIT);
         // What was not flushed to the device may come out of a power cut torn or in any order: replay
-        // up to the first gap. What was flushed must be there, and whole, or the start fails.
+        // up to the first gap. What was flushed must be there, and whole, or the start fails; see `log`.
         engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
-        engine.set_track_and_verify_wals_in_manifest(true);
+        engine.set_track_and_verify_wals_in_manifest(!loses);
         engine.set_keep_log_file_num(4);
         engine.set_max_log_file_size(8 << 20);
         engine.set_stats_dump_period_sec(0);
@@ -177,10 +187,16 @@ impl Rocks {
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
             .map_err(|error| cannot_open(&options.dir, &error))?;
         directory.created()?;
+        let db = Arc::new(db);
+        let health = Arc::new(Health::new(&options.dir, options.min_free));
+        let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
+        let keeper = Keeper::start(&db, &flushed, &health, options.sync)?;
         let mut store = Self {
             db,
             sync: options.sync,
-            health: Health::new(&options.dir, options.min_free),
+            health,
+            flushed,
+            keeper,
             next_seq: AtomicU64::new(1),
             deleted: Seen::default(),
             evicted: Seen::default(),
@@ -230,12 +246,21 @@ impl Rocks {
         Ok(())
     }
 
-    fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+    fn commit(&self, mut batch: WriteBatch, sync: bool) -> Result<()> {
         let admitted = self.health.admit()?;
         let mut options = WriteOptions::default();
         options.set_sync(sync);
+        let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
+        let flushed = self.flushed.through();
+        batch.put_log_data(log::note(flushed));
         match self.db.write_opt(batch, &options) {
             Ok(()) => {
+                self.flushed.set_noted(flushed);
+                if sync {
+                    // If nothing else was written meanwhile, these rows are the last ones in the log.
+                    let after = self.db.latest_sequence_number();
+                    self.flushed.raise(if after == before + rows { after } else { before });
+                }
                 self.health.wrote(&admitted);
                 Ok(())
             }
@@ -287,6 +312,7 @@ impl Rocks {
 impl Drop for Rocks {
     /// Writes the rows in memory to table files, so that the next start has nothing to replay.
     fn drop(&mut self) {
+        self.keeper.stop();
         if let Err(error) = self.flush() {
             tracing::warn!(%error, "the write buffers were not flushed; the next start replays the log");
         }

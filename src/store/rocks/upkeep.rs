@@ -46,7 +46,10 @@ impl Rocks {
 
     /// See [`Store::sync`](crate::store::Store::sync).
     pub fn sync(&self) -> Result<()> {
-        self.db.flush_wal(true).map_err(storage)
+        let before = self.db.latest_sequence_number();
+        self.db.flush_wal(true).map_err(storage)?;
+        self.flushed.raise(before);
+        Ok(())
     }
 
     /// Writes all rows in memory to table files.

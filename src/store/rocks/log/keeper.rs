@@ -1,0 +1,75 @@
+//! A thread that flushes the log and notes it when no other write does.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rocksdb::{DB, WriteBatch};
+
+use super::flushed::{Flushed, note};
+use crate::error::{Error, Result};
+use crate::store::rocks::health::Health;
+
+/// How often the thread looks. The newest change is without a note that vouches for it for up to twice as long.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// The thread, for as long as the engine is open.
+#[derive(Debug)]
+pub(in crate::store::rocks) struct Keeper {
+    stop: Sender<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Starts the thread. With `sync`, changes flush the log themselves, and the thread only looks after the end
+    /// of it; without, it flushes the log each time that it looks and finds something new.
+    pub(in crate::store::rocks) fn start(
+        db: &Arc<DB>,
+        flushed: &Arc<Flushed>,
+        health: &Arc<Health>,
+        sync: bool,
+    ) -> Result<Self> {
+        let (db, flushed, health) = (Arc::clone(db), Arc::clone(flushed), Arc::clone(health));
+        let (stop, stopped) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+            let mut latest = db.latest_sequence_number();
+            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                let before = std::mem::replace(&mut latest, db.latest_sequence_number());
+                let is_quiet = latest == before;
+                // An engine that has no room is left alone: what it was flushing is what it needs the room for.
+                if flushed.noted() == latest || !health.takes_writes() || (sync && !is_quiet) {
+                    continue;
+                }
+                // A failure is seen by the next change, and counted there.
+                if flushed.through() < latest && db.flush_wal(true).is_ok() {
+                    flushed.raise(latest);
+                }
+                if is_quiet && flushed.noted() < flushed.through() {
+                    write_note(&db, &flushed);
+                }
+            }
+        });
+        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+
+    /// Ends the thread, and lets go of the engine.
+    pub(in crate::store::rocks) fn stop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.stop.send(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Writes a batch of nothing but a note. It need not be flushed: a power cut that loses it loses nothing.
+fn write_note(db: &DB, flushed: &Flushed) {
+    let through = flushed.through();
+    let mut batch = WriteBatch::default();
+    batch.put_log_data(note(through));
+    if db.write(batch).is_ok() {
+        flushed.set_noted(through);
+    }
+}

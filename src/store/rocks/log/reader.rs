@@ -1,0 +1,230 @@
+//! Reading a file of the engine's log.
+//!
+//! A file is a row of blocks. In a block stand fragments, each with a head: a masked CRC-32C of what follows it in
+//! four bytes, the length of the payload in two, the kind in one; all numbers lowest byte first. A batch that does
+//! not fit into what is left of a block goes on in the next one. Less than a head at the end of a block is unused.
+//!
+//! The engine's manifest has the same form, with other records.
+//!
+//! The engine also knows kinds for logs that are used again, compressed or verified in another way. We have
+//! none of these on, so here they are damage.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::flushed::read_note;
+
+pub(super) const BLOCK: usize = 32_768;
+pub(super) const HEAD: usize = 7;
+const WHOLE: u8 = 1;
+const FIRST: u8 = 2;
+const MIDDLE: u8 = 3;
+const LAST: u8 = 4;
+/// Kinds from here on are passed over by a reader that does not know them.
+const IGNORABLE: u8 = 128;
+/// What is added to a checksum after its bits are rotated, so that a checksum of checksums is not weak.
+const MASK_DELTA: u32 = 0xA282_EAD8;
+
+/// Bytes of a batch before its rows: the number of the first row in eight, how many there are in four.
+const BATCH_HEAD: usize = 12;
+
+/// A batch that stands whole in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Batch {
+    /// Where its first fragment begins, in bytes from the start of the file.
+    pub(super) at: usize,
+    /// The sequence number of its first row.
+    pub(super) first: u64,
+    /// How many rows it has, each with a number.
+    pub(super) rows: u64,
+    /// How many notes it has: as many as changes that were put into one batch.
+    pub(super) notes: u64,
+    /// The highest number in its notes.
+    pub(super) flushed: Option<u64>,
+}
+
+impl Batch {
+    /// The sequence number after which the next batch goes on.
+    pub(super) fn last(&self) -> u64 {
+        (self.first + self.rows).saturating_sub(1)
+    }
+}
+
+/// What a reader finds next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A batch.
+    Batch(Batch),
+    /// The end of the file.
+    End,
+    /// From this byte on, something that is no whole batch.
+    Damage(usize),
+}
+
+/// Reads the bytes of a file from front to back.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// Where a record begins, and its bytes.
+type Record<'a> = (usize, Cow<'a, [u8]>);
+
+struct Fragment {
+    kind: u8,
+    payload: Range<usize>,
+}
+
+impl<'a> Reader<'a> {
+    /// Begins at a byte of a file.
+    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
+    }
+
+    /// The next batch, which has to stand right here.
+    pub(super) fn next(&mut self) -> Next {
+        match self.next_record() {
+            Ok(Some((at, record))) => batch(at, &record).map_or(Next::Damage(at), Next::Batch),
+            Ok(None) => Next::End,
+            Err(at) => Next::Damage(at),
+        }
+    }
+
+    /// The next record and where it begins; `None` at the end of the file. The error is where damage begins.
+    pub(super) fn next_record(&mut self) -> Result<Option<Record<'a>>, usize> {
+        let mut begun: Option<(usize, Vec<u8>)> = None;
+        loop {
+            self.at = start_of_head(self.at);
+            let from = begun.as_ref().map_or(self.at, |(from, _)| *from);
+            if self.at >= self.bytes.len() {
+                return if begun.is_some() { Err(from) } else { Ok(None) };
+            }
+            let Fragment { kind, payload } = self.fragment(self.at).ok_or(from)?;
+            self.at = payload.end;
+            let part = &self.bytes[payload];
+            match (kind, begun.as_mut()) {
+                (WHOLE, None) => return Ok(Some((from, Cow::Borrowed(part)))),
+                (FIRST, None) => begun = Some((from, part.to_vec())),
+                (MIDDLE, Some((_, parts))) => parts.extend_from_slice(part),
+                (LAST, Some((_, parts))) => {
+                    parts.extend_from_slice(part);
+                    return Ok(Some((from, Cow::Owned(std::mem::take(parts)))));
+                }
+                (IGNORABLE.., None) => {}
+                _ => return Err(from),
+            }
+        }
+    }
+
+    /// The next batch that stands whole anywhere from here on.
+    pub(super) fn next_intact(&mut self) -> Option<Batch> {
+        loop {
+            self.at = start_of_head(self.at);
+            if self.at >= self.bytes.len() {
+                return None;
+            }
+            let from = self.at;
+            // A look at the kind first: a checksum of whatever the length says takes its time.
+            let kind = self.bytes.get(from + HEAD - 1);
+            let found = kind.filter(|kind| matches!(**kind, WHOLE..=LAST)).and_then(|_| self.fragment(from));
+            let after = match &found {
+                Some(found) => found.payload.end,
+                None => end_of_zeros(self.bytes, from).max(from + 1),
+            };
+            if found.is_some_and(|found| matches!(found.kind, WHOLE | FIRST))
+                && let Next::Batch(batch) = self.next()
+            {
+                return Some(batch);
+            }
+            self.at = after;
+        }
+    }
+
+    /// The fragment whose head begins at a byte, if all of it is right.
+    fn fragment(&self, at: usize) -> Option<Fragment> {
+        let end_of_block = ((at / BLOCK + 1) * BLOCK).min(self.bytes.len());
+        let head = self.bytes[at..end_of_block].first_chunk::<HEAD>()?;
+        let &[c0, c1, c2, c3, l0, l1, kind] = head;
+        let payload = at + HEAD..at + HEAD + usize::from(u16::from_le_bytes([l0, l1]));
+        let is_known = matches!(kind, WHOLE..=LAST | IGNORABLE..);
+        if !is_known || payload.end > end_of_block {
+            return None;
+        }
+        let sum = crc32c::crc32c(&self.bytes[at + HEAD - 1..payload.end]);
+        let masked = sum.rotate_right(15).wrapping_add(MASK_DELTA);
+        (masked == u32::from_le_bytes([c0, c1, c2, c3])).then_some(Fragment { kind, payload })
+    }
+}
+
+/// Where the next head can begin.
+fn start_of_head(at: usize) -> usize {
+    if BLOCK - at % BLOCK < HEAD { at.next_multiple_of(BLOCK) } else { at }
+}
+
+/// Where a row of zeros ends, but for those that may be the beginning of a head.
+fn end_of_zeros(bytes: &[u8], at: usize) -> usize {
+    let zeros = bytes[at..].iter().take_while(|byte| **byte == 0).count();
+    at + zeros.saturating_sub(HEAD)
+}
+
+/// Reads a batch; `None` if it is too short to be one.
+fn batch(at: usize, bytes: &[u8]) -> Option<Batch> {
+    let (head, mut rest) = bytes.split_at_checked(BATCH_HEAD)?;
+    let first = u64::from_le_bytes(head[..8].try_into().ok()?);
+    let rows = u64::from(u32::from_le_bytes(head[8..].try_into().ok()?));
+    let (mut notes, mut flushed) = (0, None);
+    while let Some(record) = record(&mut rest) {
+        if let Some(note) = record.and_then(read_note) {
+            notes += 1;
+            flushed = flushed.max(Some(note));
+        }
+    }
+    Some(Batch { at, first, rows, notes, flushed })
+}
+
+/// Takes one record off the front of a batch: log data, or nothing of interest. `None` at the end, and at a kind
+/// that we do not write.
+fn record<'a>(rest: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
+    let (&tag, after) = rest.split_first()?;
+    *rest = after;
+    // Kinds with a table begin with its number.
+    if matches!(tag, 0x4 | 0x5 | 0x6 | 0x8 | 0xE) {
+        varint(rest)?;
+    }
+    match tag {
+        // A deletion, of either sort, has a key.
+        0x0 | 0x4 | 0x7 | 0x8 => text(rest).map(|_| None),
+        // Log data.
+        0x3 => text(rest).map(Some),
+        // A value or a merge has a key and a value; a deleted range has two keys.
+        0x1 | 0x2 | 0x5 | 0x6 | 0xE | 0xF => text(rest).and_then(|_| text(rest)).map(|_| None),
+        0xD => Some(None),
+        _ => None,
+    }
+}
+
+/// Takes a number off the front: seven bits a byte, the lowest first.
+pub(super) fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, after) = rest.split_first()?;
+        *rest = after;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// Takes a text off the front: its length, then its bytes.
+pub(super) fn text<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = usize::try_from(varint(rest)?).ok()?;
+    let (text, after) = rest.split_at_checked(length)?;
+    *rest = after;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests;
