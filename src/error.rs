@@ -40,6 +40,14 @@ pub enum Error {
         /// A sentence for people.
         detail: String,
     },
+    /// The caller has as much of something as one may have at once; later there may be room.
+    #[error("{detail}")]
+    TooMany {
+        /// A stable word for programs.
+        code: &'static str,
+        /// A sentence for people.
+        detail: String,
+    },
     /// Not now: a queue is full, the server is stopping, or the disk does not take writes.
     #[error("{detail}")]
     Unavailable {

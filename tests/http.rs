@@ -48,6 +48,8 @@ mod resume;
 mod running;
 #[path = "http/stream.rs"]
 mod stream;
+#[path = "http/toggles.rs"]
+mod toggles;
 #[path = "http/topics.rs"]
 mod topics;
 #[path = "http/types.rs"]

@@ -47,6 +47,8 @@ mod promises {
 }
 #[path = "shuttle/actors.rs"]
 mod actors;
+#[path = "shuttle/listening.rs"]
+mod listening;
 #[path = "shuttle/run.rs"]
 mod run;
 #[path = "shuttle/scenarios.rs"]
@@ -56,5 +58,6 @@ mod world;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
-    libtest_mimic::run(&arguments, scenarios::all()).exit();
+    let trials = scenarios::all().into_iter().chain(listening::all()).collect();
+    libtest_mimic::run(&arguments, trials).exit();
 }

@@ -34,7 +34,7 @@ impl Config {
         Ok(())
     }
 
-    fn ranges(&self) -> [Range; 15] {
+    fn ranges(&self) -> [Range; 16] {
         let Self { server, storage, timeline, fanout, graph, topics, .. } = self;
         let wide = |value: usize| value as u64;
         // A negative number is below every range.
@@ -42,6 +42,7 @@ impl Config {
         [
             ("server.workers", wide(server.workers), 0, 1024),
             ("server.max_connections", wide(server.max_connections), 1, 1_000_000),
+            ("server.max_streams_per_user", wide(server.max_streams_per_user), 1, 1_000_000),
             // A batch has 256 times as much, and a line of an import at most 1 MiB.
             ("server.body_limit", wide(server.body_limit), 256, 1 << 20),
             ("storage.block_cache_mb", wide(storage.block_cache_mb), 1, 1 << 20),
@@ -100,6 +101,7 @@ mod tests {
         for n in [0, usize::MAX] {
             named("server.body_limit", refusal(|c| c.server.body_limit = n));
             named("server.max_connections", refusal(|c| c.server.max_connections = n));
+            named("server.max_streams_per_user", refusal(|c| c.server.max_streams_per_user = n));
             named("storage.block_cache_mb", refusal(|c| c.storage.block_cache_mb = n));
             named("timeline.inbox_limit", refusal(|c| c.timeline.inbox_limit = n));
             named("fanout.chunk", refusal(|c| c.fanout.chunk = n));

@@ -61,6 +61,8 @@ pub struct Server {
     pub workers: usize,
     /// Most connections at once. A request on one more is answered 503.
     pub max_connections: usize,
+    /// Most streams that one user may have open at once. One more is answered 429.
+    pub max_streams_per_user: usize,
     /// Largest body of one change, bytes. A batch may have 256 times as much in all.
     pub body_limit: usize,
     /// A request that takes longer is answered 503; 408 if its body was still coming.
@@ -77,6 +79,7 @@ impl Default for Server {
             allowed_origins: Vec::new(),
             workers: 0,
             max_connections: 4096,
+            max_streams_per_user: 32,
             body_limit: 65_536,
             request_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(10),

@@ -22,11 +22,11 @@ impl Feed {
                 Barrier::Hide => Error::refused("self_hide", "a user cannot hide from itself"),
             });
         }
-        let reader = match barrier {
-            Barrier::Mute => user,
-            Barrier::Hide => target,
+        let (reader, author) = match barrier {
+            Barrier::Mute => (user, target),
+            Barrier::Hide => (target, user),
         };
-        let change = self.followees.change(reader);
+        let change = self.followees.change(&self.store, reader, vec![author]);
         let relation = self.store.set_barrier(user, target, barrier, raised.then(now), LIMIT)?;
         drop(change);
         Ok(relation)

@@ -1,17 +1,22 @@
 //! Whose content a user is shown, cached: the followees, less the muted and those who hide from the user.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::fresh::{self, Fresh};
 use crate::error::Result;
 use crate::live::Live;
 use crate::model::{CacheUsage, UserId};
+use crate::store::{Store, Tier};
+use crate::sync::{Mutex, PoisonError};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
 /// About what a list costs: its ids, and what holds them.
 const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64;
 const USUAL_LIST: u64 = 208;
+/// Locks for the readers' turns.
+const STRIPES: usize = 1024;
 
 /// A list of authors, ascending, shared with whoever reads it.
 pub(super) type List = Arc<[UserId]>;
@@ -21,6 +26,7 @@ pub(super) type List = Arc<[UserId]>;
 pub(super) struct Followees {
     lists: Fresh<UserId, List>,
     live: Arc<Live>,
+    turns: Box<[Mutex<()>]>,
 }
 
 /// A change of a user's list under way. First the list is dropped, then the user's streams are told.
@@ -31,14 +37,20 @@ pub(super) struct Changing<'a> {
 }
 
 struct Tells<'a> {
-    live: &'a Live,
+    followees: &'a Followees,
+    store: &'a Store,
     user: UserId,
+    authors: Vec<UserId>,
 }
 
 impl Followees {
     /// An empty cache.
     pub(super) fn new(live: Arc<Live>) -> Self {
-        Self { lists: Fresh::new(CAPACITY, USUAL_LIST, LIST), live }
+        Self {
+            lists: Fresh::new(CAPACITY, USUAL_LIST, LIST),
+            live,
+            turns: (0..STRIPES).map(|_| Mutex::default()).collect(),
+        }
     }
 
     /// The cached list, or the loaded one.
@@ -51,35 +63,34 @@ impl Followees {
         self.lists.usage()
     }
 
-    /// Announces a change of a user's list; it ends when the result is dropped.
-    pub(super) fn change(&self, user: UserId) -> Changing<'_> {
-        Changing { _change: self.lists.change(user), _tells: Tells { live: &self.live, user } }
+    /// Announces a change of a user's list by which these authors come or go; it ends when the result is dropped.
+    pub(super) fn change<'a>(&'a self, store: &'a Store, user: UserId, authors: Vec<UserId>) -> Changing<'a> {
+        Changing { _change: self.lists.change(user), _tells: Tells { followees: self, store, user, authors } }
     }
 }
 
 impl Drop for Tells<'_> {
     fn drop(&mut self) {
-        // They read the list again before anything else is delivered.
-        self.live.streams().unsettle(self.user);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn streams_are_told_of_a_change_when_the_list_is_dropped_already() {
-        let live = Arc::new(Live::new(1000));
-        let followees = Followees::new(Arc::clone(&live));
-        let user = UserId::MIN;
-        let _stream = live.streams().open(user).expect("open");
-        live.streams().settle(live.streams().stale()[0], [].into());
-        assert!(followees.get(user, || Ok([].into())).expect("loads").is_empty());
-        let change = followees.change(user);
-        assert!(live.streams().stale().is_empty(), "nothing is written yet");
-        drop(change);
-        assert_eq!(live.streams().stale().len(), 1);
-        assert_eq!(*followees.get(user, || Ok([user].into())).expect("loads"), [user]);
+        let (streams, user) = (self.followees.live.streams(), self.user);
+        // Who opens the first one later reads the list later, too.
+        if !streams.is_open(user) {
+            return;
+        }
+        // One after the other: what is told last was looked up last.
+        let index = (user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES;
+        let _turn = self.followees.turns[index].lock().unwrap_or_else(PoisonError::into_inner);
+        // With `include_own` users are shown themselves, whatever they do.
+        self.authors.retain(|author| *author != user);
+        match self.store.authors_among(user, &self.authors, Tier::Disk) {
+            Ok(shown) => {
+                let shown: HashSet<_> = shown.into_iter().collect();
+                let told: Vec<_> = self.authors.iter().map(|author| (*author, shown.contains(author))).collect();
+                streams.change(user, &told);
+            }
+            Err(error) => {
+                tracing::warn!(%error, %user, "streams end, for it cannot be read whom their user is shown");
+                streams.end(user);
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::Feed;
 use super::followees::List;
 use crate::clock::now;
 use crate::error::{Error, Result};
-use crate::live::{Event, Kind, Online, Stream};
+use crate::live::{Event, Kind, NotOpened, Online, Stream};
 use crate::model::{ContentId, Cursor, Entry, PageRequest, Shown, Span, UserId};
 use crate::store::Tier;
 
@@ -49,13 +49,20 @@ impl Feed {
         self.live.presence().beat(user, now()).ok_or_else(full)
     }
 
-    /// Opens a user's stream, which counts as the user being active.
-    pub fn listen(&self, user: UserId) -> Result<Stream> {
+    /// Opens a user's stream, which counts as the user being active. `stream_limit` for a user who has `most` of
+    /// them.
+    pub fn listen(&self, user: UserId, most: usize) -> Result<Stream> {
         self.still_listens(user)?;
-        let closed = |_| Error::unavailable("stopping", "the server is stopping");
-        let stream = self.live.streams().open(user).map_err(closed)?;
-        // Read now, they are in memory when the first event is delivered.
-        self.shown_to(user)?;
+        let (stream, turn) = self.live.streams().open(user, most).map_err(|why| match why {
+            NotOpened::Closed => Error::unavailable("stopping", "the server is stopping"),
+            NotOpened::TooMany => Error::TooMany {
+                code: "stream_limit",
+                detail: format!("user {user} cannot have more than {most} open streams"),
+            },
+        })?;
+        if let Some(turn) = turn {
+            turn.settle(&self.shown_to(user)?);
+        }
         Ok(stream)
     }
 

@@ -28,6 +28,8 @@ pub struct Api {
     pub(super) batch_limit: usize,
     /// How long a request may take.
     pub(super) timeout: Duration,
+    /// Most open streams of one user.
+    pub(super) streams_per_user: usize,
     /// After how much silence a stream gets a comment.
     pub(super) heartbeat: Duration,
     /// Whose requests are taken.
@@ -57,6 +59,7 @@ impl Api {
             batch_limit,
             timeout: config.request_timeout.get(),
             heartbeat,
+            streams_per_user: config.max_streams_per_user,
             access: Access::new(config),
             limits: Limits::new(config.body_limit, batch_limit, connections),
             requests: Requests::default(),

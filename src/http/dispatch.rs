@@ -90,7 +90,6 @@ impl State {
 
     /// Brings some events to their streams; false if there are none.
     fn step(&mut self) -> Result<bool, super::problem::Problem> {
-        self.settle();
         self.see();
         let live = self.feed.live();
         let slice = live.sequencer().slice(self.next, u64::MAX, SLICE);
@@ -104,26 +103,9 @@ impl State {
             (from..).zip(&slice.events).filter(|(_, event)| wanted(event)).unzip();
         for ((position, event), text) in positions.into_iter().zip(&events).zip(events::texts(&self.feed, &events)?) {
             let Some(text) = text else { continue };
-            let frame = live.streams().frame(event.entry.author, text);
-            while !live.streams().deliver(position, &frame, event.entry.author) {
-                self.settle();
-            }
+            live.streams().deliver(position, &live.streams().frame(event.entry.author, text));
         }
         Ok(!slice.events.is_empty())
-    }
-
-    /// Reads the authors of streams for which they are new, or have changed.
-    fn settle(&self) {
-        let streams = self.feed.live().streams();
-        for stale in streams.stale() {
-            match self.feed.shown_to(stale.reader) {
-                Ok(authors) => streams.settle(stale, authors),
-                Err(error) => {
-                    tracing::warn!(%error, user = %stale.reader, "a stream ends, for its authors cannot be read");
-                    streams.drop_stale(stale);
-                }
-            }
-        }
     }
 
     /// An open stream keeps its reader active.

@@ -193,7 +193,11 @@ impl Scrape {
             limits.answers.fill(),
         )?;
         let feed = self.api.feed();
-        let inner = [("jobs", feed.backlog().usage().refused), ("reactions", feed.reaction_lanes().refused)];
+        let inner = [
+            ("jobs", feed.backlog().usage().refused),
+            ("reactions", feed.reaction_lanes().refused),
+            ("streams_of_user", feed.live().streams().usage().refused),
+        ];
         let others = limits.all().map(|(name, gate)| (name, gate.refused()));
         page.each(
             Counter,
@@ -212,6 +216,12 @@ impl Scrape {
             ["tideline_streams", "tideline_streams_limit"],
             ["Open streams.", "Streams that may be open."],
             Fill { used: streams.open, limit: self.api.limits.streams.fill().limit },
+        )?;
+        page.one(
+            Gauge,
+            "tideline_stream_readers_stale",
+            "Users with a new stream for whom it is being read whose items they are shown.",
+            streams.stale,
         )?;
         page.one(
             Counter,

@@ -181,7 +181,7 @@ impl Problem {
         if let Some(allow) = &self.allow {
             response.insert_header((ALLOW, allow.as_str()));
         }
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+        if [StatusCode::SERVICE_UNAVAILABLE, StatusCode::TOO_MANY_REQUESTS].contains(&self.status) {
             response.insert_header((RETRY_AFTER, "1"));
         }
         let body = serde_json::to_vec(&document).unwrap_or_default();
@@ -205,6 +205,7 @@ impl From<Error> for Problem {
             Error::Refused { code, detail } => Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail),
             Error::NotFound { code, detail } => Self::new(StatusCode::NOT_FOUND, code, detail),
             Error::Conflict { code, detail } => Self::new(StatusCode::CONFLICT, code, detail),
+            Error::TooMany { code, detail } => Self::new(StatusCode::TOO_MANY_REQUESTS, code, detail),
             Error::Unavailable { code, detail } => Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail),
             Error::NotCached | Error::Corrupt(_) | Error::Storage(_) | Error::Panicked(_) | Error::Setup(_) => {
                 Self::internal(error)
@@ -236,10 +237,11 @@ mod tests {
             (Error::NotFound { code: "a_code", detail: "why".to_owned() }, 404),
             (Error::conflict("a_code", "why"), 409),
             (Error::refused("a_code", "why"), 422),
+            (Error::TooMany { code: "a_code", detail: "why".to_owned() }, 429),
             (Error::unavailable("a_code", "why"), 503),
         ] {
             let (found, retry, document) = document(error).await;
-            assert_eq!((found, retry.as_deref()), (status, (status == 503).then_some("1")));
+            assert_eq!((found, retry.as_deref()), (status, [429, 503].contains(&status).then_some("1")));
             let expected = serde_json::json!({"type": "urn:tideline:problem:a_code", "title": "A code",
                 "status": status, "detail": "why", "code": "a_code"});
             assert_eq!(document, expected);

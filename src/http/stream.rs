@@ -43,7 +43,8 @@ pub(super) async fn listen(call: Call) -> Answer {
         return Ok(response.finish());
     }
     let place = call.api.limits.streams.take(1)?;
-    let opened = call.block(move |feed| open(feed, user, after)).await?;
+    let most = call.api.streams_per_user;
+    let opened = call.block(move |feed| open(feed, user, after, most)).await?;
     // The connection ends with the stream, and the stream's place is free when both have ended.
     response.force_close();
     match call.request.conn_data::<Held>() {
@@ -79,8 +80,8 @@ struct Opened {
     missed: VecDeque<Event>,
 }
 
-fn open(feed: &Feed, user: UserId, after: Option<Cursor>) -> Result<Opened, Problem> {
-    let stream = feed.listen(user)?;
+fn open(feed: &Feed, user: UserId, after: Option<Cursor>, most: usize) -> Result<Opened, Problem> {
+    let stream = feed.listen(user, most)?;
     let (position, place) = stream.start();
     let missed = after.map(|after| feed.missed(user, after, position)).transpose()?;
     let (text, missed) = match missed {
@@ -249,7 +250,7 @@ mod tests {
     use super::*;
     use crate::http::api::tests::api;
     use crate::live::{Flight, Kind};
-    use crate::model::{ContentId, Draft, Entry, Publish};
+    use crate::model::{Barrier, ContentId, Draft, Entry, Publish};
     use crate::store::Tier;
 
     fn user(raw: u64) -> UserId {
@@ -278,7 +279,7 @@ mod tests {
 
     /// What a stream begins with that goes on after this place; `None` if that is a reset.
     fn after(api: &Api, place: Cursor) -> Option<Vec<Event>> {
-        let opened = open(api.feed(), user(1), Some(place)).expect("opens");
+        let opened = open(api.feed(), user(1), Some(place), 1).expect("opens");
         (opened.text == events::COMMENT).then(|| opened.missed.into())
     }
 
@@ -320,7 +321,7 @@ mod tests {
     }
 
     fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
-        let stream = api.feed().listen(user(1)).expect("open");
+        let stream = api.feed().listen(user(1), 1).expect("open");
         Box::pin(Body::new(api, user(1), Opened { stream, text: events::COMMENT.to_owned(), missed }))
     }
 
@@ -336,6 +337,38 @@ mod tests {
         let _places = api.limits.blocked.take(usize::MAX).expect("all free");
         assert_eq!(poll(&mut body), Poll::Ready(Some(Bytes::from_static(events::COMMENT.as_bytes()))));
         assert_eq!((poll(&mut body), poll(&mut body)), (Poll::Ready(None), Poll::Ready(None)));
+    }
+
+    #[test]
+    fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
+        let api = api();
+        let (feed, streams) = (api.feed(), api.feed().live().streams());
+        let _stream = feed.listen(user(1), 1).expect("open");
+        let follow = |yes: bool| {
+            let (follows, unfollows) = if yes { (vec![(user(2), None)], vec![]) } else { (vec![], vec![user(2)]) };
+            feed.relate(user(1), &follows, &unfollows).expect("a change");
+        };
+        let bar = |who, target, barrier, yes| {
+            feed.set_barrier(user(who), user(target), barrier, yes).expect("a change");
+        };
+        let changes: [(&dyn Fn(), bool); 11] = [
+            (&|| follow(true), true),
+            (&|| bar(1, 2, Barrier::Mute, true), false),
+            (&|| bar(2, 1, Barrier::Hide, true), false),
+            (&|| bar(1, 2, Barrier::Mute, false), false),
+            (&|| bar(2, 1, Barrier::Hide, false), true),
+            (&|| bar(2, 1, Barrier::Mute, true), true),
+            (&|| bar(1, 2, Barrier::Hide, true), true),
+            (&|| follow(false), false),
+            (&|| bar(1, 2, Barrier::Mute, true), false),
+            (&|| follow(true), false),
+            (&|| bar(1, 2, Barrier::Mute, false), true),
+        ];
+        for (place, (change, shown)) in changes.into_iter().enumerate() {
+            change();
+            assert_eq!(streams.has_listeners(user(2)), shown, "change {place}");
+            assert_eq!(feed.shown_to(user(1)).expect("reads").contains(&user(2)), shown, "change {place}");
+        }
     }
 
     /// Has user 1 follow user 2, of whom there is then an item that the log knows nothing of.

@@ -7,11 +7,14 @@
 //! One thread takes events from the sequencer to the queues. It is told that there is something to
 //! do through a channel of one place: a hint that finds it full is not needed.
 
+mod frame;
+mod held;
 mod ids;
 mod log;
 mod order;
 mod presence;
 mod queue;
+mod reader;
 mod sequencer;
 mod streams;
 
@@ -22,12 +25,12 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::model::Millis;
 
+pub use frame::{Frame, Item, Memory, Share};
 pub use ids::IdMaker;
 pub use log::{Event, Kind, Slice};
 pub use presence::{Online, Presence};
-pub use queue::{Frame, Item, Memory, Share};
 pub use sequencer::{Flight, Sequencer};
-pub use streams::{Closed, Stale, Stream, Streams, StreamsUsage};
+pub use streams::{NotOpened, Stream, Streams, StreamsUsage, Turn};
 
 /// The live side of the service.
 #[derive(Debug)]
@@ -35,6 +38,7 @@ pub struct Live {
     presence: Arc<Presence>,
     sequencer: Arc<Sequencer>,
     streams: Streams,
+    hint: Sender<()>,
     hints: Receiver<()>,
 }
 
@@ -44,8 +48,8 @@ impl Live {
         let (hint, hints) = bounded(1);
         let presence = Arc::new(Presence::new(ttl));
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
-        let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence), hint);
-        Self { presence, sequencer, streams, hints }
+        let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
+        Self { presence, sequencer, streams, hint, hints }
     }
 
     /// Who is online.
@@ -65,7 +69,7 @@ impl Live {
 
     /// Has whoever waits look at once.
     pub fn wake(&self) {
-        self.streams.wake();
+        hint(&self.hint);
     }
 
     /// Waits until there may be something to do, at most for `timeout`.
@@ -98,8 +102,8 @@ mod tests {
         let authors: Arc<[UserId]> = (1..=100).map(user).collect();
         let began = Instant::now();
         let open = |reader| {
-            let stream = live.streams().open(user(reader)).expect("open");
-            live.streams().settle(live.streams().stale()[0], Arc::clone(&authors));
+            let (stream, turn) = live.streams().open(user(reader), 1).expect("open");
+            turn.expect("the first").settle(&authors);
             stream
         };
         let mut streams: Vec<_> = (1..=4000).map(open).collect();

@@ -4,199 +4,114 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::model::{Cursor, Fill, UserId};
-use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use super::frame::{Frame, Item};
+use crate::model::{Cursor, UserId};
 
 /// Most events that wait for one client.
 pub(super) const CAPACITY: usize = 1000;
-/// Bytes of the texts that wait for clients, all streams together. Above it a client that lags loses
-/// what waits for it, and one that catches up gets one event at a time.
-const MEMORY: u64 = 64 << 20;
 
-/// The memory of what waits to be sent, all streams together.
-#[derive(Debug, Clone, Default)]
-pub struct Memory(Arc<AtomicU64>);
-
-impl Memory {
-    /// Counts so many bytes, whether there is room for them or not.
-    pub fn hold(&self, bytes: usize) -> Share {
-        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
-        Share { memory: self.clone(), bytes }
-    }
-
-    /// Sets so many bytes aside, if there is room for them.
-    pub fn reserve(&self, bytes: usize) -> Option<Share> {
-        let more = |used: u64| Some(used.saturating_add(bytes as u64)).filter(|used| *used <= MEMORY);
-        let reserved = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        reserved.is_ok().then(|| Share { memory: self.clone(), bytes })
-    }
-
-    pub(super) fn fill(&self) -> Fill {
-        Fill { used: self.0.load(Ordering::Relaxed), limit: MEMORY }
-    }
-
-    fn is_short(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > MEMORY
-    }
-}
-
-/// Some of the memory, counted until this is dropped.
+/// The events of one stream, in order. The lock around it is its reader's.
 #[derive(Debug)]
-pub struct Share {
-    memory: Memory,
-    bytes: usize,
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        self.memory.0.fetch_sub(self.bytes as u64, Ordering::Relaxed);
-    }
-}
-
-/// An event as it goes out, one text for all streams that get it.
-#[derive(Debug)]
-pub struct Frame {
-    author: UserId,
-    text: String,
-    memory: Memory,
-}
-
-impl Frame {
-    pub(super) fn new(author: UserId, text: String, memory: Memory) -> Self {
-        memory.0.fetch_add(text.len() as u64, Ordering::Relaxed);
-        Self { author, text, memory }
-    }
-
-    /// As it goes out.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-}
-
-impl Drop for Frame {
-    fn drop(&mut self) {
-        self.memory.0.fetch_sub(self.text.len() as u64, Ordering::Relaxed);
-    }
-}
-
-/// The next thing for a client.
-#[derive(Debug, Clone)]
-pub enum Item {
-    /// An event.
-    Frame(Arc<Frame>),
-    /// Events were left out. What was committed before the client gets to know this, it finds in its
-    /// timeline; what comes after this cursor, the stream goes on with.
-    Reset(Cursor),
-}
-
-#[derive(Debug, Default)]
-struct State {
+pub(super) struct Queue {
+    /// Some of them may be of an author who is not shown any more. That is looked at when an item goes out, not when
+    /// the authors change: so a change costs the same however much waits.
     items: VecDeque<Item>,
+    /// The position of the first event that is the stream's.
+    from: u64,
     waker: Option<Waker>,
-    /// The reader's authors have changed: what waits may be of somebody who is not shown any more.
-    stale: bool,
     closed: bool,
 }
 
-/// A queue between the one thread that brings events and the one that sends them.
-#[derive(Debug, Default)]
-pub(super) struct Queue(Mutex<State>);
-
-/// What became of a push.
-pub(super) enum Pushed {
-    /// It waits with the others.
-    Queued,
-    /// There was no room: all that waited is gone, and a reset is wanted.
-    Overflowed,
-}
+/// There is no room: a reset is wanted.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Full;
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// For the events from this position on.
+    pub(super) fn new(from: u64) -> Self {
+        Self { items: VecDeque::new(), from, waker: None, closed: false }
     }
 
-    /// Adds an event; also whom to wake.
-    pub(super) fn push(&self, frame: &Arc<Frame>) -> (Pushed, Option<Waker>) {
-        let mut state = self.lock();
-        if state.closed {
-            return (Pushed::Queued, None);
+    /// Whether the event at this position is one of the stream's.
+    pub(super) fn wants(&self, position: u64) -> bool {
+        self.from <= position && !self.closed
+    }
+
+    /// Adds an event, for a reader who is shown these authors.
+    pub(super) fn push(&mut self, frame: &Arc<Frame>, authors: &[UserId]) -> Result<(), Full> {
+        let is_full =
+            |items: &VecDeque<Item>| items.len() >= CAPACITY || (frame.memory().is_short() && !items.is_empty());
+        if is_full(&self.items) {
+            self.items.retain(|item| item.is_for(authors));
         }
-        let full = state.items.len() >= CAPACITY || (frame.memory.is_short() && !state.items.is_empty());
-        if full {
-            state.items = VecDeque::new();
-            return (Pushed::Overflowed, None);
+        if is_full(&self.items) {
+            return Err(Full);
         }
-        state.items.push_back(Item::Frame(Arc::clone(frame)));
-        (Pushed::Queued, state.waker.take())
+        self.items.push_back(Item::Frame(Arc::clone(frame)));
+        Ok(())
     }
 
-    /// Leaves only a reset; whom to wake.
-    pub(super) fn reset(&self, cursor: Cursor) -> Option<Waker> {
-        let mut state = self.lock();
-        state.items = VecDeque::from([Item::Reset(cursor)]);
-        state.waker.take()
+    /// Leaves only a reset, and takes nothing before this position.
+    pub(super) fn reset(&mut self, (from, cursor): (u64, Cursor)) {
+        if !self.closed {
+            self.from = from;
+            self.items = VecDeque::from([Item::Reset(cursor)]);
+        }
     }
 
-    /// Gives nothing out until it is settled.
-    pub(super) fn unsettle(&self) {
-        self.lock().stale = true;
+    /// Ends the stream.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+        self.items = VecDeque::new();
     }
 
-    /// Drops what is not of `authors` (ascending) and goes on; whom to wake.
-    pub(super) fn settle(&self, authors: &[UserId]) -> Option<Waker> {
-        let mut state = self.lock();
-        state.items.retain(|item| match item {
-            Item::Frame(frame) => authors.binary_search(&frame.author).is_ok(),
-            Item::Reset(_) => true,
-        });
-        state.stale = false;
-        state.waker.take()
+    /// Whom to wake, if there is something for it.
+    pub(super) fn waker(&mut self) -> Option<Waker> {
+        if self.items.is_empty() && !self.closed { None } else { self.waker.take() }
     }
 
-    /// Ends the stream; whom to wake.
-    pub(super) fn close(&self) -> Option<Waker> {
-        let mut state = self.lock();
-        state.closed = true;
-        state.items = VecDeque::new();
-        state.waker.take()
-    }
-
-    /// The next item; `None` once closed.
-    pub(super) fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Item>> {
-        let mut state = self.lock();
-        if state.closed {
+    /// The next item for a reader who is shown these authors; `None` once closed.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>, authors: &[UserId]) -> Poll<Option<Item>> {
+        if self.closed {
             return Poll::Ready(None);
         }
-        let item = if state.stale { None } else { state.items.pop_front() };
-        match item {
-            Some(item) => Poll::Ready(Some(item)),
-            None => {
-                state.waker = Some(context.waker().clone());
-                Poll::Pending
+        while let Some(item) = self.items.pop_front() {
+            if item.is_for(authors) {
+                return Poll::Ready(Some(item));
             }
         }
+        self.waker = Some(context.waker().clone());
+        Poll::Pending
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::frame::{MEMORY, Memory};
     use super::*;
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
     }
 
+    fn users(raw: &[u64]) -> Vec<UserId> {
+        raw.iter().map(|raw| user(*raw)).collect()
+    }
+
     fn frame(author: u64, memory: &Memory) -> Arc<Frame> {
         Arc::new(Frame::new(user(author), "x".repeat(100), memory.clone()))
     }
 
-    fn take(queue: &Queue) -> Vec<Option<u64>> {
+    fn push(queue: &mut Queue, author: u64, memory: &Memory) -> Result<(), Full> {
+        queue.push(&frame(author, memory), &users(&[author]))
+    }
+
+    fn take(queue: &mut Queue, authors: &[u64]) -> Vec<Option<u64>> {
         let mut context = Context::from_waker(Waker::noop());
         let mut taken = Vec::new();
-        while let Poll::Ready(Some(item)) = queue.poll(&mut context) {
+        while let Poll::Ready(Some(item)) = queue.poll(&mut context, &users(authors)) {
             taken.push(match item {
-                Item::Frame(frame) => Some(frame.author.get()),
+                Item::Frame(frame) => Some(frame.author().get()),
                 Item::Reset(_) => None,
             });
         }
@@ -205,53 +120,62 @@ mod tests {
 
     #[test]
     fn a_full_queue_keeps_nothing_and_gives_its_memory_back() {
-        let (queue, memory) = (Queue::default(), Memory::default());
+        let (mut queue, memory) = (Queue::new(5), Memory::default());
         for _ in 0..CAPACITY {
-            assert!(matches!(queue.push(&frame(1, &memory)).0, Pushed::Queued));
+            assert_eq!(push(&mut queue, 1, &memory), Ok(()));
         }
         assert_eq!(memory.fill().used, 100 * CAPACITY as u64);
-        assert!(matches!(queue.push(&frame(1, &memory)).0, Pushed::Overflowed));
+        assert_eq!(push(&mut queue, 1, &memory), Err(Full));
+        assert!(queue.wants(5) && !queue.wants(4));
+        queue.reset((9, Cursor::OLDEST));
+        assert!(queue.wants(9) && !queue.wants(8));
         assert_eq!(memory.fill().used, 0);
-        queue.reset(Cursor::OLDEST);
-        assert!(matches!(queue.push(&frame(2, &memory)).0, Pushed::Queued));
-        assert_eq!(take(&queue), [None, Some(2)]);
-    }
-
-    #[test]
-    fn memory_is_set_aside_where_there_is_some() {
-        let memory = Memory::default();
-        let (all, more) = (memory.reserve(MEMORY as usize - 10), memory.hold(10));
-        assert!(all.is_some() && memory.reserve(1).is_none());
-        let beyond = memory.hold(10);
-        drop((more, beyond));
-        assert!(memory.reserve(11).is_none() && memory.reserve(10).is_some());
-        drop(all);
-        assert_eq!(memory.fill().used, 0);
+        assert_eq!(push(&mut queue, 2, &memory), Ok(()));
+        assert_eq!(take(&mut queue, &[2]), [None, Some(2)]);
     }
 
     #[test]
     fn where_memory_is_short_only_those_who_lag_lose() {
-        let (lagging, quick, memory) = (Queue::default(), Queue::default(), Memory::default());
-        assert!(matches!(lagging.push(&frame(1, &memory)).0, Pushed::Queued));
-        memory.0.fetch_add(MEMORY, Ordering::Relaxed);
-        let next = frame(1, &memory);
-        assert!(matches!(quick.push(&next).0, Pushed::Queued));
-        assert!(matches!(lagging.push(&next).0, Pushed::Overflowed));
+        let (mut lagging, mut quick, memory) = (Queue::new(0), Queue::new(0), Memory::default());
+        assert_eq!(push(&mut lagging, 1, &memory), Ok(()));
+        let _all = memory.hold(MEMORY as usize);
+        assert_eq!(push(&mut quick, 1, &memory), Ok(()));
+        assert_eq!(push(&mut lagging, 1, &memory), Err(Full));
     }
 
     #[test]
     fn nothing_of_an_author_who_is_gone_is_given_out() {
-        let (queue, memory) = (Queue::default(), Memory::default());
+        let (mut queue, memory) = (Queue::new(0), Memory::default());
         for author in [1, 2, 1, 3] {
-            queue.push(&frame(author, &memory));
+            push(&mut queue, author, &memory).expect("room");
         }
-        queue.unsettle();
-        assert!(take(&queue).is_empty());
-        queue.settle(&[user(2), user(3)]);
-        assert_eq!(take(&queue), [Some(2), Some(3)]);
-        queue.push(&frame(2, &memory));
-        queue.close();
-        assert!(matches!(queue.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(None)));
+        push(&mut queue, 3, &memory).expect("room");
+        assert_eq!(take(&mut queue, &[2, 3]), [Some(2), Some(3), Some(3)]);
         assert_eq!(memory.fill().used, 0);
+        push(&mut queue, 2, &memory).expect("room");
+        queue.close();
+        assert!(matches!(queue.poll(&mut Context::from_waker(Waker::noop()), &[]), Poll::Ready(None)));
+        assert_eq!(memory.fill().used, 0);
+    }
+
+    #[test]
+    fn what_nobody_is_shown_any_more_takes_no_room() {
+        let (mut queue, memory) = (Queue::new(0), Memory::default());
+        for turn in 0..CAPACITY as u64 {
+            push(&mut queue, 1 + turn % 2, &memory).expect("room");
+        }
+        push(&mut queue, 2, &memory).expect("the half of author 1 is dropped");
+        assert_eq!(take(&mut queue, &[1, 2]), vec![Some(2); CAPACITY / 2 + 1]);
+    }
+
+    #[test]
+    fn who_waits_is_woken_for_something_alone() {
+        let (mut queue, memory) = (Queue::new(0), Memory::default());
+        assert!(take(&mut queue, &[1]).is_empty() && queue.waker().is_none());
+        push(&mut queue, 1, &memory).expect("room");
+        assert!(queue.waker().is_some() && queue.waker().is_none(), "once");
+        assert_eq!(take(&mut queue, &[1]), [Some(1)]);
+        queue.close();
+        assert!(queue.waker().is_some());
     }
 }

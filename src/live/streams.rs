@@ -1,58 +1,62 @@
 //! The open streams, and which of them an author's items go to.
 //!
-//! For each author there is a list of the streams that show it, so an event costs as much as it has
-//! listeners, however many streams there are. A change of what a reader sees makes its streams
-//! *stale* before it is acknowledged. A stale stream gives nothing out, and no event is delivered to
-//! anybody, until its authors have been read again; then what waited of others is dropped.
+//! For each author there is a list of the readers who are shown it, so an event costs as much as it has
+//! listeners, however many streams there are. A change of what a reader sees is put into these lists before it is
+//! acknowledged, by whoever makes the change: that costs the same however many streams and authors the reader has.
+//! A reader whose first stream is opened is *stale* until its authors have been read. What is delivered meanwhile is
+//! held for it. Nobody else waits.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crossbeam_channel::Sender;
-
+use super::frame::{Frame, Item, Memory};
+use super::held::Held;
 use super::presence::Presence;
-use super::queue::{Frame, Item, Memory, Pushed, Queue};
+use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
 use crate::model::{Cursor, Fill, UserId};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Names a stream; never used again.
-type Id = u64;
-
 #[derive(Debug)]
-struct Slot {
-    reader: UserId,
-    queue: Arc<Queue>,
-    /// Whose items it shows, ascending.
-    authors: Arc<[UserId]>,
-    /// The position of the first event that is its.
-    from: u64,
-    /// How often its reader's authors have changed.
-    changes: u64,
-    stale: bool,
+struct Entry {
+    reader: Arc<Reader>,
+    stale: Option<Stale>,
+}
+
+/// What is known of a reader whose authors are being read.
+#[derive(Debug)]
+struct Stale {
+    /// The number of the first held event that may be for it.
+    since: u64,
+    /// The first stream that was opened.
+    turn: Id,
+    /// What changed since: whether it is shown these authors.
+    changed: HashMap<UserId, bool>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     next: Id,
-    slots: HashMap<Id, Slot>,
-    /// Sets, for many streams may end at once that show the same authors.
-    by_author: HashMap<UserId, HashSet<Id>>,
-    by_reader: HashMap<UserId, HashSet<Id>>,
-    /// Stale streams, each once.
-    stale: Vec<Id>,
+    open: u64,
+    readers: HashMap<UserId, Entry>,
+    /// Readers, not streams: those of one reader show the same authors.
+    by_author: HashMap<UserId, HashSet<UserId>>,
+    /// Stale readers, each with the first held event that may be for it.
+    stale: BTreeSet<(u64, UserId)>,
+    held: Held,
     closed: bool,
 }
 
-/// A stream whose authors are to be read again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stale {
-    id: Id,
-    changes: u64,
-    /// Whose authors.
-    pub reader: UserId,
+/// A reader is to get its authors, read from now on. If this is dropped without them, all streams of the reader end; their
+/// clients may come back.
+#[derive(Debug)]
+#[must_use = "the streams of the reader end when this is dropped"]
+pub struct Turn<'a> {
+    streams: &'a Streams,
+    reader: UserId,
+    number: Id,
 }
 
 /// The streams in figures.
@@ -60,17 +64,26 @@ pub struct Stale {
 pub struct StreamsUsage {
     /// Open ones.
     pub open: u64,
+    /// Readers whose authors are to be read.
+    pub stale: u64,
     /// Events that were put into queues, each counted for every stream.
     pub events: u64,
     /// Times a client lagged so far behind that it lost events.
     pub resets: u64,
+    /// Streams that were not opened, for their reader had as many as one may have.
+    pub refused: u64,
     /// Memory of what waits to be sent, bytes.
     pub memory: Fill,
 }
 
-/// No more streams: the server stops.
+/// Why there is no stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closed;
+pub enum NotOpened {
+    /// The server stops.
+    Closed,
+    /// The reader has as many as one may have.
+    TooMany,
+}
 
 /// All open streams.
 #[derive(Debug)]
@@ -78,18 +91,18 @@ pub struct Streams {
     state: Arc<Mutex<State>>,
     sequencer: Arc<Sequencer>,
     presence: Arc<Presence>,
-    hint: Sender<()>,
     memory: Memory,
     events: AtomicU64,
     resets: AtomicU64,
+    refused: AtomicU64,
 }
 
 /// One open stream. Its reader is online until it is dropped.
 #[derive(Debug)]
 pub struct Stream {
     id: Id,
-    reader: UserId,
-    queue: Arc<Queue>,
+    user: UserId,
+    reader: Arc<Reader>,
     start: (u64, Cursor),
     state: Arc<Mutex<State>>,
     presence: Arc<Presence>,
@@ -99,81 +112,90 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn wake(wakers: Vec<Waker>) {
+    wakers.into_iter().for_each(Waker::wake);
+}
+
 impl Streams {
-    pub(super) fn new(sequencer: Arc<Sequencer>, presence: Arc<Presence>, hint: Sender<()>) -> Self {
+    pub(super) fn new(sequencer: Arc<Sequencer>, presence: Arc<Presence>) -> Self {
         Self {
             state: Arc::default(),
             sequencer,
             presence,
-            hint,
             memory: Memory::default(),
             events: AtomicU64::new(0),
             resets: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
         }
     }
 
-    /// Opens a stream. It gets every event that comes into the log from here on, and none before.
-    pub fn open(&self, reader: UserId) -> Result<Stream, Closed> {
-        let mut state = lock(&self.state);
+    /// Opens a stream, if the user has fewer than `most`. It gets every event that comes into the log from here
+    /// on, and none before. With the first one the user's authors are to be read.
+    pub fn open(&self, user: UserId, most: usize) -> Result<(Stream, Option<Turn<'_>>), NotOpened> {
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
         if state.closed {
-            return Err(Closed);
+            return Err(NotOpened::Closed);
+        }
+        if state.readers.get(&user).is_some_and(|entry| entry.reader.streams() >= most) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(NotOpened::TooMany);
         }
         // Under the lock, for which the delivery of whatever comes after this place waits.
         let start = self.sequencer.mark();
         let id = state.next;
         state.next += 1;
-        let queue = Arc::new(Queue::default());
-        let slot =
-            Slot { reader, queue: Arc::clone(&queue), authors: [].into(), from: start.0, changes: 0, stale: false };
-        state.slots.insert(id, slot);
-        state.by_reader.entry(reader).or_default().insert(id);
-        state.unsettle(id);
-        drop(state);
-        self.presence.connect(reader);
-        super::hint(&self.hint);
+        state.open += 1;
+        let mut turn = None;
+        let entry = state.readers.entry(user).or_insert_with(|| {
+            let since = state.held.end();
+            state.stale.insert((since, user));
+            turn = Some(Turn { streams: self, reader: user, number: id });
+            Entry { reader: Arc::default(), stale: Some(Stale { since, turn: id, changed: HashMap::new() }) }
+        });
+        let reader = Arc::clone(&entry.reader);
+        reader.open(id, start.0);
+        drop(guard);
+        self.presence.connect(user);
         let (state, presence) = (Arc::clone(&self.state), Arc::clone(&self.presence));
-        Ok(Stream { id, reader, queue, start, state, presence })
+        Ok((Stream { id, user, reader, start, state, presence }, turn))
     }
 
-    /// What a reader sees has changed. Comes after the change is written and before it is acknowledged.
-    pub fn unsettle(&self, reader: UserId) {
-        let mut state = lock(&self.state);
-        let Some(ids) = state.by_reader.get(&reader).cloned() else { return };
-        for id in ids {
-            state.unsettle(id);
+    /// Whether a user has an open stream.
+    pub fn is_open(&self, user: UserId) -> bool {
+        lock(&self.state).readers.contains_key(&user)
+    }
+
+    /// Whether a reader is shown some authors has changed: for each whether it is by now. Comes after the change is
+    /// written and before it is acknowledged. What is said of one author is said in the order of the changes.
+    pub fn change(&self, user: UserId, shown: &[(UserId, bool)]) {
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
+        let Some(entry) = state.readers.get_mut(&user) else { return };
+        if let Some(stale) = &mut entry.stale {
+            stale.changed.extend(shown.iter().copied());
+            return;
         }
-        drop(state);
-        super::hint(&self.hint);
-    }
-
-    /// Streams whose authors are to be read before anything can be delivered.
-    pub fn stale(&self) -> Vec<Stale> {
-        let mut state = lock(&self.state);
-        let state = &mut *state;
-        state.stale.retain(|id| state.slots.contains_key(id));
-        let named = state.stale.iter().filter_map(|id| state.slots.get(id).map(|slot| (*id, slot)));
-        named.map(|(id, slot)| Stale { id, changes: slot.changes, reader: slot.reader }).collect()
-    }
-
-    /// Gives a stale stream its authors (ascending), unless they have changed again.
-    pub fn settle(&self, stale: Stale, authors: Arc<[UserId]>) {
-        let mut state = lock(&self.state);
-        let state = &mut *state;
-        let Some(slot) = state.slots.get_mut(&stale.id).filter(|slot| slot.changes == stale.changes) else { return };
-        slot.stale = false;
-        let before = std::mem::replace(&mut slot.authors, Arc::clone(&authors));
-        let waker = slot.queue.settle(&authors);
-        state.stale.retain(|id| *id != stale.id);
-        for author in before.iter().filter(|author| authors.binary_search(author).is_err()) {
-            forget(&mut state.by_author, *author, stale.id);
+        for (author, shown) in shown {
+            entry.reader.show(*author, *shown);
+            if *shown {
+                state.by_author.entry(*author).or_default().insert(user);
+            } else {
+                unlist(&mut state.by_author, user, *author);
+            }
         }
-        for author in authors.iter().filter(|author| before.binary_search(author).is_err()) {
-            state.by_author.entry(*author).or_default().insert(stale.id);
-        }
-        waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether any stream shows this author, or is stale and so may.
+    /// Ends all streams of a user, for it is not known any more whose items it is shown; its clients may come back.
+    pub fn end(&self, user: UserId) {
+        let mut wakers = Vec::new();
+        if let Some(reader) = lock(&self.state).forget(user) {
+            reader.close(&mut wakers);
+        }
+        wake(wakers);
+    }
+
+    /// Whether any reader is shown this author, or is stale and so may be.
     pub fn has_listeners(&self, author: UserId) -> bool {
         let state = lock(&self.state);
         !state.stale.is_empty() || state.by_author.contains_key(&author)
@@ -189,100 +211,145 @@ impl Streams {
         &self.memory
     }
 
-    /// Puts an event of the log into the queues of the streams that show its author; false, and nothing
-    /// done, if a stream is stale.
-    pub fn deliver(&self, position: u64, frame: &Arc<Frame>, author: UserId) -> bool {
-        let mut state = lock(&self.state);
-        let state = &mut *state;
-        if !state.stale.is_empty() {
-            return false;
-        }
+    /// Puts an event of the log into the queues of the streams that show its author, and holds it for readers of
+    /// whom nobody knows. Events come in the order of their positions.
+    pub fn deliver(&self, position: u64, frame: &Arc<Frame>) {
         let mut wakers = Vec::new();
-        for id in state.by_author.get(&author).into_iter().flatten() {
-            let Some(slot) = state.slots.get_mut(id).filter(|slot| slot.from <= position) else { continue };
-            self.events.fetch_add(1, Ordering::Relaxed);
-            match slot.queue.push(frame) {
-                (Pushed::Queued, waker) => wakers.extend(waker),
-                (Pushed::Overflowed, _) => wakers.extend(self.reset(slot)),
+        let mut state = lock(&self.state);
+        if !state.stale.is_empty() {
+            state.held.push(position, frame);
+        }
+        let (mut pushed, event) = (0, (position, Arc::clone(frame)));
+        for user in state.by_author.get(&frame.author()).into_iter().flatten() {
+            if let Some(entry) = state.readers.get(user) {
+                pushed += entry.reader.push(&event, &|| self.restart(), &mut wakers);
             }
         }
-        wakers.into_iter().for_each(Waker::wake);
-        true
+        drop(state);
+        self.events.fetch_add(pushed, Ordering::Relaxed);
+        wake(wakers);
     }
 
     /// What the log has by now is left out, too: so the place to go on from is the same for this stream and
     /// for one that is opened there.
-    fn reset(&self, slot: &mut Slot) -> Option<Waker> {
+    fn restart(&self) -> (u64, Cursor) {
         self.resets.fetch_add(1, Ordering::Relaxed);
-        let (position, cursor) = self.sequencer.mark();
-        slot.from = position;
-        slot.queue.reset(cursor)
+        self.sequencer.mark()
     }
 
     /// Every stream has missed something.
     pub fn reset_all(&self) {
-        let mut state = lock(&self.state);
-        let wakers: Vec<_> = state.slots.values_mut().filter_map(|slot| self.reset(slot)).collect();
+        let mut wakers = Vec::new();
+        let state = lock(&self.state);
+        state.readers.values().for_each(|entry| entry.reader.reset(&|| self.restart(), &mut wakers));
         drop(state);
-        wakers.into_iter().for_each(Waker::wake);
-    }
-
-    /// Ends one stream, for its authors cannot be read; its client may come back.
-    pub fn drop_stale(&self, stale: Stale) {
-        let mut state = lock(&self.state);
-        let waker = state.slots.get(&stale.id).and_then(|slot| slot.queue.close());
-        state.stale.retain(|id| *id != stale.id);
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
+        wake(wakers);
     }
 
     /// Ends all streams, and lets no more be opened.
     pub fn close(&self) {
+        let mut wakers = Vec::new();
         let mut state = lock(&self.state);
         state.closed = true;
-        let wakers: Vec<_> = state.slots.values().filter_map(|slot| slot.queue.close()).collect();
+        state.readers.values().for_each(|entry| entry.reader.close(&mut wakers));
         drop(state);
-        wakers.into_iter().for_each(Waker::wake);
-    }
-
-    pub(super) fn wake(&self) {
-        super::hint(&self.hint);
+        wake(wakers);
     }
 
     /// Readers with an open stream, each once.
     pub fn readers(&self) -> Vec<UserId> {
-        lock(&self.state).by_reader.keys().copied().collect()
+        lock(&self.state).readers.keys().copied().collect()
     }
 
     /// The streams in figures.
     pub fn usage(&self) -> StreamsUsage {
+        let state = lock(&self.state);
+        let (open, stale) = (state.open, state.stale.len() as u64);
+        drop(state);
         StreamsUsage {
-            open: lock(&self.state).slots.len() as u64,
+            open,
+            stale,
             events: self.events.load(Ordering::Relaxed),
             resets: self.resets.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
             memory: self.memory.fill(),
         }
     }
 }
 
-impl State {
-    fn unsettle(&mut self, id: Id) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
-        slot.changes += 1;
-        slot.queue.unsettle();
-        if !std::mem::replace(&mut slot.stale, true) {
-            self.stale.push(id);
+/// Takes a reader out of the list of an author.
+fn unlist(by_author: &mut HashMap<UserId, HashSet<UserId>>, user: UserId, author: UserId) {
+    if let Some(readers) = by_author.get_mut(&author) {
+        readers.remove(&user);
+        if readers.is_empty() {
+            by_author.remove(&author);
         }
     }
 }
 
-/// Takes a stream out of one of the sets of a map.
-fn forget(sets: &mut HashMap<UserId, HashSet<Id>>, key: UserId, id: Id) {
-    if let Some(ids) = sets.get_mut(&key) {
-        ids.remove(&id);
-        if ids.is_empty() {
-            sets.remove(&key);
+impl State {
+    /// A reader is no longer stale.
+    fn settled(&mut self, user: UserId, since: u64) {
+        self.stale.remove(&(since, user));
+        self.held.forget_before(self.stale.first().map_or(u64::MAX, |(since, _)| *since));
+    }
+
+    /// Forgets a reader.
+    fn forget(&mut self, user: UserId) -> Option<Arc<Reader>> {
+        let entry = self.readers.remove(&user)?;
+        if let Some(stale) = &entry.stale {
+            self.settled(user, stale.since);
         }
+        entry.reader.authors().into_iter().for_each(|author| unlist(&mut self.by_author, user, author));
+        Some(entry.reader)
+    }
+
+    /// The reader, if it waits for this turn.
+    fn waits(&mut self, turn: &Turn<'_>) -> Option<&mut Entry> {
+        let entry = self.readers.get_mut(&turn.reader)?;
+        let is_its = entry.stale.as_ref().is_some_and(|stale| stale.turn == turn.number);
+        is_its.then_some(entry)
+    }
+}
+
+impl Turn<'_> {
+    /// Gives the reader its authors (ascending), as they were at some time since the turn began. What changed
+    /// meanwhile is known.
+    pub fn settle(self, authors: &[UserId]) {
+        let streams = self.streams;
+        let mut wakers = Vec::new();
+        let mut guard = lock(&streams.state);
+        let state = &mut *guard;
+        let Some(entry) = state.waits(&self) else { return };
+        let Some(Stale { since, changed, .. }) = entry.stale.take() else { return };
+        let reader = Arc::clone(&entry.reader);
+        let mut authors: Vec<_> = authors.iter().copied().filter(|author| !changed.contains_key(author)).collect();
+        authors.extend(changed.iter().filter(|(_, shown)| **shown).map(|(author, _)| *author));
+        authors.sort_unstable();
+        for author in &authors {
+            state.by_author.entry(*author).or_default().insert(self.reader);
+        }
+        let (held, lost) = state.held.since(since);
+        let held: Vec<_> = held.filter(|(_, frame)| authors.binary_search(&frame.author()).is_ok()).collect();
+        let pushed = reader.settle(authors, (&held, lost), &|| streams.restart(), &mut wakers);
+        state.settled(self.reader, since);
+        drop(guard);
+        streams.events.fetch_add(pushed, Ordering::Relaxed);
+        wake(wakers);
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut wakers = Vec::new();
+        let mut state = lock(&self.streams.state);
+        if state.waits(self).is_some()
+            && let Some(reader) = state.forget(self.reader)
+        {
+            reader.close(&mut wakers);
+        }
+        drop(state);
+        wake(wakers);
     }
 }
 
@@ -294,130 +361,24 @@ impl Stream {
 
     /// The next item; `None` once the stream is to end.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Item>> {
-        self.queue.poll(context)
+        self.reader.poll(self.id, context)
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
         let mut state = lock(&self.state);
-        let state = &mut *state;
-        if let Some(slot) = state.slots.remove(&self.id) {
-            for author in slot.authors.iter() {
-                forget(&mut state.by_author, *author, self.id);
-            }
-            if slot.stale {
-                state.stale.retain(|id| *id != self.id);
-            }
+        state.open -= 1;
+        self.reader.leave(self.id);
+        // The reader may have been forgotten, and another be in its place.
+        let is_its = |entry: &Entry| Arc::ptr_eq(&entry.reader, &self.reader);
+        if self.reader.streams() == 0 && state.readers.get(&self.user).is_some_and(is_its) {
+            state.forget(self.user);
         }
-        forget(&mut state.by_reader, self.reader, self.id);
-        self.presence.disconnect(self.reader);
+        drop(state);
+        self.presence.disconnect(self.user);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::live::queue::CAPACITY;
-    use crate::live::{Kind, Live};
-    use crate::model::Entry;
-
-    fn user(raw: u64) -> UserId {
-        UserId::new(raw).expect("in range")
-    }
-
-    /// Gives every stale stream these authors.
-    fn settle(live: &Live, authors: &[u64]) {
-        for stale in live.streams().stale() {
-            live.streams().settle(stale, authors.iter().map(|raw| user(*raw)).collect());
-        }
-    }
-
-    /// Something happens to an item of an author; whether it was delivered.
-    fn tell(live: &Live, author: u64) -> bool {
-        let position = live.sequencer().end();
-        live.sequencer().changed(Kind::Edit, Entry { cursor: Cursor::OLDEST, author: user(author) });
-        let frame = live.streams().frame(user(author), author.to_string());
-        live.streams().deliver(position, &frame, user(author))
-    }
-
-    fn take(stream: &Stream) -> Vec<String> {
-        let mut context = Context::from_waker(Waker::noop());
-        let mut taken = Vec::new();
-        while let Poll::Ready(Some(item)) = stream.poll(&mut context) {
-            taken.push(match item {
-                Item::Frame(frame) => frame.text().to_owned(),
-                Item::Reset(_) => "reset".to_owned(),
-            });
-        }
-        taken
-    }
-
-    #[test]
-    fn a_stream_gets_what_its_authors_do_from_its_beginning_on() {
-        let live = Live::new(1000);
-        let position = live.sequencer().end();
-        live.sequencer().changed(Kind::Edit, Entry { cursor: Cursor::OLDEST, author: user(2) });
-        let (one, other) = (live.streams().open(user(1)).expect("open"), live.streams().open(user(9)).expect("open"));
-        assert!(live.streams().has_listeners(user(7)), "nobody knows yet");
-        assert!(!tell(&live, 2), "nothing before the authors are known");
-        settle(&live, &[2, 3]);
-        assert!(live.streams().has_listeners(user(2)) && !live.streams().has_listeners(user(7)));
-        let early = live.streams().frame(user(2), "early".to_owned());
-        assert!(live.streams().deliver(position, &early, user(2)));
-        assert!(tell(&live, 2) && tell(&live, 7) && tell(&live, 3));
-        assert_eq!(
-            (take(&one), take(&other)),
-            (vec!["2".to_owned(), "3".to_owned()], vec!["2".to_owned(), "3".to_owned()])
-        );
-        assert_eq!(live.streams().usage().events, 4);
-        drop((one, other));
-        assert!(!live.streams().has_listeners(user(2)));
-        assert_eq!((live.streams().usage().open, live.presence().users(0)), (0, 0));
-        assert!(live.streams().readers().is_empty());
-    }
-
-    #[test]
-    fn a_change_of_authors_counts_before_the_next_event() {
-        let live = Live::new(1000);
-        let stream = live.streams().open(user(1)).expect("open");
-        settle(&live, &[2, 3]);
-        assert!(tell(&live, 2) && tell(&live, 3));
-        live.streams().unsettle(user(1));
-        live.streams().unsettle(user(8));
-        assert_eq!(take(&stream), [""; 0], "what waits may be of who is not shown any more");
-        let stale = live.streams().stale();
-        live.streams().unsettle(user(1));
-        live.streams().settle(stale[0], [user(2)].into());
-        assert!(!tell(&live, 4), "changed once more since the list was read");
-        settle(&live, &[3, 4]);
-        assert!(tell(&live, 4) && tell(&live, 2));
-        assert_eq!(take(&stream), ["3", "4"]);
-        live.streams().unsettle(user(1));
-        live.streams().drop_stale(live.streams().stale()[0]);
-        assert!(tell(&live, 4), "one that cannot be served holds up nobody");
-        assert!(matches!(stream.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(None)));
-    }
-
-    #[test]
-    fn who_lags_is_told_and_goes_on_from_there() {
-        let live = Live::new(1000);
-        let (slow, quick) = (live.streams().open(user(1)).expect("open"), live.streams().open(user(1)).expect("open"));
-        settle(&live, &[2, 3]);
-        for _ in 0..CAPACITY {
-            assert!(tell(&live, 2));
-            assert_eq!(take(&quick), ["2"]);
-        }
-        assert!(tell(&live, 3) && tell(&live, 2));
-        assert_eq!(
-            (take(&slow), take(&quick)),
-            (vec!["reset".to_owned(), "2".to_owned()], vec!["3".to_owned(), "2".to_owned()])
-        );
-        assert_eq!(live.streams().usage().resets, 1);
-        live.streams().reset_all();
-        assert_eq!((take(&slow), take(&quick)), (vec!["reset".to_owned()], vec!["reset".to_owned()]));
-        live.streams().close();
-        assert!(matches!(slow.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(None)));
-        assert_eq!(live.streams().open(user(1)).err(), Some(Closed));
-    }
-}
+mod tests;

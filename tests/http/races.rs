@@ -42,7 +42,7 @@ fn while_others_publish(server: &Server, known: &Mutex<HashMap<u64, Instant>>, m
 
 #[test]
 fn from_its_opening_on_a_stream_has_everything() {
-    let server = Server::start();
+    let server = Server::with(&[("TIDELINE__SERVER__MAX_STREAMS_PER_USER", "60")]);
     server.follow(READER, BUSY, 10);
     let known = Mutex::default();
     let mut listeners = Vec::new();

@@ -83,13 +83,13 @@ impl Scenario {
 }
 
 /// Any thread next at any point.
-fn random(failure_persistence: FailurePersistence, play: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn random(failure_persistence: FailurePersistence, play: impl Fn() + Send + Sync + 'static) {
     let scheduler = RandomScheduler::new_from_seed(seed(), scaled(SCHEDULES.0) as usize);
     Runner::new(scheduler, config(failure_persistence)).run(play);
 }
 
 /// Each thread runs on until it waits, but for a few switches: finds what needs a long pause.
-fn careful(failure_persistence: FailurePersistence, play: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn careful(failure_persistence: FailurePersistence, play: impl Fn() + Send + Sync + 'static) {
     let scheduler = PctScheduler::new_from_seed(seed(), DEPTH, scaled(SCHEDULES.1) as usize);
     Runner::new(scheduler, config(failure_persistence)).run(play);
 }

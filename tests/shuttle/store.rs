@@ -70,6 +70,7 @@ impl Store {
         relations(user: UserId, targets: &[UserId], tier: Tier) -> Vec<Relation>;
         followees(user: UserId, tier: Tier) -> Vec<UserId>;
         authors(reader: UserId, tier: Tier) -> Vec<UserId>;
+        authors_among(reader: UserId, users: &[UserId], tier: Tier) -> Vec<UserId>;
         set_barrier(user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize) -> Relation;
         members(user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
         reacted(user: UserId, ids: &[ContentId], tier: Tier) -> Vec<Reactions>;

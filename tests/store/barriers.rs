@@ -13,7 +13,12 @@ fn set(store: &Store, who: u64, target: u64, barrier: Barrier, since: Option<u64
 }
 
 fn authors(store: &Store, reader: u64) -> Vec<u64> {
-    store.authors(user(reader), Tier::Disk).expect("reads").into_iter().map(UserId::get).collect()
+    let authors = store.authors(user(reader), Tier::Disk).expect("reads");
+    // The same of any users, in any order.
+    let asked: Vec<_> = (1..=9).map(user).chain(authors.iter().rev().copied()).collect();
+    let among = store.authors_among(user(reader), &asked, Tier::Disk).expect("reads");
+    assert!(among.iter().eq(asked.iter().filter(|user| authors.contains(user))), "{among:?} {authors:?}");
+    authors.into_iter().map(UserId::get).collect()
 }
 
 fn side(barrier: Barrier) -> Side {

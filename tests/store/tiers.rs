@@ -107,6 +107,7 @@ fn check_all(store: &Store) {
         check("user_comments", |tier| store.user_comments(user(who), Span::ALL, BOTH_ORDERS[0], 5, tier));
         check("relations", |tier| store.relations(user(who), &everybody, tier));
         check("authors", |tier| store.authors(user(who), tier));
+        check("authors_among", |tier| store.authors_among(user(who), &[user(1), user(2), user(3)], tier));
         check("followees", |tier| store.followees(user(who), tier));
         check("profiles", |tier| store.profiles(&[user(who), user(2)], tier));
         check("activity", |tier| store.activity(user(who), tier));

@@ -6,7 +6,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::call::{Call, Shape, get, put};
 use super::parameters::header;
-use super::problems::{INVALID_HEADER, STOPPING};
+use super::problems::{INVALID_HEADER, STOPPING, STREAM_LIMIT};
 use super::{content, schemas};
 use crate::http::presence::PresenceBody;
 
@@ -18,7 +18,7 @@ const EVENTS: &str = "Each event has a name and JSON as `data`:\n\n\
     | `delete` | an item is gone | `ContentRef` |\n\
     | `reset` | events were left out: load the timeline again, and go on listening | `{}` |\n\n\
     A comment line now and then shows that the stream is alive. It ends when the server stops, or when the client does \
-    not take what is sent. The schema is that of one event.";
+    not take what is sent. A user has at most `server.max_streams_per_user` open streams. The schema is that of one event.";
 
 pub(super) fn calls() -> Vec<Call> {
     let beat = schemas::closed().property("online", Object::with_type(Type::Boolean)).required("online").build();
@@ -56,6 +56,7 @@ pub(super) fn calls() -> Vec<Call> {
             )])
             .answers_events("Events without an end", Shape::named("Event", event), came)
             .problem(INVALID_HEADER)
+            .problem(STREAM_LIMIT)
             .problem(STOPPING),
     ];
     calls.into_iter().map(|call| call.tag("live")).collect()

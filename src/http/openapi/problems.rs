@@ -39,6 +39,7 @@ pub(super) const SELF_MUTE: Known = (422, "self_mute", "a user cannot mute itsel
 pub(super) const SELF_HIDE: Known = (422, "self_hide", "a user cannot hide from itself");
 pub(super) const MUTE_LIMIT: Known = (422, "mute_limit", "a user mutes at most 100000 others");
 pub(super) const HIDE_LIMIT: Known = (422, "hide_limit", "a user hides from at most 100000 others");
+pub(super) const STREAM_LIMIT: Known = (429, "stream_limit", "user 111 cannot have more than 32 open streams");
 pub(super) const INTERNAL: Known = (500, "internal", "the server failed on this request; its log has the cause");
 pub(super) const OVERLOADED: Known = (503, "overloaded", "too many requests at once");
 pub(super) const STORAGE_UNAVAILABLE: Known = (503, "storage_unavailable", "the storage takes no changes at present");
@@ -58,7 +59,7 @@ pub(super) fn response(status: u16, problems: &[Known]) -> (String, Response) {
     let words: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
     let mut response =
         ResponseBuilder::new().description(words.join(", ")).content("application/problem+json", content);
-    if status == 503 {
+    if [429, 503].contains(&status) {
         let seconds = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).build();
         let header = HeaderBuilder::new()
             .schema(Some(seconds))

@@ -28,6 +28,11 @@ impl Store {
         dispatch!(self, s => s.authors(reader, tier))
     }
 
+    /// Those of some users whose content a reader is shown, in their order; as [`Store::authors`] has them.
+    pub fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        dispatch!(self, s => s.authors_among(reader, users, tier))
+    }
+
     /// Up to `limit` users above `after` against whom a user has raised a barrier, ascending.
     pub fn barred_after(
         &self,

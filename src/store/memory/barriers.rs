@@ -40,6 +40,12 @@ impl Memory {
         Ok(members_of(&state.following, reader).map(|(author, _)| author).filter(is_shown).collect())
     }
 
+    /// See [`Store::authors_among`](crate::store::Store::authors_among).
+    pub fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        let authors = self.authors(reader, tier)?;
+        Ok(users.iter().copied().filter(|user| authors.binary_search(user).is_ok()).collect())
+    }
+
     /// See [`Store::barred_after`](crate::store::Store::barred_after).
     pub fn barred_after(
         &self,

@@ -96,7 +96,23 @@ impl Rocks {
         Ok(authors)
     }
 
-    /// Those of `seconds`, ascending, without a row under `first`.
+    /// See [`Store::authors_among`](crate::store::Store::authors_among).
+    pub fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        // Of one instant, as the whole list is.
+        let snapshot = self.db.snapshot();
+        let mut options = reading(tier);
+        options.set_snapshot(&snapshot);
+        let keys: Vec<_> = users.iter().map(|user| keys::pair(reader, *user)).collect();
+        let rows = self.get_many_opt(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), tier, &options)?;
+        let mut authors: Vec<_> =
+            users.iter().zip(rows).filter(|(_, row)| row.is_some()).map(|(user, _)| *user).collect();
+        for table in [MUTES, HIDDEN_TO] {
+            authors = self.absent(table, reader, authors, tier, &options)?;
+        }
+        Ok(authors)
+    }
+
+    /// Those of `seconds` without a row under `first`.
     fn absent(
         &self,
         table: Table,

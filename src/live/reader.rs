@@ -1,0 +1,138 @@
+//! One reader with all its open streams.
+
+use std::collections::HashMap;
+use std::task::{Context, Poll, Waker};
+
+use super::frame::Item;
+use super::held::Positioned;
+use super::queue::Queue;
+use crate::model::{Cursor, UserId};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Names a stream; never used again.
+pub(super) type Id = u64;
+
+/// Where a stream goes on that has missed something: a position in the log, and a cursor that leads there.
+pub(super) type Restart<'a> = &'a dyn Fn() -> (u64, Cursor);
+
+/// What the streams of one reader share, and their queues: so what changes for the reader changes for all of them at
+/// once, and costs the same however many there are. Locked after the streams' common state, before the sequencer.
+#[derive(Debug, Default)]
+pub(super) struct Reader(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Whose items it is shown, ascending; `None` until they have been read.
+    authors: Option<Vec<UserId>>,
+    queues: HashMap<Id, Queue>,
+}
+
+impl Reader {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a stream for the events from this position on.
+    pub(super) fn open(&self, id: Id, from: u64) {
+        self.lock().queues.insert(id, Queue::new(from));
+    }
+
+    /// Drops a stream.
+    pub(super) fn leave(&self, id: Id) {
+        self.lock().queues.remove(&id);
+    }
+
+    /// How many streams there are.
+    pub(super) fn streams(&self) -> usize {
+        self.lock().queues.len()
+    }
+
+    /// Whose items it is shown by now, ascending.
+    pub(super) fn authors(&self) -> Vec<UserId> {
+        self.lock().authors.clone().unwrap_or_default()
+    }
+
+    /// From now on the reader is shown this author, or is not.
+    pub(super) fn show(&self, author: UserId, shown: bool) {
+        let mut state = self.lock();
+        let Some(authors) = &mut state.authors else { return };
+        match (authors.binary_search(&author), shown) {
+            (Ok(place), false) => drop(authors.remove(place)),
+            (Err(place), true) => authors.insert(place, author),
+            _ => {}
+        }
+    }
+
+    /// Puts an event into the queues of a reader who is shown its author; into how many.
+    pub(super) fn push(&self, event: &Positioned, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
+        let mut state = self.lock();
+        let State { authors, queues } = &mut *state;
+        let Some(authors) = authors else { return 0 };
+        let mut pushed = 0;
+        for queue in queues.values_mut() {
+            pushed += put(queue, event, authors, restart);
+            wakers.extend(queue.waker());
+        }
+        pushed
+    }
+
+    /// Gives the reader its authors (ascending), and what came from them meanwhile; how many events that were, each
+    /// counted for every stream. `lost` is the position of the last event that is lacking.
+    pub(super) fn settle(
+        &self,
+        authors: Vec<UserId>,
+        (held, lost): (&[&Positioned], Option<u64>),
+        restart: Restart<'_>,
+        wakers: &mut Vec<Waker>,
+    ) -> u64 {
+        let mut state = self.lock();
+        let mut pushed = 0;
+        for queue in state.queues.values_mut() {
+            if lost.is_some_and(|lost| queue.wants(lost)) {
+                queue.reset(restart());
+            }
+            for event in held {
+                pushed += put(queue, event, &authors, restart);
+            }
+            wakers.extend(queue.waker());
+        }
+        state.authors = Some(authors);
+        pushed
+    }
+
+    /// Every stream has missed something.
+    pub(super) fn reset(&self, restart: Restart<'_>, wakers: &mut Vec<Waker>) {
+        for queue in self.lock().queues.values_mut() {
+            queue.reset(restart());
+            wakers.extend(queue.waker());
+        }
+    }
+
+    /// Ends every stream.
+    pub(super) fn close(&self, wakers: &mut Vec<Waker>) {
+        for queue in self.lock().queues.values_mut() {
+            queue.close();
+            wakers.extend(queue.waker());
+        }
+    }
+
+    /// The next item of a stream; `None` once it is to end.
+    pub(super) fn poll(&self, id: Id, context: &mut Context<'_>) -> Poll<Option<Item>> {
+        let mut state = self.lock();
+        let State { authors, queues } = &mut *state;
+        let authors = authors.as_deref().unwrap_or_default();
+        queues.get_mut(&id).map_or(Poll::Ready(None), |queue| queue.poll(context, authors))
+    }
+}
+
+/// Puts an event into a queue, if it is one of the stream's; how many were put. A queue without room loses all that
+/// waits.
+fn put(queue: &mut Queue, (position, frame): &Positioned, authors: &[UserId], restart: Restart<'_>) -> u64 {
+    if !queue.wants(*position) {
+        return 0;
+    }
+    if queue.push(frame, authors).is_err() {
+        queue.reset(restart());
+    }
+    1
+}
