@@ -130,7 +130,7 @@ class Writer:
             return self.delete
         return self.rng.choice(
             (
-                self.publish, self.publish, self.publish_some, self.publish_unnamed,
+                self.publish, self.publish, self.publish_some, self.publish_unnamed, self.publish_ahead,
                 self.follow, self.follow, self.follow_some, self.delete, self.patch,
                 self.restore, self.mute, self.hide, self.like, self.like,
             )
@@ -222,6 +222,22 @@ class Writer:
             take(answer.body["items"])
 
         return Change("POST", "/v1/content/batch", {"items": drafts}, (200, 201), apply, resolve)
+
+    def publish_ahead(self) -> Change:
+        """A batch of which one post has a time in microseconds: it is refused, and nothing of it is ever there."""
+        drafts = [self.draft() for _ in range(self.rng.randint(1, 4))]
+        self.rng.choice(drafts)["published_at"] = int(1_000_000 * time.time())
+
+        def refused(answer: Answer) -> None:
+            if answer.body["code"] != "time_ahead":
+                raise Unexpected(f"a time to come: {answer.body}")
+
+        def resolve(client: Client) -> None:
+            found = client.get("/v1/content?ids=" + ",".join(str(draft["content_id"]) for draft in drafts))["items"]
+            if found:
+                raise Unexpected(f"of a batch with a time to come there is {found}")
+
+        return Change("POST", "/v1/content/batch", {"items": drafts}, (400,), refused, resolve)
 
     def delete(self) -> Change | None:
         if not self.live:
