@@ -72,8 +72,10 @@ named! {
         RaiseFloor = "raise_floor",
         /// Ids for topics that have none.
         NameTopics = "name_topics",
-        /// A higher floor of a topic.
-        RaiseTopicFloor = "raise_topic_floor",
+        /// Items of a topic moved to the archive, with the floor of its list.
+        ArchiveTopic = "archive_topic",
+        /// Items of topics that an earlier version dropped, put into the archive.
+        RepairTopics = "repair_topics",
         /// The end of a job that has nothing left to do.
         DropJob = "drop_job",
     }

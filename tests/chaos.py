@@ -34,6 +34,7 @@ def settings(rng: random.Random) -> dict[str, str]:
         "timeline.outbox_limit": str(rng.choice((0, 1, 10))),
         "timeline.active_for": rng.choice(("1ms", "50ms", "700ms", "30d")),
         "timeline.evict_after": rng.choice(("0s", "1ms", "400ms", "90d")),
+        "topics.limit": str(rng.choice((1, 5, 20, 100, 1000))),
         "fanout.push_threshold": str(push),
         "fanout.pull_threshold": str(push + rng.choice((0, 3, 10, 100))),
         "fanout.chunk": str(rng.choice((1, 2, 3, 1000))),
@@ -182,7 +183,7 @@ class Chaos:
         for writer in self.writers:
             writer.resolve(client)
         users = self.rng.sample(self.users, len(self.users))
-        self.items += compare_all(client, self.shared, users, self.rng)
+        self.items += compare_all(client, self.shared, users, self.rng, int(self.tideline.settings["topics.limit"]))
         client.close()
 
 

@@ -28,12 +28,11 @@ const ROUNDS: u64 = 3;
 const UNTIL_DORMANT: Duration = Duration::from_millis(350);
 
 /// So small that chunks, partial pushes, lapses, rebuilds and trims all happen.
-const SETTINGS: [(&str, &str); 10] = [
+const SETTINGS: [(&str, &str); 9] = [
     ("TIDELINE__TIMELINE__INBOX_LIMIT", "20"),
     ("TIDELINE__TIMELINE__ACTIVE_FOR", "300ms"),
     ("TIDELINE__TIMELINE__EVICT_AFTER", "700ms"),
     ("TIDELINE__TIMELINE__OUTBOX_LIMIT", "30"),
-    ("TIDELINE__TOPICS__LIMIT", "10"),
     ("TIDELINE__FANOUT__PUSH_THRESHOLD", "3"),
     ("TIDELINE__FANOUT__PULL_THRESHOLD", "6"),
     ("TIDELINE__FANOUT__CHUNK", "2"),
@@ -180,6 +179,9 @@ fn abort_at(name: &str, n: usize) {
         assert!(work(&server, &mut history, 1));
         server.kill();
     }
+    if is_repair(name) {
+        make_older(&home, &mut history);
+    }
     let status = match home.try_start(if is_compaction(name) { "" } else { &points }) {
         Err(status) => status,
         Ok(server) if is_compaction(name) => {
@@ -196,13 +198,44 @@ fn abort_at(name: &str, n: usize) {
 
 /// Whether a place is passed only after a compaction has noticed something.
 fn is_compaction(name: &str) -> bool {
-    [Write::Archive, Write::Purge, Write::RaiseTopicFloor].iter().any(|write| name.starts_with(write.name()))
+    [Write::Archive, Write::Purge, Write::ArchiveTopic].iter().any(|write| is_at(name, *write))
+}
+
+/// Whether a place is passed only at the first start on a directory of an earlier version.
+fn is_repair(name: &str) -> bool {
+    is_at(name, Write::RepairTopics)
+}
+
+fn is_at(name: &str, write: Write) -> bool {
+    name.split('.').next() == Some(write.name())
+}
+
+/// Works, compacts, and takes from the directory what the version did not have that dropped old items from the
+/// lists of topics.
+fn make_older(home: &Home, history: &mut History) {
+    let server = home.start();
+    assert!(work(&server, history, ROUNDS));
+    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(home.run("compact", "").code(), Some(0));
+    let path = home.data.join("db");
+    let mut engine = rocksdb::Options::default();
+    engine.set_disable_auto_compactions(true);
+    let tables = rocksdb::DB::list_cf(&engine, &path).expect("lists tables");
+    let families = tables.into_iter().map(|name| rocksdb::ColumnFamilyDescriptor::new(name, engine.clone()));
+    let mut db = rocksdb::DB::open_cf_descriptors(&engine, path, families).expect("opens");
+    db.drop_cf("topic_archive").expect("drops");
 }
 
 /// Lets writes fail.
 fn fail_at(points: &str) {
     let dir = tempfile::tempdir().expect("temp dir");
     let (home, mut history) = (home(&dir), History::default());
+    if is_repair(points) {
+        make_older(&home, &mut history);
+        assert_eq!(home.try_start(points).err().and_then(|status| status.code()), Some(1), "{points}");
+        all_is_well(&home, &mut history, points);
+        return;
+    }
     let server = home.try_start(points).expect("starts");
     assert!(work(&server, &mut history, ROUNDS), "{points}");
     compare(&server, &history.model, points);
@@ -241,11 +274,17 @@ fn passings() -> usize {
 #[test]
 fn nothing_is_lost_wherever_the_process_ends() {
     let places = names();
-    let rare = |name: &str| name.starts_with("start.") || name.starts_with("stop.") || is_compaction(name);
+    let rare =
+        |name: &str| name.starts_with("start.") || name.starts_with("stop.") || is_compaction(name) || is_repair(name);
     let tries = |(number, name): (usize, &String)| {
         // The first passings are not all alike: which one it is differs from place to place.
         let first = if rare(name) { 1 } else { 1 + number % ROUNDS as usize };
-        let tries = if rare(name) { 1 } else { passings() };
+        let tries = match name {
+            // A part, and the mark that it was the last.
+            name if is_repair(name) => 2,
+            name if rare(name) => 1,
+            _ => passings(),
+        };
         (0..tries).map(|more| (name.clone(), first + more)).collect::<Vec<_>>()
     };
     let cases: Vec<_> = places.iter().enumerate().flat_map(tries).collect();

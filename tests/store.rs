@@ -42,6 +42,7 @@ mod store {
     mod settle;
     mod support;
     mod tiers;
+    mod topic_archive;
     mod topics;
     mod upkeep;
 }

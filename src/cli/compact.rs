@@ -36,7 +36,7 @@ fn compact(app: &App) -> Result<()> {
     let progress = Progress::new("compactions", None, Unit::Count("compactions"));
     let trims = || {
         let usage = app.figures().usage();
-        usage.trims + usage.archived + usage.purged
+        usage.trims + usage.archived + usage.topics_archived + usage.purged
     };
     let mut before = trims();
     for round in 1_u64.. {

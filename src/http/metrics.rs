@@ -121,12 +121,18 @@ impl Scrape {
         let usage = self.api.workers.usage();
         page.one(Counter, "tideline_deliveries_total", "Entries that fan-outs wrote into inboxes.", usage.deliveries)?;
         page.one(Counter, "tideline_fan_out_chunks_total", "Sub-tasks of fan-outs that were written.", usage.chunks)?;
-        page.one(Counter, "tideline_trims_total", "Inboxes and topics whose floor a trim raised.", usage.trims)?;
+        page.one(Counter, "tideline_trims_total", "Inboxes whose floor a trim raised.", usage.trims)?;
         page.one(
             Counter,
             "tideline_outbox_rows_archived_total",
             "Entries that trims moved from an outbox to its archive.",
             usage.archived,
+        )?;
+        page.one(
+            Counter,
+            "tideline_topic_rows_archived_total",
+            "Items that trims moved from the list of a topic to its archive.",
+            usage.topics_archived,
         )?;
         page.one(Counter, "tideline_purged_total", "Deleted items that were purged at compaction.", usage.purged)?;
         page.one(

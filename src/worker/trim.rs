@@ -1,8 +1,8 @@
 //! Trimming inboxes, outboxes and topics, and purging what is deleted.
 //!
 //! Compactions notice what is clearly over its limit, or deleted for longer than it is kept, and name it
-//! here. A trim raises the floor on disk, a purge ends the rows; a later compaction drops what is below or
-//! ended. No answer depends on when that is.
+//! here. A trim raises the floor of an inbox, or moves what is old to an archive; a purge ends the rows. A later
+//! compaction drops what is below a floor or ended. No answer depends on when that is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use crate::store::{Listeners, Tier, is_deleted_before};
 const QUEUE: usize = 65_536;
 /// Deleted items are taken up to this fill: a compaction can name millions, and each may take long.
 const MOST_DELETED: usize = QUEUE / 2;
-/// Entries of an outbox, or reactions, that are moved or ended in one change.
+/// Entries of an outbox, items of a topic, or reactions that are moved or ended in one change.
 const MOVED: usize = 1000;
 
 /// Entries beyond the limit that an inbox or outbox may have before it is trimmed, so that there is
@@ -29,8 +29,8 @@ pub fn slack(limit: usize) -> usize {
     (limit / 4).max(16)
 }
 
-/// Items of a topic that a trim leaves: the slack more than the list shows, so that as many of them can
-/// be deleted before it is shorter than it might be.
+/// Items of a topic that a trim leaves out of the archive: the slack more than the list shows, so that as many
+/// of them can be deleted before a read of the list goes on in the archive.
 pub fn topic_room(limit: usize) -> usize {
     limit + slack(limit)
 }
@@ -128,7 +128,7 @@ impl Context {
             let trimmed = match candidate {
                 Ok(Candidate::Inbox(user)) => self.trim(user),
                 Ok(Candidate::Outbox(author)) => self.trim_outbox(author, stopped),
-                Ok(Candidate::Topic(topic)) => self.trim_topic(topic),
+                Ok(Candidate::Topic(topic)) => self.trim_topic(topic, stopped),
                 Ok(Candidate::Deleted(id)) => self.purge(id, stopped),
                 Err(_) => return,
             };
@@ -165,14 +165,20 @@ impl Context {
         }
     }
 
-    /// Raises the floor of a topic's list, if there is more than the slack beyond [`topic_room`].
-    fn trim_topic(&self, topic: TopicId) -> Result<()> {
+    /// Moves what is beyond [`topic_room`] to the archive, if there is more than the slack of it. A stop
+    /// leaves the rest to the next compaction.
+    fn trim_topic(&self, topic: TopicId, stopped: &Receiver<()>) -> Result<()> {
         let room = topic_room(self.rules.topic_limit);
         let enough = room + slack(self.rules.topic_limit) + 1;
         let newest = self.store.topic_content(topic, Span::ALL, Order::NewestFirst, enough, enough, Tier::Disk)?;
         if let Some(first_beyond) = newest.get(room).filter(|_| newest.len() == enough) {
-            self.store.raise_topic_floor(topic, first_beyond.cursor)?;
-            self.tally.trim();
+            loop {
+                let moved = self.store.archive_topic(topic, first_beyond.cursor, MOVED)?;
+                self.tally.archive_topic(moved);
+                if moved < MOVED || is_over(stopped) {
+                    break;
+                }
+            }
         }
         Ok(())
     }

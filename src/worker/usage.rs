@@ -13,6 +13,7 @@ pub(super) struct Tally {
     chunks: AtomicU64,
     trims: AtomicU64,
     archived: AtomicU64,
+    topics_archived: AtomicU64,
     purged: AtomicU64,
     evicted: AtomicU64,
     failures: AtomicU64,
@@ -30,6 +31,10 @@ impl Tally {
 
     pub(super) fn archive(&self, entries: usize) {
         self.archived.fetch_add(entries as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn archive_topic(&self, items: usize) {
+        self.topics_archived.fetch_add(items as u64, Ordering::Relaxed);
     }
 
     pub(super) fn purge(&self) {
@@ -63,13 +68,15 @@ pub struct Usage {
     pub trims: u64,
     /// Entries that trims moved from an outbox to its archive.
     pub archived: u64,
+    /// Items that trims moved from the list of a topic to its archive.
+    pub topics_archived: u64,
     /// Deleted items that were purged.
     pub purged: u64,
     /// Inboxes dropped because their users were away for long.
     pub evicted: u64,
     /// Failed attempts at a job, a trim or a look for idle users.
     pub failures: u64,
-    /// Inboxes and outboxes that wait for a trim.
+    /// Inboxes, outboxes and topics that wait for a trim.
     pub candidates: Fill,
     /// Those that wanted a trim and found the queue full.
     pub left_out: u64,
@@ -83,13 +90,14 @@ impl Figures {
 
     /// The figures now.
     pub fn usage(&self) -> Usage {
-        let Tally { deliveries, chunks, trims, archived, purged, evicted, failures } = &*self.tally;
+        let Tally { deliveries, chunks, trims, archived, topics_archived, purged, evicted, failures } = &*self.tally;
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Usage {
             deliveries: count(deliveries),
             chunks: count(chunks),
             trims: count(trims),
             archived: count(archived),
+            topics_archived: count(topics_archived),
             purged: count(purged),
             evicted: count(evicted),
             failures: count(failures),

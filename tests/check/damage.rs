@@ -7,6 +7,7 @@ use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
 use tideline::config::Config;
 use tideline::model::Barrier;
 use tideline::server;
+use tideline::store::Tier;
 
 use super::command::{Place, content_id, user};
 use super::cursor;
@@ -115,6 +116,8 @@ fn place() -> Place {
     store.set_barrier(user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");
     store.move_marker(user(1), cursor(1000, 10)).expect("moves");
     store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
+    let tea = store.topic("tea", Tier::Disk).expect("reads").expect("a topic");
+    assert_eq!(store.archive_topic(tea, cursor(1000, 10), 5).expect("archives"), 1);
     feed.delete(content_id(13)).expect("deletes");
     feed.delete(content_id(16)).expect("deletes");
     assert!(store.purge(content_id(16), u64::MAX).expect("purges"));

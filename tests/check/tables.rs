@@ -266,6 +266,30 @@ fn topics_are_compared() {
             Some(key(&[1])),
             &["topic 1: topic_content has 3000-13, which is no live item that names it"],
         ),
+        (Row("topic_archive", row(1, 1000, 10)), None, &["topic 1: topic_archive lacks 1000-10"]),
+        (
+            Row("topic_archive", row(1, 1000, 10)),
+            Some(key(&[3])),
+            &[
+                "topic 1: topic_archive has 1000-10 with another value than content",
+                "topic 1: topic_archive has 1000-10, which is no live item that names it",
+            ],
+        ),
+        (
+            Row("topic_archive", row(1, 999, 10)),
+            Some(key(&[2])),
+            &["topic 1: topic_archive has 999-10, which is no live item that names it"],
+        ),
+        (
+            Row("topic_archive", row(1, 1000, 11)),
+            Some(key(&[3])),
+            &["topic 1: topic_archive has 1000-11 above the floor of topic_content"],
+        ),
+        (
+            Row("topic_archive", row(2, 1000, 10)),
+            Some(key(&[2])),
+            &["topic 2: topic_archive has 1000-10 above the floor of topic_content"],
+        ),
     ]);
 }
 

@@ -90,7 +90,7 @@ fn what_is_no_topic_is_refused() {
 }
 
 #[test]
-fn a_list_ends_at_its_limit_and_is_trimmed_beyond_the_slack() {
+fn a_list_ends_at_its_limit_and_never_before() {
     const LIMIT: u64 = 20;
     let server = Server::with(&[
         ("TIDELINE__TOPICS__LIMIT", "20"),
@@ -145,8 +145,16 @@ fn a_list_ends_at_its_limit_and_is_trimmed_beyond_the_slack() {
     assert_eq!(server.ids("/v1/topics/a/content?limit=100"), (881..=900).rev().collect::<Vec<_>>());
     let rows = |server: &Server| server.figure("tideline_table_rows{table=\"topic_content\"}");
     assert!(rows(&server) < 100.0, "{} rows are left", rows(&server));
-    for id in 885..=900 {
-        server.call("DELETE", &format!("/v1/content/{id}"), "");
+    // As many as a trim leaves above the limit, then all that it leaves, then what is in the archive.
+    for (newest, oldest) in [(884, 885), (800, 801), (30, 31)] {
+        for id in oldest..=900 {
+            server.call("DELETE", &format!("/v1/content/{id}"), "");
+        }
+        let shown: Vec<u64> = (1..=newest).rev().filter(|id| *id != 50 && (*id <= 56 || *id > 100)).take(20).collect();
+        assert_eq!(server.ids("/v1/topics/a/content?limit=100"), shown, "{newest}");
+        let up = server.get("/v1/topics/a/content?view=ids&limit=3&after=0-1");
+        assert_eq!((ids(&up), &up["next"]), (shown[17..].to_vec(), &Value::Null));
+        let middle = server.get(&format!("/v1/topics/a/content?view=ids&limit=3&before={0}-{0}", shown[14]));
+        assert_eq!(ids(&middle), shown[15..18]);
     }
-    assert_eq!(server.ids("/v1/topics/a/content?limit=100"), (865..=884).rev().collect::<Vec<_>>());
 }

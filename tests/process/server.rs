@@ -14,6 +14,9 @@ use ureq::http::Request;
 /// For the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The list of a topic shows so many items, in every home.
+pub(crate) const TOPIC_LIMIT: usize = 10;
+
 /// A data directory with the settings it is served with.
 pub(crate) struct Home {
     pub(crate) data: PathBuf,
@@ -25,7 +28,8 @@ pub(crate) struct Home {
 impl Home {
     /// The data directory `data`; the log goes to `log`.
     pub(crate) fn new(data: impl Into<PathBuf>, log: impl Into<PathBuf>, settings: &[(&'static str, &str)]) -> Self {
-        let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let settings = settings.chain([("TIDELINE__TOPICS__LIMIT", TOPIC_LIMIT.to_string())]).collect();
         Self { data: data.into(), log: log.into(), settings }
     }
 

@@ -90,6 +90,7 @@ impl Case {
             Op::Repeat(index, with_time) => self.repeat(*index, *with_time),
             Op::Edit(index, text, extra) => self.edit(*index, *text, *extra),
             Op::Delete(index) => self.delete(*index),
+            Op::DeleteNewest(number, most) => self.delete_newest(TOPICS[*number], *most),
             Op::Restore(index) => self.restore(*index),
             Op::Comment(index, post) => self.comment(*index, post),
             Op::Relate { user, follow, unfollow } => self.relate(*user, follow, unfollow),
@@ -127,6 +128,7 @@ impl Case {
             Op::Trim(user, beyond) => self.trim(*user, *beyond),
             Op::Floor(user, place) => self.raise_floor(*user, *place),
             Op::Archive(author, place, most) => self.archive(*author, *place, *most),
+            Op::ArchiveTopic(number, place, most) => self.archive_topic(TOPICS[*number], *place, *most),
             Op::Evict(user, place) => self.evict(*user, *place),
             Op::Compact => self.compact(),
             Op::Reopen => {

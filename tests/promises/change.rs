@@ -243,6 +243,14 @@ impl Case {
         answer.map_err(|e| format!("delete fails: {e}"))
     }
 
+    pub(crate) fn delete_newest(&mut self, topic: &str, most: usize) -> Result<(), String> {
+        for entry in self.model.topic(topic, most) {
+            let index = self.model.items.iter().position(|item| item.id == entry.cursor.id).expect("there");
+            self.delete(index)?;
+        }
+        Ok(())
+    }
+
     /// A restore may be refused for want of room, as a publish.
     pub(crate) fn restore(&mut self, index: usize) -> Result<(), String> {
         let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };

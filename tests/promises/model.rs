@@ -138,11 +138,6 @@ impl Model {
         entries
     }
 
-    /// How many items that name a topic are deleted.
-    pub(crate) fn deleted_in(&self, topic: &str) -> usize {
-        self.items.iter().filter(|item| item.deleted && item.body.topics.contains(&topic)).count()
-    }
-
     /// The comments on an item, newest first.
     pub(crate) fn comments(&self, subject: ContentId) -> Vec<Entry> {
         self.live_items(|body| body.kind == COMMENT && body.ref_id == Some(subject))

@@ -55,6 +55,8 @@ pub(crate) enum Op {
     /// Text and extra; `None` leaves, `Some(0)` clears.
     Edit(usize, Option<u8>, Option<u8>),
     Delete(usize),
+    /// Deletes so many of the newest items of a topic.
+    DeleteNewest(usize, usize),
     Restore(usize),
     /// A comment on the item with this index.
     Comment(usize, Post),
@@ -100,6 +102,8 @@ pub(crate) enum Op {
     Floor(u64, Place),
     /// An outbox is moved to the archive, up to any place, so many entries at most.
     Archive(u64, Place, usize),
+    /// A list of a topic is moved to the archive, up to any place, so many items at most.
+    ArchiveTopic(usize, Place, usize),
     /// The inbox is dropped, with the floor at any place.
     Evict(u64, Place),
     Compact,
@@ -221,6 +225,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (index(), any::<bool>()).prop_map(|(n, time)| Op::Repeat(n, time)),
         1 => (index(), prop::option::of(0..3_u8), prop::option::of(0..4_u8)).prop_map(|(n, t, e)| Op::Edit(n, t, e)),
         3 => index().prop_map(Op::Delete),
+        1 => (0..TOPICS.len(), 1_usize..12).prop_map(|(topic, most)| Op::DeleteNewest(topic, most)),
         3 => index().prop_map(Op::Restore),
         1 => (index(), post()).prop_map(|(n, post)| Op::Comment(n, post)),
         12 => relate(),
@@ -254,6 +259,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (user(), place()).prop_map(|(user, place)| Op::Floor(user, place)),
         2 => (user(), place()).prop_map(|(user, place)| Op::Evict(user, place)),
         2 => (author(), place(), 1_usize..6).prop_map(|(author, place, most)| Op::Archive(author, place, most)),
+        4 => (0..TOPICS.len(), place(), 1_usize..9).prop_map(|(n, place, most)| Op::ArchiveTopic(n, place, most)),
         1 => Just(Op::Compact),
         1 => Just(Op::Reopen),
         2 => prop_oneof![3 => Just(LONG), 1 => Just(ANY)].prop_map(Op::Allow),

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tideline::feed::Feed;
-use tideline::model::{Draft, Entry, PageRequest, Span, UserId};
+use tideline::model::{Draft, Entry, Order, PageRequest, Span, UserId};
 use tideline::store::Tier;
 use tideline::worker::Candidate;
 
@@ -15,7 +15,8 @@ use super::shape::{Kind, LONG, Shape, WIDE};
 use super::system::System;
 use super::upkeep::inbox;
 
-/// More than limit and slack of an inbox, and of an outbox.
+/// More than limit and slack of an inbox, and of an outbox; and those of both authors more than a list of a topic
+/// keeps out of the archive.
 const ITEMS: u64 = 30;
 const SHAPE: Shape = Shape {
     inbox_limit: 5,
@@ -35,6 +36,8 @@ const SHAPE: Shape = Shape {
     max_ahead: LONG,
 };
 const AUTHORS: [u64; 2] = [1, 2];
+/// What all items name.
+const TOPIC: &str = "t";
 /// Has one inbox row for each item of the first author, before a trim.
 const TRIMMED: u64 = 6;
 /// Follows the second author, whose items are too many for one inbox.
@@ -69,10 +72,25 @@ fn every_step_is_right() -> Result<(), String> {
     let before = system.ends_of_writes().len();
     system.start();
     AUTHORS.iter().for_each(|author| system.candidates().name(Candidate::Outbox(user(*author))));
+    let topic = system.store().topic(TOPIC, Tier::Disk).map_err(|e| e.to_string())?.ok_or("nothing names the topic")?;
+    system.candidates().name(Candidate::Topic(topic));
+    let list = |system: &System| {
+        let all = usize::MAX;
+        system
+            .store()
+            .topic_content(topic, Span::ALL, Order::NewestFirst, all, all, Tier::Disk)
+            .map_err(|e| e.to_string())
+    };
+    let listed = list(&system)?;
+    ensure_eq!(listed.len(), 2 * ITEMS as usize + 1, "items of the topic");
     system.candidates().name(Candidate::Inbox(user(TRIMMED)));
     wait_for_floor(&system)?;
     system.drain()?;
     system.stop();
+    let store = system.store();
+    let top = listed.first().ok_or("an empty list")?.cursor;
+    let moved = store.archive_topic(topic, top, usize::MAX).map_err(|e| e.to_string())?;
+    ensure!((1..listed.len()).contains(&moved), "{moved} items were left to move");
 
     let ends = system.ends_of_writes();
     // From the last write that was acknowledged on.
@@ -82,6 +100,7 @@ fn every_step_is_right() -> Result<(), String> {
             let is = scroll(&cut.feed, user(*reader))?;
             ensure_eq!(is, *right, "timeline of {reader} after write {number}, of {before} to {}", ends.len());
         }
+        ensure_eq!(list(&cut)?, listed, "list of the topic after write {number}, of {before} to {}", ends.len());
         if number == before - 1 || number == ends.len() - 1 {
             for reader in [TRIMMED, SETTLED] {
                 let has_floor = inbox(cut.store(), user(reader))?.1.is_some();
@@ -98,7 +117,7 @@ fn entry(author: u64, n: u64) -> Entry {
 
 fn publish_one(feed: &Feed, author: u64, n: u64) {
     let id = entry(author, n).cursor.id;
-    let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n}}}");
+    let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n},\"topics\":[\"{TOPIC}\"]}}");
     let draft: Draft = serde_json::from_str(&text).expect("a draft");
     feed.publish(vec![draft]).expect("publishes");
 }

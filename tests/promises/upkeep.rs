@@ -35,6 +35,15 @@ pub(crate) fn archive(store: &Store, author: UserId, newest: Cursor, most: usize
     store.archive_outbox(author, newest, most).map(|_| ()).map_err(|e| format!("an outbox cannot be archived: {e}"))
 }
 
+/// Moves part of the list of a topic to the archive.
+pub(crate) fn archive_topic(store: &Store, topic: &str, newest: Cursor, most: usize) -> Result<(), String> {
+    let moved = store.topic(topic, Tier::Disk).and_then(|topic| match topic {
+        Some(topic) => store.archive_topic(topic, newest, most),
+        None => Ok(0),
+    });
+    moved.map(drop).map_err(|e| format!("a topic cannot be archived: {e}"))
+}
+
 /// Drops an inbox whatever was seen of its user.
 pub(crate) fn evict(store: &Store, reader: UserId, floor: Cursor) -> Result<(), String> {
     store.evict(reader, MAX_MILLIS, floor).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
@@ -52,6 +61,10 @@ impl Case {
 
     pub(crate) fn archive(&self, raw: u64, place: Place, most: usize) -> Result<(), String> {
         archive(self.system.store(), user(raw), self.cursor(place), most)
+    }
+
+    pub(crate) fn archive_topic(&self, topic: &str, place: Place, most: usize) -> Result<(), String> {
+        archive_topic(self.system.store(), topic, self.cursor(place), most)
     }
 
     pub(crate) fn evict(&self, raw: u64, place: Place) -> Result<(), String> {

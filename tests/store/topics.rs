@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tideline::model::{Content, ContentId, Cursor, Entry, Order, Span, TopicId};
 use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Batch, Listeners, Published, Store, Tier};
+use tideline::store::{Batch, Listeners, Published, Restored, Store, Tier};
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, is_deleted, item, open, place, post, publish, span, spans, timed,
@@ -14,29 +14,36 @@ use super::support::{
 on_both! {
     an_item_is_in_the_list_of_each_topic_once,
     every_part_of_a_list_is_that_of_its_newest,
-    what_is_at_or_below_the_floor_is_not_listed,
+    what_moves_to_the_archive_stays_listed,
     a_repeat_and_a_refused_publish_list_nothing,
 }
 
-fn about(id: u64, author: u64, at: u64, topics: &[&str]) -> Content {
+pub(super) fn about(id: u64, author: u64, at: u64, topics: &[&str]) -> Content {
     Content { topics: topics.iter().map(|topic| (*topic).to_owned()).collect(), ..post(id, author, at) }
 }
 
-fn topic(store: &Store, name: &str) -> TopicId {
+pub(super) fn topic(store: &Store, name: &str) -> TopicId {
     store.topic(name, Tier::Disk).expect("reads").unwrap_or_else(|| panic!("nothing names {name}"))
 }
 
 /// A whole list, newest first; empty for a topic that nothing names.
-fn list(store: &Store, name: &str) -> Vec<u64> {
+pub(super) fn list(store: &Store, name: &str) -> Vec<u64> {
     let Some(topic) = store.topic(name, Tier::Disk).expect("reads") else { return Vec::new() };
     ids(&part(store, topic, Span::ALL, Order::NewestFirst, MANY, MANY))
 }
 
-fn part(store: &Store, topic: TopicId, span: Span<ContentId>, order: Order, limit: usize, depth: usize) -> Vec<Entry> {
+pub(super) fn part(
+    store: &Store,
+    topic: TopicId,
+    span: Span<ContentId>,
+    order: Order,
+    limit: usize,
+    depth: usize,
+) -> Vec<Entry> {
     store.topic_content(topic, span, order, limit, depth, Tier::Disk).expect("reads")
 }
 
-fn delete(store: &Store, id: u64) {
+pub(super) fn delete(store: &Store, id: u64) {
     assert!(store.delete(item(id), 1).expect("deletes"));
 }
 
@@ -85,24 +92,36 @@ fn every_part_of_a_list_is_that_of_its_newest(store: &Store) {
     }
 }
 
-fn what_is_at_or_below_the_floor_is_not_listed(store: &Store) {
+fn what_moves_to_the_archive_stays_listed(store: &Store) {
     for id in 1..=6 {
         publish(store, about(id, 1, id, &["a", "b"]));
     }
     let a = topic(store, "a");
-    store.raise_topic_floor(a, place(3, 3)).expect("raises");
-    assert_eq!((list(store, "a"), list(store, "b")), (vec![6, 5, 4], vec![6, 5, 4, 3, 2, 1]));
-    store.raise_topic_floor(a, place(2, 2)).expect("is lower");
+    let archive = |newest, most| store.archive_topic(a, place(newest, newest), most).expect("moves");
+    archive(3, 2);
+    archive(3, 2);
+    assert_eq!((list(store, "a"), list(store, "b")), (vec![6, 5, 4, 3, 2, 1], vec![6, 5, 4, 3, 2, 1]));
+    archive(2, 9);
     let upwards = |span| ids(&part(store, a, span, Order::OldestFirst, MANY, 2));
     assert_eq!(upwards(Span::ALL), [5, 6]);
     publish(store, about(7, 1, 2, &["a"]));
     publish(store, about(8, 1, 3, &["a"]));
-    assert_eq!(list(store, "a"), [6, 5, 4, 8], "8 is just above the floor");
+    assert_eq!(list(store, "a"), [6, 5, 4, 8, 3, 7, 2, 1], "8 is just above the floor, 7 below");
     delete(store, 5);
     delete(store, 2);
-    assert_eq!((list(store, "a"), list(store, "b")), (vec![6, 4, 8], vec![6, 4, 3, 1]));
+    assert_eq!((list(store, "a"), list(store, "b")), (vec![6, 4, 8, 3, 7, 1], vec![6, 4, 3, 1]));
     store.compact().expect("compacts");
-    assert_eq!((list(store, "a"), list(store, "b")), (vec![6, 4, 8], vec![6, 4, 3, 1]));
+    assert_eq!((list(store, "a"), list(store, "b")), (vec![6, 4, 8, 3, 7, 1], vec![6, 4, 3, 1]));
+    for id in [6, 4, 8] {
+        delete(store, id);
+    }
+    assert_eq!((list(store, "a"), list(store, "b")), (vec![3, 7, 1], vec![3, 1]));
+    assert_eq!(ids(&part(store, a, Span::ALL, Order::NewestFirst, MANY, 2)), [3, 7]);
+    assert_eq!(ids(&part(store, a, span(Some(place(3, 3)), None), Order::NewestFirst, MANY, 2)), [7]);
+    for id in [2, 5] {
+        assert!(matches!(store.restore(item(id), 0, &mut |_| ()).expect("restores"), Restored::Now(..)));
+    }
+    assert_eq!((list(store, "a"), list(store, "b")), (vec![5, 3, 7, 2, 1], vec![5, 3, 2, 1]));
 }
 
 fn a_repeat_and_a_refused_publish_list_nothing(store: &Store) {
@@ -141,7 +160,7 @@ fn names_keep_their_ids_over_a_restart() {
 }
 
 #[test]
-fn an_oversized_topic_is_named_and_its_rows_below_the_floor_go() {
+fn an_oversized_topic_is_named_and_what_moved_takes_no_room_in_it() {
     let dir = tempfile::tempdir().expect("a directory");
     let named: Arc<Mutex<Vec<TopicId>>> = Arc::default();
     let told = Arc::clone(&named);
@@ -160,9 +179,9 @@ fn an_oversized_topic_is_named_and_its_rows_below_the_floor_go() {
     };
     store.compact().expect("compacts");
     assert_eq!((named.lock().expect("a whole list").as_slice(), rows()), (&[topic(&store, "a")][..], 50));
-    store.raise_topic_floor(topic(&store, "a"), place(25, 25)).expect("raises");
+    assert_eq!(store.archive_topic(topic(&store, "a"), place(25, 25), 100).expect("moves"), 25);
     store.compact().expect("compacts");
-    assert_eq!((list(&store, "a"), list(&store, "b").len(), rows()), (vec![30, 29, 28, 27, 26], 20, 26));
+    assert_eq!((list(&store, "a").len(), list(&store, "b").len(), rows()), (30, 20, 26));
 }
 
 #[test]

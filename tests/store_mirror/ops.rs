@@ -59,7 +59,7 @@ pub(crate) enum Op {
     PurgeReactions { id: ContentId, most: usize },
     Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
     RaiseFloor { user: UserId, floor: Position<ContentId> },
-    RaiseTopicFloor { topic: &'static str, floor: Position<ContentId> },
+    ArchiveTopic { topic: &'static str, newest: Position<ContentId>, most: usize },
     BeginFanOut { job: usize, reach: Reach },
     Deliver { job: usize, recipients: Vec<UserId>, record: Record },
     Settle { job: usize, room: usize },
@@ -217,7 +217,8 @@ fn op() -> impl Strategy<Value = Op> {
         8 => (item(), vec(wish(), 0..6)).prop_map(|(id, wishes)| Op::React { id, wishes }),
         2 => (item(), 1..5_usize).prop_map(|(id, most)| Op::PurgeReactions { id, most }),
         2 => (user(), position(item())).prop_map(|(user, floor)| Op::RaiseFloor { user, floor }),
-        2 => (select(&TOPICS[..]), position(item())).prop_map(|(topic, floor)| Op::RaiseTopicFloor { topic, floor }),
+        4 => (select(&TOPICS[..]), position(item()), 1_usize..9)
+            .prop_map(|(topic, newest, most)| Op::ArchiveTopic { topic, newest, most }),
         5 => (job(), reach()).prop_map(|(job, reach)| Op::BeginFanOut { job, reach }),
         9 => (job(), some_users(), record).prop_map(|(job, recipients, record)| Op::Deliver { job, recipients, record }),
         9 => (job(), limit()).prop_map(|(job, room)| Op::Settle { job, room }),

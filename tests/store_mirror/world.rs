@@ -105,10 +105,6 @@ impl World {
             Op::PurgeReactions { id, most } => self.purge_reactions(*id, *most),
             Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
             Op::RaiseFloor { user, floor } => self.same(|store| store.raise_floor(*user, *floor)),
-            Op::RaiseTopicFloor { topic, floor } => self.same(|store| match store.topic(topic, Tier::Disk)? {
-                Some(topic) => store.raise_topic_floor(topic, *floor),
-                None => Ok(()),
-            }),
             Op::BeginFanOut { job, reach } => {
                 let Some((entry, job, on_disk)) = self.pick(*job, not_begun) else { return Ok(()) };
                 self.same_with_job((job.id, on_disk), |store, id| store.begin_fan_out(id, entry, *reach))
@@ -132,6 +128,14 @@ impl World {
             Op::ArchiveOutbox { author, newest, most } => {
                 // How many are moved is each store's own business.
                 let (model, disk) = self.both(|store| store.archive_outbox(*author, *newest, *most));
+                prop_assert!(model.is_ok() && disk.is_ok(), "{model:?} {disk:?}");
+                Ok(())
+            }
+            Op::ArchiveTopic { topic, newest, most } => {
+                let (model, disk) = self.both(|store| match store.topic(topic, Tier::Disk)? {
+                    Some(topic) => store.archive_topic(topic, *newest, *most),
+                    None => Ok(0),
+                });
                 prop_assert!(model.is_ok() && disk.is_ok(), "{model:?} {disk:?}");
                 Ok(())
             }

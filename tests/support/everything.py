@@ -1,13 +1,15 @@
-"""Every list of every user against the model, and every text and count."""
+"""Every list of every user and of every topic against the model, and every text and count."""
 
 import random
+from urllib.parse import quote
 
 from .client import Client, members
+from .compare import List
 from .workers import check_user
-from .writer import Shared
+from .writer import TOPICS, Shared
 
 
-def compare_all(client: Client, shared: Shared, users: list[int], rng: random.Random) -> int:
+def compare_all(client: Client, shared: Shared, users: list[int], rng: random.Random, topic_limit: int) -> int:
     """Notes what is wrong; how many items there were in all timelines."""
     total = 0
     for user in users:
@@ -17,8 +19,18 @@ def compare_all(client: Client, shared: Shared, users: list[int], rng: random.Ra
         wrong = wrong or check_members(client, shared, user)
         if wrong:
             shared.fail(wrong)
+    for name in TOPICS:
+        wrong = check_topic(client, shared, name, topic_limit, rng)
+        if wrong:
+            shared.fail(f"{wrong}\n  with topics.limit {topic_limit}")
     check_texts(client, shared)
     return total
+
+
+def check_topic(client: Client, shared: Shared, name: str, limit: int, rng: random.Random) -> str | None:
+    """The newest of the live items that name a topic: so many, or all if there are fewer."""
+    shown = List(client, f"/v1/topics/{quote(name, safe='')}/content", shared.model.topic(name)[:limit], rng.choice((3, 37, 100)))
+    return shown.descending() or shown.ascending() or shown.jumps(rng, 2)
 
 
 def check_members(client: Client, shared: Shared, user: int) -> str | None:

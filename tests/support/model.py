@@ -31,6 +31,7 @@ class Model:
         self.hides: dict[int, set[int]] = {}  # by author: from whom
         self.likes: dict[int, set[int]] = {}  # by item, live or deleted
         self.refs: dict[int, tuple[str, int]] = {}  # kind, and what the item points at; live, deleted, never published
+        self.topics: dict[int, set[str]] = {}  # what each item names; live, deleted, never published
         self.refused = 0
         self._followers: dict[int, set[int]] | None = None
 
@@ -107,6 +108,10 @@ class Model:
     def own_page(self, user: int) -> list[Item]:
         """All that the user published, newest first."""
         return self.posts.get(user, [])[::-1]
+
+    def topic(self, name: str) -> list[Item]:
+        """All live items that name a topic, newest first."""
+        return sorted((item for item in self.items.values() if name in self.topics.get(item[1], ())), reverse=True)
 
     def audience(self) -> Counter[int]:
         """How many follow each."""

@@ -14,6 +14,8 @@ Lost = (OSError, http.client.HTTPException)
 
 # Live posts of one writer, about; more would only make the comparisons slow.
 ENOUGH = 120
+# What about half of all posts name, one or both.
+TOPICS = ("tea", "a/é")
 
 
 class Change(NamedTuple):
@@ -152,6 +154,9 @@ class Writer:
         body = {"content_id": self.next_id, "author_id": author, "text": f"text of {self.next_id}"}
         if self.rng.random() < 0.7:
             body["published_at"] = self.rng.randint(1, 400)
+        if self.rng.random() < 0.5:
+            body["topics"] = self.rng.sample(TOPICS, self.rng.randint(1, 2))
+            self.model.topics[self.next_id] = set(body["topics"])
         if self.live and self.rng.random() < 0.3:
             subject = self.rng.choice(self.live)
             body |= {"kind": self.rng.choice(("comment", "repost")), "ref_id": subject}

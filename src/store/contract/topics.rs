@@ -12,9 +12,9 @@ impl Store {
         dispatch!(self, s => s.topic(name, tier))
     }
 
-    /// The first `limit` of the topic's items within `span`, in `order`; only of those above the floor
-    /// that fewer than `depth` others are newer than. All of it is of one instant. Costs a walk of
-    /// `depth` rows at most.
+    /// The first `limit` of the topic's items within `span`, in `order`; only of those that fewer than
+    /// `depth` others are newer than. All of it is of one instant. Costs a walk of `depth` rows at most,
+    /// or twice that where it goes on in the archive.
     pub fn topic_content(
         &self,
         topic: TopicId,
@@ -27,9 +27,10 @@ impl Store {
         dispatch!(self, s => s.topic_content(topic, span, order, limit, depth, tier))
     }
 
-    /// Raises the floor of a topic; a lower floor than the present one changes nothing. Items at or
-    /// below it are not in the list any more, and never come back into it.
-    pub fn raise_topic_floor(&self, topic: TopicId, floor: Cursor) -> Result<()> {
-        dispatch!(self, s => s.raise_topic_floor(topic, floor))
+    /// Moves items of a list to where many of them take little room, oldest first, up to and including
+    /// `newest`, at most `most` in one call and one change. Returns how many were moved; none where
+    /// there is nothing to gain. No answer depends on it.
+    pub fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize> {
+        dispatch!(self, s => s.archive_topic(topic, newest, most))
     }
 }

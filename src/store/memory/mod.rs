@@ -43,7 +43,6 @@ struct State {
     outbox: BTreeSet<(UserId, Cursor)>,
     /// The numbers of topics that an item ever named.
     topics: BTreeMap<String, TopicId>,
-    topic_floors: BTreeMap<TopicId, Cursor>,
     /// User and place to the author. May hold rows at or below the floor; they count as not there.
     inbox: BTreeMap<(UserId, Cursor), UserId>,
     floors: BTreeMap<UserId, Cursor>,
@@ -141,7 +140,8 @@ impl Memory {
             ("hidden_to", state.hidden.len()),
             ("profiles", state.profiles.len()),
             ("topic_ids", state.topics.len() + usize::from(!state.topics.is_empty())),
-            ("topic_content", state.topic_rows() + state.topic_floors.len()),
+            ("topic_content", state.topic_rows()),
+            ("topic_archive", 0),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
             ("markers", state.markers.len()),

@@ -26,12 +26,9 @@ impl Memory {
         Ok(walk(newest.into_iter(), |entry| entry.cursor, span, order, limit))
     }
 
-    /// See [`Store::raise_topic_floor`](crate::store::Store::raise_topic_floor).
-    pub fn raise_topic_floor(&self, topic: TopicId, floor: Cursor) -> Result<()> {
-        let mut state = self.state();
-        let present = state.topic_floors.entry(topic).or_insert(floor);
-        *present = floor.max(*present);
-        Ok(())
+    /// See [`Store::archive_topic`](crate::store::Store::archive_topic). All rows are alike here.
+    pub fn archive_topic(&self, _: TopicId, _: Cursor, _: usize) -> Result<usize> {
+        Ok(0)
     }
 }
 
@@ -44,16 +41,15 @@ impl State {
         }
     }
 
-    /// A topic's live items above its floor, in any order.
+    /// A topic's live items, in any order.
     fn items_of(&self, topic: TopicId) -> impl Iterator<Item = Entry> {
-        let floor: Option<Cursor> = self.topic_floors.get(&topic).copied();
         let name = self.topics.iter().find(|(_, id)| **id == topic).map(|(name, _)| name);
         let names_it = move |content: &&Content| content.topics.iter().any(|other| Some(other) == name);
         let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
-        live.filter(names_it).map(Content::entry).filter(move |entry| Some(entry.cursor) > floor)
+        live.filter(names_it).map(Content::entry)
     }
 
-    /// Rows that the lists of all topics take, whatever their floors.
+    /// Rows that the lists of all topics take.
     pub(super) fn topic_rows(&self) -> usize {
         let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
         live.map(|content| content.topics.iter().collect::<std::collections::BTreeSet<_>>().len()).sum()

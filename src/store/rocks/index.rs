@@ -5,21 +5,24 @@ use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
 use rocksdb::WriteBatch;
 
+use super::archive::Held;
 use super::keys::{self, Counter};
-use super::tables::{COMMENTS, COUNTS, ITEM_COUNTS, TOPIC_CONTENT};
+use super::tables::{COMMENTS, COUNTS, ITEM_COUNTS};
 use super::topics::Changing;
 use super::{Rocks, values};
 use crate::error::Result;
-use crate::model::{Content, ContentId, ItemCounter};
+use crate::model::{Content, ContentId, ItemCounter, TopicId};
 use crate::store::Tier;
 
 /// What a change of the indices of some items needs, to be kept until it is written: no item that they
-/// point at is purged meanwhile, no outbox of their authors moved, and their topics are known to change.
+/// point at is purged meanwhile, no row of their authors' outboxes or of their topics moves, and their topics
+/// are known to change.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct Indexing<'a> {
     topics: Changing<'a>,
+    outboxes: Held<'a>,
+    lists: Held<'a>,
     _items: Vec<RwLockReadGuard<'a, ()>>,
-    _outboxes: Vec<RwLockReadGuard<'a, ()>>,
 }
 
 impl Rocks {
@@ -27,8 +30,10 @@ impl Rocks {
     pub(super) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
         let subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
         let items = self.item_locks.shared(subjects.map(ContentId::get));
-        let outboxes = self.outbox_locks.shared(contents.clone().into_iter().map(|content| content.author.get()));
-        Ok(Indexing { topics: self.change_topics(contents)?, _items: items, _outboxes: outboxes })
+        let outboxes = self.outboxes.hold(contents.clone().into_iter().map(|content| content.author.get()));
+        let topics = self.change_topics(contents)?;
+        let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
+        Ok(Indexing { topics, outboxes, lists, _items: items })
     }
 
     /// For the change that purges an item: no change of the other kind that points at it is under way.
@@ -39,13 +44,14 @@ impl Rocks {
     /// Adds to a change all that stands for an item that becomes live. It is one of
     /// those that the change was announced for.
     pub(super) fn put_index(&self, change: &mut WriteBatch, content: &Content, indexing: &Indexing<'_>) -> Result<()> {
-        let topic_content = self.family(TOPIC_CONTENT)?;
+        let place = content.cursor();
         for topic in indexing.topics.of(content) {
-            change.put_cf(topic_content, keys::topic_entry(topic, content.cursor()), values::author(content.author));
+            let list = self.family(indexing.lists.table_of(self, topic.get(), place)?)?;
+            change.put_cf(list, keys::topic_entry(topic, place), values::author(content.author));
         }
         if content.broadcast {
-            let outbox = self.family(self.outbox_table(content.entry())?)?;
-            change.put_cf(outbox, keys::entry(content.author, content.cursor()), []);
+            let outbox = self.family(indexing.outboxes.table_of(self, content.author.get(), place)?)?;
+            change.put_cf(outbox, keys::entry(content.author, place), []);
         }
         let subject = self.subject(content)?;
         self.put_comment(change, content, subject)?;
@@ -59,12 +65,12 @@ impl Rocks {
         content: &Content,
         indexing: &Indexing<'_>,
     ) -> Result<()> {
-        let topic_content = self.family(TOPIC_CONTENT)?;
+        let place = content.cursor();
         for topic in indexing.topics.of(content) {
-            change.delete_cf(topic_content, keys::topic_entry(topic, content.cursor()));
+            self.topic_lists.delete_row(self, change, topic.get(), place)?;
         }
         if content.broadcast {
-            self.delete_outbox_row(change, content.entry())?;
+            self.outboxes.delete_row(self, change, content.author.get(), place)?;
         }
         let subject = self.subject(content)?;
         self.remove_comment(change, content, subject)?;

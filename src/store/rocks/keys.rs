@@ -47,6 +47,18 @@ pub(super) fn topic(name: &str) -> &[u8] {
 /// The key of the highest id that a topic has. No name is empty.
 pub(super) const HIGHEST_TOPIC: &[u8] = &[];
 
+/// The key of the row that says how far the archive of topics has what an earlier version dropped: with an
+/// empty value, all of it; else up to the content id that is the value. No topic has the id 0.
+pub(super) const ARCHIVE_IS_COMPLETE: [u8; ROW] = {
+    let mut key = [0xFF; ROW];
+    let mut byte = 0;
+    while byte < ID {
+        key[byte] = 0;
+        byte += 1;
+    }
+    key
+};
+
 /// The key of a user in another user's list.
 pub(super) fn member(user: UserId, place: Position<UserId>) -> [u8; ROW] {
     row(user.get(), place.at, place.id.get())

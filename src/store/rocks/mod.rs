@@ -1,5 +1,6 @@
 //! The store on RocksDB: one directory, one column family a table.
 
+mod archive;
 mod audit;
 mod barriers;
 mod comments;
@@ -23,6 +24,7 @@ mod reactions;
 mod seen;
 mod tables;
 mod topic_ends;
+mod topic_repair;
 mod topics;
 mod unpushed;
 mod upkeep;
@@ -34,10 +36,11 @@ mod walk;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::{DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
+use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::Health;
@@ -125,13 +128,13 @@ pub struct Rocks {
     unpushed: UnpushedRows,
     /// Names of topics, and where their lists end.
     topics: Topics,
-    /// Whether any outbox has a floor.
-    archived: AtomicBool,
+    /// The rows of outboxes, by author.
+    outboxes: Archived,
+    /// The rows of lists of topics, by topic.
+    topic_lists: Archived,
     content_locks: Stripes,
     /// Shared by those who write what hangs on an item (comments, counts), exclusive for who purges it.
     item_locks: SharedStripes,
-    /// Shared by those who write entries of an author, exclusive for who moves them.
-    outbox_locks: SharedStripes,
     user_locks: Stripes,
     pair_locks: Stripes,
     activity_locks: Stripes,
@@ -202,10 +205,10 @@ impl Rocks {
             evicted: Seen::default(),
             unpushed: UnpushedRows::default(),
             topics: Topics::default(),
-            archived: AtomicBool::new(false),
+            outboxes: Archived::new(tables::OUTBOX, tables::OUTBOX_ARCHIVE, Write::Archive),
+            topic_lists: Archived::new(tables::TOPIC_CONTENT, tables::TOPIC_ARCHIVE, Write::ArchiveTopic),
             content_locks: Stripes::default(),
             item_locks: SharedStripes::default(),
-            outbox_locks: SharedStripes::default(),
             user_locks: Stripes::default(),
             pair_locks: Stripes::default(),
             activity_locks: Stripes::default(),
@@ -217,11 +220,13 @@ impl Rocks {
         };
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
-        store.archived = AtomicBool::new(store.look_for_archive()?);
         store.deleted = Seen::of(&store, tables::DELETED)?;
         store.evicted = store.seen_evicted()?;
         store.unpushed.fill(&store)?;
         store.load_highest_topic()?;
+        store.complete_topic_archive(&options.dir)?;
+        store.outboxes.look_for_floors(&store)?;
+        store.topic_lists.look_for_floors(&store)?;
         Ok(store)
     }
 

@@ -34,6 +34,7 @@ pub(super) const HIDDEN_TO: Table = "hidden_to";
 pub(super) const PROFILES: Table = "profiles";
 pub(super) const TOPIC_IDS: Table = "topic_ids";
 pub(super) const TOPIC_CONTENT: Table = "topic_content";
+pub(super) const TOPIC_ARCHIVE: Table = "topic_archive";
 pub(super) const ACTIVITY: Table = "activity";
 pub(super) const UNPUSHED: Table = "unpushed";
 pub(super) const MARKERS: Table = "markers";
@@ -66,6 +67,7 @@ pub(super) const ALL: &[Table] = &[
     PROFILES,
     TOPIC_IDS,
     TOPIC_CONTENT,
+    TOPIC_ARCHIVE,
     ACTIVITY,
     UNPUSHED,
     MARKERS,
@@ -89,7 +91,7 @@ enum Access {
 fn access(table: Table) -> Access {
     match table {
         REACTIONS_BY_TIME | REACTIONS_BY_USER | COMMENTS | USER_COMMENTS => Access::Scan,
-        OUTBOX | OUTBOX_ARCHIVE | INBOX | TOPIC_CONTENT => Access::Scan,
+        OUTBOX | OUTBOX_ARCHIVE | INBOX | TOPIC_CONTENT | TOPIC_ARCHIVE => Access::Scan,
         FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME | MUTES_BY_TIME | HIDDEN_BY_TIME => Access::Scan,
         FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => Access::PointAndScan,
         JOBS => Access::Queue,
@@ -180,7 +182,7 @@ fn options(table: Table, cache: &Cache) -> Options {
             options.set_write_buffer_size(16 * MIB);
             options.set_bottommost_compression_type(DBCompressionType::Zstd);
         }
-        OUTBOX_ARCHIVE => options.set_compression_type(DBCompressionType::Zstd),
+        OUTBOX_ARCHIVE | TOPIC_ARCHIVE => options.set_compression_type(DBCompressionType::Zstd),
         COUNTS => options.set_merge_operator_associative("add", add),
         ITEM_COUNTS => {
             options.set_merge_operator_associative("add_item_counts", add_item_counts);

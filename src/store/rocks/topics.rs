@@ -1,21 +1,21 @@
 //! Topics: an id for each name, and the items of each id, newest first.
 //!
-//! The head row of a partition holds the floor, as in the inbox: what is at or below it does not
-//! count, and compaction drops its rows.
+//! The older items of a list may be in the archive. Its own row there says whether the archive has all that lies
+//! at or below the floors: an earlier version dropped those items (`topic_repair.rs`).
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rocksdb::WriteBatch;
 
-use super::inbox::read_floor;
-use super::tables::{TOPIC_CONTENT, TOPIC_IDS};
+use super::archive::Walks;
+use super::tables::{TOPIC_ARCHIVE, TOPIC_IDS};
 use super::topic_ends::TopicEnds;
-use super::walk::Walk;
 use super::{Rocks, keys, values};
 use crate::cache::Cache;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Span, TopicId};
 use crate::store::Tier;
@@ -39,11 +39,18 @@ pub(super) struct Topics {
     /// The highest id that was given to a name, or was to be. Locked by who gives the next.
     highest: Mutex<u64>,
     ends: TopicEnds,
+    /// Whether the archive is marked as complete.
+    pub(super) complete: AtomicBool,
 }
 
 impl Default for Topics {
     fn default() -> Self {
-        Self { names: Cache::new(NAMES, USUAL_NAME, NAME), highest: Mutex::default(), ends: TopicEnds::default() }
+        Self {
+            names: Cache::new(NAMES, USUAL_NAME, NAME),
+            highest: Mutex::default(),
+            ends: TopicEnds::default(),
+            complete: AtomicBool::new(false),
+        }
     }
 }
 
@@ -69,6 +76,11 @@ pub(super) struct Changing<'a> {
 }
 
 impl Changing<'_> {
+    /// All topics of all items.
+    pub(super) fn ids(&self) -> impl Iterator<Item = TopicId> {
+        self.ids.values().copied()
+    }
+
     /// The ids of an item's topics, each once.
     pub(super) fn of(&self, content: &Content) -> BTreeSet<TopicId> {
         content.topics.iter().filter_map(|name| self.ids.get(name).copied()).collect()
@@ -110,12 +122,17 @@ impl Rocks {
         for name in unknown {
             // Also if the write fails: whatever became of it, no id is given to two names.
             *highest += 1;
-            let id = TopicId::new(*highest).map_err(|_| crate::error::Error::Corrupt("topic ids".to_owned()))?;
+            let id = TopicId::new(*highest).map_err(|_| Error::Corrupt("topic ids".to_owned()))?;
             change.put_cf(table, keys::topic(name), values::topic(id));
             change.put_cf(table, keys::HIGHEST_TOPIC, values::topic(id));
             made.push((name, id));
         }
+        if !self.topics.complete.load(Ordering::Relaxed) {
+            // These are the first names: no list has lost anything.
+            change.put_cf(self.family(TOPIC_ARCHIVE)?, keys::ARCHIVE_IS_COMPLETE, []);
+        }
         self.follow_up(Write::NameTopics, change)?;
+        self.topics.complete.store(true, Ordering::Relaxed);
         for (name, id) in made {
             self.topics.remember(name, id);
             ids.insert(name.to_owned(), id);
@@ -124,7 +141,11 @@ impl Rocks {
     }
 
     /// Adds those that have an id to `ids`; returns the others.
-    fn known_topics<'n>(&self, names: Vec<&'n str>, ids: &mut HashMap<String, TopicId>) -> Result<Vec<&'n str>> {
+    pub(super) fn known_topics<'n>(
+        &self,
+        names: Vec<&'n str>,
+        ids: &mut HashMap<String, TopicId>,
+    ) -> Result<Vec<&'n str>> {
         let mut missed = Vec::new();
         for name in names {
             match self.topics.names.get(name) {
@@ -153,6 +174,11 @@ impl Rocks {
         let highest = row.map(|row| values::read_topic(&row)).transpose()?.map_or(0, TopicId::get);
         self.topics.highest = Mutex::new(highest);
         Ok(())
+    }
+
+    /// Whether any item ever named a topic.
+    pub(super) fn has_topics(&self) -> bool {
+        *self.topics.highest.lock().unwrap_or_else(PoisonError::into_inner) > 0
     }
 
     /// See [`Store::topic`](crate::store::Store::topic).
@@ -207,7 +233,7 @@ impl Rocks {
         Ok(listed)
     }
 
-    /// Rows above the floor, of one instant.
+    /// Rows of a list, of one instant.
     fn topic_rows(
         &self,
         topic: TopicId,
@@ -216,32 +242,37 @@ impl Rocks {
         limit: usize,
         tier: Tier,
     ) -> Result<Vec<Entry>> {
-        let mut walk = Walk::new(self, TOPIC_CONTENT, tier)?;
-        let span = span.newer_than(read_floor(walk.head(topic.get())?)?);
-        let mut found = Vec::new();
-        if span.is_empty() {
+        let (mut found, partition) = (Vec::new(), topic.get());
+        let version = self.topics.ends.version(topic);
+        let mut walks = Walks::new(self, &self.topic_lists, tier)?;
+        if walks.hot_rows(partition, span, order, &mut up_to(limit, &mut found))? {
             return Ok(found);
         }
-        walk.rows(topic.get(), span, order, &mut |cursor, value| {
-            found.push(Entry { cursor, author: values::read_author(value)? });
-            Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        })?;
+        found.clear();
+        if tier == Tier::Memory {
+            walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
+            // The two tables were not opened at one instant, and who may not wait takes no lock.
+            let unchanged = version.is_some() && self.topics.ends.version(topic) == version;
+            return if unchanged { Ok(found) } else { Err(Error::NotCached) };
+        }
+        let held = self.topic_lists.hold([partition]);
+        let snapshot = self.db.snapshot();
+        let mut walks = Walks::at(self, &self.topic_lists, &snapshot)?;
+        drop(held);
+        walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
         Ok(found)
     }
 
-    /// See [`Store::raise_topic_floor`](crate::store::Store::raise_topic_floor).
-    pub fn raise_topic_floor(&self, topic: TopicId, floor: Cursor) -> Result<()> {
-        let _lock = self.floor_locks.one(topic.get());
-        let present = self.get(TOPIC_CONTENT, &keys::head(topic.get()), Tier::Disk)?;
-        if read_floor(present.as_deref())? >= Some(floor) {
-            return Ok(());
-        }
-        let table = self.family(TOPIC_CONTENT)?;
-        let mut change = WriteBatch::default();
-        change.put_cf(table, keys::head(topic.get()), values::cursor(floor));
-        // Nothing stands there. But now the file with the floor reaches over the whole partition, so a
-        // compaction of it takes the rows below the floor too, also where no other topic is about.
-        change.delete_cf(table, keys::tail(topic.get()));
-        self.follow_up(Write::RaiseTopicFloor, change)
+    /// See [`Store::archive_topic`](crate::store::Store::archive_topic).
+    pub fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize> {
+        self.topic_lists.move_rows(self, topic.get(), newest, most)
+    }
+}
+
+/// Takes rows of a list until there are `limit`.
+fn up_to(limit: usize, found: &mut Vec<Entry>) -> impl FnMut(Cursor, &[u8]) -> Result<ControlFlow<()>> {
+    move |cursor, value| {
+        found.push(Entry { cursor, author: values::read_author(value)? });
+        Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use rocksdb::{DBRawIterator, WriteBatch};
+use rocksdb::{DBRawIterator, ReadOptions, Snapshot, WriteBatch};
 
 use super::tables::Table;
 use super::{Rocks, keys, reading, storage};
@@ -29,14 +29,12 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(store: &'a Rocks, table: Table, tier: Tier) -> Result<Self> {
-        let mut options = reading(tier);
-        // Ends at the partition's end, so no walk wades through a neighbour's deletions.
-        options.set_prefix_same_as_start(true);
-        if tier == Tier::Memory {
-            // Those who may not wait do not wade through many deletions either: they get `NotCached`.
-            options.set_max_skippable_internal_keys(MOST_SKIPPED);
-        }
-        Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, options), at_head: None })
+        Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, walking(tier)), at_head: None })
+    }
+
+    /// Over a table as it was at an instant; from disk, if need be.
+    pub(super) fn at(store: &'a Rocks, table: Table, snapshot: &'a Snapshot<'_>) -> Result<Self> {
+        Ok(Self { rows: snapshot.raw_iterator_cf_opt(store.family(table)?, walking(Tier::Disk)), at_head: None })
     }
 
     /// The value at the head of a partition, if there is one. Leaves the iterator at the first row.
@@ -87,6 +85,17 @@ impl<'a> Walk<'a> {
         }
         self.rows.status().map_err(storage)
     }
+}
+
+fn walking(tier: Tier) -> ReadOptions {
+    let mut options = reading(tier);
+    // Ends at the partition's end, so no walk wades through a neighbour's deletions.
+    options.set_prefix_same_as_start(true);
+    if tier == Tier::Memory {
+        // Those who may not wait do not wade through many deletions either: they get `NotCached`.
+        options.set_max_skippable_internal_keys(MOST_SKIPPED);
+    }
+    options
 }
 
 impl Rocks {

@@ -108,7 +108,7 @@ impl Audit<'_> {
     }
 
     fn outbox_floors(&self, authors: impl Iterator<Item = u64>) -> Result<HashMap<u64, Cursor>> {
-        if self.store.has_archive() { self.floors(OUTBOX, authors) } else { Ok(HashMap::new()) }
+        if self.store.outboxes.has_floors() { self.floors(OUTBOX, authors) } else { Ok(HashMap::new()) }
     }
 
     /// The floors of some partitions, of those that have one.

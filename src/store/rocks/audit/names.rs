@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::keys::{self, Counter};
 use super::super::tables::{
     COMMENTS, CONTENT, COUNTS, DELETED, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, ITEM_COUNTS, MARKERS, MUTES, PROFILES,
-    REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_CONTENT, TOPIC_IDS, Table,
+    REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Table,
 };
 use crate::model::ReactionKind;
 
@@ -36,7 +36,7 @@ fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
                 REACTIONS_BY_TIME => (format!("content {own}"), format!("{kind} {place}")),
                 REACTIONS_BY_USER => (format!("user {own}"), format!("{kind} {place}")),
                 COMMENTS => (format!("content {partition}"), place),
-                TOPIC_CONTENT => (format!("topic {partition}"), place),
+                TOPIC_CONTENT | TOPIC_ARCHIVE => (format!("topic {partition}"), place),
                 _ => (format!("user {partition}"), place),
             })
         }
@@ -105,6 +105,7 @@ mod tests {
             (REACTIONS_BY_TIME, row.to_vec(), "content 7", "favorite 100-9"),
             (REACTIONS_BY_USER, row.to_vec(), "user 7", "favorite 100-9"),
             (TOPIC_CONTENT, keys::row(7, 100, 9).to_vec(), "topic 7", "100-9"),
+            (TOPIC_ARCHIVE, keys::row(7, 100, 9).to_vec(), "topic 7", "100-9"),
             (OUTBOX, keys::row(7, 100, 9).to_vec(), "user 7", "100-9"),
             (TOPIC_IDS, b"a\n".to_vec(), "topic \"a\\n\"", "it"),
             (COUNTS, [&keys::id(7)[..], &[3]].concat(), "user 7", "friends"),

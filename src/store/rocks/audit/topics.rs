@@ -1,23 +1,42 @@
-//! Topics: an id for each name, and above the floor a row for each live item that names it.
+//! Topics: an id for each name, and a row for each live item that names it: above the floor in the list, at or
+//! below it in the archive.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::super::keys;
-use super::super::tables::{CONTENT, TOPIC_CONTENT, TOPIC_IDS};
+use super::super::tables::{CONTENT, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Table};
 use super::super::values::{self, Stored};
 use super::content::below;
 use super::window::{MOST, Window};
 use super::{Audit, Row, Wanted, Way, has};
 use crate::error::Result;
-use crate::model::{Content, TopicId};
+use crate::model::{Content, Cursor, TopicId};
 use crate::store::Tier;
 
 impl Audit<'_> {
     pub(super) fn topics(&mut self) -> Result<()> {
-        self.each_batch(TOPIC_CONTENT, |audit, rows| {
-            let mut places = audit.places(TOPIC_CONTENT, rows);
-            let floors = audit.floors(TOPIC_CONTENT, places.iter().map(|(_, topic, _)| *topic))?;
-            places.retain(|(_, topic, cursor)| !below(&floors, *topic, *cursor));
+        self.lists_of_topics(TOPIC_CONTENT)?;
+        self.lists_of_topics(TOPIC_ARCHIVE)?;
+        self.names_of_topics()
+    }
+
+    /// Each row of a list that counts is of a live item that names the topic.
+    fn lists_of_topics(&mut self, table: Table) -> Result<()> {
+        self.each_batch(table, |audit, rows| {
+            let mark = rows.iter().position(|row| row.key[..] == keys::ARCHIVE_IS_COMPLETE);
+            let mut places = match mark {
+                Some(mark) => [audit.places(table, &rows[..mark]), audit.places(table, &rows[mark + 1..])].concat(),
+                None => audit.places(table, rows),
+            };
+            let floors = audit.topic_floors(places.iter().map(|(_, topic, _)| *topic))?;
+            places.retain(|(row, topic, cursor)| {
+                let archived = below(&floors, *topic, *cursor);
+                if table == TOPIC_ARCHIVE && !archived {
+                    audit.find(has(table, &row.key, " above the floor of topic_content"));
+                }
+                // What was moved waits in `topic_content` for a compaction.
+                archived == (table == TOPIC_ARCHIVE)
+            });
             let items = audit.contents(places.iter().map(|(_, _, cursor)| Some(cursor.id)))?;
             let ids = audit.topic_ids(items.iter().flatten().map(|stored| &stored.content))?;
             for ((row, topic, cursor), item) in places.into_iter().zip(items) {
@@ -27,12 +46,15 @@ impl Audit<'_> {
                     names_it && same && deleted_at.is_none()
                 });
                 if !is_right {
-                    audit.find(has(TOPIC_CONTENT, &row.key, ", which is no live item that names it"));
+                    audit.find(has(table, &row.key, ", which is no live item that names it"));
                 }
             }
             Ok(())
-        })?;
-        self.names_of_topics()
+        })
+    }
+
+    fn topic_floors(&self, topics: impl Iterator<Item = u64>) -> Result<HashMap<u64, Cursor>> {
+        if self.store.topic_lists.has_floors() { self.floors(TOPIC_CONTENT, topics) } else { Ok(HashMap::new()) }
     }
 
     /// No id belongs to two names, and none is above the highest.
@@ -72,16 +94,17 @@ impl Audit<'_> {
     /// The rows of live items in the lists of their topics.
     pub(super) fn topic_rows(&mut self, live: &[(&Row, Stored)]) -> Result<()> {
         let ids = self.topic_ids(live.iter().map(|(_, stored)| &stored.content))?;
-        let floors = self.floors(TOPIC_CONTENT, ids.values().copied())?;
+        let floors = self.topic_floors(ids.values().copied())?;
         let mut wanted = Vec::new();
         for (row, Stored { content, .. }) in live {
             for name in content.topics.iter().collect::<BTreeSet<_>>() {
                 match ids.get(name) {
                     None => self.find(format!("content {}: topic_ids lacks its topic {name:?}", content.id)),
-                    Some(topic) if below(&floors, *topic, content.cursor()) => {}
                     Some(topic) => {
+                        let archived = below(&floors, *topic, content.cursor());
+                        let table = if archived { TOPIC_ARCHIVE } else { TOPIC_CONTENT };
                         let key = keys::row(*topic, content.published_at, content.id.get());
-                        wanted.push((*row, Wanted::new(TOPIC_CONTENT, key, values::author(content.author))));
+                        wanted.push((*row, Wanted::new(table, key, values::author(content.author))));
                     }
                 }
             }

@@ -1,0 +1,236 @@
+//! Tables whose older rows are kept in an archive: outboxes, and the lists of topics.
+//!
+//! The newest rows of a partition stand in the *hot* table, which is small and often read. Older rows are
+//! moved to the *archive*, oldest first. The head row of a partition in the hot table holds the floor: what
+//! is at or below it counts in the archive only, and compaction drops its rows from the hot table. Together
+//! the two tables always have the whole partition.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::RwLockReadGuard;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rocksdb::{Snapshot, WriteBatch};
+
+use super::inbox::read_floor;
+use super::locks::SharedStripes;
+use super::tables::Table;
+use super::walk::{Visit, Walk};
+use super::{Rocks, keys, values};
+use crate::error::Result;
+use crate::failpoint::Write;
+use crate::model::{ContentId, Cursor, Order, Span};
+use crate::store::Tier;
+
+/// A partition that no user and no topic has: its head in the archive says that some partition has a floor.
+pub(super) const NOBODY: u64 = 0;
+
+/// A hot table and its archive.
+pub(super) struct Archived {
+    hot: Table,
+    archive: Table,
+    /// The change that moves rows.
+    moving: Write,
+    /// Whether any partition has a floor. While none has, nobody looks for one.
+    any: AtomicBool,
+    /// Shared by those who put or remove rows of a partition, exclusive for who moves them.
+    locks: SharedStripes,
+}
+
+/// Some partitions in which no row is moved until this is dropped.
+#[must_use = "rows may move again when this is dropped"]
+pub(super) struct Held<'a> {
+    of: &'a Archived,
+    /// The floors that were asked for so far.
+    floors: RefCell<HashMap<u64, Option<Cursor>>>,
+    _locks: Vec<RwLockReadGuard<'a, ()>>,
+}
+
+/// One walk over both tables. The archive is opened when it is needed first, and so after the hot table: what is
+/// moved meanwhile is in one of them at least, and the floor that the walk found says in which it counts.
+pub(super) struct Walks<'a> {
+    store: &'a Rocks,
+    of: &'a Archived,
+    tier: Tier,
+    hot: Walk<'a>,
+    archive: Option<Walk<'a>>,
+}
+
+impl Archived {
+    pub(super) fn new(hot: Table, archive: Table, moving: Write) -> Self {
+        Self { hot, archive, moving, any: AtomicBool::new(false), locks: SharedStripes::default() }
+    }
+
+    /// Whether any partition has a floor.
+    pub(super) fn has_floors(&self) -> bool {
+        self.any.load(Ordering::SeqCst)
+    }
+
+    /// Finds out whether any partition has a floor; at start.
+    pub(super) fn look_for_floors(&self, store: &Rocks) -> Result<()> {
+        let mark = store.get(self.archive, &keys::head(NOBODY), Tier::Disk)?;
+        self.any.store(mark.is_some(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// For a change that puts or removes rows of some partitions, to be kept until it is written.
+    pub(super) fn hold(&self, partitions: impl IntoIterator<Item = u64>) -> Held<'_> {
+        Held { of: self, floors: RefCell::default(), _locks: self.locks.shared(partitions) }
+    }
+
+    /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`,
+    /// in one change. Returns how many.
+    pub(super) fn move_rows(&self, store: &Rocks, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
+        let _lock = self.locks.exclusive([partition]);
+        // Before the floor can be seen: whoever sees one looks into the archive.
+        self.any.store(true, Ordering::SeqCst);
+        let mut walk = Walk::new(store, self.hot, Tier::Disk)?;
+        let floor = read_floor(walk.head(partition)?)?;
+        let span = Span { before: newest.next_newer(), after: floor };
+        let (hot, archive) = (store.family(self.hot)?, store.family(self.archive)?);
+        let mut change = WriteBatch::default();
+        change.put_cf(archive, keys::head(NOBODY), []);
+        let (mut moved, mut last) = (0, None);
+        walk.rows(partition, span, Order::OldestFirst, &mut |cursor: Cursor, value| {
+            change.put_cf(archive, keys::row(partition, cursor.at, cursor.id.get()), value);
+            moved += 1;
+            last = Some(cursor);
+            Ok(if moved < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        let Some(floor) = last else { return Ok(0) };
+        change.put_cf(hot, keys::head(partition), values::cursor(floor));
+        // Nothing stands there. But now the file with the floor reaches over the whole partition, so a
+        // compaction of it takes the rows below the floor too, also where no other partition is about.
+        change.delete_cf(hot, keys::tail(partition));
+        store.follow_up(self.moving, change)?;
+        Ok(moved)
+    }
+
+    /// Adds the end of a row to a change, wherever it stands. The caller holds the partition until the change is
+    /// written.
+    pub(super) fn delete_row(
+        &self,
+        store: &Rocks,
+        change: &mut WriteBatch,
+        partition: u64,
+        place: Cursor,
+    ) -> Result<()> {
+        let key = keys::row(partition, place.at, place.id.get());
+        change.delete_cf(store.family(self.hot)?, key);
+        if self.has_floors() {
+            change.delete_cf(store.family(self.archive)?, key);
+        }
+        Ok(())
+    }
+}
+
+impl Held<'_> {
+    /// Where a new row of a partition that is held belongs.
+    pub(super) fn table_of(&self, store: &Rocks, partition: u64, place: Cursor) -> Result<Table> {
+        let Archived { hot, archive, .. } = *self.of;
+        if !self.of.has_floors() {
+            return Ok(hot);
+        }
+        let known = self.floors.borrow().get(&partition).copied();
+        let floor = match known {
+            Some(floor) => floor,
+            None => {
+                let floor = read_floor(store.get(hot, &keys::head(partition), Tier::Disk)?.as_deref())?;
+                self.floors.borrow_mut().insert(partition, floor);
+                floor
+            }
+        };
+        Ok(if Some(place) <= floor { archive } else { hot })
+    }
+}
+
+impl<'a> Walks<'a> {
+    /// Over what is there from now on; what a walk goes on to in the archive may be later than what it found above.
+    pub(super) fn new(store: &'a Rocks, of: &'a Archived, tier: Tier) -> Result<Self> {
+        Ok(Self { store, of, tier, hot: Walk::new(store, of.hot, tier)?, archive: None })
+    }
+
+    /// Over both tables as they were at one instant. The caller holds the partitions to be walked over while this
+    /// is made: a compaction drops what was moved whether or not a snapshot is older.
+    pub(super) fn at(store: &'a Rocks, of: &'a Archived, snapshot: &'a Snapshot<'_>) -> Result<Self> {
+        let hot = Walk::at(store, of.hot, snapshot)?;
+        Ok(Self { store, of, tier: Tier::Disk, hot, archive: Some(Walk::at(store, of.archive, snapshot)?) })
+    }
+
+    /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
+    pub(super) fn rows(
+        &mut self,
+        partition: u64,
+        span: Span<ContentId>,
+        order: Order,
+        visit: &mut Visit<'_, ContentId>,
+    ) -> Result<()> {
+        let (above, below) = self.parts(partition, span)?;
+        let enough = Cell::new(false);
+        let mut visit = |place: Cursor, value: &[u8]| {
+            let flow = visit(place, value)?;
+            enough.set(flow.is_break());
+            Ok(flow)
+        };
+        let Some(below) = below else { return self.hot.rows(partition, above, order, &mut visit) };
+        match order {
+            Order::NewestFirst => {
+                if !above.is_empty() {
+                    self.hot.rows(partition, above, order, &mut visit)?;
+                }
+                if !enough.get() {
+                    self.archive()?.rows(partition, below, order, &mut visit)?;
+                }
+            }
+            Order::OldestFirst => {
+                self.archive()?.rows(partition, below, order, &mut visit)?;
+                if !enough.get() && !above.is_empty() {
+                    self.hot.rows(partition, above, order, &mut visit)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same as far as that takes the hot table only; false if rows of the archive may be wanted too, and then
+    /// `visit` may or may not have seen the others.
+    pub(super) fn hot_rows(
+        &mut self,
+        partition: u64,
+        span: Span<ContentId>,
+        order: Order,
+        visit: &mut Visit<'_, ContentId>,
+    ) -> Result<bool> {
+        let (above, below) = self.parts(partition, span)?;
+        if below.is_some() && (order == Order::OldestFirst || above.is_empty()) {
+            return Ok(false);
+        }
+        let mut enough = false;
+        self.hot.rows(partition, above, order, &mut |place, value| {
+            let flow = visit(place, value)?;
+            enough = flow.is_break();
+            Ok(flow)
+        })?;
+        Ok(enough || below.is_none())
+    }
+
+    /// The part of a span that lies in the hot table, and the part in the archive if there is one.
+    fn parts(&mut self, partition: u64, span: Span<ContentId>) -> Result<(Span<ContentId>, Option<Span<ContentId>>)> {
+        // Asked after the hot table was opened: a floor that it has makes this true.
+        if !self.of.has_floors() {
+            return Ok((span, None));
+        }
+        let Some(floor) = read_floor(self.hot.head(partition)?)? else { return Ok((span, None)) };
+        let below = floor.next_newer().map_or(span, |top| span.older_than(top));
+        Ok((span.newer_than(Some(floor)), Some(below).filter(|below| !below.is_empty())))
+    }
+
+    fn archive(&mut self) -> Result<&mut Walk<'a>> {
+        let walk = match self.archive.take() {
+            Some(walk) => walk,
+            None => Walk::new(self.store, self.of.archive, self.tier)?,
+        };
+        Ok(self.archive.insert(walk))
+    }
+}

@@ -1,0 +1,194 @@
+//! Completing the archive of topics in a directory of an earlier version.
+//!
+//! That version had no archive: where it raised the floor of a list, compaction dropped the items below, and later
+//! ones with older times were not listed. They are found again in `content`. The repair comes once, before
+//! anything is read or written, and a mark in the archive says that it is done, or how far it got: after a crash it
+//! goes on from there.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use rocksdb::{DBRawIterator, ReadOptions, WriteBatch, properties};
+
+use super::archive::NOBODY;
+use super::inbox::read_floor;
+use super::tables::{CONTENT, TOPIC_ARCHIVE, TOPIC_CONTENT};
+use super::{Rocks, keys, storage, values};
+use crate::error::{Error, Result};
+use crate::failpoint::Write;
+use crate::model::{Content, ContentId, Cursor, TopicId};
+use crate::store::Tier;
+
+/// Most items looked at together.
+const ITEMS: usize = 1000;
+/// Fewer if they have this many bytes.
+const BYTES: usize = 1 << 20;
+/// How often the log says how far it is.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// Some items that stand one after the other.
+#[derive(Default)]
+struct Part {
+    /// Those of them that are live and name a topic.
+    live: Vec<Content>,
+    looked_at: u64,
+    /// The id of the last.
+    last: u64,
+}
+
+impl Rocks {
+    /// Puts into the archive of topics what an earlier version dropped from their lists, unless that was done.
+    pub(super) fn complete_topic_archive(&self, dir: &Path) -> Result<()> {
+        let mark = self.get(TOPIC_ARCHIVE, &keys::ARCHIVE_IS_COMPLETE, Tier::Disk)?;
+        let start = match mark.as_deref() {
+            Some([]) => {
+                self.topics.complete.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            Some(reached) => {
+                keys::number(reached).ok_or_else(|| Error::Corrupt("mark of the archive of topics".to_owned()))?
+            }
+            // The first name comes with the mark.
+            None if !self.has_topics() => return Ok(()),
+            None if !self.has_topic_floors()? => {
+                if let Err(error) = self.mark_topic_archive() {
+                    tracing::debug!(%error, "the next start looks again whether any topic has a floor");
+                }
+                return Ok(());
+            }
+            None => 0,
+        };
+        self.repair_topics(start).map_err(|error| {
+            let dir = dir.display();
+            Error::Setup(format!(
+                "data directory {dir}: the lists of topics, which an earlier version cut short, were not completed: \
+                 {error}; the next start goes on with it"
+            ))
+        })
+    }
+
+    fn repair_topics(&self, start: u64) -> Result<()> {
+        let content = self.family(CONTENT)?;
+        let about = self.db.property_int_value_cf(content, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
+        let about = about.unwrap_or_default();
+        tracing::info!("an earlier version cut lists of topics short: all items, about {about}, are looked at once");
+        let mut rows = self.db.raw_iterator_cf_opt(content, scanning());
+        rows.seek(keys::id(start));
+        let (mut looked_at, mut put, mut told) = (0, 0, Instant::now());
+        loop {
+            let part = next_part(&mut rows)?;
+            if part.looked_at == 0 {
+                break;
+            }
+            looked_at += part.looked_at;
+            put += self.repair_part(&part)?;
+            if told.elapsed() >= TELL_EVERY {
+                told = Instant::now();
+                tracing::info!("{looked_at} items looked at, {put} put back into lists of topics");
+            }
+        }
+        self.mark_topic_archive()?;
+        tracing::info!("lists of topics are complete: {looked_at} items looked at, {put} put back");
+        Ok(())
+    }
+
+    /// Puts what a part has at or below floors into the archive; how many rows that is.
+    fn repair_part(&self, part: &Part) -> Result<usize> {
+        let names: BTreeSet<&str> = part.live.iter().flat_map(|item| &item.topics).map(String::as_str).collect();
+        let mut ids = HashMap::new();
+        // A name without an id has no list; a check names it.
+        self.known_topics(names.into_iter().collect(), &mut ids)?;
+        let floors = self.topic_floors(ids.values().copied().collect())?;
+        let archive = self.family(TOPIC_ARCHIVE)?;
+        let (mut change, mut put) = (WriteBatch::default(), 0);
+        for item in &part.live {
+            for topic in item.topics.iter().filter_map(|name| ids.get(name)).collect::<BTreeSet<_>>() {
+                if floors.get(topic).is_some_and(|floor| item.cursor() <= *floor) {
+                    change.put_cf(archive, keys::topic_entry(*topic, item.cursor()), values::author(item.author));
+                    put += 1;
+                }
+            }
+        }
+        if put > 0 {
+            change.put_cf(archive, keys::head(NOBODY), []);
+            change.put_cf(archive, keys::ARCHIVE_IS_COMPLETE, keys::id(part.last + 1));
+            self.follow_up(Write::RepairTopics, change)?;
+        }
+        Ok(put)
+    }
+
+    fn topic_floors(&self, topics: BTreeSet<TopicId>) -> Result<HashMap<TopicId, Cursor>> {
+        let heads: Vec<_> = topics.iter().map(|topic| keys::head(topic.get())).collect();
+        let rows = self.get_many(TOPIC_CONTENT, heads.iter().map(<[u8; keys::ROW]>::as_slice), Tier::Disk)?;
+        let mut floors = HashMap::new();
+        for (topic, row) in topics.into_iter().zip(rows) {
+            if let Some(floor) = read_floor(row.as_deref())? {
+                floors.insert(topic, floor);
+            }
+        }
+        Ok(floors)
+    }
+
+    fn mark_topic_archive(&self) -> Result<()> {
+        let mut change = WriteBatch::default();
+        let archive = self.family(TOPIC_ARCHIVE)?;
+        if self.has_topic_floors()? {
+            change.put_cf(archive, keys::head(NOBODY), []);
+        }
+        change.put_cf(archive, keys::ARCHIVE_IS_COMPLETE, []);
+        self.follow_up(Write::RepairTopics, change)?;
+        self.topics.complete.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether the list of any topic has a floor: by a seek a topic.
+    fn has_topic_floors(&self) -> Result<bool> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(TOPIC_CONTENT)?, scanning());
+        rows.seek_to_first();
+        while let Some(key) = rows.key() {
+            if keys::is_head(key) {
+                return Ok(true);
+            }
+            let Some(partition) = keys::number(key) else { return Err(Error::Corrupt("a key in topics".to_owned())) };
+            rows.seek(keys::id(partition.saturating_add(1)));
+        }
+        rows.status().map_err(storage)?;
+        Ok(false)
+    }
+}
+
+/// For a walk over a whole table, which leaves the cache to others.
+fn scanning() -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.set_total_order_seek(true);
+    options.fill_cache(false);
+    options
+}
+
+/// The next items; none at the end.
+fn next_part(rows: &mut DBRawIterator<'_>) -> Result<Part> {
+    let (mut part, mut bytes) = (Part::default(), 0);
+    while let Some((key, value)) = rows.item() {
+        part.looked_at += 1;
+        bytes += value.len();
+        if let Some(raw) = keys::number(key) {
+            part.last = raw;
+            match ContentId::new(raw).ok().map(|id| values::read_content(id, value)) {
+                Some(Ok(stored)) if stored.deleted_at.is_none() && !stored.content.topics.is_empty() => {
+                    part.live.push(stored.content);
+                }
+                Some(Ok(_)) => {}
+                // It is in no list that can be read; a check names it.
+                _ => tracing::warn!("content {raw} does not read, and is put back into no list of a topic"),
+            }
+        }
+        rows.next();
+        if part.looked_at == ITEMS as u64 || bytes >= BYTES {
+            break;
+        }
+    }
+    rows.status().map_err(storage)?;
+    Ok(part)
+}
