@@ -38,6 +38,7 @@ mod promises {
     pub(crate) mod threads;
     pub(crate) mod told;
     pub(crate) mod upkeep;
+    pub(crate) mod verify;
 }
 
 use promises::prove::run_sequences;
@@ -71,4 +72,9 @@ fn what_is_shown_is_never_older_than_what_was_acknowledged() {
 #[test]
 fn every_write_of_a_job_or_a_trim_leaves_the_answers_as_they_are() {
     promises::steps::run();
+}
+
+#[test]
+fn a_verification_finds_what_is_wrong_and_nothing_else() {
+    promises::verify::run();
 }

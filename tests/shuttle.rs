@@ -13,7 +13,9 @@ mod ensure;
 
 /// What the sources below name as `crate::sync`.
 mod sync {
-    pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, atomic};
+    pub(crate) use shuttle::sync::{
+        Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic,
+    };
 }
 
 // What they name as `crate::cache`, `crate::error`, `crate::failpoint` and `crate::model`.

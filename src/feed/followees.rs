@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::live::Live;
 use crate::model::{CacheUsage, UserId};
 use crate::store::{Store, Tier};
-use crate::sync::{Mutex, PoisonError};
+use crate::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
 /// About what a list costs: its ids, and what holds them.
 const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64;
 const USUAL_LIST: u64 = 208;
-/// Locks for the readers' turns.
+/// Locks for the readers' turns, and gates: readers share so many of each.
 const STRIPES: usize = 1024;
 
 /// A list of authors, ascending, shared with whoever reads it.
@@ -27,6 +27,8 @@ pub(super) struct Followees {
     lists: Fresh<UserId, List>,
     live: Arc<Live>,
     turns: Box<[Mutex<()>]>,
+    /// Shared by those who change a user's list, exclusive for who wants it to stay as it is.
+    gates: Box<[RwLock<()>]>,
 }
 
 /// A change of a user's list under way. First the list is dropped, then the user's streams are told.
@@ -34,6 +36,7 @@ pub(super) struct Followees {
 pub(super) struct Changing<'a> {
     _change: fresh::Changing<'a, UserId, List>,
     _tells: Tells<'a>,
+    _gate: RwLockReadGuard<'a, ()>,
 }
 
 struct Tells<'a> {
@@ -50,6 +53,7 @@ impl Followees {
             lists: Fresh::new(CAPACITY, USUAL_LIST, LIST),
             live,
             turns: (0..STRIPES).map(|_| Mutex::default()).collect(),
+            gates: (0..STRIPES).map(|_| RwLock::new(())).collect(),
         }
     }
 
@@ -63,10 +67,25 @@ impl Followees {
         self.lists.usage()
     }
 
+    fn gate(&self, user: UserId) -> &RwLock<()> {
+        &self.gates[stripe(user)]
+    }
+
+    /// Has changes of a user's list wait until the result is dropped; comes after those under way.
+    pub(super) fn hold(&self, user: UserId) -> RwLockWriteGuard<'_, ()> {
+        self.gate(user).write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Announces a change of a user's list by which these authors come or go; it ends when the result is dropped.
     pub(super) fn change<'a>(&'a self, store: &'a Store, user: UserId, authors: Vec<UserId>) -> Changing<'a> {
-        Changing { _change: self.lists.change(user), _tells: Tells { followees: self, store, user, authors } }
+        let gate = self.gate(user).read().unwrap_or_else(PoisonError::into_inner);
+        let tells = Tells { followees: self, store, user, authors };
+        Changing { _change: self.lists.change(user), _tells: tells, _gate: gate }
     }
+}
+
+fn stripe(user: UserId) -> usize {
+    (user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES
 }
 
 impl Drop for Tells<'_> {
@@ -77,8 +96,7 @@ impl Drop for Tells<'_> {
             return;
         }
         // One after the other: what is told last was looked up last.
-        let index = (user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES;
-        let _turn = self.followees.turns[index].lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.followees.turns[stripe(user)].lock().unwrap_or_else(PoisonError::into_inner);
         // With `include_own` users are shown themselves, whatever they do.
         self.authors.retain(|author| *author != user);
         match self.store.authors_among(user, &self.authors, Tier::Disk) {

@@ -6,12 +6,12 @@
 
 mod activity;
 mod ahead;
-mod audit;
 mod barriers;
 mod cards;
 mod comments;
 mod content;
 mod contents;
+mod explain;
 mod followees;
 mod fresh;
 mod lanes;
@@ -26,6 +26,7 @@ mod timeline;
 mod topics;
 mod turns;
 mod users;
+mod verify;
 
 use std::sync::Arc;
 
@@ -34,13 +35,14 @@ use crate::live::Live;
 use crate::model::{CacheUsage, Millis};
 use crate::store::Store;
 
-pub use audit::{Explanation, Verification};
+pub use explain::Explanation;
 pub use lanes::{LanesUsage, Lead, Told};
 pub use live::Happened;
 pub use markers::MOST_UNREAD;
 pub use reactions::Reacting;
 pub use reading::Count;
 pub use relations::Follow;
+pub use verify::Verification;
 
 /// The settings that change what the rules do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

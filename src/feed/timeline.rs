@@ -21,6 +21,8 @@ use std::ops::ControlFlow;
 /// How often a page is read again before it is pulled instead. A pull needs no inbox, and so
 /// nothing that could change between.
 const ATTEMPTS: usize = 4;
+/// How often for those who look after the server, and want to see the inbox.
+const PATIENT_ATTEMPTS: usize = 64;
 
 /// How many entries are asked for at least once some were deleted: at first,
 const FIRST_MORE: usize = 32;
@@ -57,7 +59,7 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        self.timeline_of(user, request, tier, || self.see(user, tier))
+        self.exact(user, tier, || self.see(user, tier), |stretch| self.page(request, stretch, tier))
     }
 
     /// The same page without the user being seen, for those who look after the server.
@@ -67,17 +69,8 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        self.timeline_of(user, request, tier, || self.store.activity(user, tier))
-    }
-
-    fn timeline_of(
-        &self,
-        user: UserId,
-        request: &PageRequest<ContentId>,
-        tier: Tier,
-        activity: impl Fn() -> Result<Activity>,
-    ) -> Result<Page<Entry, ContentId>> {
-        self.exact(user, tier, activity, |stretch| self.page(request, stretch, tier))
+        let activity = || self.store.activity(user, tier);
+        self.exact_after(PATIENT_ATTEMPTS, user, tier, activity, |stretch| self.page(request, stretch, tier))
     }
 
     /// What `look` makes of a timeline, of which it gets stretches: from the inbox if that can be, or else
@@ -89,7 +82,18 @@ impl Feed {
         activity: impl Fn() -> Result<Activity>,
         look: impl Fn(&Stretches<'_>) -> Result<T>,
     ) -> Result<T> {
-        for _ in 0..ATTEMPTS {
+        self.exact_after(ATTEMPTS, user, tier, activity, look)
+    }
+
+    fn exact_after<T>(
+        &self,
+        attempts: usize,
+        user: UserId,
+        tier: Tier,
+        activity: impl Fn() -> Result<Activity>,
+        look: impl Fn(&Stretches<'_>) -> Result<T>,
+    ) -> Result<T> {
+        for _ in 0..attempts {
             let instant = self.instant();
             let epoch = self.backlog.epoch(user);
             // Before anything else: from here on, fan-outs that choose their recipients choose a

@@ -1,25 +1,11 @@
-//! Comparing what a timeline shows with what it should.
+//! Why an item is, or is not, in a timeline.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::Feed;
 use crate::error::Result;
-use crate::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
+use crate::model::{ContentId, Cursor, Entry, Order, PageRequest, Span, UserId};
 use crate::store::Tier;
-
-/// The diff of the fast answer against a pure pull.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verification {
-    /// How many items were compared.
-    pub compared: usize,
-    /// Whether the comparison reached the end of the timeline.
-    pub complete: bool,
-    /// Items that the fast answer lacks.
-    pub missing: Vec<Entry>,
-    /// Items that the fast answer has and should not have, or has twice or out of order.
-    pub extra: Vec<Entry>,
-}
 
 /// Why an item is, or is not, in a timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,63 +35,7 @@ pub struct Explanation {
     pub pulled: bool,
 }
 
-/// How often a difference is looked at again before it counts.
-const ATTEMPTS: usize = 3;
-/// Items a page of a comparison.
-const PAGE: usize = 100;
-
 impl Feed {
-    /// Compares the newest `depth` items of a user's timeline with a pull of all outboxes.
-    /// A difference is looked at again, so that a change made meanwhile does not count as one.
-    pub fn verify(&self, user: UserId, depth: usize) -> Result<Verification> {
-        let mut result = self.verify_once(user, depth)?;
-        for _ in 1..ATTEMPTS {
-            if result.missing.is_empty() && result.extra.is_empty() {
-                break;
-            }
-            result = self.verify_once(user, depth)?;
-        }
-        Ok(result)
-    }
-
-    fn verify_once(&self, user: UserId, depth: usize) -> Result<Verification> {
-        let fast = self.scroll(depth, |request| self.peeked_timeline(user, request, Tier::Disk))?;
-        let pulled = self.scroll(depth, |request| self.pulled_timeline(user, request, Tier::Disk))?;
-        let right: BTreeSet<_> = pulled.0.iter().map(|entry| entry.cursor).collect();
-        let mut shown = BTreeSet::new();
-        let mut extra = Vec::new();
-        let mut last = None;
-        for entry in &fast.0 {
-            let in_order = last.is_none_or(|last| entry.cursor < last);
-            if !right.contains(&entry.cursor) || !shown.insert(entry.cursor) || !in_order {
-                extra.push(*entry);
-            }
-            last = Some(entry.cursor);
-        }
-        let missing = pulled.0.iter().filter(|entry| !shown.contains(&entry.cursor)).copied().collect();
-        Ok(Verification { compared: pulled.0.len(), complete: pulled.1, missing, extra })
-    }
-
-    /// Follows `next` until `depth` items or the end; also says whether it was the end.
-    fn scroll(
-        &self,
-        depth: usize,
-        page: impl Fn(&PageRequest<ContentId>) -> Result<Page<Entry, ContentId>>,
-    ) -> Result<(Vec<Entry>, bool)> {
-        let mut items = Vec::new();
-        let mut before = None;
-        while items.len() < depth {
-            let limit = PAGE.min(depth - items.len());
-            let part = page(&PageRequest { span: Span { before, after: None }, limit })?;
-            items.extend(part.items);
-            before = part.next;
-            if before.is_none() {
-                return Ok((items, true));
-            }
-        }
-        Ok((items, false))
-    }
-
     /// Says why an item is, or is not, in a user's timeline.
     pub fn explain(&self, user: UserId, id: ContentId) -> Result<Explanation> {
         let floor =

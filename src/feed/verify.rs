@@ -1,0 +1,167 @@
+//! Comparing what a timeline shows with what it should, while everything may change.
+//!
+//! The fast answer and a pull of all outboxes are read a page at a time, one right after the other. What changes
+//! between the two makes them differ, and rightly. So a difference is only a suspicion. The page is read again while
+//! nobody changes whose content the reader is shown, and what still differs is looked at item by item while edits,
+//! deletes and restores of the item wait, too. Then three must agree: the item as it is stored, the fast answer at
+//! its place, and the pull there.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::Feed;
+use crate::error::Result;
+use crate::model::{ContentId, Cursor, Entry, Page, PageRequest, Span, UserId};
+use crate::store::Tier;
+
+/// The diff of the fast answer against a pure pull.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// How many items were compared.
+    pub compared: usize,
+    /// Whether the comparison reached the end of the timeline.
+    pub complete: bool,
+    /// Items that the fast answer lacks.
+    pub missing: Vec<Entry>,
+    /// Items that the fast answer has and should not have, or has twice or out of order.
+    pub extra: Vec<Entry>,
+}
+
+/// Items a page of a comparison.
+const PAGE: usize = 100;
+/// How often a suspicion is looked at, while the item is being published;
+const ATTEMPTS: usize = 100;
+/// and the pause between.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// What a second look at an item finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Right,
+    Missing,
+    Extra,
+    /// The item is being published: no answer must have it yet, and any may.
+    Open,
+}
+
+impl Feed {
+    /// Compares the newest `depth` items of a user's timeline with a pull of all outboxes. Whatever is published
+    /// or changed meanwhile is no difference. Holds up changes of items that seem to differ, and of whose content the
+    /// user is shown, for as long as a page or an item is looked at again.
+    pub fn verify(&self, user: UserId, depth: usize) -> Result<Verification> {
+        let mut result = Verification::default();
+        let mut before = None;
+        while result.compared < depth {
+            let request = PageRequest { span: Span { before, after: None }, limit: PAGE.min(depth - result.compared) };
+            let (mut pulled, mut suspects) = self.differences(user, &request)?;
+            if !suspects.is_empty() {
+                // An author who came or went takes many items along.
+                let _authors = self.followees.hold(user);
+                (pulled, suspects) = self.differences(user, &request)?;
+            }
+            for entry in suspects {
+                match self.look_again(user, entry)? {
+                    Verdict::Missing => result.missing.push(entry),
+                    Verdict::Extra => result.extra.push(entry),
+                    Verdict::Right | Verdict::Open => {}
+                }
+            }
+            result.compared += pulled.items.len();
+            before = pulled.next;
+            if before.is_none() {
+                result.complete = true;
+                break;
+            }
+        }
+        Ok(result)
+    }
+
+    /// A pulled page, and what the fast answer has otherwise in that stretch.
+    fn differences(
+        &self,
+        user: UserId,
+        request: &PageRequest<ContentId>,
+    ) -> Result<(Page<Entry, ContentId>, Vec<Entry>)> {
+        let pulled = self.pulled_timeline(user, request, Tier::Disk)?;
+        let shown = self.shown(user, request.span.before, pulled.next)?;
+        let right: HashSet<_> = pulled.items.iter().collect();
+        let (mut seen, mut suspects, mut last) = (HashSet::new(), Vec::new(), None);
+        for entry in &shown {
+            let in_order = last.is_none_or(|last| entry.cursor < last);
+            if !seen.insert(entry) || !right.contains(entry) || !in_order {
+                suspects.push(*entry);
+            }
+            last = Some(entry.cursor);
+        }
+        suspects.extend(pulled.items.iter().filter(|entry| !seen.contains(entry)));
+        Ok((pulled, suspects))
+    }
+
+    /// The fast answer below a place, down to and including `last`, or to the end.
+    fn shown(&self, user: UserId, mut before: Option<Cursor>, last: Option<Cursor>) -> Result<Vec<Entry>> {
+        let mut shown = Vec::new();
+        loop {
+            let request = PageRequest { span: Span { before, after: None }, limit: PAGE };
+            let page = self.peeked_timeline(user, &request, Tier::Disk)?;
+            let is_below = page.items.last().map(|entry| entry.cursor) <= last;
+            shown.extend(page.items.into_iter().filter(|entry| Some(entry.cursor) >= last));
+            before = page.next.filter(|_| last.is_none() || !is_below);
+            if before.is_none() {
+                return Ok(shown);
+            }
+        }
+    }
+
+    fn look_again(&self, user: UserId, entry: Entry) -> Result<Verdict> {
+        for _ in 0..ATTEMPTS {
+            let verdict = {
+                let _item = self.turns.take(entry.cursor.id);
+                let _authors = self.followees.hold(user);
+                self.look(user, entry)?
+            };
+            if verdict != Verdict::Open {
+                return Ok(verdict);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(Verdict::Open)
+    }
+
+    /// Of the changes of an item only its publish can come meanwhile.
+    fn look(&self, user: UserId, entry: Entry) -> Result<Verdict> {
+        let belongs = self.belongs(user, entry)?;
+        // After that look: the job of an item that was found is known, and its place in the order is settled.
+        let sequencer = self.live.sequencer();
+        let instant = self.instant();
+        let mut settled = vec![entry];
+        instant.keep_older(&mut settled);
+        if settled.is_empty() || sequencer.knows(&[entry.cursor]) == [None] {
+            return Ok(Verdict::Open);
+        }
+        // Two items, so that one that comes twice is seen.
+        let request = PageRequest { span: Span { before: entry.cursor.next_newer(), after: None }, limit: 2 };
+        let has = |items: &[Entry]| {
+            items.first() == Some(&entry) && items.get(1).is_none_or(|next| next.cursor < entry.cursor)
+        };
+        let shown = self.peeked_timeline(user, &request, Tier::Disk)?.items;
+        let pulled = self.pulled_timeline(user, &request, Tier::Disk)?.items;
+        let agree = has(&shown) == belongs && has(&pulled) == belongs;
+        Ok(if self.belongs(user, entry)? != belongs {
+            Verdict::Open
+        } else if agree {
+            Verdict::Right
+        } else if shown.contains(&entry) {
+            Verdict::Extra
+        } else {
+            Verdict::Missing
+        })
+    }
+
+    /// Whether the definition of a timeline has an item.
+    fn belongs(&self, user: UserId, entry: Entry) -> Result<bool> {
+        let content = self.store.contents(&[entry.cursor.id], Tier::Disk)?.pop().flatten();
+        let is_live = content.is_some_and(|content| content.broadcast && content.entry() == entry);
+        let is_own = self.rules.include_own && entry.author == user;
+        Ok(is_live && (is_own || self.store.authors(user, Tier::Disk)?.binary_search(&entry.author).is_ok()))
+    }
+}

@@ -1,0 +1,166 @@
+//! `verify` while everything changes: it finds nothing where nothing is wrong, and what is wrong every time.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use tideline::feed::Feed;
+use tideline::model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
+use tideline::store::{Store, Tier};
+
+use super::names::{place, user};
+use super::seed::{Random, scaled, seed};
+use super::shape::{Kind, LONG, Shape, WIDE};
+use super::system::System;
+
+/// Nothing is trimmed and nobody dormant, so that the inbox has a row for everything.
+const SHAPE: Shape = Shape {
+    inbox_limit: 1_000_000,
+    outbox_limit: 0,
+    topic_limit: 5,
+    push_threshold: 100,
+    pull_threshold: 100,
+    chunk: 2,
+    workers: 2,
+    follow_limit: 100,
+    include_own: false,
+    active_for: LONG,
+    evict_after: 0,
+    queue: WIDE,
+    sync: false,
+    deleted_retention: LONG,
+    max_ahead: LONG,
+};
+const READER: u64 = 1;
+/// Publishes before everything, and is followed all the time.
+const QUIET: u64 = 2;
+/// Items of the quiet author. They have even times.
+const ITEMS: u64 = 150;
+/// Change all the time what they published; the reader follows them always.
+const BUSY: [u64; 2] = [3, 4];
+/// Publish, and are followed and unfollowed; muted; hide from the reader.
+const FICKLE: [u64; 3] = [5, 6, 7];
+/// Verifications in each of the states that the inbox is in.
+const TIMES: u32 = 40;
+
+pub(crate) fn run() {
+    let mut system = System::new(Kind::Rocks, SHAPE);
+    let feed = system.feed.clone();
+    let everybody: Vec<_> = [QUIET].into_iter().chain(BUSY).chain(FICKLE).map(|author| (user(author), None)).collect();
+    feed.relate(user(READER), &everybody, &[]).expect("follows");
+    (1..=ITEMS).for_each(|n| _ = publish(&feed, QUIET, Some(2 * n), Some(n)).expect("publishes"));
+    for author in FICKLE {
+        (1..=100).for_each(|n| _ = publish(&feed, author, Some(3 * n), None).expect("publishes"));
+    }
+    let top = PageRequest { span: Span::ALL, limit: 100 };
+    feed.timeline(user(READER), &top, Tier::Disk).expect("reads");
+    system.drain().expect("settles");
+    let (stop, calls) = (AtomicBool::new(false), AtomicU64::new(0));
+    let checked = thread::scope(|scope| {
+        for (number, author) in (0..).zip(BUSY.into_iter().chain(FICKLE)) {
+            let (feed, stop, calls) = (&feed, &stop, &calls);
+            scope.spawn(move || post(feed, author, Random::new(seed() + number), stop, calls));
+        }
+        for author in FICKLE {
+            let (feed, stop, calls) = (&feed, &stop, &calls);
+            scope.spawn(move || relate(feed, author, stop, calls));
+        }
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&feed, &calls)));
+        stop.store(true, Ordering::SeqCst);
+        checked
+    });
+    if let Err(why) = checked {
+        std::panic::resume_unwind(why);
+    }
+    system.drain().expect("settles");
+    found(&feed, &[], &[], "at rest");
+}
+
+/// A sound inbox, one row too few, both, one row too many, and a sound one again.
+fn check(feed: &Feed, calls: &AtomicU64) {
+    let Store::Rocks(rocks) = &**feed.store() else { panic!("on disk") };
+    let reader = user(READER);
+    let lost = |n: u64| Entry { cursor: place(2 * n, n), author: user(QUIET) };
+    let added = Entry { cursor: place(101, 1_000_000), author: user(QUIET) };
+    let several = |missing: &[Entry], extra: &[Entry], what: &str| {
+        let before = calls.load(Ordering::SeqCst);
+        for _ in 0..scaled(TIMES) {
+            found(feed, missing, extra, what);
+        }
+        assert!(calls.load(Ordering::SeqCst) > before, "{what}: nothing changed meanwhile");
+    };
+    several(&[], &[], "sound");
+    rocks.delete_inbox_row(reader, lost(40).cursor).expect("deletes");
+    several(&[lost(40)], &[], "a row too few");
+    rocks.put_inbox_row(reader, added).expect("puts");
+    rocks.delete_inbox_row(reader, lost(140).cursor).expect("deletes");
+    several(&[lost(140), lost(40)], &[added], "two too few and one too many");
+    rocks.put_inbox_row(reader, lost(40)).expect("puts");
+    rocks.put_inbox_row(reader, lost(140)).expect("puts");
+    several(&[], &[added], "a row too many");
+    rocks.delete_inbox_row(reader, added.cursor).expect("deletes");
+    several(&[], &[], "sound again");
+}
+
+#[track_caller]
+fn found(feed: &Feed, missing: &[Entry], extra: &[Entry], what: &str) {
+    let found = feed.verify(user(READER), 100_000).expect("compares");
+    assert_eq!((&found.missing[..], &found.extra[..]), (missing, extra), "{what}");
+    assert!(found.complete && found.compared >= ITEMS as usize - missing.len(), "{what}: {}", found.compared);
+}
+
+fn publish(feed: &Feed, author: u64, at: Option<u64>, id: Option<u64>) -> Result<Cursor, String> {
+    let (at, id) = (at.map(|at| format!(",\"published_at\":{at}")), id.map(|id| format!(",\"content_id\":{id}")));
+    let text = format!("{{\"author_id\":{author}{}{}}}", at.unwrap_or_default(), id.unwrap_or_default());
+    let draft: Draft = serde_json::from_str(&text).expect("a draft");
+    let published = feed.publish(vec![draft]).map_err(|e| e.to_string())?;
+    Ok(published[0].0.cursor())
+}
+
+/// Publishes, with the time of now and with old ones, edits, deletes and restores.
+fn post(feed: &Feed, author: u64, mut random: Random, stop: &AtomicBool, calls: &AtomicU64) {
+    let (mut live, mut gone): (Vec<Cursor>, Vec<Cursor>) = (Vec::new(), Vec::new());
+    while !stop.load(Ordering::SeqCst) {
+        calls.fetch_add(1, Ordering::SeqCst);
+        thread::sleep(Duration::from_micros(random.below(500)));
+        match random.below(6) {
+            0 | 1 if live.len() + gone.len() < 100 => {
+                let at = random.once_in(2).then(|| 1 + 2 * random.below(ITEMS));
+                live.push(publish(feed, author, at, None).expect("publishes"));
+            }
+            2 if !live.is_empty() => {
+                let edit: EditDraft = serde_json::from_str("{\"text\":\"edited\"}").expect("an edit");
+                feed.edit(random.pick(&live).id, edit).expect("edits");
+            }
+            3 if !gone.is_empty() => {
+                let back = gone.swap_remove(random.below(gone.len() as u64) as usize);
+                feed.restore(back.id).expect("restores");
+                live.push(back);
+            }
+            _ if live.len() > 20 => {
+                let item = live.swap_remove(random.below(live.len() as u64) as usize);
+                feed.delete(item.id).expect("deletes");
+                gone.push(item);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Takes an author with many items out of the reader's timeline and back, in that author's way.
+fn relate(feed: &Feed, author: u64, stop: &AtomicBool, calls: &AtomicU64) {
+    let (reader, author): (UserId, UserId) = (user(READER), user(author));
+    let mut off = true;
+    while !stop.load(Ordering::SeqCst) {
+        calls.fetch_add(1, Ordering::SeqCst);
+        let done = match FICKLE.iter().position(|raw| user(*raw) == author) {
+            Some(0) if off => feed.relate(reader, &[], &[author]).map(drop),
+            Some(0) => feed.relate(reader, &[(author, None)], &[]).map(drop),
+            Some(1) => feed.set_barrier(reader, author, Barrier::Mute, off).map(drop),
+            _ => feed.set_barrier(author, reader, Barrier::Hide, off).map(drop),
+        };
+        done.expect("relates");
+        off = !off;
+        thread::sleep(Duration::from_micros(300));
+    }
+}
