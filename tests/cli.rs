@@ -144,6 +144,8 @@ fn demo_data_imports_and_checks() {
     assert!(ran.out.contains("content made/content.csv: 1000 new, 0 already there, 0 refused"), "{}", ran.out);
     let ran = place.run(&["check"]).ok();
     assert_eq!(ran.out, "200 users checked, 0 disagreements\n");
+    let ahead = ["demo", "--out", "ahead", "--until", "4000000000000"];
+    place.run(&ahead).failed("tideline: --until 4000000000000 lies ahead of the clock, ");
 }
 
 /// A server that is ended when the test is.

@@ -132,7 +132,7 @@ fn a_second_run_takes_nothing_twice() {
     assert_eq!(place.dump(), dump);
 
     place.file("more", format!("{CONTENT}14,2,3000\n14,2,3000\n14,3,3000\n"));
-    let third = place.run(&["import", "--content", "more"]).failed("1 line was refused");
+    let third = place.run(&["import", "--content", "more"]).failed("refused 1 line");
     assert_eq!(lines(&third.out), ["content more: 1 new, 5 already there, 1 refused"]);
     assert_eq!(
         refused(&third.err, "more"),
@@ -148,7 +148,7 @@ fn several_files_are_taken_in_order() {
     place.file("c", "10,2,1\n");
     place.file("d", "10,3,1\n");
     let ran = place.run(&["import", "--content", "c", "--follows", "a", "--content", "d", "--follows", "b"]);
-    let ran = ran.failed("tideline: 2 lines were refused, all others imported");
+    let ran = ran.failed("tideline: refused 2 lines, imported all others");
     assert_eq!(
         lines(&ran.out),
         [
@@ -197,7 +197,7 @@ fn refused_lines_are_named_and_the_rest_is_taken() {
     ]
     .concat();
     place.file("c", content);
-    let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("13 lines were refused");
+    let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("refused 13 lines");
     assert_eq!(
         lines(&ran.out),
         ["follows f: 5 new, 0 already there, 8 refused", "content c: 2 new, 0 already there, 5 refused"]
@@ -267,8 +267,7 @@ fn refused_lines_are_a_failure_unless_they_are_allowed() {
     let all = ["import", "--follows", "f", "--content", "c"];
     for allowed in [&[][..], &["--allow-refused", "0"], &["--allow-refused", "2"]] {
         let ran = place.run(&[&all[..], allowed].concat());
-        let ran =
-            ran.failed("tideline: 3 lines were refused, all others imported; mend them and run it again, or allow");
+        let ran = ran.failed("tideline: refused 3 lines, imported all others; mend them and run it again, or allow");
         assert_eq!(lines(&ran.out).len(), 2, "all files are taken all the same: {}", ran.out);
     }
     for allowed in ["3", "4000000000"] {
@@ -289,7 +288,7 @@ fn of_many_refused_lines_the_first_are_named_and_all_are_counted() {
         "1,2,2026-01-02 03:04:05.678+00\n".repeat(300) + &"1,2\n".repeat(30_000) + "5,5,5000,good\n" + "1,2,x\n";
     place.file("f", follows);
     place.file("c", content);
-    let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("31001 lines were refused");
+    let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("refused 31001 lines");
     assert_eq!(
         lines(&ran.out),
         ["follows f: 1 new, 9 already there, 700 refused", "content c: 1 new, 0 already there, 30301 refused"]
@@ -318,7 +317,7 @@ fn times_of_other_sorts_come_with_what_to_do() {
     ] {
         place.file("f", format!("1,2,{time}\n1,3,5000\n"));
         place.file("c", format!("{{\"content_id\":1,\"author_id\":2,\"published_at\":{json}}}\n"));
-        let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("2 lines were refused");
+        let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("refused 2 lines");
         let words = if words.is_empty() { words } else { format!("; {words}") };
         for (file, field) in [("f", "since"), ("c", "published_at")] {
             let reason =
@@ -334,7 +333,7 @@ fn what_is_refused_is_shown_short_and_plain() {
     let long = "y".repeat(5000);
     place.file("f", format!("1,\u{1b}[31m\n1,{long}\n1,3\n"));
     place.file("p", format!("{{\"user_id\":1,\"nickname\":\"{}\",\"avatar\":5}}\n", "n".repeat(150)));
-    let ran = place.run(&["import", "--follows", "f", "--profiles", "p"]).failed("3 lines were refused");
+    let ran = place.run(&["import", "--follows", "f", "--profiles", "p"]).failed("refused 3 lines");
     let reasons = refused(&ran.err, "f");
     assert!(reasons[0].1.ends_with("not \"\\u{1b}[31m\""), "{reasons:?}");
     assert!(reasons[1].1.ends_with(&format!("not \"{}\"…", "y".repeat(60))), "{reasons:?}");
@@ -350,16 +349,16 @@ fn times_that_may_be_seconds_are_taken_with_a_warning() {
     let ran = place.run(&["import", "--follows", "f", "--content", "c", "--allow-refused", "1"]).ok();
     let warnings: Vec<_> = ran.err.lines().filter(|line| line.starts_with("warning: ")).collect();
     assert_eq!(warnings.len(), 2, "{}", ran.err);
-    let begins = "warning: follows f: 1 times lie before 1990, the first in line 1: are they seconds?";
+    let begins = "warning: follows f: 1 line with a time before 1990, the first is line 1: are they seconds?";
     assert!(warnings[0].starts_with(begins), "{}", ran.err);
     assert!(
-        warnings[1].starts_with("warning: content c: 2 times lie before 1990, the first in line 2: "),
+        warnings[1].starts_with("warning: content c: 2 lines with a time before 1990, the first is line 2: "),
         "{}",
         ran.err
     );
     // Taken again, they are there already, and still so early.
     let again = place.run(&["import", "--content", "c"]).ok();
-    assert!(again.err.contains("warning: content c: 2 times lie before 1990"), "{}", again.err);
+    assert!(again.err.contains("warning: content c: 2 lines with a time before 1990"), "{}", again.err);
     place.file("c", "4,2,1689089522123\n");
     let ran = place.run(&["import", "--content", "c"]).ok();
     assert!(!ran.err.contains("warning"), "{}", ran.err);
@@ -388,8 +387,7 @@ fn times_to_come_are_refused_line_by_line() {
     place.file("f", "1,2,1689089522123\n1,3,1689089522123000\n1,4,1689089522123\n5,5,1689089522123000\n");
     place.file("c", "10,2,1689089522123\n11,2,1689089522123000\n12,2,1689089522123\n11,2,1689089522123\n");
     place.file("r", "10,1,like,1689089522123\n10,2,like,1689089522123000\n10,3,like\n");
-    let ran =
-        place.run(&["import", "--follows", "f", "--content", "c", "--reactions", "r"]).failed("4 lines were refused");
+    let ran = place.run(&["import", "--follows", "f", "--content", "c", "--reactions", "r"]).failed("refused 4 lines");
     assert_eq!(
         lines(&ran.out),
         [

@@ -31,8 +31,8 @@ pub(super) struct DemoArgs {
     /// The same seed, sizes and --until give the same files
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The time of the newest post, milliseconds since 1970; now if left out
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(posts::YEAR..=crate::model::MAX_MILLIS))]
+    /// The time of the newest post, milliseconds since 1970; now if left out, and no later
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(posts::YEAR..))]
     until: Option<Millis>,
 }
 
@@ -46,7 +46,13 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
 fn make(args: &DemoArgs) -> Result<usize> {
     let failed = |path: &Path, e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display()));
     fs::create_dir_all(&args.out).map_err(|e| failed(&args.out, e))?;
-    let until = args.until.unwrap_or_else(now);
+    let clock = now();
+    let until = args.until.unwrap_or(clock);
+    if until > clock {
+        return Err(Error::Setup(format!(
+            "--until {until} lies ahead of the clock, {clock}; an import would refuse it"
+        )));
+    }
     let mut random = Random::new(args.seed);
     let graph = graph::make(args.users, &mut random);
     let follows = args.out.join("follows.csv");

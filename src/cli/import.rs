@@ -18,7 +18,7 @@ use clap::{ArgGroup, Args};
 use crossbeam_channel::select;
 
 use self::reader::Reader;
-use self::refusal::{Refusal, Refused};
+use self::refusal::{Refusal, Refused, lines};
 use self::rows::Row;
 use self::source::Source;
 use super::interrupt::Interrupt;
@@ -129,9 +129,8 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
         return Err(Error::Setup("nothing was imported: every line was refused".to_owned()));
     }
     if refused > allowed {
-        let lines = if refused == 1 { "1 line was".to_owned() } else { format!("{refused} lines were") };
         let advice = format!("mend them and run it again, or allow them with --allow-refused {refused}");
-        return Err(Error::Setup(format!("{lines} refused, all others imported; {advice}")));
+        return Err(Error::Setup(format!("refused {}, imported all others; {advice}", lines(refused))));
     }
     Ok(())
 }
@@ -233,8 +232,9 @@ impl Tally {
         let Self { table, name, early, first_early, .. } = self;
         if *early > 0 {
             say(format_args!(
-                "warning: {table} {name}: {early} times lie before 1990, the first in line {first_early}: are they seconds? \
-                 A time is milliseconds since 1970. They were taken as they are"
+                "warning: {table} {name}: {} with a time before 1990, the first is line {first_early}: are they seconds? \
+                 A time is milliseconds since 1970. They were taken as they are",
+                lines(*early)
             ));
         }
     }

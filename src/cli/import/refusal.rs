@@ -129,6 +129,11 @@ pub(super) fn printable(text: &str) -> String {
     printable
 }
 
+/// So many lines, in words.
+pub(super) fn lines(count: u64) -> String {
+    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
+}
+
 /// The refused lines of a run, by the kind of fault.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
@@ -172,7 +177,7 @@ impl fmt::Display for Refused {
         let mut counts: Vec<_> = self.counts.iter().map(|(kind, count)| (*count, *kind)).collect();
         counts.sort_by_key(|(count, kind)| (std::cmp::Reverse(*count), *kind));
         let counts: Vec<_> = counts.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
-        write!(f, "refused in all: {} lines: {}", self.total, counts.join(", "))
+        write!(f, "refused in all: {}: {}", lines(self.total), counts.join(", "))
     }
 }
 
