@@ -94,7 +94,7 @@ class PowerCuts(chaos.Chaos):
             self.stop()
         finally:
             self.tideline.kill()
-        self.tell(f"{self.given.cuts} cuts in each of {', '.join(self.wanted)}")
+        self.tell(f"{self.given.cuts} cuts with durability {' and '.join(self.wanted)}" + (" each" if len(self.wanted) > 1 else ""))
         for durability, lost in self.lost.items():
             print(
                 f"durability {durability}: {sum(lost):,} acknowledged changes lost, in {sum(map(bool, lost))} of {len(lost)} cuts, "

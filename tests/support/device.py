@@ -18,6 +18,10 @@ from typing import NamedTuple
 # What the operating system writes at a time, and what a disk writes whole or not at all.
 PAGE, SECTOR = 4096, 512
 
+# Files of which the engine cannot read a torn end, only a short one. Most file systems let a file grow only by what is
+# on the disk, which makes a torn end of such short records a short one.
+GROWS = "db/MANIFEST-"
+
 CREATE, WRITE, RESIZE, FLUSH_BEGIN, FLUSH_END, RENAME, REMOVE, MKDIR, LINK = range(1, 10)
 RECORD = struct.Struct("=IIQQQ")
 
@@ -79,11 +83,12 @@ class File:
             put(content, write)
         return content
 
-    def left(self, rng: random.Random) -> bytearray:
-        """What of it a power cut leaves."""
+    def left(self, rng: random.Random, torn: bool) -> bytearray:
+        """What of it a power cut leaves: some front part of what was written or, if it may be `torn`, any part."""
         if self.source is not None or not self.waiting:
             return self.all()
-        how = rng.choice(("nothing", "all", "front", "front", "scattered", "scattered", "scattered"))
+        scatters = ("scattered", "scattered", "scattered") if torn else ()
+        how = rng.choice(("nothing", "all", "front", "front", *scatters))
         if how == "nothing":
             return self.flushed[:]
         if how == "all":
@@ -306,7 +311,7 @@ class Device:
             elif file.source is not None:
                 os.link(file.source, path)
             else:
-                path.write_bytes(file.flushed if strict else file.left(rng))
+                path.write_bytes(file.flushed if strict else file.left(rng, not name.startswith(GROWS)))
         shutil.rmtree(self.held)
         new.rename(self.held)
         return (
