@@ -111,6 +111,26 @@ fn wrong_usage_is_exit_code_2() {
 }
 
 #[test]
+fn a_directory_of_something_else_is_not_taken_over() {
+    let place = Place::new();
+    let data = place.data();
+    std::fs::create_dir_all(data.join("db")).expect("makes");
+    place.file("data/db/notes.txt", "x");
+    place.file("data/letter.txt", "x");
+    place.file("f", "1,2\n");
+    for command in
+        [&["serve", "--listen", "127.0.0.1:0"][..], &["import", "--follows", "f"], &["check"], &["compact"], &["stats"]]
+    {
+        let ran = place.run(command).failed("is not empty and has no FORMAT file");
+        assert!(ran.err.contains("db, letter.txt") && ran.err.contains("--data-dir"), "{ran:?}");
+    }
+    let mut names: Vec<_> =
+        std::fs::read_dir(&data).expect("listed").map(|entry| entry.expect("listed").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["db", "letter.txt"]);
+}
+
+#[test]
 fn stats_count_rows_without_changing_anything() {
     let place = Place::new();
     for command in ["stats", "check"] {

@@ -76,7 +76,15 @@ const FOREIGN: [(&str, &[&str]); 11] = [
     ("utoipa", &["src/http/"]),
     ("zip", &["src/http/docs.rs"]),
     ("socket2", &["src/http/connections.rs"]),
-    ("rustix", &["src/server/files.rs", "src/store/rocks/health.rs"]),
+    (
+        "rustix",
+        &[
+            "src/server/files.rs",
+            "src/store/rocks/directory.rs",
+            "src/store/rocks/health.rs",
+            "src/store/rocks/reserve.rs",
+        ],
+    ),
     ("signal_hook", &["src/cli/mod.rs"]),
 ];
 

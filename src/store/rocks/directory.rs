@@ -2,17 +2,30 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
 /// The format that this code reads and writes.
-const FORMAT: &str = "tideline format 2\n";
+pub(super) const FORMAT: &str = "tideline format 2\n";
 /// Longest content of a `FORMAT` file, of any format.
 const LONGEST_FORMAT: usize = 64;
 
+/// The file that names the format.
+const FORMAT_FILE: &str = "FORMAT";
+/// The file that is locked.
+const LOCK: &str = "LOCK";
 /// The file that is there while the directory is made.
 const CREATING: &str = "CREATING";
+/// What becomes [`FORMAT_FILE`].
+const FRESH_FORMAT: &str = "FORMAT.new";
+
+/// What may be in a directory without `FORMAT`: what a start leaves that ended before it wrote that file, the folder
+/// that comes with a new file system, and the files by which version control keeps an empty folder.
+const NOTHING: [&str; 7] = [LOCK, CREATING, FRESH_FORMAT, "lost+found", ".gitkeep", ".gitignore", ".keep"];
+/// How many names of others' files a message has.
+const NAMED: usize = 3;
 
 /// A data directory that this process holds.
 ///
@@ -26,21 +39,38 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Takes the directory for this process; makes it if it is not there.
+    /// Takes the directory for this process; makes it if it is not there. One that holds something else is left as
+    /// it is.
     pub(super) fn claim(path: &Path) -> Result<Self> {
-        let failed =
-            |what: &str, error: io::Error| Error::Setup(format!("data directory {}: {what}: {error}", path.display()));
+        let failed = |what: &str, error: io::Error| {
+            let advice = advice(path, &error);
+            Error::Setup(format!("data directory {}: {what}: {error}{advice}", path.display()))
+        };
         fs::create_dir_all(path).map_err(|e| failed("cannot be made", e))?;
+        let others = others(path).map_err(|e| failed("cannot be listed", e))?;
+        if !others.is_empty() {
+            return Err(Error::Setup(format!(
+                "data directory {} is not empty and has no FORMAT file, so it is not taken for one of Tideline: there is \
+                 {}; choose an empty directory with --data-dir, or restore a backup whole",
+                path.display(),
+                others.join(", ")
+            )));
+        }
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
-            .open(path.join("LOCK"))
+            .open(path.join(LOCK))
             .map_err(|e| failed("cannot open LOCK", e))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::Setup(format!("data directory {} is in use by another process", path.display())));
+                let holder = holder(&lock).map_or_else(String::new, |pid| format!(", process {pid}"));
+                return Err(Error::Setup(format!(
+                    "data directory {} is in use by another process{holder}: stop that one first, or choose another \
+                     directory with --data-dir",
+                    path.display()
+                )));
             }
             Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
         }
@@ -79,7 +109,7 @@ impl Directory {
     }
 
     fn check_format(&self) -> io::Result<Result<()>> {
-        let file = self.path.join("FORMAT");
+        let file = self.path.join(FORMAT_FILE);
         // No more than it takes to see that it is too long.
         let mut head = Vec::new();
         let read = File::open(&file).and_then(|file| file.take(LONGEST_FORMAT as u64 + 1).read_to_end(&mut head));
@@ -91,20 +121,17 @@ impl Directory {
                 Ok(format) => self.unknown(&format!("its FORMAT file says {:?}", format.trim_end())),
                 Err(_) => self.unknown("its FORMAT file is no text"),
             })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if self.engine().exists() {
-                    return Ok(Err(self.unknown("it has data but no FORMAT file")));
-                }
-                self.write_format(&file).map(Ok)
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.write_format(&file).map(Ok),
             Err(error) => Err(error),
         }
     }
 
     fn unknown(&self, why: &str) -> Error {
         Error::Setup(format!(
-            "data directory {}: unknown format: {why}; this version reads {:?}",
+            "data directory {}: unknown format: {why}; version {} reads {:?}: use the version that wrote the \
+             directory, restore a backup, or choose another directory with --data-dir",
             self.path.display(),
+            env!("CARGO_PKG_VERSION"),
             FORMAT.trim_end()
         ))
     }
@@ -112,13 +139,66 @@ impl Directory {
     /// Writes the file whole or not at all, and durably, before the engine makes anything.
     fn write_format(&self, file: &Path) -> io::Result<()> {
         File::create(self.path.join(CREATING))?.sync_all()?;
-        let fresh = self.path.join("FORMAT.new");
+        let fresh = self.path.join(FRESH_FORMAT);
         let mut writer = File::create(&fresh)?;
         writer.write_all(FORMAT.as_bytes())?;
         writer.sync_all()?;
         fs::rename(&fresh, file)?;
         File::open(&self.path)?.sync_all()
     }
+}
+
+/// The names of some files that are not ours, in a directory without a format.
+fn others(path: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path)? {
+        names.push(entry?.file_name());
+    }
+    // Looked for by name: another process may have made it just now, and then all the rest.
+    if path.join(FORMAT_FILE).try_exists()? {
+        return Ok(Vec::new());
+    }
+    let is_other = |name: &std::ffi::OsString| !NOTHING.iter().any(|known| name == known);
+    let mut others: Vec<_> = names.into_iter().filter(is_other).map(|name| format!("{}", name.display())).collect();
+    others.sort();
+    others.truncate(NAMED);
+    Ok(others)
+}
+
+/// What can be done about an error of the operating system, to be put behind it.
+fn advice(path: &Path, error: &io::Error) -> String {
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return String::new();
+    }
+    let process = rustix::process::geteuid().as_raw();
+    // One of ours may belong to another user than the directory does. Where the directory could not be made, it is the
+    // one above it that counts.
+    let ours = [path.join(LOCK), path.join(FORMAT_FILE)];
+    let owner = |place: PathBuf| place.metadata().ok().map(|metadata| (place, metadata.uid()));
+    let above = path.ancestors().filter(|place| !place.as_os_str().is_empty()).map(Path::to_owned);
+    let owners: Vec<_> = ours.into_iter().filter_map(owner).chain(above.filter_map(owner).take(1)).collect();
+    let foreign = owners.iter().find(|(_, owner)| *owner != process).or(owners.last());
+    let Some((there, owner)) = foreign else { return format!("; this process runs as uid {process}") };
+    let there = there.display();
+    format!(
+        "; this process runs as uid {process}, and {there} belongs to uid {owner}: run `chown -R {process} {there}` as \
+         its owner or root, or run this program as uid {owner}"
+    )
+}
+
+/// The process that holds a lock, as far as the system says: by the file's device and number.
+fn holder(lock: &File) -> Option<u32> {
+    let metadata = lock.metadata().ok()?;
+    let (device, inode) = (metadata.dev(), metadata.ino());
+    let file = format!("{:02x}:{:02x}:{inode}", rustix::fs::major(device), rustix::fs::minor(device));
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // `1: FLOCK  ADVISORY  WRITE 4711 00:25:1234 0 EOF`
+    let mut holders = locks.lines().filter_map(|line| {
+        let words: Vec<_> = line.split_ascii_whitespace().collect();
+        (words.get(5) == Some(&file.as_str())).then(|| words[4].parse().ok())?
+    });
+    // A process in another namespace has no number here.
+    holders.find(|pid| *pid > 0)
 }
 
 #[cfg(test)]
@@ -130,7 +210,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let held = Directory::claim(dir.path()).expect("first");
         let error = Directory::claim(dir.path()).expect_err("second").to_string();
-        assert!(error.contains("another process"), "{error}");
+        let said = format!("in use by another process, process {}: stop that one", std::process::id());
+        assert!(error.contains(&said), "{error}");
         drop(held);
         Directory::claim(dir.path()).expect("after the first is gone");
     }
@@ -173,5 +254,35 @@ mod tests {
         fs::create_dir(dir.path().join("db")).expect("mkdir");
         let error = Directory::claim(dir.path()).expect_err("no format").to_string();
         assert!(error.contains("no FORMAT"), "{error}");
+    }
+
+    #[test]
+    fn a_directory_with_something_else_is_left_as_it_is() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        fs::write(dir.path().join("thesis.tex"), "x").expect("write");
+        let error = Directory::claim(dir.path()).expect_err("not ours").to_string();
+        assert!(error.contains("not empty") && error.contains("thesis.tex") && error.contains("--data-dir"), "{error}");
+        let names: Vec<_> = fs::read_dir(dir.path()).expect("listed").map(|entry| entry.expect("listed")).collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+        // What a file system or version control puts into an empty one, and what an interrupted start leaves.
+        for name in NOTHING {
+            let dir = tempfile::tempdir().expect("temp dir");
+            match name {
+                "lost+found" => fs::create_dir(dir.path().join(name)).expect("mkdir"),
+                _ => fs::write(dir.path().join(name), "").expect("write"),
+            }
+            Directory::claim(dir.path()).expect(name);
+        }
+    }
+
+    #[test]
+    fn a_denied_permission_says_who_may_and_what_to_do() {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (uid, there) = (rustix::process::geteuid().as_raw(), dir.path().display());
+        let said = advice(&dir.path().join("not/there"), &denied);
+        assert!(said.contains(&format!("`chown -R {uid} {there}`")), "{said}");
+        assert!(said.contains(&format!("runs as uid {uid}, and {there} belongs to uid {uid}")), "{said}");
+        assert_eq!(advice(dir.path(), &io::Error::from(io::ErrorKind::NotFound)), "");
     }
 }
