@@ -22,7 +22,7 @@ use crate::feed::{self, Feed};
 use crate::http::{self, Api, Dispatcher};
 use crate::live::Live;
 use crate::store::Store;
-use crate::store::rocks::{Options, Rocks};
+use crate::store::rocks::{FORMAT, Options, Rocks};
 use crate::worker::{self, Candidates, Figures, Workers};
 
 /// How long a kept-alive connection may stay quiet.
@@ -73,6 +73,7 @@ fn open_as_told(config: &Config, told: Told) -> Result<App> {
         dir: storage.data_dir.clone(),
         sync: storage.durability == Durability::Sync,
         accept_log_loss: told.accept_log_loss,
+        keep_room: true,
         min_free: mebibytes(storage.min_free_mb) as u64,
         block_cache: mebibytes(storage.block_cache_mb),
         write_buffer: mebibytes(storage.write_buffer_mb),
@@ -286,6 +287,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     let handle = server.handle();
     let mut running = rt::spawn(server);
     announce(&addresses).map_err(|e| failed("cannot write to stdout", e))?;
+    say_started(config, &addresses);
 
     let early = tokio::select! {
         ended = &mut running => Some(ended),
@@ -324,6 +326,22 @@ async fn only_streams_left(api: &Api) {
         rt::time::sleep(LAST_LOOK).await;
         looks = if api.has_requests() { 0 } else { looks + 1 };
     }
+}
+
+/// The first line of the log: what runs, and on what.
+fn say_started(config: &Config, addresses: &[SocketAddr]) {
+    let listen = addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(" ");
+    let dir = &config.storage.data_dir;
+    // Where it is, and not only how it was named.
+    let data_dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        %listen,
+        data_dir = %data_dir.display(),
+        format = FORMAT.trim_end(),
+        durability = config.storage.durability.as_str(),
+        "started"
+    );
 }
 
 /// The one line on stdout, for whoever started the server.

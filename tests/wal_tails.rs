@@ -212,7 +212,8 @@ fn copy(home: &Home, to: &Path) -> Home {
     for part in ["", "db"] {
         for entry in fs::read_dir(home.data.join(part)).expect("listed") {
             let path = entry.expect("listed").path();
-            if path.is_file() {
+            // Room that is kept for a start is none of the data.
+            if path.is_file() && !path.ends_with("RESERVE") {
                 fs::copy(&path, to.join(part).join(path.file_name().expect("name"))).expect("copies");
             }
         }

@@ -48,7 +48,6 @@ pub fn open(dir: &Path) -> Opened {
     let mut options = rocks::Options::new(dir);
     options.sync = false;
     options.block_cache = 512 << 20;
-    options.write_buffer = 256 << 20;
     options.listeners = candidates.listeners(1000);
     let store = Arc::new(Store::Rocks(Rocks::open(&options).expect("opens")));
     let backlog = Arc::new(Backlog::new(1_000_000));

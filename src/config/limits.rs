@@ -46,8 +46,9 @@ impl Config {
             // A batch has 256 times as much, and a line of an import at most 1 MiB.
             ("server.body_limit", wide(server.body_limit), 256, 1 << 20),
             ("storage.block_cache_mb", wide(storage.block_cache_mb), 1, 1 << 20),
-            // With less, shared by all tables, nearly every write would flush one.
-            ("storage.write_buffer_mb", wide(storage.write_buffer_mb), 8, 1 << 16),
+            // With less, shared by all tables, nearly every write would flush one. More than this they cannot have
+            // together: each writes its own out when that is full.
+            ("storage.write_buffer_mb", wide(storage.write_buffer_mb), 8, 256),
             // With fewer, table files would be opened and closed all the time; -1 would be no limit.
             ("storage.max_open_files", open_files, 64, 1_000_000),
             ("timeline.inbox_limit", wide(timeline.inbox_limit), 1, 1_000_000),
@@ -109,7 +110,7 @@ mod tests {
             named("graph.follow_limit", refusal(|c| c.graph.follow_limit = n));
             named("topics.limit", refusal(|c| c.topics.limit = n));
         }
-        for n in [7, 1 << 40] {
+        for n in [7, 257, 1 << 40] {
             named("storage.write_buffer_mb", refusal(|c| c.storage.write_buffer_mb = n));
         }
         for n in [-1, 0, i32::MAX] {

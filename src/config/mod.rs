@@ -97,6 +97,16 @@ pub enum Durability {
     Os,
 }
 
+impl Durability {
+    /// As it is written in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sync => "sync",
+            Self::Os => "os",
+        }
+    }
+}
+
 /// `[storage]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -109,7 +119,7 @@ pub struct Storage {
     pub min_free_mb: usize,
     /// Memory for blocks read from disk, MiB.
     pub block_cache_mb: usize,
-    /// Memory for rows not yet written to table files, MiB, over all tables.
+    /// Memory for rows not yet written to table files, MiB, over all tables; the log may have half of it.
     pub write_buffer_mb: usize,
     /// Files kept open at once.
     pub max_open_files: i32,
@@ -122,7 +132,7 @@ impl Default for Storage {
             durability: Durability::Sync,
             min_free_mb: 512,
             block_cache_mb: 512,
-            write_buffer_mb: 256,
+            write_buffer_mb: 64,
             max_open_files: 4096,
         }
     }

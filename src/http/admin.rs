@@ -77,10 +77,14 @@ pub(super) async fn healthz(call: Call) -> Answer {
     reply::ok(&Health { status: "ok" })
 }
 
-/// `GET /readyz`: it takes requests.
+/// `GET /readyz`: it takes requests. A full device is no reason to say no: reads go on, and a restart would not help.
 pub(super) async fn readyz(call: Call) -> Answer {
     call.no_query()?;
-    if call.api.is_stopping() { Err(Problem::stopping()) } else { reply::ok(&Health { status: "ready" }) }
+    match () {
+        () if call.api.is_stopping() => Err(Problem::stopping()),
+        () if call.api.feed().store().needs_restart() => Err(Problem::needs_restart()),
+        () => reply::ok(&Health { status: "ready" }),
+    }
 }
 
 /// `GET /v1/admin/users/{uid}/timeline/verify`

@@ -395,6 +395,12 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
     )?;
     page.one(
         Gauge,
+        "tideline_storage_needs_restart",
+        "1 once the storage engine has stopped taking changes for good: only a restart helps.",
+        u64::from(usage.needs_restart),
+    )?;
+    page.one(
+        Gauge,
         "tideline_storage_writes_stopped",
         "1 while the storage engine takes no changes.",
         u64::from(usage.writes_stopped),

@@ -161,6 +161,12 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is stopping")
     }
 
+    /// The storage takes no more changes before the server is started again.
+    pub(super) fn needs_restart() -> Self {
+        let detail = "the storage engine has stopped taking changes for good; the server has to be restarted";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "storage_stopped", detail)
+    }
+
     /// The same problem with its place in the request put before the detail.
     pub(super) fn at(mut self, place: impl Display) -> Self {
         self.detail = format!("{place}: {}", self.detail);

@@ -170,6 +170,8 @@ pub struct Usage {
     pub filters: Vec<FilterUsage>,
     /// Whether changes are refused for now, because the device is full or the engine failed.
     pub writes_refused: bool,
+    /// Whether the engine has stopped for good, and takes changes only after a restart.
+    pub needs_restart: bool,
     /// Whether the engine takes no changes for now, because it cannot write out the earlier ones.
     pub writes_stopped: bool,
     /// What failed in the engine's own threads.

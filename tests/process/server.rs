@@ -23,6 +23,8 @@ pub(crate) struct Home {
     /// Where stderr goes.
     log: PathBuf,
     settings: Vec<(&'static str, String)>,
+    /// Bytes that no file of the program may have more of.
+    largest_file: Option<u32>,
 }
 
 impl Home {
@@ -30,12 +32,13 @@ impl Home {
     pub(crate) fn new(data: impl Into<PathBuf>, log: impl Into<PathBuf>, settings: &[(&'static str, &str)]) -> Self {
         let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned()));
         let settings = settings.chain([("TIDELINE__TOPICS__LIMIT", TOPIC_LIMIT.to_string())]).collect();
-        Self { data: data.into(), log: log.into(), settings }
+        Self { data: data.into(), log: log.into(), settings, largest_file: None }
     }
 
     /// The same settings and log for another directory.
     pub(crate) fn with_data(&self, data: impl Into<PathBuf>) -> Self {
-        Self { data: data.into(), log: self.log.clone(), settings: self.settings.clone() }
+        let (log, settings) = (self.log.clone(), self.settings.clone());
+        Self { data: data.into(), log, settings, largest_file: self.largest_file }
     }
 
     /// The same directory and log with one more setting.
@@ -45,9 +48,23 @@ impl Home {
         other
     }
 
+    /// The same where the system lets no file have more than so many bytes: an error of the device that does not
+    /// pass.
+    pub(crate) fn with_largest_file(&self, bytes: u32) -> Self {
+        let mut other = self.with_data(self.data.clone());
+        other.largest_file = Some(bytes);
+        other
+    }
+
     fn command(&self, args: &[&str], points: &str) -> Command {
         let log = || Stdio::from(OpenOptions::new().create(true).append(true).open(&self.log).expect("log"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
+        let program = env!("CARGO_BIN_EXE_tideline");
+        let mut command = Command::new(if self.largest_file.is_some() { "sh" } else { program });
+        if let Some(bytes) = self.largest_file {
+            // Counted in pieces of 512 bytes. Without the trap the program would be ended by a signal.
+            let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", bytes / 512);
+            command.args(["-c", &limit, program]);
+        }
         command.args(args).arg("--data-dir").arg(&self.data).env_clear();
         command.envs(self.settings.iter().map(|(name, value)| (*name, value)));
         if !points.is_empty() {
@@ -159,6 +176,13 @@ impl Server {
         let answer = self.call("GET", path, &Value::Null).unwrap_or_else(|| panic!("GET {path}: no answer"));
         assert_eq!(answer.status, 200, "GET {path}: {}", answer.body);
         answer.body
+    }
+
+    /// GET of what is no JSON.
+    pub(crate) fn text(&self, path: &str) -> String {
+        let request = Request::builder().uri(format!("http://{}{path}", self.address));
+        let mut answer = self.agent.run(request.body(()).expect("request")).expect("an answer");
+        answer.body_mut().read_to_string().expect("text")
     }
 
     /// Waits until no job is left; false if the server ends before.

@@ -6,7 +6,7 @@ use utoipa::openapi::schema::Type;
 
 use super::call::{Call, Shape, get};
 use super::parameters::{number, optional, required};
-use super::problems::{OVERLOADED, STOPPING};
+use super::problems::{OVERLOADED, STOPPED, STOPPING};
 use super::schemas::{id_pattern, text};
 use crate::http::admin::{DEFAULT_DEPTH, Health, MAX_DEPTH, Stats};
 use crate::http::show::{ExplanationBody, VerificationBody};
@@ -34,6 +34,7 @@ pub(super) fn calls() -> Vec<Call> {
         get("/readyz", "getReadiness", "Does it take requests?")
             .answers(200, "It does", Shape::of::<Health>(), json!({"status": "ready"}))
             .problem(STOPPING)
+            .problem(STOPPED)
             .never_waits(),
         get("/metrics", "getMetrics", "Figures for Prometheus")
             .answers_text("Its text format", "text/plain", "tideline_pending_items 0\n")

@@ -43,6 +43,8 @@ pub(super) const STREAM_LIMIT: Known = (429, "stream_limit", "user 111 cannot ha
 pub(super) const INTERNAL: Known = (500, "internal", "the server failed on this request; its log has the cause");
 pub(super) const OVERLOADED: Known = (503, "overloaded", "too many requests at once");
 pub(super) const STORAGE_UNAVAILABLE: Known = (503, "storage_unavailable", "the storage takes no changes at present");
+pub(super) const STOPPED: Known =
+    (503, "storage_stopped", "the storage engine has stopped taking changes for good; the server has to be restarted");
 pub(super) const STOPPING: Known = (503, "stopping", "the server is stopping");
 pub(super) const TIMEOUT: Known = (503, "timeout", "the request took too long");
 

@@ -34,6 +34,12 @@ impl Store {
         dispatch!(self, s => s.stats())
     }
 
+    /// Whether the store has stopped taking changes, and will not before it is opened again. Reads go on. Does not
+    /// look at the disk, and waits for nothing.
+    pub fn needs_restart(&self) -> bool {
+        dispatch!(self, s => s.needs_restart())
+    }
+
     /// What memory and disk the store takes, with [`Store::stats`]. May look at the disk.
     pub fn usage(&self) -> Result<Usage> {
         dispatch!(self, s => s.usage())

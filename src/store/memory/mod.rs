@@ -150,6 +150,11 @@ impl Memory {
         Ok(rows.into_iter().map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())
     }
 
+    /// See [`Store::needs_restart`](super::Store::needs_restart).
+    pub fn needs_restart(&self) -> bool {
+        false
+    }
+
     /// See [`Store::usage`](super::Store::usage).
     pub fn usage(&self) -> Result<Usage> {
         Ok(Usage { tables: self.stats()?, ..Usage::default() })

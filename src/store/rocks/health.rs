@@ -11,8 +11,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rocksdb::ErrorKind;
+
 use crate::error::Error;
 
+/// How the engine says that the device is full.
+const NO_ROOM: &str = "No space left on device";
 /// How long a look at the free room counts. The engine's log has room set aside for longer than that.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Of a small file system, no more than this part is kept free,
@@ -41,6 +45,10 @@ pub(super) struct Health {
     /// Writes fail at present; the lock has since when and how many.
     failing: AtomicBool,
     failure: Mutex<Option<Failure>>,
+    /// Changes wait until the room is there again that a start on a full device has used.
+    pub(super) owes_room: AtomicBool,
+    /// The engine takes no more writes, and will not before it is opened again.
+    ended: AtomicBool,
 }
 
 struct Failure {
@@ -71,11 +79,16 @@ impl Health {
             free: AtomicU64::new(u64::MAX),
             failing: AtomicBool::new(false),
             failure: Mutex::new(None),
+            owes_room: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
         }
     }
 
     /// Admits a write to the engine, or returns the error for it.
     pub(super) fn admit(&self) -> Result<Admitted, Error> {
+        if self.owes_room.load(Ordering::Acquire) {
+            return Err(self.count("the device was full at the start, and has no room for another start yet", false));
+        }
         if !self.is_scarce() {
             return Ok(Admitted { tries: self.failing.load(Ordering::Acquire) });
         }
@@ -107,7 +120,7 @@ impl Health {
 
     /// Whether a write would be given to the engine, and those before it succeeded.
     pub(super) fn takes_writes(&self) -> bool {
-        !self.is_failing() && !self.is_scarce()
+        !self.is_failing() && !self.owes_room.load(Ordering::Acquire) && !self.is_scarce()
     }
 
     /// Whether the last write was refused.
@@ -124,10 +137,32 @@ impl Health {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = failure.take();
         self.failing.store(false, Ordering::Release);
+        self.ended.store(false, Ordering::Release);
         drop(failure);
         if let Some(Failure { since, refused, .. }) = ended {
             let seconds = since.elapsed().as_secs();
             tracing::info!(seconds, refused, "the storage takes writes again");
+        }
+    }
+
+    /// Whether the engine takes no more writes until it is opened again. Waits for nothing.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Notes an error of the engine. It gets over a device without room by itself, and over nothing else: what was
+    /// half done stands in the way of all that follows.
+    pub(super) fn note(&self, error: &rocksdb::Error) {
+        let is_passing = match error.kind() {
+            ErrorKind::Corruption => false,
+            ErrorKind::IOError => error.as_ref().contains(NO_ROOM),
+            _ => true,
+        };
+        if !is_passing && !self.ended.swap(true, Ordering::AcqRel) {
+            tracing::error!(
+                cause = error.as_ref(),
+                "the storage engine has stopped for good; restart the server once the cause is mended"
+            );
         }
     }
 
@@ -152,7 +187,7 @@ impl Health {
 }
 
 /// What is to be kept free of a file system of so many bytes.
-fn least(min_free: u64, all: u64) -> u64 {
+pub(super) fn least(min_free: u64, all: u64) -> u64 {
     min_free.min((all / SYSTEM_PART).max(ENGINE_NEEDS.min(all / TINY_PART)))
 }
 

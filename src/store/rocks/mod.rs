@@ -21,6 +21,7 @@ mod markers;
 mod outbox;
 mod profiles;
 mod reactions;
+mod reserve;
 mod seen;
 mod tables;
 mod topic_ends;
@@ -46,6 +47,7 @@ use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::Health;
 use self::locks::{SharedStripes, Stripes};
 use self::log::{Flushed, Keeper};
+use self::reserve::Reserve;
 use self::seen::Seen;
 use self::tables::{Filters, Table};
 use self::topics::Topics;
@@ -62,8 +64,14 @@ const ACTIVITIES: u64 = 16 << 20;
 const ACTIVITY: fn(&Activity) -> u64 = |_| ACTIVITY_BYTES;
 const ACTIVITY_BYTES: u64 = 64 - cache::OVERHEAD;
 
-/// The log is kept below this, bytes: the oldest table in it is written out. Bounds the replay at start.
-const LOG_LIMIT: u64 = 32 << 20;
+/// The format of the data directory.
+pub const FORMAT: &str = directory::FORMAT;
+
+/// The log is kept below this, bytes: the oldest table in it is written out. Bounds the replay at start. A row takes
+/// about twice as much in memory as in the log, so a log of this size is that of full write buffers.
+fn log_limit(write_buffer: usize) -> u64 {
+    write_buffer as u64 / 2
+}
 
 /// How to open a store.
 #[derive(Debug, Clone)]
@@ -74,11 +82,13 @@ pub struct Options {
     pub sync: bool,
     /// Whether to open a directory whose log is damaged in such a way that acknowledged changes are lost.
     pub accept_log_loss: bool,
+    /// Whether to keep room on the device for a start.
+    pub keep_room: bool,
     /// Changes are refused while the file system has less free than this, bytes; 0 for never.
     pub min_free: u64,
     /// Memory for blocks read from disk, bytes.
     pub block_cache: usize,
-    /// Memory for rows not yet in table files, bytes, all tables together.
+    /// Memory for rows not yet in table files, bytes, all tables together. The log may have half of it.
     pub write_buffer: usize,
     /// Files kept open at once.
     pub max_open_files: i32,
@@ -99,6 +109,7 @@ impl Options {
             dir: dir.into(),
             sync: true,
             accept_log_loss: false,
+            keep_room: false,
             min_free: 0,
             block_cache: 64 << 20,
             write_buffer: 64 << 20,
@@ -170,7 +181,7 @@ impl Rocks {
         engine.set_max_background_jobs(2);
         engine.set_bytes_per_sync(1 << 20);
         // A quiet table pins the shared log; this flushes it.
-        engine.set_max_total_wal_size(LOG_LIMIT);
+        engine.set_max_total_wal_size(log_limit(options.write_buffer));
         // What was not flushed to the device may come out of a power cut torn or in any order: replay
         // up to the first gap. What was flushed must be there, and whole, or the start fails; see `log`.
         engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
@@ -187,13 +198,15 @@ impl Rocks {
             content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
         };
         let families = tables::descriptors(&cache, filters);
+        let health = Arc::new(Health::new(&options.dir, options.min_free));
+        let keep = || Reserve::for_start(&options.dir, log_limit(options.write_buffer), options.min_free, &health);
+        let reserve = options.keep_room.then(keep);
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
             .map_err(|error| cannot_open(&options.dir, &error))?;
         directory.created()?;
         let db = Arc::new(db);
-        let health = Arc::new(Health::new(&options.dir, options.min_free));
         let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
-        let keeper = Keeper::start(&db, &flushed, &health, options.sync)?;
+        let keeper = Keeper::start(&db, &flushed, &health, reserve, options.sync)?;
         let mut store = Self {
             db,
             sync: options.sync,
@@ -271,9 +284,13 @@ impl Rocks {
             }
             // What is wrong with the change, or with what is on disk, does not go away with time.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidArgument | ErrorKind::Corruption) => {
+                self.health.note(&error);
                 Err(storage(error))
             }
-            Err(error) => Err(self.health.refused(&error.into_string())),
+            Err(error) => {
+                self.health.note(&error);
+                Err(self.health.refused(&error.into_string()))
+            }
         }
     }
 

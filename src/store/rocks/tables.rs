@@ -148,6 +148,8 @@ fn options(table: Table, cache: &Cache) -> Options {
     options.set_compression_type(DBCompressionType::Lz4);
     // Small write buffers: they fit the processor's cache, and few rows are replayed after a crash.
     options.set_write_buffer_size(8 * MIB);
+    // A table with a single row counts as one such piece towards the memory for all of them.
+    options.set_arena_block_size(64 << 10);
     match access(table) {
         Access::Point => {
             blocks.set_bloom_filter(10.0, false);

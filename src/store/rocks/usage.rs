@@ -1,11 +1,9 @@
 //! The store in figures.
 
-use std::ffi::OsStr;
-
 use rocksdb::properties::{self, PropName};
 
 use super::tables::{self, INBOX, Table};
-use super::{LOG_LIMIT, Rocks, storage};
+use super::{Rocks, log_limit, reserve, storage};
 use crate::error::Result;
 use crate::model::Fill;
 use crate::store::{TableStats, Usage};
@@ -42,7 +40,7 @@ impl Rocks {
                 limit: shared(properties::BLOCK_CACHE_CAPACITY)?,
             },
             memtables,
-            log: Fill { used: self.log_bytes(), limit: LOG_LIMIT },
+            log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
             activities: self.activities.usage(),
             topic_names,
             topic_ends,
@@ -50,6 +48,7 @@ impl Rocks {
             unpushed_left_out,
             filters: vec![self.deleted.usage("deleted"), self.evicted.usage("evicted")],
             writes_refused: self.health.is_failing(),
+            needs_restart: self.health.has_ended(),
             writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,
             // Counted in the engine's own table only.
             background_errors: self
@@ -65,10 +64,61 @@ impl Rocks {
         Ok(figure.unwrap_or_default())
     }
 
-    /// The sizes of the log's files. One that goes while it is looked at counts nothing.
-    fn log_bytes(&self) -> u64 {
-        let files = std::fs::read_dir(self.db.path()).into_iter().flatten().flatten();
-        let logs = files.filter(|file| file.path().extension() == Some(OsStr::new("log")));
-        logs.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+    /// See [`Store::needs_restart`](crate::store::Store::needs_restart).
+    pub fn needs_restart(&self) -> bool {
+        self.health.has_ended()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use rocksdb::WriteBatch;
+
+    use super::*;
+    use crate::store::rocks::Options;
+    use crate::store::rocks::tables::{FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS};
+
+    const MIB: u64 = 1 << 20;
+    const TABLES: [Table; 8] = [FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS];
+
+    /// Writes so much to each of the tables, which is less than what one holds by itself.
+    fn write(store: &Rocks, mebibytes: u64) {
+        for row in 0..mebibytes * 8 {
+            for table in TABLES {
+                let mut batch = WriteBatch::default();
+                batch.put_cf(
+                    store.family(table).expect("there"),
+                    [&[0; 8], &row.to_be_bytes()[..]].concat(),
+                    vec![7; 128 << 10],
+                );
+                store.commit(batch, false).expect("writes");
+            }
+        }
+    }
+
+    #[test]
+    fn a_write_buffer_holds_what_it_says_and_no_more() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let large = Rocks::open(&Options { write_buffer: 128 << 20, ..Options::new(dir.path()) }).expect("opens");
+        write(&large, 6);
+        let Usage { memtables, log, .. } = large.usage().expect("figures");
+        assert_eq!((memtables.limit, log.limit), (128 * MIB, 64 * MIB));
+        assert!(memtables.used >= 48 * MIB && log.used >= 48 * MIB, "{memtables:?} {log:?}");
+        drop(large);
+
+        let dir = tempfile::tempdir().expect("temp dir");
+        let small = Rocks::open(&Options { write_buffer: 8 << 20, ..Options::new(dir.path()) }).expect("opens");
+        write(&small, 6);
+        let began = Instant::now();
+        loop {
+            let Usage { memtables, log, .. } = small.usage().expect("figures");
+            if memtables.used <= memtables.limit && log.used <= log.limit + MIB {
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "{memtables:?} {log:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }

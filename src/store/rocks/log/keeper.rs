@@ -1,4 +1,4 @@
-//! A thread that flushes the log and notes it when no other write does.
+//! A thread that flushes the log and notes it when no other write does, and looks after the room for a start.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -10,6 +10,7 @@ use rocksdb::{DB, WriteBatch};
 use super::flushed::{Flushed, note};
 use crate::error::{Error, Result};
 use crate::store::rocks::health::Health;
+use crate::store::rocks::reserve::Reserve;
 
 /// How often the thread looks. The newest change is without a note that vouches for it for up to twice as long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -22,12 +23,13 @@ pub(in crate::store::rocks) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread. With `sync`, changes flush the log themselves, and the thread only looks after the end
+    /// Starts the thread, which also looks after the `reserve`. With `sync`, changes flush the log themselves, and the thread only looks after the end
     /// of it; without, it flushes the log each time that it looks and finds something new.
     pub(in crate::store::rocks) fn start(
         db: &Arc<DB>,
         flushed: &Arc<Flushed>,
         health: &Arc<Health>,
+        mut reserve: Option<Reserve>,
         sync: bool,
     ) -> Result<Self> {
         let (db, flushed, health) = (Arc::clone(db), Arc::clone(flushed), Arc::clone(health));
@@ -37,13 +39,18 @@ impl Keeper {
             while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                 let before = std::mem::replace(&mut latest, db.latest_sequence_number());
                 let is_quiet = latest == before;
+                if let Some(reserve) = &mut reserve {
+                    reserve.look(&health);
+                }
                 // An engine that has no room is left alone: what it was flushing is what it needs the room for.
                 if flushed.noted() == latest || !health.takes_writes() || (sync && !is_quiet) {
                     continue;
                 }
-                // A failure is seen by the next change, and counted there.
-                if flushed.through() < latest && db.flush_wal(true).is_ok() {
-                    flushed.raise(latest);
+                if flushed.through() < latest {
+                    match db.flush_wal(true) {
+                        Ok(()) => flushed.raise(latest),
+                        Err(error) => health.note(&error),
+                    }
                 }
                 if is_quiet && flushed.noted() < flushed.through() {
                     write_note(&db, &flushed);

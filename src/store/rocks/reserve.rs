@@ -1,0 +1,130 @@
+//! Room on the device that is kept for a start.
+//!
+//! A start writes out what the log has, and needs room for that. On a full device there is none, so a file in the
+//! data directory keeps some. A start that finds too little takes the file away; the changes wait then until
+//! there is room for the file again.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
+
+use super::health::{Health, least};
+
+/// The file. It has no content that means anything.
+const NAME: &str = "RESERVE";
+/// What a start needs besides the rows of the log: a manifest, the heads of tables, the beginning of a log.
+const BESIDES: u64 = 8 << 20;
+/// No more than this part of a small file system is kept.
+const SYSTEM_PART: u64 = 4;
+
+/// The room for a start, as a thread looks after it.
+#[derive(Debug)]
+pub(super) struct Reserve {
+    file: PathBuf,
+    /// Bytes to keep.
+    size: u64,
+    /// Least free bytes besides, as the settings say.
+    min_free: u64,
+    held: bool,
+}
+
+impl Reserve {
+    /// Looks whether a start has the room that it needs, and takes the file away if not. `log_limit` is the size to
+    /// which the log may grow. Tells `health` to wait for the room to be there again.
+    pub(super) fn for_start(dir: &Path, log_limit: u64, min_free: u64, health: &Health) -> Self {
+        let file = dir.join(NAME);
+        let mut held = file.exists();
+        let system = statvfs(dir);
+        let all = system.as_ref().map_or(u64::MAX, |system| system.f_blocks.saturating_mul(system.f_frsize));
+        let size = (log_limit + BESIDES).min(all / SYSTEM_PART);
+        let needed = (log_bytes(&dir.join("db")) + BESIDES).min(size);
+        let free = system.map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize));
+        if free < needed && held {
+            let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
+            tracing::warn!(
+                free_mib = free,
+                needed_mib = needed,
+                "the device is full; the start uses the room kept for it"
+            );
+            held = fs::remove_file(&file).is_err();
+        }
+        // An earlier start may have used it, too.
+        let owes = !held && free < size.saturating_add(least(min_free, all));
+        health.owes_room.store(owes, Ordering::Release);
+        Self { file, size, min_free, held }
+    }
+
+    /// Keeps the room again, if it is not kept and there is enough. To be called now and then.
+    pub(super) fn look(&mut self, health: &Health) {
+        if self.held {
+            return;
+        }
+        let Some(dir) = self.file.parent() else { return };
+        let Ok(system) = statvfs(dir) else { return };
+        let free = system.f_bavail.saturating_mul(system.f_frsize);
+        let all = system.f_blocks.saturating_mul(system.f_frsize);
+        if free < self.size + least(self.min_free, all) {
+            return;
+        }
+        match self.take() {
+            Ok(()) => self.held = true,
+            // A file system that sets nothing aside has nothing to wait for.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => self.held = true,
+            Err(_) => return,
+        }
+        health.owes_room.store(false, Ordering::Release);
+    }
+
+    fn take(&self) -> io::Result<()> {
+        let file = File::create(&self.file)?;
+        let taken = fallocate(&file, FallocateFlags::empty(), 0, self.size).map_err(io::Error::from);
+        if taken.is_err() {
+            // What there is of it is in the way only.
+            let _ = fs::remove_file(&self.file);
+        }
+        taken
+    }
+}
+
+/// The sizes of the log's files. One that goes while it is looked at counts nothing.
+pub(super) fn log_bytes(engine: &Path) -> u64 {
+    let files = fs::read_dir(engine).into_iter().flatten().flatten();
+    let logs = files.filter(|file| file.path().extension() == Some(OsStr::new("log")));
+    logs.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_kept_while_there_is_enough() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let health = Health::new(dir.path(), 0);
+        let mut reserve = Reserve::for_start(dir.path(), 1 << 20, 0, &health);
+        reserve.look(&health);
+        let file = dir.path().join(NAME);
+        assert_eq!(file.metadata().expect("there").len(), 9 << 20);
+        assert!(!health.owes_room.load(Ordering::Acquire));
+        // As much as no device has.
+        let mut greedy = Reserve { size: u64::MAX / 4, held: false, ..Reserve::for_start(dir.path(), 1, 0, &health) };
+        greedy.look(&health);
+        assert!(!greedy.held);
+        assert_eq!(file.metadata().expect("untouched").len(), 9 << 20);
+    }
+
+    #[test]
+    fn changes_wait_for_the_room_that_a_start_has_used() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let health = Health::new(dir.path(), 0);
+        let mut reserve = Reserve::for_start(dir.path(), 1 << 20, 0, &health);
+        health.owes_room.store(true, Ordering::Release);
+        assert!(health.admit().is_err() && !health.takes_writes());
+        reserve.look(&health);
+        assert!(health.admit().is_ok());
+    }
+}
