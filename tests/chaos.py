@@ -182,9 +182,13 @@ class Chaos:
         client = Client(self.tideline.address)
         for writer in self.writers:
             writer.resolve(client)
+        self.compare_lists(client)
+        client.close()
+
+    def compare_lists(self, client: Client) -> None:
+        """Every list of every user, and of every topic."""
         users = self.rng.sample(self.users, len(self.users))
         self.items += compare_all(client, self.shared, users, self.rng, int(self.tideline.settings["topics.limit"]))
-        client.close()
 
 
 def main() -> None:

@@ -23,7 +23,6 @@ import chaos
 from support import prefix
 from support.client import Client, Unexpected
 from support.device import CannotFollow, Device, build
-from support.everything import compare_all
 from support.server import Tideline, Workspace
 
 DURABILITIES = ("sync", "os")
@@ -175,8 +174,7 @@ class PowerCuts(chaos.Chaos):
         """What of the load is there, and then every list of every user."""
         client = Client(self.tideline.address)
         self.lost[durability].append(load.settle(client, all_of_it=durability == "sync"))
-        users = self.rng.sample(self.users, len(self.users))
-        self.items += compare_all(client, self.shared, users, self.rng)
+        self.compare_lists(client)
         client.close()
 
 

@@ -54,8 +54,8 @@ class Round:
         self.saved = copy.deepcopy(self.state())
 
     def state(self) -> tuple[dict, dict, list]:
-        # What points at what is known for good, also of what was never published.
-        model = {name: value for name, value in vars(self.shared.model).items() if name != "refs"}
+        # What points at what, and names which topics, is known for good, also of what was never published.
+        model = {name: value for name, value in vars(self.shared.model).items() if name not in ("refs", "topics")}
         shared = {"texts": self.shared.texts, "deleted": self.shared.deleted}
         return model, shared, [{"live": writer.live, "gone": writer.gone} for writer in self.writers]
 
