@@ -16,7 +16,7 @@ use std::time::Duration;
 use process::history::{History, Outcome, compare};
 use process::model::{Change, Item};
 use process::server::{Home, Server};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tideline::failpoint::{Place, Write, names};
 
@@ -302,6 +302,37 @@ fn a_write_that_fails_is_answered_503_or_tried_again() {
 fn many_writes_that_fail_change_no_answer() {
     let points: Vec<_> = Write::ALL.iter().map(|write| format!("{}.before=15%return(error)", write.name())).collect();
     fail_at(&points.join(";"));
+}
+
+/// A marker with a time to come, from before such times were refused, counts as at the newest item also while that cannot
+/// be written down.
+#[test]
+fn a_marker_ahead_is_read_while_nothing_can_be_written() {
+    const MARKER: &str = "/v1/users/1/marker";
+    let dir = tempfile::tempdir().expect("temp dir");
+    let home = home(&dir);
+    let send = |server: &Server, method: &str, path: &str, body: Value| {
+        server.call(method, path, &body).expect("an answer").status
+    };
+    let seen = |server: &Server| {
+        let unread = server.get("/v1/users/1/timeline/unread")["count"].clone();
+        (server.get(MARKER)["cursor"].clone(), unread)
+    };
+    let server = home.with("TIDELINE__CONTENT__MAX_AHEAD", "36500d").start();
+    assert_eq!(send(&server, "PUT", "/v1/users/1/following/2", json!({})), 200);
+    let post = |id: u64| json!({"author_id": 2, "content_id": id, "published_at": 1000 + id});
+    assert_eq!(send(&server, "POST", "/v1/content", post(5)), 201);
+    assert_eq!(send(&server, "PUT", MARKER, json!({"cursor": "4000000000000-9"})), 200);
+    assert_eq!(server.stop().code(), Some(0));
+
+    let server = home.try_start("move_marker.before=3*return(error)->off").expect("starts");
+    assert_eq!(seen(&server), (json!("1005-5"), json!(0)));
+    assert_eq!(send(&server, "PUT", MARKER, json!({"cursor": "1001-1"})), 503);
+    assert!(home.logged("the storage takes no writes") > 0);
+    assert_eq!(seen(&server), (json!("1005-5"), json!(0)));
+    assert_eq!(send(&server, "POST", "/v1/content", post(6)), 201);
+    assert_eq!(seen(&server), (json!("1005-5"), json!(1)));
+    assert_eq!(server.stop().code(), Some(0));
 }
 
 #[test]
