@@ -124,7 +124,8 @@ const CHUNKS: &str = "tideline_fan_out_chunks_total";
 fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
     let data = TempDir::new().unwrap();
     let follows: String = (1..=FOLLOWERS).map(|user| format!("{user},{AUTHOR},1\n")).collect();
-    let file = data.path().join("follows.csv");
+    let inputs = TempDir::new().unwrap();
+    let file = inputs.path().join("follows.csv");
     std::fs::write(&file, follows).unwrap();
     run(&["import", "--follows", file.to_str().unwrap()], &data, &[]);
     // Sub-tasks of one follower, one after the other: it takes long.

@@ -18,7 +18,8 @@ fn followed() -> TempDir {
     for user in 1..=FOLLOWERS {
         writeln!(follows, "{user},{AUTHOR},1").unwrap();
     }
-    let file = data.path().join("follows.csv");
+    let inputs = TempDir::new().unwrap();
+    let file = inputs.path().join("follows.csv");
     std::fs::write(&file, follows).unwrap();
     let mut import = program();
     import.args(["import", "--follows"]).arg(file).arg("--data-dir").arg(data.path());
