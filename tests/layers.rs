@@ -79,6 +79,7 @@ const FOREIGN: [(&str, &[&str]); 11] = [
     (
         "rustix",
         &[
+            "src/clock.rs",
             "src/server/files.rs",
             "src/store/rocks/directory.rs",
             "src/store/rocks/health.rs",

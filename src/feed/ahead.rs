@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Display;
 
 use super::Feed;
-use crate::clock::now;
+use crate::clock::latest;
 use crate::error::{Error, Result};
 use crate::model::{Content, Millis, Publish, Relation, UserId};
 use crate::store::Tier;
@@ -24,12 +24,12 @@ type Sifted = (Vec<Publish>, Vec<(usize, Result<Content>)>);
 impl Feed {
     /// The latest time that the host can give now.
     pub(super) fn latest(&self) -> Millis {
-        now().saturating_add(self.rules.max_ahead)
+        latest().saturating_add(self.rules.max_ahead)
     }
 
     /// `time_ahead` if a time lies further ahead of the clock than the rules allow; `name` is what the caller calls it.
     pub(super) fn not_ahead(&self, name: impl Display, at: Millis) -> Result<()> {
-        let (clock, ahead) = (now(), self.rules.max_ahead);
+        let (clock, ahead) = (latest(), self.rules.max_ahead);
         if at <= clock.saturating_add(ahead) {
             return Ok(());
         }

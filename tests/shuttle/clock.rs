@@ -15,3 +15,11 @@ pub(crate) fn now() -> Millis {
 pub(crate) fn reset() {
     NOW.set(1000);
 }
+
+pub(crate) fn latest() -> Millis {
+    now()
+}
+
+pub(crate) fn uptime() -> Millis {
+    NOW.get()
+}
