@@ -103,12 +103,11 @@ fn open_as_told(config: &Config, told: Told) -> Result<App> {
         deleted_retention: content.deleted_retention.as_millis(),
     };
     let live = Arc::new(Live::new(presence.ttl.as_millis()));
-    let workers = Workers::start(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), rules, candidates)?;
     let active_for = match rules.evict_after {
         0 => active_for,
         evict_after => active_for.min(evict_after),
     };
-    let rules = feed::Rules {
+    let feed_rules = feed::Rules {
         include_own: timeline.include_own,
         active_for,
         follow_limit: graph.follow_limit,
@@ -116,7 +115,9 @@ fn open_as_told(config: &Config, told: Told) -> Result<App> {
         deleted_retention: content.deleted_retention.as_millis(),
         max_ahead: content.max_ahead.as_millis(),
     };
-    Ok(App { feed: Arc::new(Feed::new(store, backlog, live, rules)), workers, connections })
+    let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), feed_rules)?;
+    let workers = Workers::start(store, backlog, live, rules, candidates)?;
+    Ok(App { feed: Arc::new(feed), workers, connections })
 }
 
 fn mebibytes(n: usize) -> usize {

@@ -10,6 +10,8 @@ mod ahead;
 mod barriers;
 #[path = "http/client.rs"]
 mod client;
+#[path = "http/clock.rs"]
+mod clock;
 #[path = "http/comments.rs"]
 mod comments;
 #[path = "http/content.rs"]
@@ -18,6 +20,8 @@ mod content;
 mod cuts;
 #[path = "http/docs.rs"]
 mod docs;
+#[path = "http/events.rs"]
+mod events;
 #[path = "http/full.rs"]
 mod full;
 #[path = "http/listener.rs"]

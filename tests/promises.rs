@@ -22,6 +22,7 @@ mod promises {
     pub(crate) mod crash;
     pub(crate) mod fresh;
     pub(crate) mod history;
+    mod ids;
     pub(crate) mod model;
     pub(crate) mod names;
     pub(crate) mod ops;

@@ -26,6 +26,7 @@ mod store {
     mod content;
     mod dump;
     mod edges;
+    mod events;
     mod fan_out;
     mod inbox;
     mod jobs;

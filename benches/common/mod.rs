@@ -73,7 +73,11 @@ pub fn open(dir: &Path) -> Opened {
         topic_limit: 1000,
         deleted_retention: 1000,
     };
-    Opened { feed: Feed::new(store, backlog, Arc::new(Live::new(60_000)), rules), rules: worker_rules, candidates }
+    Opened {
+        feed: Feed::new(store, backlog, Arc::new(Live::new(60_000)), rules).expect("events"),
+        rules: worker_rules,
+        candidates,
+    }
 }
 
 impl Opened {

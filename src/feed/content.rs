@@ -2,29 +2,36 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::Feed;
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
-use crate::live::Kind;
+use crate::live::{Flight, Kind};
 use crate::model::{
-    Content, ContentId, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Millis, Page, PageRequest, Publish,
-    UserId, Work, canonical,
+    Content, ContentId, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Millis, Moment, Page, PageRequest,
+    Publish, UserId, canonical,
 };
 use crate::store::{Batch, Published, Restored, Tier};
+use crate::sync::atomic::Ordering;
 
 /// Reactions that a delete purges itself.
 const REACTIONS_AT_ONCE: usize = 1000;
 
-/// How often a made id that is taken is made anew. Once is rare: only a clock set back makes one again.
-const ID_ATTEMPTS: usize = 10;
+/// How often made ids of which one is taken are made anew, further and further on. Once is rare: a host has named
+/// the id, or an earlier run of the server has made it.
+const ID_ATTEMPTS: u32 = 10;
+/// How long a publish waits for a time while those given are too far ahead of the clock, and how often it asks.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+const ASK_EVERY: Duration = Duration::from_millis(1);
 
 impl Feed {
     /// Publishes all drafts or none; for each its content, and whether it is new.
     ///
     /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if the
-    /// queue of jobs is full.
+    /// queue of jobs is full, or ids fall faster than time goes by.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
         let items: Vec<_> = drafts.into_iter().map(complete).collect();
         let mut ids = HashSet::new();
@@ -39,14 +46,14 @@ impl Feed {
         let (mut items, ahead) = self.sift_items(items, name)?;
         let repeats: Vec<_> =
             ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
-        for _ in 0..ID_ATTEMPTS {
+        for attempt in 0..ID_ATTEMPTS {
             let mut room = self.backlog.reserve(items.iter().filter(|item| item.content.broadcast).count())?;
-            let mut flight = self.live.sequencer().begin(&mut items);
-            let published = self.store.publish(&items, Batch::AllOrNone, &mut |job| {
-                self.backlog.add(&mut room, job);
-                if let Work::FanOut { entry } = job.work {
-                    flight.commit(entry);
+            let mut flight = self.begin(&mut items)?;
+            let published = self.store.publish(&items, Batch::AllOrNone, &mut |fresh| {
+                if let Some(job) = fresh.job {
+                    self.backlog.add(&mut room, job);
                 }
+                flight.commit(fresh.cursor);
             })?;
             drop(flight);
             drop(room);
@@ -68,26 +75,56 @@ impl Feed {
             if let Some((item, _)) = items.iter().zip(published).find(taken) {
                 return Err(content_exists(item.content.id));
             }
+            self.live.sequencer().skip_ids(attempt);
         }
         Err(Error::unavailable("overloaded", "no free content id was found; try again"))
     }
 
+    /// Has items in flight, once there are times for them.
+    fn begin(&self, items: &mut [Publish]) -> Result<Flight<'_>> {
+        let began = Instant::now();
+        loop {
+            match self.live.sequencer().begin(items) {
+                Ok(flight) => return Ok(flight),
+                Err(_) if began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
+                Err(_) => {
+                    self.times_refused.fetch_add(1, Ordering::Relaxed);
+                    let detail = "content ids fall faster than one a millisecond, each of which needs a later time; \
+                                  name ids that rise, or none, or name the times";
+                    return Err(Error::unavailable("overloaded", detail));
+                }
+            }
+        }
+    }
+
     /// Publishes each draft that can be, in order; for each whether it is new. Waits where the queue of jobs is full. No
-    /// stream gets to know of it.
+    /// stream gets to know of it, but that there is something that it has not been told.
     ///
     /// Each draft for itself: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
         let items = drafts.into_iter().map(complete).collect();
         let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned())?;
-        drop(self.live.sequencer().begin(&mut items));
+        while self.live.sequencer().name_only(&mut items).is_err() {
+            thread::sleep(ASK_EVERY);
+        }
+        let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
         let mut results = Vec::with_capacity(items.len());
-        let mut rest = items.as_slice();
+        let mut rest = items.as_mut_slice();
         while !rest.is_empty() {
             let mut ids = HashSet::new();
             let distinct = rest.iter().take_while(|item| ids.insert(item.content.id)).count();
-            let (part, later) = rest.split_at(distinct);
+            let (part, later) = rest.split_at_mut(distinct);
             let mut room = self.backlog.reserve_waiting(part.len());
-            let published = self.store.publish(part, Batch::Each, &mut |job| self.backlog.add(&mut room, job))?;
+            let gap = self.live.sequencer().gap(latest);
+            part.iter_mut().for_each(|item| item.stamp = Some(gap.stamp()));
+            let published = self.store.publish(part, Batch::Each, &mut |fresh| {
+                if let Some(job) = fresh.job {
+                    self.backlog.add(&mut room, job);
+                }
+            })?;
+            if published.iter().any(|published| matches!(published, Published::New(_))) {
+                gap.commit_gap();
+            }
             results.extend(part.iter().zip(published).map(|(item, published)| match published {
                 Published::New(_) => Ok(true),
                 Published::Same(_) => Ok(false),
@@ -113,10 +150,12 @@ impl Feed {
         }
         let _turn = self.turns.take(id);
         let change = self.contents.change(id);
-        let content = self.store.edit(id, &edit, now())?.ok_or_else(|| Error::content_not_found(id))?;
+        let ticket = self.live.sequencer().take(Kind::Edit);
+        let moment = Moment { at: now(), stamp: Some(ticket.stamp()) };
+        let content = self.store.edit(id, &edit, moment)?.ok_or_else(|| Error::content_not_found(id))?;
         // Before streams are told: they are sent what is read then.
         drop(change);
-        self.tell(Kind::Edit, &content);
+        ticket.commit(&content);
         Ok(content)
     }
 
@@ -127,11 +166,12 @@ impl Feed {
         // What of it the streams are told never changes, so it may be read before.
         let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
         let change = self.contents.change(id);
-        if !self.store.delete(id, now())? {
+        let ticket = self.live.sequencer().take(Kind::Delete);
+        if !self.store.delete(id, Moment { at: now(), stamp: Some(ticket.stamp()) })? {
             return Err(Error::content_not_found(id));
         }
         drop(change);
-        self.tell(Kind::Delete, &content);
+        ticket.commit(&content);
         if self.rules.deleted_retention == 0
             && let Err(error) = self.purge(id)
         {
@@ -156,20 +196,16 @@ impl Feed {
         let mut room = self.backlog.reserve(1)?;
         // Deleted at this instant or later, its time is not over.
         let deleted_since = (now() + 1).saturating_sub(self.rules.deleted_retention);
-        match self.store.restore(id, deleted_since, &mut |job| self.backlog.add(&mut room, job))? {
+        let ticket = self.live.sequencer().take(Kind::Restore);
+        let restored =
+            self.store.restore(id, deleted_since, Some(ticket.stamp()), &mut |job| self.backlog.add(&mut room, job))?;
+        match restored {
             Restored::Now(content, _) => {
-                self.tell(Kind::Restore, &content);
+                ticket.commit(&content);
                 Ok(content)
             }
             Restored::Live(content) => Ok(content),
             Restored::Gone => Err(Error::content_not_found(id)),
-        }
-    }
-
-    /// Has the streams know what happened to an item that is on disk so.
-    fn tell(&self, kind: Kind, content: &Content) {
-        if content.broadcast {
-            self.live.sequencer().changed(kind, content.entry());
         }
     }
 
@@ -206,7 +242,7 @@ fn complete(draft: Draft) -> Publish {
         fingerprint: 0,
     };
     content.fingerprint = fingerprint(&content);
-    Publish { content, time_given: draft.published_at.is_some(), id_made: draft.content_id.is_none() }
+    Publish { content, time_given: draft.published_at.is_some(), id_made: draft.content_id.is_none(), stamp: None }
 }
 
 /// A hash of what was published, whatever spaces and key order the JSON had; not of id and time.

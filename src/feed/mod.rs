@@ -11,6 +11,7 @@ mod cards;
 mod comments;
 mod content;
 mod contents;
+mod events;
 mod explain;
 mod followees;
 mod fresh;
@@ -18,6 +19,7 @@ mod lanes;
 mod lists;
 mod live;
 mod markers;
+mod missed;
 mod reactions;
 mod reading;
 mod relations;
@@ -31,9 +33,11 @@ mod verify;
 use std::sync::Arc;
 
 use crate::backlog::Backlog;
+use crate::error::Result;
 use crate::live::Live;
 use crate::model::{CacheUsage, Millis};
 use crate::store::Store;
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use explain::Explanation;
 pub use lanes::{LanesUsage, Lead, Told};
@@ -75,12 +79,17 @@ pub struct Feed {
     turns: turns::Turns,
     lanes: Arc<lanes::Lanes>,
     reading: reading::Reading,
+    events_on_disk: events::OnDisk,
+    /// Publishes that got no time.
+    times_refused: AtomicU64,
 }
 
 impl Feed {
-    /// A feed over a store and its backlog, which must have been filled from the store's jobs.
-    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, rules: Rules) -> Self {
-        Self {
+    /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events goes
+    /// on behind that of the store.
+    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, rules: Rules) -> Result<Self> {
+        let events_on_disk = events::OnDisk::open(&store, &live)?;
+        Ok(Self {
             store,
             backlog,
             rules,
@@ -91,7 +100,9 @@ impl Feed {
             live,
             lanes: Arc::default(),
             reading: reading::Reading::default(),
-        }
+            events_on_disk,
+            times_refused: AtomicU64::new(0),
+        })
     }
 
     /// The store, for commands that look after it.
@@ -107,6 +118,11 @@ impl Feed {
     /// Who is online and who listens.
     pub fn live(&self) -> &Arc<Live> {
         &self.live
+    }
+
+    /// How many publishes were refused, for times were too far ahead of the clock.
+    pub fn times_refused(&self) -> u64 {
+        self.times_refused.load(Ordering::Relaxed)
     }
 
     /// The caches in figures, with their names.

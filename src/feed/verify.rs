@@ -135,7 +135,7 @@ impl Feed {
         let instant = self.instant();
         let mut settled = vec![entry];
         instant.keep_older(&mut settled);
-        if settled.is_empty() || sequencer.knows(&[entry.cursor]) == [None] {
+        if settled.is_empty() || sequencer.is_coming(entry.cursor) {
             return Ok(Verdict::Open);
         }
         // Two items, so that one that comes twice is seen.

@@ -152,7 +152,7 @@ pub(super) mod tests {
             deleted_retention: 1000,
             max_ahead: 1000,
         };
-        let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules);
+        let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules).expect("opens");
         Arc::new(Api::new(Arc::new(feed), Figures::default(), &Config::default(), 10))
     }
 

@@ -34,7 +34,9 @@ impl Dispatcher {
     /// Starts the thread.
     pub fn start(feed: Arc<Feed>) -> Result<Self> {
         let stopped = Arc::new(AtomicBool::new(false));
-        let state = State { feed: Arc::clone(&feed), next: 0, to_see: Vec::new(), seen: Instant::now() };
+        // Before any stream is open; what was logged earlier is for nobody.
+        let next = feed.live().sequencer().end();
+        let state = State { feed: Arc::clone(&feed), next, to_see: Vec::new(), seen: Instant::now() };
         let told = Arc::clone(&stopped);
         let thread = thread::Builder::new().name("dispatch".to_owned()).spawn(move || state.run(&told));
         let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
@@ -63,7 +65,7 @@ impl Drop for Dispatcher {
 
 struct State {
     feed: Arc<Feed>,
-    /// The position of the next event.
+    /// Up to the number of the next event.
     next: u64,
     /// Readers to be marked as active.
     to_see: Vec<UserId>,
@@ -91,21 +93,24 @@ impl State {
     /// Brings some events to their streams; false if there are none.
     fn step(&mut self) -> Result<bool, super::problem::Problem> {
         self.see();
+        if let Err(error) = self.feed.tend_events() {
+            tracing::debug!(%error, "the oldest events stay for now");
+        }
         let live = self.feed.live();
         let slice = live.sequencer().slice(self.next, u64::MAX, SLICE);
-        if slice.lost {
+        if slice.lost || slice.events.iter().any(|event| event.kind == Kind::Gap) {
             live.streams().reset_all();
         }
-        let from = slice.from;
-        self.next = from + slice.events.len() as u64;
-        let wanted = |event: &Event| event.kind != Kind::Mark && live.streams().has_listeners(event.entry.author);
-        let (positions, events): (Vec<u64>, Vec<Event>) =
-            (from..).zip(&slice.events).filter(|(_, event)| wanted(event)).unzip();
-        for ((position, event), text) in positions.into_iter().zip(&events).zip(events::texts(&self.feed, &events)?) {
+        self.next = slice.next;
+        let is_any = !slice.events.is_empty();
+        let wanted = |event: &Event| event.broadcast && live.streams().has_listeners(event.entry.author);
+        let events: Vec<Event> = slice.events.into_iter().filter(wanted).collect();
+        for (event, text) in events.iter().zip(events::texts(&self.feed, &events)?) {
             let Some(text) = text else { continue };
-            live.streams().deliver(position, &live.streams().frame(event.entry.author, text));
+            let frame = live.streams().frame(event.entry.author, text);
+            live.streams().deliver(event.number, &frame);
         }
-        Ok(!slice.events.is_empty())
+        Ok(is_any)
     }
 
     /// An open stream keeps its reader active.

@@ -25,9 +25,9 @@ pub(super) fn texts(feed: &Feed, events: &[Event]) -> Result<Vec<Option<String>>
 pub(super) fn told(event: &Event, happened: Option<Happened>) -> Result<Option<String>, Problem> {
     let text = happened.map(text).transpose()?;
     Ok(match (event.kind, text) {
-        (Kind::Mark, _) => Some(place(event.place)),
+        (Kind::Mark, _) => Some(place(event.place())),
         // The id of the item leads back to its publish; what follows leads on from here.
-        (Kind::Restore, Some(text)) => Some(text + &place(event.place)),
+        (Kind::Restore, Some(text)) => Some(text + &place(event.place())),
         (_, text) => text,
     })
 }

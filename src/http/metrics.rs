@@ -1,7 +1,6 @@
 //! `GET /metrics`: the server in figures, in the text format of Prometheus.
 //!
-//! Every figure lives where what it counts does; here it only gets its name. Reading them takes no
-//! lock for longer than a look, and waits for no disk; see [`Sample`].
+//! Every figure lives where what it counts does, and gets its name here. Reading waits for no disk; see [`Sample`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -203,6 +202,7 @@ impl Scrape {
             ("jobs", feed.backlog().usage().refused),
             ("reactions", feed.reaction_lanes().refused),
             ("streams_of_user", feed.live().streams().usage().refused),
+            ("times", feed.times_refused()),
         ];
         let others = limits.all().map(|(name, gate)| (name, gate.refused()));
         page.each(

@@ -1,26 +1,60 @@
 //! Content ids for hosts that name none.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 
-use crate::clock::now;
-use crate::model::ContentId;
+use crate::model::{ContentId, MAX_ID, Millis};
 
-/// Makes content ids that rise with time: milliseconds in the upper bits, a counter in the lower 20.
+/// Bits below the milliseconds.
+const COUNTER_BITS: u32 = 20;
+/// Ids are numbers of so many bits.
+const ID_BITS: u32 = 63;
+/// How far a first skip may go, and how much further each that follows it, in powers of two.
+const FIRST_SKIP: u32 = 19;
+const MORE: u32 = 4;
+
+/// Makes content ids that rise with time: milliseconds in the upper bits, a counter in the lower 20. After the
+/// year 2248, where milliseconds need more bits, they begin again from below.
 ///
-/// Unique within a process; the store refuses one that a clock set back would make again.
-#[derive(Debug, Default)]
-pub struct IdMaker(AtomicU64);
+/// Unique within a process. The store refuses one that an earlier process has made, or a host has named; then
+/// the next lies further on, see [`IdMaker::skip`].
+#[derive(Debug)]
+pub(super) struct IdMaker {
+    last: u64,
+}
 
 impl IdMaker {
-    const COUNTER_BITS: u32 = 20;
-
-    /// The next id.
-    pub fn next(&self) -> ContentId {
-        let clock = now() << Self::COUNTER_BITS;
-        let step = |last: u64| Some(clock.max(last + 1));
-        let last = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).unwrap_or_default();
-        ContentId::new(clock.max(last + 1)).unwrap_or(ContentId::MAX)
+    /// Ids are above all that were made at this time or before.
+    pub(super) fn new(at: Millis) -> Self {
+        Self { last: first_of(at) }
     }
+
+    /// The next id, made at this time.
+    pub(super) fn next(&mut self, at: Millis) -> ContentId {
+        let first = first_of(at);
+        // As on a ring: what lies less than half of it on is later.
+        let is_later = (first.wrapping_sub(self.last) & MAX_ID) >> (ID_BITS - 1) == 0;
+        self.advance(if is_later && first != self.last { 0 } else { 1 }, if is_later { first } else { self.last });
+        ContentId::new(self.last).unwrap_or(ContentId::MIN)
+    }
+
+    fn advance(&mut self, by: u64, from: u64) {
+        // 0 is no id.
+        self.last = (from.wrapping_add(by) & MAX_ID).max(1);
+    }
+
+    /// Leaves out a random number of ids, since one that was made is taken; the more, the more often that has
+    /// been so in a row.
+    pub(super) fn skip(&mut self, times: u32) {
+        let bits = FIRST_SKIP.saturating_add(MORE.saturating_mul(times)).min(ID_BITS - 2);
+        let random = RandomState::new().hash_one(self.last);
+        self.advance(random >> (u64::BITS - bits), self.last);
+    }
+}
+
+/// The smallest id of a time.
+fn first_of(at: Millis) -> u64 {
+    (at << COUNTER_BITS) & MAX_ID
 }
 
 #[cfg(test)]
@@ -29,8 +63,51 @@ mod tests {
 
     #[test]
     fn ids_rise_and_never_repeat() {
-        let maker = IdMaker::default();
-        let ids: Vec<_> = (0..10_000).map(|_| maker.next()).collect();
-        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
+        let mut maker = IdMaker::new(1000);
+        let mut last = ContentId::MIN;
+        for at in [1000, 1000, 1001, 999, 5, 1 << 42, 1000] {
+            for _ in 0..10_000 {
+                let id = maker.next(at);
+                assert!(id > last, "{at}");
+                last = id;
+            }
+        }
+    }
+
+    #[test]
+    fn ids_of_a_millisecond_may_be_more_than_its_own() {
+        let mut maker = IdMaker::new(0);
+        let ids: Vec<_> = (0..(1 << COUNTER_BITS) + 10).map(|_| maker.next(7)).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        assert!(maker.next(8) > ids[ids.len() - 1]);
+    }
+
+    #[test]
+    fn after_all_bits_are_used_ids_begin_again() {
+        let end = 1 << (ID_BITS - COUNTER_BITS);
+        let mut maker = IdMaker::new(end - 1);
+        let before = maker.next(end - 1);
+        assert_eq!(before.get() >> COUNTER_BITS, end - 1);
+        let after: Vec<_> = (0..3).map(|_| maker.next(end).get()).collect();
+        assert_eq!(after, [1, 2, 3]);
+        assert_eq!(maker.next(end + 5).get(), 5 << COUNTER_BITS);
+        // Also where they are made faster than time goes by.
+        maker.last = MAX_ID - 1;
+        let over: Vec<_> = (0..3).map(|_| maker.next(end - 1).get()).collect();
+        assert_eq!(over, [MAX_ID, 1, 2]);
+    }
+
+    #[test]
+    fn who_finds_ids_taken_leaves_them_behind() {
+        let mut maker = IdMaker::new(1 << 40);
+        let (mut last, mut ways) = (maker.next(1 << 40).get(), Vec::new());
+        for times in 0..5 {
+            maker.skip(times);
+            let id = maker.next(1 << 40).get();
+            ways.push(id - last);
+            last = id;
+        }
+        assert!(ways.iter().zip(0..).all(|(way, times)| *way <= 1 << (FIRST_SKIP + MORE * times)), "{ways:?}");
+        assert!(ways.iter().any(|way| *way > 1000), "{ways:?}");
     }
 }

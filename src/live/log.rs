@@ -2,84 +2,62 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::model::{Cursor, Entry, Millis};
+use crate::model::{Cursor, Event, EventKind};
 
-/// Events that are kept; with their index some 8 MiB.
+/// Events that are kept; with their index some 10 MiB.
 pub(super) const CAPACITY: usize = 1 << 16;
-
-/// What happened to an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// It was published.
-    Publish,
-    /// Its deletion was taken back.
-    Restore,
-    /// It was edited.
-    Edit,
-    /// It was deleted.
-    Delete,
-    /// Nothing: a place in the order with a cursor of its own, for a stream to go on from.
-    Mark,
-}
-
-/// Something that happened to a broadcast item. What the item is now, its reader looks up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
-    /// What happened.
-    pub kind: Kind,
-    /// To which item; of a mark, only the cursor counts.
-    pub entry: Entry,
-    /// When it came into the log, by the server's clock.
-    pub logged: Millis,
-    /// The cursor that leads on from here: of a restore one of its own, for that of its item leads back to
-    /// the publish; otherwise that of the item. Edits and deletes cannot be found by it.
-    pub place: Cursor,
-}
 
 /// A part of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// Position of the first event.
-    pub from: u64,
-    /// The events, each one position after the other.
+    /// The events, ascending.
     pub events: Vec<Event>,
-    /// Whether events before `from` that were asked for are gone.
+    /// The number with which to go on from here.
+    pub next: u64,
+    /// Whether events that were asked for are gone.
     pub lost: bool,
 }
 
-/// A ring of events. Positions count from 0, at the start of the process, and are never used again.
-#[derive(Debug, Default)]
+/// A ring of events, ascending by number.
+#[derive(Debug)]
 pub(super) struct Log {
     events: VecDeque<Event>,
-    /// Position of the first event that is kept.
-    first: u64,
-    /// Positions of publishes, restores and marks. The cursor of a restored item keeps leading to its publish:
-    /// going on from there repeats something, from the later place it might miss something.
-    places: HashMap<Cursor, u64>,
+    /// All events with this number or a higher one are here.
+    from: u64,
+    /// The numbers of publishes, by the cursors of their items. The cursor of a restored item keeps leading to its
+    /// publish: going on from there repeats something, from the later place it might miss something.
+    publishes: HashMap<Cursor, u64>,
 }
 
 impl Log {
+    /// A log with these events, ascending; `from` is the least number from which on none is missing.
+    pub(super) fn new(events: impl IntoIterator<Item = Event>, from: u64) -> Self {
+        let mut log = Self { events: VecDeque::new(), from, publishes: HashMap::new() };
+        events.into_iter().for_each(|event| log.push(event));
+        log
+    }
+
     pub(super) fn push(&mut self, event: Event) {
         if self.events.len() == CAPACITY {
             self.drop_first();
         }
-        if matches!(event.kind, Kind::Publish | Kind::Restore | Kind::Mark) {
-            self.places.insert(event.place, self.end());
+        if event.kind == EventKind::Publish {
+            self.publishes.insert(event.entry.cursor, event.number);
         }
         self.events.push_back(event);
     }
 
     fn drop_first(&mut self) {
         let Some(event) = self.events.pop_front() else { return };
-        if self.places.get(&event.place) == Some(&self.first) {
-            self.places.remove(&event.place);
+        if self.publishes.get(&event.entry.cursor) == Some(&event.number) {
+            self.publishes.remove(&event.entry.cursor);
         }
-        self.first += 1;
+        self.from = event.number + 1;
     }
 
-    /// The position that the next event gets.
+    /// Above the number of every event so far.
     pub(super) fn end(&self) -> u64 {
-        self.first + self.events.len() as u64
+        self.events.back().map_or(self.from, |event| event.number + 1)
     }
 
     /// The newest event.
@@ -87,66 +65,89 @@ impl Log {
         self.events.back()
     }
 
-    /// Where the publish, restore or mark to which this cursor leads stands.
-    pub(super) fn place(&self, cursor: Cursor) -> Option<u64> {
-        self.places.get(&cursor).copied()
+    /// Where in the ring the first event with this number or a higher one is.
+    fn index(&self, number: u64) -> usize {
+        self.events.partition_point(|event| event.number < number)
     }
 
-    /// At most `most` events from a position on, up to and without `end`.
+    /// The publish of the item with this cursor.
+    pub(super) fn publish(&self, cursor: Cursor) -> Option<&Event> {
+        let number = *self.publishes.get(&cursor)?;
+        self.events.get(self.index(number)).filter(|event| event.number == number)
+    }
+
+    /// The number of the event to which a cursor leads: that of an item to its publish, one of an event's own to
+    /// that event.
+    pub(super) fn place(&self, cursor: Cursor) -> Option<u64> {
+        let publish = self.publishes.get(&cursor).copied();
+        let own = Event::number_of(cursor).and_then(|number| self.events.get(self.index(number)));
+        let own = own.filter(|event| event.place() == cursor).map(|event| event.number);
+        // From the earlier of two places nothing is missed.
+        publish.into_iter().chain(own).min()
+    }
+
+    /// At most `most` events from a number on, up to and without `end`.
     pub(super) fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
-        let lost = from < self.first;
-        let from = from.max(self.first);
-        let until = end.min(self.end()).min(from.saturating_add(most as u64)).max(from);
-        // Positions within the ring fit into what counts its events.
-        let range = (from - self.first) as usize..(until - self.first).min(self.events.len() as u64) as usize;
-        let events = if range.start < range.end { self.events.range(range).copied().collect() } else { Vec::new() };
-        Slice { from, events, lost }
+        let first = self.index(from);
+        let until = self.index(end).min(first.saturating_add(most)).max(first);
+        let events: Vec<_> = self.events.range(first..until).copied().collect();
+        let next = events.last().map_or(from.max(self.from), |event| event.number + 1);
+        Slice { events, next, lost: from < self.from }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ContentId, UserId};
+    use crate::model::{ContentId, Entry, UserId};
 
-    fn event(kind: Kind, at: u64) -> Event {
-        let cursor = Cursor { at, id: ContentId::MIN };
-        Event { kind, entry: Entry { cursor, author: UserId::MIN }, logged: at, place: cursor }
+    fn event(number: u64, kind: EventKind, at: u64) -> Event {
+        let entry = Entry { cursor: Cursor { at, id: ContentId::MIN }, author: UserId::MIN };
+        Event { number, kind, entry, broadcast: true, given: true, logged: at, top: at }
+    }
+
+    /// The publish of an item, every other number left out.
+    fn publish(n: u64) -> Event {
+        event(2 * n, EventKind::Publish, n)
     }
 
     #[test]
     fn a_ring_forgets_the_oldest_and_says_so() {
-        let mut log = Log::default();
-        for at in 0..CAPACITY as u64 + 10 {
-            log.push(event(Kind::Publish, at));
+        let mut log = Log::new([], 0);
+        for n in 0..CAPACITY as u64 + 10 {
+            log.push(publish(n));
         }
-        assert_eq!(log.end(), CAPACITY as u64 + 10);
-        assert_eq!(log.place(event(Kind::Publish, 9).entry.cursor), None);
-        assert_eq!(log.place(event(Kind::Publish, 10).entry.cursor), Some(10));
-        assert_eq!(log.places.len(), CAPACITY);
+        let end = 2 * (CAPACITY as u64 + 10) - 1;
+        assert_eq!(log.end(), end);
+        assert_eq!(log.place(publish(9).entry.cursor), None);
+        assert_eq!(log.place(publish(10).entry.cursor), Some(20));
+        assert_eq!(log.publishes.len(), CAPACITY);
         let slice = log.slice(5, u64::MAX, 3);
-        assert_eq!((slice.from, slice.events.len(), slice.lost), (10, 3, true));
-        assert_eq!(slice.events[0].entry.cursor.at, 10);
-        let end = log.end();
-        assert_eq!(log.slice(end - 2, end - 1, 9).events, [event(Kind::Publish, end - 2)]);
-        assert_eq!(log.slice(end, u64::MAX, 9), Slice { from: end, events: vec![], lost: false });
+        assert_eq!(slice, Slice { events: vec![publish(10), publish(11), publish(12)], next: 25, lost: true });
+        assert!(!log.slice(19, u64::MAX, 3).lost, "nothing is between the last that went and the first that is left");
+        assert_eq!(log.slice(end - 2, end - 1, 9).events, []);
+        assert_eq!(log.slice(end - 2, end, 9).events, [publish(CAPACITY as u64 + 9)]);
+        assert_eq!(log.slice(end, u64::MAX, 9), Slice { events: vec![], next: end, lost: false });
         assert_eq!(log.slice(end + 5, u64::MAX, 9).events, []);
     }
 
     #[test]
     fn a_restore_does_not_move_the_place_of_its_item() {
-        let mut log = Log::default();
-        for kind in [Kind::Publish, Kind::Edit, Kind::Delete] {
-            log.push(event(kind, 7));
+        let mut log = Log::new([], 0);
+        let kinds = [EventKind::Publish, EventKind::Edit, EventKind::Delete, EventKind::Restore];
+        let events = kinds.iter().zip(3..).map(|(kind, number)| event(number, *kind, 7));
+        let events: Vec<_> = events.collect();
+        events.iter().for_each(|event| log.push(*event));
+        let item = events[0].entry.cursor;
+        assert_eq!(log.place(item), Some(3));
+        assert_eq!(log.publish(item), Some(&events[0]));
+        for event in &events {
+            assert_eq!(log.place(event.place()), Some(event.number), "each has a place of its own");
+            assert_eq!(log.place(Cursor { at: 8, ..event.place() }), None, "of another time it is of another log");
         }
-        let place = event(Kind::Mark, 9).place;
-        log.push(Event { place, ..event(Kind::Restore, 7) });
-        log.push(Event { place: event(Kind::Mark, 10).place, ..event(Kind::Restore, 8) });
-        let item = |at| event(Kind::Publish, at).entry.cursor;
-        assert_eq!((log.place(item(7)), log.place(place), log.place(item(8))), (Some(0), Some(3), None));
-        for at in 0..CAPACITY as u64 {
-            log.push(event(Kind::Edit, 100 + at));
+        for n in 0..CAPACITY as u64 {
+            log.push(event(100 + n, EventKind::Edit, 100));
         }
-        assert!(log.places.is_empty(), "both are forgotten");
+        assert!(log.publishes.is_empty() && log.place(item).is_none() && log.place(events[3].place()).is_none());
     }
 }

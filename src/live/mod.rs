@@ -1,8 +1,8 @@
 //! What is live: who is online, what has just happened, and who is listening.
 //!
-//! Everything here is in memory and gone after a restart. [`Sequencer`] puts what is committed into
-//! one order and keeps the newest part of it, so that a stream that was cut can go on; [`Streams`] has
-//! a bounded queue for each open stream; [`Presence`] knows who is online.
+//! Everything here is in memory. [`Sequencer`] puts what is changed into one order and keeps the newest part of
+//! it, which it gets back from the store after a restart, so that a stream that was cut can go on; [`Streams`] has a
+//! bounded queue for each open stream; [`Presence`] knows who is online.
 //!
 //! One thread takes events from the sequencer to the queues. It is told that there is something to
 //! do through a channel of one place: a hint that finds it full is not needed.
@@ -17,6 +17,7 @@ mod queue;
 mod reader;
 mod sequencer;
 mod streams;
+mod times;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,11 +27,13 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::model::Millis;
 
 pub use frame::{Frame, Item, Memory, Share};
-pub use ids::IdMaker;
-pub use log::{Event, Kind, Slice};
+pub use log::Slice;
 pub use presence::{Online, Presence};
-pub use sequencer::{Flight, Sequencer};
+pub use sequencer::{Flight, Sequencer, Ticket};
 pub use streams::{NotOpened, Stream, Streams, StreamsUsage, Turn};
+pub use times::Crowded;
+
+pub use crate::model::{Event, EventKind as Kind};
 
 /// The live side of the service.
 #[derive(Debug)]

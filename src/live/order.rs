@@ -1,88 +1,148 @@
 //! What is under way, and what has come of it: the state of the [`Sequencer`](super::Sequencer).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::ids::IdMaker;
-use super::log::{Event, Kind, Log};
-use crate::clock::now;
-use crate::model::{ContentId, Cursor, Entry, Millis};
-
-/// How far given times may run ahead of the clock, milliseconds, so that ids that fall, named by the
-/// host within one millisecond, get cursors that rise.
-pub(super) const MOST_AHEAD: Millis = 1000;
+use super::log::Log;
+use super::times::Times;
+use crate::model::{Cursor, Event, EventKind, Millis, Publish, Stamp};
 
 /// Locked as a whole.
 #[derive(Debug)]
 pub(super) struct State {
-    /// The greatest cursor given so far.
-    pub(super) last: Cursor,
-    /// Cursors given to items that are being written. Bounded by the backlog, which has room for each.
-    pub(super) in_flight: BTreeSet<Cursor>,
-    /// Cursors of the host's making that are being written, and by how many.
-    pub(super) late: HashMap<Cursor, usize>,
-    /// What is on disk and waits for a smaller cursor, with what happened to it since.
-    pub(super) ready: BTreeMap<Cursor, Vec<(Kind, Entry)>>,
-    pub(super) log: Log,
+    pub(super) times: Times,
     pub(super) ids: IdMaker,
+    /// The number of the next event.
+    next: u64,
+    /// The latest of all times that any event has spoken of.
+    top: Millis,
+    /// Numbers of changes that are being written. Bounded by the threads that write and the items of a batch.
+    pub(super) in_flight: BTreeSet<u64>,
+    /// Cursors of items that are being written, each with how many write it.
+    writers: HashMap<Cursor, usize>,
+    /// What is on disk and waits for a smaller number.
+    ready: BTreeMap<u64, Event>,
+    /// The cursors of the publishes among that.
+    pub(super) unlogged: HashSet<Cursor>,
+    /// Cursors with times given here of items that are not in the log yet.
+    pub(super) given: HashSet<Cursor>,
+    pub(super) log: Log,
 }
 
 impl State {
-    /// A time for an item with this id, and whether its cursor is then the greatest of all.
-    pub(super) fn next_time(&mut self, id: ContentId) -> (Millis, bool) {
-        let clock = now();
-        let mut cursor = Cursor { at: clock.max(self.last.at), id };
-        if cursor <= self.last && self.last.at < clock.saturating_add(MOST_AHEAD) {
-            cursor.at += 1;
-        }
-        let in_order = cursor > self.last;
-        self.last = self.last.max(cursor);
-        (cursor.at, in_order)
+    /// A log that begins now: before it there is nothing, or a gap if there is content of which nothing is known.
+    pub(super) fn new(now: Millis, has_content: bool) -> Self {
+        let (number, kind) = if has_content { (1, EventKind::Gap) } else { (0, EventKind::Mark) };
+        let begin = Stamp { number, kind, given: false, logged: now, top: now }.of_nothing();
+        Self::after(now, &begin, Log::new([begin], number))
     }
 
-    pub(super) fn enter(&mut self, cursor: Cursor, in_order: bool) {
-        if in_order {
-            self.in_flight.insert(cursor);
-        } else {
-            *self.late.entry(cursor).or_default() += 1;
+    /// A log that goes on behind the newest events on disk, ascending; all that there are if they are `all`.
+    pub(super) fn behind(newest: Vec<Event>, all: bool, now: Millis) -> Option<Self> {
+        let (first, last) = (newest.first()?, *newest.last()?);
+        // The first number of all tells that nothing was before it.
+        let from = if all && first.number == 1 { 0 } else { first.number };
+        // Every time given before is over.
+        Some(Self::after(now.max(last.logged + 1), &last, Log::new(newest, from)))
+    }
+
+    fn after(at: Millis, last: &Event, log: Log) -> Self {
+        Self {
+            times: Times::new(at),
+            ids: IdMaker::new(at),
+            next: last.number + 1,
+            top: last.top.max(at),
+            in_flight: BTreeSet::new(),
+            writers: HashMap::new(),
+            ready: BTreeMap::new(),
+            unlogged: HashSet::new(),
+            given: HashSet::new(),
+            log,
         }
     }
 
-    pub(super) fn leave(&mut self, cursor: Cursor, late: bool) {
-        if !late {
-            self.in_flight.remove(&cursor);
-        } else if let Some(writers) = self.late.get_mut(&cursor) {
+    /// Takes a number for a change that is about to be written. `latest` is the time that it speaks of.
+    pub(super) fn take(&mut self, kind: EventKind, given: bool, latest: Millis) -> Stamp {
+        let logged = self.times.at();
+        self.top = self.top.max(logged).max(latest);
+        let stamp = Stamp { number: self.next, kind, given, logged, top: self.top };
+        self.next += 1;
+        self.in_flight.insert(stamp.number);
+        stamp
+    }
+
+    /// The same for the publish of an item.
+    pub(super) fn take_for(&mut self, item: &Publish) -> Stamp {
+        let cursor = item.content.cursor();
+        *self.writers.entry(cursor).or_default() += 1;
+        if !item.time_given {
+            self.given.insert(cursor);
+        }
+        self.take(EventKind::Publish, !item.time_given, cursor.at)
+    }
+
+    /// A change is on disk.
+    pub(super) fn commit(&mut self, event: Event) {
+        self.in_flight.remove(&event.number);
+        if event.kind == EventKind::Publish {
+            self.is_written(event.entry.cursor);
+            self.unlogged.insert(event.entry.cursor);
+        }
+        self.ready.insert(event.number, event);
+    }
+
+    /// A change was not made.
+    pub(super) fn give_back(&mut self, stamp: Stamp, cursor: Option<Cursor>) {
+        self.in_flight.remove(&stamp.number);
+        let Some(cursor) = cursor else { return };
+        self.is_written(cursor);
+        if stamp.given {
+            self.given.remove(&cursor);
+        }
+    }
+
+    /// One who writes an item has ended.
+    fn is_written(&mut self, cursor: Cursor) {
+        if let Some(writers) = self.writers.get_mut(&cursor) {
             *writers -= 1;
             if *writers == 0 {
-                self.late.remove(&cursor);
+                self.writers.remove(&cursor);
             }
         }
     }
 
-    /// A cursor for a place in the log that no item has. Below all that is on its way: once the log has
-    /// forgotten the place, all that is newer than the cursor is taken for missed.
-    pub(super) fn own_cursor(&mut self) -> Cursor {
-        let id = self.ids.next();
-        let first = self.in_flight.first().into_iter().chain(self.ready.keys().next()).min();
-        match first {
-            Some(first) => Cursor { at: first.at.saturating_sub(1), id },
-            None => Cursor { at: self.next_time(id).0, id },
-        }
+    /// Whether an item is being written, and not on disk as far as is known.
+    pub(super) fn is_coming(&self, cursor: Cursor) -> bool {
+        self.writers.contains_key(&cursor) && !self.unlogged.contains(&cursor) && self.log.publish(cursor).is_none()
     }
 
-    pub(super) fn log(&mut self, kind: Kind, entry: Entry) {
-        let place = if kind == Kind::Restore { self.own_cursor() } else { entry.cursor };
-        self.log.push(Event { kind, entry, logged: now(), place });
-    }
-
-    /// Logs what no smaller cursor in flight holds up.
+    /// Logs what no smaller number in flight holds up.
     pub(super) fn release(&mut self) {
         while let Some(first) = self.ready.first_entry() {
             if self.in_flight.first().is_some_and(|flying| flying < first.key()) {
                 return;
             }
-            for (kind, entry) in first.remove() {
-                self.log(kind, entry);
+            let event = first.remove();
+            if event.kind == EventKind::Publish {
+                self.unlogged.remove(&event.entry.cursor);
+                self.given.remove(&event.entry.cursor);
             }
+            self.log.push(event);
         }
+    }
+
+    /// Changes that are being written, or wait for one with a smaller number.
+    pub(super) fn under_way(&self) -> usize {
+        self.in_flight.len() + self.ready.len()
+    }
+
+    /// Whether an event of this number is on its way into the log.
+    pub(super) fn is_ready(&self, number: u64) -> bool {
+        self.ready.contains_key(&number)
+    }
+
+    /// Whether events wait for a smaller number.
+    pub(super) fn waiting(&self) -> usize {
+        self.ready.len()
     }
 }

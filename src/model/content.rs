@@ -1,5 +1,6 @@
 //! Content: one published item.
 
+use super::event::Stamp;
 use super::id::{ContentId, UserId};
 use super::position::{Cursor, Entry, Millis};
 
@@ -56,6 +57,8 @@ pub struct Publish {
     pub time_given: bool,
     /// Whether the id was made for this publish, so that an item which has it already is another.
     pub id_made: bool,
+    /// The stamp of the event that is written with the item; several may share that of a gap.
+    pub stamp: Option<Stamp>,
 }
 
 impl Publish {

@@ -1,4 +1,4 @@
-//! The words of the domain as plain types: ids, cursors, content, relations, jobs.
+//! The words of the domain as plain types: ids, cursors, content, relations, events, jobs.
 //!
 //! Nothing here reads a disk or a socket, and nothing here uses another layer.
 
@@ -6,6 +6,7 @@ mod barrier;
 mod content;
 mod counts;
 mod draft;
+mod event;
 mod id;
 mod job;
 mod json;
@@ -22,6 +23,7 @@ pub use barrier::Barrier;
 pub use content::{Content, Edit, Publish, RawJson};
 pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, UserCounts};
 pub use draft::{CommentDraft, Draft, EditDraft, Kind, MAX_TOPICS, Time, Topics, is_topic, or_default};
+pub use event::{Event, EventKind, Moment, Stamp};
 pub use id::{ContentId, Id, InvalidId, MAX_ID, TopicId, UserId};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};

@@ -20,8 +20,8 @@ pub mod rocks;
 mod types;
 
 pub use types::{
-    Batch, Change, Delivery, FilterUsage, Idle, Listeners, Published, Related, Restored, Split, TableStats, Then, Tier,
-    Touched, Usage, Watch, is_deleted_before,
+    Batch, Change, Delivery, FilterUsage, Fresh, Idle, Listeners, Published, Related, Restored, Split, TableStats,
+    Then, Tier, Touched, Usage, Watch, is_deleted_before,
 };
 
 /// A store, one of the two kinds.

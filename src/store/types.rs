@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::{
-    Activity, Barrier, CacheUsage, Content, ContentId, Entry, Fill, Job, JobId, Millis, Progress, Relation, TopicId,
-    UserId,
+    Activity, Barrier, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, Millis, Progress, Relation,
+    TopicId, UserId,
 };
 
 /// How far a read may go.
@@ -35,6 +35,15 @@ pub enum Published {
     Same(Content),
     /// The id belongs to another item, or to a deleted one.
     Taken,
+}
+
+/// An item that a publish call has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fresh {
+    /// Its place in lists.
+    pub cursor: Cursor,
+    /// Its fan-out job, if it is broadcast.
+    pub job: Option<Job>,
 }
 
 /// When an item was deleted whose purge has begun: before any time, so that nothing takes it back.

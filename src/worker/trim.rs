@@ -272,7 +272,7 @@ mod tests {
             broadcast: false,
             fingerprint: 1,
         };
-        let post = Publish { content, id_made: false, time_given: true };
+        let post = Publish { content, id_made: false, time_given: true, stamp: None };
         store.publish(&[post], Batch::AllOrNone, &mut |_| ()).expect("publishes");
         let like =
             |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) };

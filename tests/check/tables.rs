@@ -397,3 +397,14 @@ fn what_does_not_read_is_named() {
         (Row("markers", key(&[1])), Some(key(&[1000])), &["user 1: markers has it, which does not read"]),
     ]);
 }
+
+#[test]
+fn times_of_events_do_not_fall() {
+    let event = |logged, top| Some([vec![6, 0], key(&[1, 0, 1, logged, top])].concat());
+    const SECOND: &str = "event 2: events has it, with an earlier time than the one before it";
+    const THIRD: &str = "event 3: events has it, with an earlier time than the one before it";
+    compare(vec![
+        (Row("events", key(&[2])), event(7, 1 << 60), &[SECOND, THIRD]),
+        (Row("events", key(&[2])), event(7, 7), &[SECOND]),
+    ]);
+}

@@ -91,9 +91,9 @@ impl Heard {
 /// What happens between two cuts.
 #[derive(Clone, Copy, PartialEq)]
 enum Cuts {
-    /// The server goes on; authors also backdate, edit and delete.
+    /// The server goes on.
     Streams,
-    /// The server is stopped or killed now and then; authors only publish.
+    /// The server is stopped or killed now and then.
     Servers,
 }
 
@@ -126,21 +126,22 @@ impl Story {
             }
             let text = format!("text {author} {n}");
             let some = own.get(random.below(own.len().max(1) as u64) as usize).copied();
-            match (random.below(10), some, self.cuts) {
-                (0, Some(id), Cuts::Streams) => {
-                    self.attempt("PATCH", &format!("/v1/content/{id}"), &format!(r#"{{"text":"{text}"}}"#));
-                    self.made.lock().unwrap().insert(id, Made::Live(text));
+            match (random.below(10), some) {
+                (0, Some(id)) => {
+                    let body = format!(r#"{{"text":"{text}"}}"#);
+                    let done = self.attempt("PATCH", &format!("/v1/content/{id}"), &body);
+                    self.made.lock().unwrap().insert(id, if done { Made::Live(text) } else { Made::Unknown });
                 }
-                (1, Some(id), Cuts::Streams) => {
-                    self.attempt("DELETE", &format!("/v1/content/{id}"), "");
+                (1, Some(id)) => {
+                    let done = self.attempt("DELETE", &format!("/v1/content/{id}"), "");
                     own.retain(|other| *other != id);
-                    self.made.lock().unwrap().insert(id, Made::Deleted);
+                    self.made.lock().unwrap().insert(id, if done { Made::Deleted } else { Made::Unknown });
                 }
-                (what, _, cuts) => {
+                (what, _) => {
                     let id = author * 1_000_000 + n;
-                    let more = match (what, cuts) {
-                        (2, _) => r#","broadcast":false"#.to_owned(),
-                        (3, Cuts::Streams) => format!(r#","published_at":{}"#, LATE.start + random.below(1000)),
+                    let more = match what {
+                        2 => r#","broadcast":false"#.to_owned(),
+                        3 => format!(r#","published_at":{}"#, LATE.start + random.below(1000)),
                         _ => String::new(),
                     };
                     let body = format!(r#"{{"content_id":{id},"author_id":{author},"text":"{text}"{more}}}"#);

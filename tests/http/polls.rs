@@ -10,6 +10,11 @@ use super::client::Server;
 
 const READER: u64 = 1;
 const AUTHORS: [u64; 4] = [2, 3, 4, 5];
+/// Who makes comments, over so many connections at once.
+const WRITER: u64 = 6;
+const CONNECTIONS: usize = 8;
+/// The item that they are made on.
+const SUBJECT: u64 = 7;
 /// Publishes of each author.
 const PUBLISHES: usize = 150;
 
@@ -56,29 +61,57 @@ fn poll(server: &Server, list: &str, publishing: &AtomicUsize) -> Vec<String> {
     }
 }
 
+/// Makes comments, which are not broadcast; their ids.
+fn comment(server: &Server) -> Vec<String> {
+    let made = (0..PUBLISHES).map(|_| {
+        let body = format!(r#"{{"author_id":{WRITER},"text":"hm","topics":["quiet"]}}"#);
+        let comment = server.call("POST", &format!("/v1/content/{SUBJECT}/comments"), body).expect(201);
+        comment["content_id"].as_str().expect("an id").to_owned()
+    });
+    made.collect()
+}
+
 #[test]
 fn who_asks_for_what_is_newer_gets_everything_once() {
     let server = Server::start();
     for author in AUTHORS {
         server.follow(READER, author, 1);
     }
-    let publishing = AtomicUsize::new(AUTHORS.len());
-    let published = Mutex::new(Vec::new());
     let lists = [format!("/v1/users/{READER}/timeline"), "/v1/topics/all/content".to_owned()];
+    let writers = AUTHORS.map(|author| move |server: &Server| publish(server, author));
+    polled_while(&server, &lists, &writers.each_ref().map(|write| write as &Writing));
+}
+
+#[test]
+fn who_asks_for_newer_comments_gets_all_of_them_once() {
+    let server = Server::start();
+    server.publish(SUBJECT, 2, 1000);
+    let lists = [
+        format!("/v1/content/{SUBJECT}/comments"),
+        format!("/v1/users/{WRITER}/comments"),
+        "/v1/topics/quiet/content".to_owned(),
+    ];
+    polled_while(&server, &lists, &[&comment as &Writing; CONNECTIONS]);
+}
+
+type Writing<'a> = dyn Fn(&Server) -> Vec<String> + Sync + 'a;
+
+/// Every list shows all that is written to somebody who asks it again and again meanwhile, each item once.
+fn polled_while(server: &Server, lists: &[String], writers: &[&Writing]) {
+    let publishing = AtomicUsize::new(writers.len());
+    let published = Mutex::new(Vec::new());
     let polled = std::thread::scope(|scope| {
-        for author in AUTHORS {
-            let (server, publishing, published) = (&server, &publishing, &published);
+        for write in writers {
+            let (publishing, published) = (&publishing, &published);
             scope.spawn(move || {
                 let _publishing = Publishing(publishing);
-                let ids = publish(server, author);
+                let ids = write(server);
                 published.lock().unwrap().extend(ids);
             });
         }
-        let pollers = lists.each_ref().map(|list| {
-            let (server, publishing) = (&server, &publishing);
-            scope.spawn(move || poll(server, list, publishing))
-        });
-        pollers.map(|poller| poller.join().expect("no panic"))
+        let publishing = &publishing;
+        let pollers: Vec<_> = lists.iter().map(|list| scope.spawn(move || poll(server, list, publishing))).collect();
+        pollers.into_iter().map(|poller| poller.join().expect("no panic")).collect::<Vec<_>>()
     });
     let published: BTreeSet<_> = published.into_inner().unwrap().into_iter().collect();
     for (list, found) in lists.iter().zip(polled) {

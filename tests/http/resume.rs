@@ -52,10 +52,12 @@ fn after_an_item_that_came_back_a_client_goes_on_from_there() {
     assert_eq!(other.last_id, Some(begin), "who is not shown the item hears nothing of it");
     // The item's own cursor leads to its publish, as ever.
     assert_eq!(Listener::open(&server, 1, Some("1000-1")).event().event, "reset");
-    // After a restart the place is a matter of time.
+    // Over a restart, too.
     let (_, data) = server.stop("TERM");
     let server = Server::on(data, &[]);
-    Listener::open(&server, 1, Some(&behind)).is_quiet();
+    let mut again = Listener::open(&server, 1, Some(&behind));
+    assert_eq!(again.content(), 1600);
+    again.is_quiet();
 }
 
 #[test]

@@ -157,5 +157,5 @@ fn open(dir: &Path, shape: &Shape, candidates: &Candidates) -> Store {
 fn assemble(store: Arc<Store>, shape: &Shape) -> Arc<Feed> {
     let backlog = Arc::new(Backlog::new(shape.queue));
     backlog.restore(store.jobs().expect("jobs"));
-    Arc::new(Feed::new(store, backlog, Arc::new(Live::new(60_000)), shape.feed()))
+    Arc::new(Feed::new(store, backlog, Arc::new(Live::new(60_000)), shape.feed()).expect("events"))
 }

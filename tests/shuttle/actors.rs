@@ -1,6 +1,6 @@
 //! Calls of the feed, written down as they are made.
 
-use tideline::model::{Cursor, Draft, Entry, MAX_MILLIS, PageRequest, Span, UserId};
+use tideline::model::{ContentId, Cursor, Draft, Entry, MAX_MILLIS, PageRequest, Span, UserId};
 
 use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
 use crate::promises::names::{item, user};
@@ -11,12 +11,15 @@ use crate::world::{Act, World, Wrong};
 pub(crate) struct Actor<'a> {
     pub(crate) world: &'a World,
     history: History,
+    /// The comments found by asking again and again, and where to go on from.
+    polled: Option<(Option<Cursor>, Vec<ContentId>)>,
 }
 
 impl<'a> Actor<'a> {
     pub(crate) fn act(world: &'a World, act: Act) -> History {
-        let mut actor = Self { world, history: History::default() };
+        let mut actor = Self { world, history: History::default(), polled: None };
         act(&mut actor);
+        world.polled.lock().expect("no panic").extend(actor.polled);
         actor.history
     }
 
@@ -32,6 +35,20 @@ impl<'a> Actor<'a> {
         for (content, _) in published.expect("a publish") {
             self.history.lives.push(Life::new(content.entry(), window));
         }
+    }
+
+    /// Makes a comment, to which the server gives id and time.
+    pub(crate) fn comment(&mut self, author: u64) {
+        let text = format!("{{\"author_id\":{author},\"kind\":\"comment\",\"broadcast\":false}}");
+        let draft: Draft = serde_json::from_str(&text).expect("a draft");
+        let published = self.world.feed.publish(vec![draft]).expect("a publish");
+        self.world.made.lock().expect("no panic").extend(published.iter().map(|(content, _)| content.id));
+    }
+
+    /// Asks for the comments of a user that are newer than those found before.
+    pub(crate) fn poll(&mut self, author: u64) {
+        let (after, found) = self.polled.get_or_insert_default();
+        poll(self.world, author, after, found);
     }
 
     /// Deletes an item, and takes that back: both by the one thread that has published the item.
@@ -110,4 +127,12 @@ impl<'a> Actor<'a> {
             self.scroll(reader.get(), 100);
         }
     }
+}
+
+/// A page of comments newer than `after`, which then goes on from there.
+pub(crate) fn poll(world: &World, author: u64, after: &mut Option<Cursor>, found: &mut Vec<ContentId>) {
+    let span = Span { before: None, after: Some(after.unwrap_or(Cursor::OLDEST)) };
+    let page = world.feed.user_comments(user(author), &PageRequest { span, limit: 100 }, Tier::Disk).expect("a page");
+    found.extend(page.items.iter().map(|entry| entry.cursor.id));
+    *after = page.prev;
 }

@@ -68,7 +68,8 @@ impl Town {
         };
         let live = Arc::new(Live::new(1 << 40));
         let store = Arc::new(Store::new(Wrong::Nothing));
-        let feed = Feed::new(Arc::clone(&store), Arc::new(Backlog::new(1000)), Arc::clone(&live), rules);
+        let feed =
+            Feed::new(Arc::clone(&store), Arc::new(Backlog::new(1000)), Arc::clone(&live), rules).expect("events");
         Self { feed, store, live, late, changing: AtomicUsize::new(0), delivering: AtomicUsize::new(1) }
     }
 
@@ -118,15 +119,15 @@ impl Town {
         let streams = self.live.streams();
         let early = AUTHORS.map(|author| (user(author), streams.has_listeners(user(author))));
         let slice = self.live.sequencer().slice(*next, u64::MAX, 64);
-        *next = slice.from + slice.events.len() as u64;
-        for (position, event) in (slice.from..).zip(&slice.events).filter(|(_, event)| event.kind == Kind::Publish) {
+        *next = slice.next;
+        for event in slice.events.iter().filter(|event| event.kind == Kind::Publish) {
             let author = event.entry.author;
             let wanted = match self.late {
                 Late::EventsAfterListeners => early.contains(&(author, true)),
                 _ => streams.has_listeners(author),
             };
             if wanted {
-                streams.deliver(position, &streams.frame(author, event.entry.cursor.id.to_string()));
+                streams.deliver(event.number, &streams.frame(author, event.entry.cursor.id.to_string()));
             }
         }
         !slice.events.is_empty()

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, FailurePersistence, Runner};
 
+use crate::actors::poll;
 use crate::model::{Entry, Order, Span};
 use crate::promises::history::{History, Seen};
 use crate::promises::seed::{scaled, seed};
@@ -16,6 +17,8 @@ use crate::world::{Act, Settings, World, Wrong};
 const SCHEDULES: (u32, u32) = (500, 2000);
 /// Switches in a schedule of the second kind.
 const DEPTH: usize = 3;
+/// Who makes comments, where anybody does.
+const COMMENTER: u64 = 11;
 /// Bytes of stack for a thread.
 const STACK: usize = 1 << 18;
 
@@ -38,6 +41,7 @@ impl Scenario {
             all.check(read, false).map_err(|wrong| all.tell(read, &wrong))?;
         }
         self.check_instants(&all)?;
+        check_polls(&world)?;
         check_inboxes(&world)
     }
 
@@ -100,6 +104,17 @@ fn config(failure_persistence: FailurePersistence) -> Config {
     config.failure_persistence = failure_persistence;
     config.silence_warnings = true;
     config
+}
+
+/// Who asks again and again for what is newer finds everything, once.
+fn check_polls(world: &World) -> Result<(), String> {
+    let made: Vec<_> = world.made.lock().expect("no panic").iter().copied().collect();
+    for (after, found) in world.polled.lock().expect("no panic").iter_mut() {
+        poll(world, COMMENTER, after, found);
+        found.sort_unstable();
+        ensure_eq!(*found, made, "comments found by asking for newer ones");
+    }
+    Ok(())
 }
 
 /// What no answer shows, and a later one would: once no job is left, nothing is pending or unsettled,

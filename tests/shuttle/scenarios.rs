@@ -218,6 +218,27 @@ const LOAD: Scenario = Scenario {
     instants: &[],
 };
 
+/// Items to which the server gives ids and times are written side by side, changed, and asked for by who goes on with
+/// `after`.
+const POLL: Scenario = Scenario {
+    settings: PUSH,
+    before: |a| a.comment(11),
+    acts: &[
+        |a| {
+            a.comment(11);
+            a.comment(11);
+        },
+        |a| {
+            a.comment(11);
+            a.publish(12, 1, 1);
+            a.delete_and_restore(1);
+        },
+        |a| (0..3).for_each(|_| a.poll(11)),
+        |a| (0..3).for_each(|_| a.poll(11)),
+    ],
+    instants: &[],
+};
+
 /// Each scenario as it is, and with what must not be done.
 pub(crate) fn all() -> Vec<Trial> {
     let mut trials = Vec::new();
@@ -233,6 +254,7 @@ pub(crate) fn all() -> Vec<Trial> {
         ("evicted", EVICTED, &[Wrong::ActiveBeforeUnsettled]),
         ("restore", RESTORE, &[]),
         ("load", LOAD, &[]),
+        ("poll", POLL, &[Wrong::ToldBeforeWritten]),
     ] {
         let holds = scenario.clone();
         trials.push(Trial::test(format!("{name} holds"), move || {

@@ -9,13 +9,15 @@ use shuttle::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::model::{
-    Activity, Barrier, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, JobId, LANES, Lane, Millis, Order,
-    Profile, Publish, Reach, Reacted, Reaction, ReactionKind, ReactionPlace, Reactions, Relation, Side, Span, TopicId,
-    Unpushed, UserCounts, UserCursor, UserId,
+    Activity, Barrier, Content, ContentId, Cursor, Edit, Entry, Event, ItemCounts, Job, JobId, LANES, Lane, Millis,
+    Moment, Order, Profile, Publish, Reach, Reacted, Reaction, ReactionKind, ReactionPlace, Reactions, Relation, Side,
+    Span, Stamp, TopicId, Unpushed, UserCounts, UserCursor, UserId,
 };
 use crate::world::Wrong;
 
-pub(crate) use tideline::store::{Batch, Change, Delivery, Published, Related, Restored, Split, Then, Tier, Touched};
+pub(crate) use tideline::store::{
+    Batch, Change, Delivery, Fresh, Published, Related, Restored, Split, Then, Tier, Touched,
+};
 
 /// The rows of an inbox, newest first, and its floor.
 type Inbox = (Vec<Entry>, Option<Cursor>);
@@ -55,8 +57,12 @@ impl Store {
     }
 
     forward! {
-        edit(id: ContentId, edit: &Edit, now: Millis) -> Option<Content>;
-        delete(id: ContentId, now: Millis) -> bool;
+        edit(id: ContentId, edit: &Edit, moment: Moment) -> Option<Content>;
+        delete(id: ContentId, moment: Moment) -> bool;
+        events(from: u64, limit: usize) -> Vec<Event>;
+        newest_events(limit: usize) -> Vec<Event>;
+        trim_events(from: u64) -> ();
+        has_content() -> bool;
         purge(id: ContentId, deleted_before: Millis) -> bool;
         purge_reactions(id: ContentId, deleted_before: Millis, most: usize, after: Option<ReactionPlace>) -> Vec<ReactionPlace>;
         contents(ids: &[ContentId], tier: Tier) -> Vec<Option<Content>>;
@@ -103,21 +109,33 @@ impl Store {
         &self,
         items: &[Publish],
         batch: Batch,
-        queue: &mut dyn FnMut(Job),
+        fresh: &mut dyn FnMut(Fresh),
     ) -> Result<Vec<Published>> {
         self.turn();
-        // The store in memory holds its own lock while it queues: nobody may get a turn then.
-        let mut jobs = Vec::new();
-        let published = self.inner.publish(items, batch, &mut |job| jobs.push(job))?;
-        jobs.into_iter().for_each(|job| queue(self.in_lane(job)));
+        // The store in memory holds its own lock while it tells of new items: nobody may get a turn then.
+        if self.wrong == Wrong::ToldBeforeWritten {
+            for item in items {
+                fresh(Fresh { cursor: item.content.cursor(), job: None });
+            }
+            self.turn();
+        }
+        let mut all = Vec::new();
+        let published = self.inner.publish(items, batch, &mut |one| all.push(one))?;
+        all.into_iter().for_each(|one| fresh(Fresh { job: one.job.map(|job| self.in_lane(job)), ..one }));
         self.turn();
         Ok(published)
     }
 
-    pub(crate) fn restore(&self, id: ContentId, deleted_since: Millis, queue: &mut dyn FnMut(Job)) -> Result<Restored> {
+    pub(crate) fn restore(
+        &self,
+        id: ContentId,
+        deleted_since: Millis,
+        stamp: Option<Stamp>,
+        queue: &mut dyn FnMut(Job),
+    ) -> Result<Restored> {
         self.turn();
         let mut jobs = Vec::new();
-        let restored = self.inner.restore(id, deleted_since, &mut |job| jobs.push(job))?;
+        let restored = self.inner.restore(id, deleted_since, stamp, &mut |job| jobs.push(job))?;
         jobs.into_iter().for_each(|job| queue(self.in_lane(job)));
         self.turn();
         Ok(restored)

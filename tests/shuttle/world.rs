@@ -1,13 +1,14 @@
 //! One service in one execution, and what its threads do to it.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backlog::Backlog;
 use crate::feed::{Feed, Rules};
 use crate::live::Live;
-use crate::model::{Millis, UserId};
+use crate::model::{ContentId, Cursor, Millis, UserId};
 use crate::promises::history::{Clock, History};
 use crate::store::Store;
 use crate::worker::{self, Context};
@@ -24,6 +25,7 @@ pub(crate) enum Wrong {
     ActiveBeforeUnsettled,
     ReturningSkipped,
     LanePerJob,
+    ToldBeforeWritten,
 }
 
 /// The settings of a scenario.
@@ -41,6 +43,10 @@ pub(crate) struct World {
     pub(crate) feed: Feed,
     pub(crate) ticks: Clock,
     pub(crate) wrong: Wrong,
+    /// Comments that were made,
+    pub(crate) made: Mutex<BTreeSet<ContentId>>,
+    /// and those that each of those who asked again and again has found, with where it goes on from.
+    pub(crate) polled: Mutex<Vec<(Option<Cursor>, Vec<ContentId>)>>,
     context: Context,
     running: AtomicUsize,
 }
@@ -70,7 +76,7 @@ impl World {
         for reader in Self::readers() {
             live.presence().beat(reader, 0);
         }
-        let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), rules);
+        let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), rules).expect("events");
         let rules = worker::Rules {
             chunk: 1,
             push_threshold: settings.push_threshold,
@@ -79,7 +85,17 @@ impl World {
             inbox_limit: settings.inbox_limit,
         };
         let context = Context::new(Arc::clone(&store), Arc::clone(&backlog), live, rules, wrong);
-        Self { store, backlog, feed, ticks: Clock::default(), wrong, context, running: AtomicUsize::new(0) }
+        Self {
+            store,
+            backlog,
+            feed,
+            ticks: Clock::default(),
+            wrong,
+            made: Mutex::default(),
+            polled: Mutex::default(),
+            context,
+            running: AtomicUsize::new(0),
+        }
     }
 
     /// Does `before` alone and to its end, then `acts` side by side, then reads everything; all that

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use tideline::model::{
-    Activity, Barrier, Content, ContentId, Cursor, Entry, ItemCounts, Order, Profile, ReactionKind, Reactions,
+    Activity, Barrier, Content, ContentId, Cursor, Entry, Event, ItemCounts, Order, Profile, ReactionKind, Reactions,
     Relation, Side, Span, Unpushed, UserCounts, UserCursor, UserId,
 };
 use tideline::store::{Store, Tier};
@@ -20,6 +20,7 @@ pub(crate) struct Dump {
     reactors: Vec<Vec<UserCursor>>,
     topics: Vec<Option<Vec<Entry>>>,
     comments: Vec<Vec<Entry>>,
+    events: Vec<Event>,
     all_outboxes: Vec<Entry>,
     users_after: Vec<UserId>,
     users: Vec<UserDump>,
@@ -115,6 +116,7 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
         reactors: ids.iter().flat_map(reactors).collect(),
         topics: TOPICS.map(topic).to_vec(),
         comments: ids.iter().map(comments).collect(),
+        events: store.events(0, all).expect("events"),
         all_outboxes: store.outboxes(users, Span::ALL, newest, all, tier).expect("outboxes"),
         users_after: store.users_after(None, all).expect("users_after"),
         users: users.iter().map(of_user).collect(),

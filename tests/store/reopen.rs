@@ -277,7 +277,7 @@ fn a_deleted_item_is_named_when_it_is_compacted() {
     for (id, at) in [(2, 200), (5, 500), (7, 700)] {
         store.delete(item(id), at).expect("deletes");
     }
-    store.restore(item(5), 0, &mut |_| ()).expect("answers");
+    store.restore(item(5), 0, None, &mut |_| ()).expect("answers");
     let compacted = || {
         store.compact().expect("compacts");
         let mut named = std::mem::take(&mut *named.lock().expect("a whole list"));

@@ -15,7 +15,7 @@ fn restore(store: &Store, id: u64) -> Restored {
 
 fn restore_since(store: &Store, id: u64, deleted_since: u64) -> Restored {
     let mut queued = Vec::new();
-    let restored = store.restore(item(id), deleted_since, &mut |job| queued.push(job)).expect("answers");
+    let restored = store.restore(item(id), deleted_since, None, &mut |job| queued.push(job)).expect("answers");
     let job = if let Restored::Now(_, job) = &restored { *job } else { None };
     assert_eq!(queued, job.into_iter().collect::<Vec<_>>());
     restored
@@ -231,7 +231,7 @@ fn a_purge_that_has_begun_is_final(store: &Store) {
         delete(store, id);
         assert_eq!(store.purge_reactions(item(id), 201, 1, None).expect("purges").len(), 1);
         // Half of it is gone, so under no settings can it come back.
-        assert_eq!(store.restore(item(id), 0, &mut |_| ()).expect("answers"), Restored::Gone);
+        assert_eq!(store.restore(item(id), 0, None, &mut |_| ()).expect("answers"), Restored::Gone);
         assert!(is_deleted(store, id) && content(store, id).is_none());
     }
     // And under no settings is it kept.

@@ -75,7 +75,7 @@ pub(crate) fn post(id: u64, author: u64, at: u64) -> Content {
 
 /// A publish of which the caller named the time.
 pub(crate) fn timed(content: Content) -> Publish {
-    Publish { content, time_given: true, id_made: false }
+    Publish { content, time_given: true, id_made: false, stamp: None }
 }
 
 /// Publishes one item that must be new, and returns its job.

@@ -17,7 +17,7 @@ use super::topics::{about, delete, list, part, topic};
 const DEPTH: usize = 6;
 
 fn restore(store: &Store, id: u64) {
-    assert!(matches!(store.restore(item(id), 0, &mut |_| ()).expect("restores"), Restored::Now(..)));
+    assert!(matches!(store.restore(item(id), 0, None, &mut |_| ()).expect("restores"), Restored::Now(..)));
 }
 
 fn rows(store: &Store, table: &str) -> u64 {

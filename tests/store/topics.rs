@@ -119,7 +119,7 @@ fn what_moves_to_the_archive_stays_listed(store: &Store) {
     assert_eq!(ids(&part(store, a, Span::ALL, Order::NewestFirst, MANY, 2)), [3, 7]);
     assert_eq!(ids(&part(store, a, span(Some(place(3, 3)), None), Order::NewestFirst, MANY, 2)), [7]);
     for id in [2, 5] {
-        assert!(matches!(store.restore(item(id), 0, &mut |_| ()).expect("restores"), Restored::Now(..)));
+        assert!(matches!(store.restore(item(id), 0, None, &mut |_| ()).expect("restores"), Restored::Now(..)));
     }
     assert_eq!((list(store, "a"), list(store, "b")), (vec![5, 3, 7, 2, 1], vec![5, 3, 2, 1]));
 }

@@ -73,6 +73,7 @@ pub(crate) enum Op {
     MoveMarker { user: UserId, place: Position<ContentId> },
     SetBarrier { user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize },
     PutProfiles { profiles: Vec<(UserId, Profile)> },
+    TrimEvents { below: u64 },
     Sync,
     Compact,
     Reopen,
@@ -235,6 +236,7 @@ fn op() -> impl Strategy<Value = Op> {
         6 => (user(), user(), barrier(), option::weighted(0.7, time()), 0..5_usize)
             .prop_map(|(user, target, barrier, since, limit)| Op::SetBarrier { user, target, barrier, since, limit }),
         2 => vec((user(), profile()), 0..3).prop_map(|profiles| Op::PutProfiles { profiles }),
+        1 => (0..110_u64).prop_map(|below| Op::TrimEvents { below }),
         1 => Just(Op::Sync),
         1 => Just(Op::Compact),
         1 => Just(Op::Reopen),

@@ -11,7 +11,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
 use tideline::error::{Error, Result};
-use tideline::model::{Content, ContentId, Entry, Job, JobId, Millis, Progress, Publish, Reach, UserId, Work};
+use tideline::model::{
+    Content, ContentId, Entry, EventKind, Job, JobId, Millis, Moment, Progress, Publish, Reach, Stamp, UserId, Work,
+};
 use tideline::store::memory::Memory;
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier, Watch};
@@ -27,12 +29,14 @@ pub(crate) struct World {
     disk: Option<Store>,
     dir: tempfile::TempDir,
     jobs: BTreeMap<JobId, JobId>,
+    /// The number of the last event.
+    events: u64,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        Self { model: Store::Memory(Memory::new()), disk: Some(open(&dir)), dir, jobs: BTreeMap::new() }
+        Self { model: Store::Memory(Memory::new()), disk: Some(open(&dir)), dir, jobs: BTreeMap::new(), events: 0 }
     }
 
     fn disk(&self) -> &Store {
@@ -97,8 +101,18 @@ impl World {
     pub(crate) fn apply(&mut self, op: &Op) -> Checked {
         match op {
             Op::Publish { items, batch } => self.publish(items, *batch),
-            Op::Edit { id, edit, now } => self.same(|store| store.edit(*id, edit, *now)),
-            Op::Delete { id, now } => self.same(|store| store.delete(*id, *now)),
+            Op::Edit { id, edit, now } => {
+                let moment = Moment { at: *now, stamp: self.stamp(EventKind::Edit) };
+                self.same(|store| store.edit(*id, edit, moment))
+            }
+            Op::Delete { id, now } => {
+                let moment = Moment { at: *now, stamp: self.stamp(EventKind::Delete) };
+                self.same(|store| store.delete(*id, moment))
+            }
+            Op::TrimEvents { below } => {
+                let below = self.events * below / 100;
+                self.same(|store| store.trim_events(below))
+            }
             Op::Purge { id, deleted_before } => self.same(|store| store.purge(*id, *deleted_before)),
             Op::Restore { id, deleted_since } => self.restore(*id, *deleted_since),
             Op::React { id, wishes } => self.same(|store| store.react(*id, wishes)),
@@ -157,6 +171,14 @@ impl World {
         }
     }
 
+    /// The stamp of the next change, for some of them.
+    fn stamp(&mut self, kind: EventKind) -> Option<Stamp> {
+        self.events += 1;
+        let number = self.events;
+        let stamp = Stamp { number, kind, given: number.is_multiple_of(2), logged: number, top: 2 * number };
+        (!number.is_multiple_of(5)).then_some(stamp)
+    }
+
     /// All have to go, each piece from where the one before ended.
     fn purge_reactions(&self, id: ContentId, most: usize) -> Checked {
         let mut last = None;
@@ -171,7 +193,9 @@ impl World {
     }
 
     fn publish(&mut self, items: &[(ContentId, Item)], batch: Batch) -> Checked {
-        let items: Vec<_> = items.iter().map(|(id, item)| to_publish(*id, item)).collect();
+        let kind = if items.len() > 2 { EventKind::Gap } else { EventKind::Publish };
+        let items: Vec<_> =
+            items.iter().map(|(id, item)| Publish { stamp: self.stamp(kind), ..to_publish(*id, item) }).collect();
         let (model, disk) = self.both(|store| store.publish(&items, batch, &mut |_| ()));
         let (Ok(model), Ok(disk)) = (&model, &disk) else {
             prop_assert_eq!(model, disk);
@@ -190,9 +214,10 @@ impl World {
     }
 
     fn restore(&mut self, id: ContentId, deleted_since: Millis) -> Checked {
+        let stamp = self.stamp(EventKind::Restore);
         let (model, disk) = self.both(|store| {
             let mut queued = Vec::new();
-            let restored = store.restore(id, deleted_since, &mut |job| queued.push(job))?;
+            let restored = store.restore(id, deleted_since, stamp, &mut |job| queued.push(job))?;
             Ok((restored, queued))
         });
         let (Ok((model, model_queued)), Ok((disk, disk_queued))) = (&model, &disk) else {
@@ -362,7 +387,7 @@ fn to_publish(id: ContentId, item: &Item) -> Publish {
         broadcast: item.broadcast,
         fingerprint: item.fingerprint,
     };
-    Publish { content, time_given: item.time_given, id_made: !item.id_given }
+    Publish { content, time_given: item.time_given, id_made: !item.id_given, stamp: None }
 }
 
 fn fanning_out(job: &Job) -> Option<Entry> {

@@ -54,7 +54,7 @@ async fn all_that_is_served_is_described_and_nothing_else() {
         deleted_retention: 1000,
         max_ahead: 1000,
     };
-    let feed = Arc::new(Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules));
+    let feed = Arc::new(Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules).expect("opens"));
     let api = Arc::new(Api::new(feed, Figures::default(), &Config::default(), 10));
     init_service(App::new().configure(|config| crate::http::configure(&api, config))).await;
     let routes = api.requests.all();

@@ -1,8 +1,10 @@
 //! Content and outboxes.
 
 use crate::error::Result;
-use crate::model::{Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Order, Publish, Span, UserId};
-use crate::store::{Batch, Published, Restored, Store, Tier};
+use crate::model::{
+    Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, Span, Stamp, UserId,
+};
+use crate::store::{Batch, Fresh, Published, Restored, Store, Tier};
 
 /// Content.
 impl Store {
@@ -13,23 +15,24 @@ impl Store {
     /// All new items of a call are one atomic change. Two publishes of one id never both win.
     /// Ids within one call must differ. Acknowledges.
     ///
-    /// `queue` gets the new jobs once they are on disk, before another call can answer `Same` for one
-    /// of the items: who does so may rely on it that the item's job is known.
-    pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
-        dispatch!(self, s => s.publish(items, batch, queue))
+    /// The event of a new item's stamp is written in the same change. `fresh` is told of each new item once all
+    /// are on disk, before another call can answer `Same` for one of them or change it: who does so may rely
+    /// on it that the item and its job are known.
+    pub fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
+        dispatch!(self, s => s.publish(items, batch, fresh))
     }
 
     /// Changes an item and returns its new state; `None` if it is not there or deleted.
     /// Concurrent edits of one item apply one after the other. Acknowledges.
-    pub fn edit(&self, id: ContentId, edit: &Edit, now: Millis) -> Result<Option<Content>> {
-        dispatch!(self, s => s.edit(id, edit, now))
+    pub fn edit(&self, id: ContentId, edit: &Edit, moment: impl Into<Moment>) -> Result<Option<Content>> {
+        dispatch!(self, s => s.edit(id, edit, moment.into()))
     }
 
     /// Deletes an item: marks the content, records the deletion, and takes away its outbox row, its rows
     /// in lists and what it counts for, in one change. Inbox rows stay and are ignored, and so does what
     /// points at it. False if it is not there or deleted already. Acknowledges.
-    pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
-        dispatch!(self, s => s.delete(id, now))
+    pub fn delete(&self, id: ContentId, moment: impl Into<Moment>) -> Result<bool> {
+        dispatch!(self, s => s.delete(id, moment.into()))
     }
 
     /// Makes a deletion final that was made before `deleted_before`: ends the content and what hangs on it
@@ -44,8 +47,14 @@ impl Store {
     /// is purged yet: it is published
     /// again as it was, with a new fan-out job, in one change. `queue` gets the job as in
     /// [`Store::publish`]. Acknowledges.
-    pub fn restore(&self, id: ContentId, deleted_since: Millis, queue: &mut dyn FnMut(Job)) -> Result<Restored> {
-        dispatch!(self, s => s.restore(id, deleted_since, queue))
+    pub fn restore(
+        &self,
+        id: ContentId,
+        deleted_since: Millis,
+        stamp: Option<Stamp>,
+        queue: &mut dyn FnMut(Job),
+    ) -> Result<Restored> {
+        dispatch!(self, s => s.restore(id, deleted_since, stamp, queue))
     }
 
     /// The live items among `ids`, in their order; `None` for missing and deleted ones.

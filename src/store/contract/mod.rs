@@ -3,6 +3,7 @@
 mod barriers;
 mod comments;
 mod content;
+mod events;
 mod graph;
 mod inbox;
 mod markers;

@@ -3,32 +3,36 @@
 use super::{Memory, State, walk};
 use crate::error::Result;
 use crate::model::{
-    Content, ContentId, Cursor, Edit, Entry, Job, Millis, Order, Publish, ReactionKind, Span, UserId, Work,
+    Content, ContentId, Cursor, Edit, Entry, Job, Millis, Moment, Order, Publish, ReactionKind, Span, Stamp, UserId,
+    Work,
 };
-use crate::store::types::{Batch, Published, Restored, Tier, is_deleted_before};
+use crate::store::types::{Batch, Fresh, Published, Restored, Tier, is_deleted_before};
 
 impl Memory {
     /// See [`Store::publish`](crate::store::Store::publish).
-    pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
+    pub fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
         let mut state = self.state();
         let known: Vec<_> = items.iter().map(|item| state.published_before(item)).collect();
         let refused = batch == Batch::AllOrNone && known.contains(&Some(Published::Taken));
         let publish = |(item, known): (&Publish, Option<Published>)| match known {
             Some(known) => known,
             None if refused => Published::New(None),
-            None => state.publish(&item.content),
+            None => {
+                state.put_event(item.stamp, &item.content);
+                state.publish(&item.content)
+            }
         };
         let published: Vec<_> = items.iter().zip(known).map(publish).collect();
-        for result in &published {
-            if let Published::New(Some(job)) = result {
-                queue(*job);
+        for (item, result) in items.iter().zip(&published).filter(|_| !refused) {
+            if let Published::New(job) = result {
+                fresh(Fresh { cursor: item.content.cursor(), job: *job });
             }
         }
         Ok(published)
     }
 
     /// See [`Store::edit`](crate::store::Store::edit).
-    pub fn edit(&self, id: ContentId, edit: &Edit, now: Millis) -> Result<Option<Content>> {
+    pub fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
         let mut state = self.state();
         if state.deleted.contains_key(&id) {
             return Ok(None);
@@ -43,13 +47,15 @@ impl Memory {
         if let Some(extra) = &edit.extra {
             content.extra.clone_from(extra);
         }
-        content.edited_at = Some(now);
-        Ok(Some(content.clone()))
+        content.edited_at = Some(moment.at);
+        let content = content.clone();
+        state.put_event(moment.stamp, &content);
+        Ok(Some(content))
     }
 
     /// See [`Store::delete`](crate::store::Store::delete).
-    pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
-        Ok(self.state().delete(id, now))
+    pub fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
+        Ok(self.state().delete(id, moment))
     }
 
     /// See [`Store::purge`](crate::store::Store::purge).
@@ -60,7 +66,13 @@ impl Memory {
     }
 
     /// See [`Store::restore`](crate::store::Store::restore).
-    pub fn restore(&self, id: ContentId, deleted_since: Millis, queue: &mut dyn FnMut(Job)) -> Result<Restored> {
+    pub fn restore(
+        &self,
+        id: ContentId,
+        deleted_since: Millis,
+        stamp: Option<Stamp>,
+        queue: &mut dyn FnMut(Job),
+    ) -> Result<Restored> {
         let mut state = self.state();
         let Some(content) = state.content.get(&id).cloned() else { return Ok(Restored::Gone) };
         match state.deleted.get(&id) {
@@ -68,6 +80,7 @@ impl Memory {
             Some(deleted_at) if is_deleted_before(*deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => state.deleted.remove(&id),
         };
+        state.put_event(stamp, &content);
         let job = state.make_live(&content);
         job.into_iter().for_each(queue);
         Ok(Restored::Now(content, job))
@@ -111,11 +124,12 @@ impl State {
         self.content.get(&id).filter(|_| !self.deleted.contains_key(&id))
     }
 
-    fn delete(&mut self, id: ContentId, now: Millis) -> bool {
-        let Some(content) = self.live(id) else { return false };
+    fn delete(&mut self, id: ContentId, moment: Moment) -> bool {
+        let Some(content) = self.live(id).cloned() else { return false };
         let row = (content.author, content.cursor());
         self.outbox.remove(&row);
-        self.deleted.insert(id, now);
+        self.deleted.insert(id, moment.at);
+        self.put_event(moment.stamp, &content);
         true
     }
 

@@ -8,6 +8,7 @@ mod barriers;
 mod comments;
 mod content;
 mod counts;
+mod events;
 mod graph;
 mod inbox;
 mod jobs;
@@ -22,8 +23,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::model::{
-    Activity, COMMENT, Content, ContentId, Cursor, JobId, Millis, Order, Position, Profile, Progress, ReactionKind,
-    Span, TopicId, Unpushed, UserId, Work,
+    Activity, COMMENT, Content, ContentId, Cursor, Event, JobId, Millis, Order, Position, Profile, Progress,
+    ReactionKind, Span, TopicId, Unpushed, UserId, Work,
 };
 
 use super::types::{TableStats, Usage};
@@ -61,6 +62,8 @@ struct State {
     unpushed: BTreeMap<UserId, Unpushed>,
     markers: BTreeMap<UserId, Cursor>,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
+    /// By their numbers.
+    events: BTreeMap<u64, Event>,
     /// The number of the newest job ever made.
     last_job: u64,
 }
@@ -146,6 +149,7 @@ impl Memory {
             ("unpushed", state.unpushed.len()),
             ("markers", state.markers.len()),
             ("jobs", state.jobs.len()),
+            ("events", state.events.len()),
         ];
         Ok(rows.into_iter().map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())
     }

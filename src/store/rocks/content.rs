@@ -8,12 +8,12 @@ use super::values::{self, Stored};
 use super::{Rocks, keys};
 use crate::error::Result;
 use crate::failpoint::Write;
-use crate::model::{Content, ContentId, Edit, Job, Millis, Publish, Work};
-use crate::store::{Batch, Published, Tier};
+use crate::model::{Content, ContentId, Edit, Job, Moment, Publish, Work};
+use crate::store::{Batch, Fresh, Published, Tier};
 
 impl Rocks {
     /// See [`Store::publish`](crate::store::Store::publish).
-    pub fn publish(&self, items: &[Publish], batch: Batch, queue: &mut dyn FnMut(Job)) -> Result<Vec<Published>> {
+    pub fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let stored = self.stored(&ids, Tier::Disk)?;
@@ -30,6 +30,7 @@ impl Rocks {
                 None if refused => Published::New(None),
                 None => {
                     let stored = Stored { content: item.content.clone(), deleted_at: None };
+                    self.put_event(&mut change, item.stamp, &stored.content)?;
                     Published::New(self.put_live(&mut change, &stored, &indexing)?)
                 }
             });
@@ -37,7 +38,7 @@ impl Rocks {
         if !refused && !change.is_empty() {
             self.acknowledge(Write::Publish, change)?;
             // Under the locks still, for which a repeat of one of the items waits.
-            queue_new(&results, queue);
+            tell_new(items, &results, fresh);
         }
         Ok(results)
     }
@@ -77,7 +78,7 @@ impl Rocks {
     }
 
     /// See [`Store::edit`](crate::store::Store::edit).
-    pub fn edit(&self, id: ContentId, edit: &Edit, now: Millis) -> Result<Option<Content>> {
+    pub fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
         let _lock = self.content_locks.one(id.get());
         let Some(mut stored) = self.live(id)? else { return Ok(None) };
         let content = &mut stored.content;
@@ -90,8 +91,9 @@ impl Rocks {
         if let Some(extra) = &edit.extra {
             content.extra.clone_from(extra);
         }
-        content.edited_at = Some(now);
+        content.edited_at = Some(moment.at);
         let mut change = WriteBatch::default();
+        self.put_event(&mut change, moment.stamp, content)?;
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
         self.acknowledge(Write::Edit, change)?;
         Ok(Some(stored.content))
@@ -116,10 +118,10 @@ impl Rocks {
     }
 }
 
-fn queue_new(results: &[Published], queue: &mut dyn FnMut(Job)) {
-    for result in results {
-        if let Published::New(Some(job)) = result {
-            queue(*job);
+fn tell_new(items: &[Publish], results: &[Published], fresh: &mut dyn FnMut(Fresh)) {
+    for (item, result) in items.iter().zip(results) {
+        if let Published::New(job) = result {
+            fresh(Fresh { cursor: item.content.cursor(), job: *job });
         }
     }
 }

@@ -10,18 +10,19 @@ use super::values::{self, Stored};
 use super::{Rocks, keys};
 use crate::error::Result;
 use crate::failpoint::Write;
-use crate::model::{ContentId, Job, Millis};
+use crate::model::{ContentId, Job, Millis, Moment, Stamp};
 use crate::store::types::{Restored, Tier, is_deleted_before};
 
 impl Rocks {
     /// See [`Store::delete`](crate::store::Store::delete).
-    pub fn delete(&self, id: ContentId, now: Millis) -> Result<bool> {
+    pub fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
         let _lock = self.content_locks.one(id.get());
         let Some(mut stored) = self.live(id)? else { return Ok(false) };
         let indexing = self.indexing([&stored.content])?;
-        stored.deleted_at = Some(now);
+        stored.deleted_at = Some(moment.at);
         let mut change = WriteBatch::default();
-        self.put_deleted(&mut change, &stored, now)?;
+        self.put_deleted(&mut change, &stored, moment.at)?;
+        self.put_event(&mut change, moment.stamp, &stored.content)?;
         self.remove_index(&mut change, &stored.content, &indexing)?;
         self.acknowledge(Write::Delete, change)?;
         self.deleted.add(id.get());
@@ -37,7 +38,13 @@ impl Rocks {
     }
 
     /// See [`Store::restore`](crate::store::Store::restore).
-    pub fn restore(&self, id: ContentId, deleted_since: Millis, queue: &mut dyn FnMut(Job)) -> Result<Restored> {
+    pub fn restore(
+        &self,
+        id: ContentId,
+        deleted_since: Millis,
+        stamp: Option<Stamp>,
+        queue: &mut dyn FnMut(Job),
+    ) -> Result<Restored> {
         let _lock = self.content_locks.one(id.get());
         let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
         match stored.deleted_at {
@@ -48,6 +55,7 @@ impl Rocks {
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
+        self.put_event(&mut change, stamp, &stored.content)?;
         let job = self.put_live(&mut change, &stored, &indexing)?;
         self.acknowledge(Write::Restore, change)?;
         // Under the locks still, for which a repeat of this waits.

@@ -8,6 +8,7 @@ mod content;
 mod counts;
 mod deletions;
 mod directory;
+mod events;
 mod filter;
 mod graph;
 mod health;

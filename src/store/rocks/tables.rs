@@ -39,6 +39,7 @@ pub(super) const ACTIVITY: Table = "activity";
 pub(super) const UNPUSHED: Table = "unpushed";
 pub(super) const MARKERS: Table = "markers";
 pub(super) const JOBS: Table = "jobs";
+pub(super) const EVENTS: Table = "events";
 
 /// All tables but the engine's own `default`, which stays empty.
 pub(super) const ALL: &[Table] = &[
@@ -72,6 +73,7 @@ pub(super) const ALL: &[Table] = &[
     UNPUSHED,
     MARKERS,
     JOBS,
+    EVENTS,
 ];
 
 const MIB: usize = 1 << 20;
@@ -86,6 +88,8 @@ enum Access {
     PointAndScan,
     /// Written once, read at start, deleted soon.
     Queue,
+    /// Written at one end, read in order, deleted at the other end, much at once.
+    Log,
 }
 
 fn access(table: Table) -> Access {
@@ -95,6 +99,7 @@ fn access(table: Table) -> Access {
         FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME | MUTES_BY_TIME | HIDDEN_BY_TIME => Access::Scan,
         FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => Access::PointAndScan,
         JOBS => Access::Queue,
+        EVENTS => Access::Log,
         _ => Access::Point,
     }
 }
@@ -169,6 +174,7 @@ fn options(table: Table, cache: &Cache) -> Options {
             // Compacts where most rows are deletions, so that a start does not wade through them.
             options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
         }
+        Access::Log => {}
     }
     if matches!(access(table), Access::Scan | Access::PointAndScan) && table != INBOX {
         // So that a list does not stay behind what was taken out of it. No walk of an inbox goes below its

@@ -3,6 +3,8 @@
 //! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays
 //! at 2.0.1 and inside this file, so that it can be replaced for a new version byte alone.
 
+pub(super) mod events;
+
 use bincode::{Decode, Encode};
 
 use super::keys::number;

@@ -186,7 +186,7 @@ mod tests {
             broadcast: false,
             fingerprint: 1,
         };
-        let item = Publish { content, time_given: true, id_made: false };
+        let item = Publish { content, time_given: true, id_made: false, stamp: None };
         store.publish(&[item], Batch::Each, &mut |_| {}).expect("publishes");
     }
 

@@ -8,6 +8,7 @@ mod barriers;
 mod comments;
 mod content;
 mod counts;
+mod events;
 mod follows;
 mod groups;
 mod names;
@@ -77,6 +78,7 @@ impl Rocks {
         audit.topics()?;
         audit.reactions()?;
         audit.records()?;
+        audit.events()?;
         audit.user_counts()?;
         audit.item_counts(counts::WINDOW)
     }

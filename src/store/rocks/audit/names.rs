@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::super::keys::{self, Counter};
 use super::super::tables::{
-    COMMENTS, CONTENT, COUNTS, DELETED, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, ITEM_COUNTS, MARKERS, MUTES, PROFILES,
-    REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Table,
+    COMMENTS, CONTENT, COUNTS, DELETED, EVENTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, ITEM_COUNTS, MARKERS, MUTES,
+    PROFILES, REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Table,
 };
 use crate::model::ReactionKind;
 
@@ -19,6 +19,7 @@ fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
     match table {
         CONTENT | DELETED | ITEM_COUNTS => single("content"),
         PROFILES | MARKERS => single("user"),
+        EVENTS => single("event"),
         FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => {
             let (first, second) = pair(key)?;
             Some((format!("user {first}"), format!("user {second}")))

@@ -1,0 +1,57 @@
+//! Looking after the log of events on disk.
+
+use std::sync::Arc;
+
+use super::Feed;
+use crate::clock::now;
+use crate::error::Result;
+use crate::live::{Live, Sequencer};
+use crate::store::Store;
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+/// Events kept on disk, those in memory included; some 60 bytes each.
+const KEPT: u64 = 1_000_000;
+/// So many are taken away at once.
+const STEP: u64 = 1 << 16;
+
+/// What is known of the log on disk.
+#[derive(Debug)]
+pub(super) struct OnDisk {
+    /// All events with a smaller number are gone, or about to be.
+    trimmed: AtomicU64,
+}
+
+impl OnDisk {
+    /// Has the sequencer go on behind the events that there are.
+    pub(super) fn open(store: &Arc<Store>, live: &Live) -> Result<Self> {
+        live.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
+        let first = store.events(0, 1)?.pop();
+        Ok(Self { trimmed: AtomicU64::new(first.map_or(0, |event| event.number)) })
+    }
+}
+
+impl Feed {
+    /// Has the clock looked at, and takes the oldest events away once there are clearly more than are kept. To be
+    /// called now and then; takes next to no time where there is nothing to do.
+    pub fn tend_events(&self) -> Result<()> {
+        now();
+        self.trim_events(KEPT, STEP)
+    }
+
+    /// Keeps the newest `kept` numbers, if `step` more are there.
+    pub(crate) fn trim_events(&self, kept: u64, step: u64) -> Result<()> {
+        let first = self.events_on_disk.trimmed.load(Ordering::SeqCst);
+        let keep_from = self.live.sequencer().end().saturating_sub(kept);
+        if keep_from < first.saturating_add(step) {
+            return Ok(());
+        }
+        // First, for who reads them meanwhile.
+        self.events_on_disk.trimmed.store(keep_from, Ordering::SeqCst);
+        self.store.trim_events(keep_from)
+    }
+
+    /// Whether events from this number on may be gone from the disk.
+    pub(super) fn is_trimmed(&self, from: u64) -> bool {
+        from < self.events_on_disk.trimmed.load(Ordering::SeqCst)
+    }
+}

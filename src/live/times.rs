@@ -1,0 +1,118 @@
+//! The times that the server gives.
+
+use crate::model::{ContentId, Cursor, Millis};
+
+/// Steps that can be made at once; times then run so many milliseconds ahead of the clock at most.
+const MOST_STEPS: u64 = 10_000;
+/// How far behind the times given the clock may be before that is worth a line in the log, milliseconds.
+const FAR: Millis = 15_000;
+
+/// Gives times such that cursors made of them rise, whatever the clock and the ids do.
+///
+/// Where a cursor would not be greater than the one before, for its id is smaller and the time the same, the
+/// time is a millisecond later: a *step*. So that times do not run away from the clock, there is one step for each
+/// millisecond that goes by, and a stock of them for times of need.
+#[derive(Debug)]
+pub(super) struct Times {
+    /// The latest time given, or taken for an event.
+    at: Millis,
+    /// The greatest cursor given.
+    last: Cursor,
+    steps: u64,
+    /// Until when, by the time since boot, the stock has been filled.
+    filled: Millis,
+    /// Whether it was said that the clock is behind.
+    told: bool,
+}
+
+/// There is no step left; in some milliseconds there will be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crowded;
+
+impl Times {
+    /// Times and cursors are later than `at`, or of that time with any id.
+    pub(super) fn new(at: Millis) -> Self {
+        Self { at, last: Cursor { at, id: ContentId::MIN }, steps: MOST_STEPS, filled: 0, told: false }
+    }
+
+    /// Goes on with the clock, never back. If the clock is far behind for the first time, by how much.
+    pub(super) fn look(&mut self, now: Millis, uptime: Millis) -> Option<Millis> {
+        self.at = self.at.max(now);
+        self.steps = self.steps.saturating_add(uptime.saturating_sub(self.filled)).min(MOST_STEPS);
+        self.filled = self.filled.max(uptime);
+        let behind = self.at - now;
+        if behind <= FAR {
+            self.told = false;
+            return None;
+        }
+        (!std::mem::replace(&mut self.told, true)).then_some(behind)
+    }
+
+    /// The time of what happens now.
+    pub(super) fn at(&self) -> Millis {
+        self.at
+    }
+
+    /// The time for items whose smallest and greatest id these are: one for all, so that their order is that of
+    /// their ids.
+    pub(super) fn give(&mut self, smallest: ContentId, greatest: ContentId) -> Result<Millis, Crowded> {
+        if (Cursor { at: self.at, id: smallest }) <= self.last {
+            self.steps = self.steps.checked_sub(1).ok_or(Crowded)?;
+            self.at += 1;
+        }
+        self.last = Cursor { at: self.at, id: greatest };
+        Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(raw: u64) -> ContentId {
+        ContentId::new(raw).expect("in range")
+    }
+
+    #[test]
+    fn given_cursors_rise_whatever_clock_and_ids_do() {
+        let mut times = Times::new(1000);
+        let mut last = Cursor { at: 1000, id: id(1) };
+        let clocks = [5000, 5000, 4000, 0, 5001, 90_000, 4000, 90_000];
+        for (n, now) in clocks.into_iter().cycle().take(1000).enumerate() {
+            times.look(now, n as u64);
+            let id = id(n as u64 * 7919 % 100 + 1);
+            let cursor = Cursor { at: times.give(id, id).expect("a step"), id };
+            assert!(cursor > last, "{cursor} after {last}");
+            last = cursor;
+        }
+        assert!(last.at <= 91_000, "{last}");
+    }
+
+    #[test]
+    fn steps_are_one_for_each_millisecond_and_some_more() {
+        let mut times = Times::new(0);
+        times.look(1000, 50);
+        for n in 0..=MOST_STEPS {
+            let id = id(2 * MOST_STEPS - n);
+            assert_eq!(times.give(id, id), Ok(1000 + n), "{n}");
+        }
+        assert_eq!(times.give(id(1), id(1)), Err(Crowded));
+        assert_eq!(
+            times.give(id(2 * MOST_STEPS), id(2 * MOST_STEPS)),
+            Ok(1000 + MOST_STEPS),
+            "ids that rise need none"
+        );
+        times.look(1000, 51);
+        assert!(times.give(id(1), id(1)).is_ok());
+        assert_eq!(times.give(id(1), id(1)), Err(Crowded));
+        times.look(90_000, 51);
+        assert_eq!(times.give(id(1), id(1)), Ok(90_000), "the clock has gone on");
+    }
+
+    #[test]
+    fn that_the_clock_is_far_behind_is_told_once() {
+        let mut times = Times::new(100_000);
+        let looks = [90_000, 84_999, 84_000, 100_000, 80_000].map(|now| times.look(now, 0));
+        assert_eq!(looks, [None, Some(15_001), None, None, Some(20_000)]);
+    }
+}

@@ -1,0 +1,27 @@
+//! The log of events: times do not fall from one number to the next, for it is searched by them.
+
+use super::super::tables::EVENTS;
+use super::super::values::events::read_event;
+use super::names::one;
+use super::{Audit, has};
+use crate::error::Result;
+
+impl Audit<'_> {
+    pub(super) fn events(&mut self) -> Result<()> {
+        let (mut logged, mut top) = (0, 0);
+        self.each_batch(EVENTS, |audit, rows| {
+            for row in rows {
+                let event = one(&row.key).and_then(|number| read_event(number, &row.value).ok());
+                let Some(event) = event else {
+                    audit.unreadable(EVENTS, row);
+                    continue;
+                };
+                if event.logged < logged || event.top < top || event.top < event.logged {
+                    audit.find(has(EVENTS, &row.key, ", with an earlier time than the one before it"));
+                }
+                (logged, top) = (logged.max(event.logged), top.max(event.top));
+            }
+            Ok(())
+        })
+    }
+}

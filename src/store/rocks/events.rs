@@ -1,0 +1,71 @@
+//! The log of events: a row a number, written in the change of which it tells.
+
+use rocksdb::{ReadOptions, WriteBatch};
+
+use super::tables::{CONTENT, EVENTS};
+use super::{Rocks, keys, storage, values};
+use crate::error::{Error, Result};
+use crate::model::{Content, Event, Stamp};
+
+impl Rocks {
+    /// Adds the event of a change to it.
+    pub(super) fn put_event(&self, change: &mut WriteBatch, stamp: Option<Stamp>, content: &Content) -> Result<()> {
+        if let Some(stamp) = stamp {
+            change.put_cf(self.family(EVENTS)?, keys::id(stamp.number), values::events::event(&stamp.event(content)));
+        }
+        Ok(())
+    }
+
+    /// See [`Store::events`](crate::store::Store::events).
+    pub fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, ReadOptions::default());
+        let mut events = Vec::new();
+        rows.seek(keys::id(from));
+        while events.len() < limit
+            && let Some((key, value)) = rows.item()
+        {
+            events.push(read(key, value)?);
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
+        Ok(events)
+    }
+
+    /// See [`Store::newest_events`](crate::store::Store::newest_events).
+    pub fn newest_events(&self, limit: usize) -> Result<Vec<Event>> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, ReadOptions::default());
+        let mut events = Vec::new();
+        rows.seek_to_last();
+        while events.len() < limit
+            && let Some((key, value)) = rows.item()
+        {
+            events.push(read(key, value)?);
+            rows.prev();
+        }
+        rows.status().map_err(storage)?;
+        events.reverse();
+        Ok(events)
+    }
+
+    /// See [`Store::trim_events`](crate::store::Store::trim_events).
+    pub fn trim_events(&self, from: u64) -> Result<()> {
+        let mut change = WriteBatch::default();
+        change.delete_range_cf(self.family(EVENTS)?, keys::id(0), keys::id(from));
+        // No step of anything else: whether or not it is done, a restart finds a log that is whole from its
+        // first row on.
+        self.commit(change, false)
+    }
+
+    /// See [`Store::has_content`](crate::store::Store::has_content).
+    pub fn has_content(&self) -> Result<bool> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(CONTENT)?, ReadOptions::default());
+        rows.seek_to_first();
+        rows.status().map_err(storage)?;
+        Ok(rows.valid())
+    }
+}
+
+fn read(key: &[u8], value: &[u8]) -> Result<Event> {
+    let number = keys::number(key).filter(|_| key.len() == keys::ID);
+    values::events::read_event(number.ok_or_else(|| Error::Corrupt("a key in events".to_owned()))?, value)
+}

@@ -1,0 +1,154 @@
+//! Times and ids that the server gives, while the system's clock is set this way and that.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tempfile::TempDir;
+
+use super::client::Server;
+
+/// Shifts the time of day by the seconds written in a file. It calls nothing that might ask for memory.
+const SHIM: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *now) {
+    int result = syscall(SYS_clock_gettime, id, now);
+    const char *path = getenv("CLOCK_SHIFT");
+    if (id != CLOCK_REALTIME || result != 0 || path == NULL) return result;
+    int file = open(path, O_RDONLY);
+    if (file < 0) return result;
+    char text[32] = {0};
+    if (read(file, text, sizeof text - 1) > 0) now->tv_sec += strtoll(text, NULL, 10);
+    close(file);
+    return result;
+}
+"#;
+
+/// A clock that a test sets for its servers.
+struct Clock {
+    dir: TempDir,
+}
+
+impl Clock {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let (source, shim) = (dir.path().join("shim.c"), dir.path().join("shim.so"));
+        std::fs::write(&source, SHIM).unwrap();
+        let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(&source).status();
+        assert!(built.expect("a C compiler").success());
+        let clock = Self { dir };
+        clock.shift(0);
+        clock
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Sets the clock so many seconds off from now on. In one step: the file is never there half.
+    fn shift(&self, seconds: i64) {
+        std::fs::write(self.path("next"), seconds.to_string()).unwrap();
+        std::fs::rename(self.path("next"), self.path("shift")).unwrap();
+    }
+
+    fn start(&self, data: TempDir) -> Server {
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        let (shim, shift) = (text(&self.path("shim.so")), text(&self.path("shift")));
+        Server::on(data, &[("LD_PRELOAD", &shim), ("CLOCK_SHIFT", &shift)])
+    }
+}
+
+/// Publishes without an id and a time; the cursor.
+fn publish(server: &Server) -> (u64, u64) {
+    published(server, r#"{"author_id":2,"kind":"comment"}"#)
+}
+
+fn published(server: &Server, body: &str) -> (u64, u64) {
+    let item = server.call("POST", "/v1/content", body).expect(201);
+    (item["published_at"].as_u64().unwrap(), item["content_id"].as_str().unwrap().parse().unwrap())
+}
+
+/// The cursors that rise, which all of these are to do.
+fn rising(cursors: &[(u64, u64)]) -> usize {
+    cursors.windows(2).filter(|pair| pair[0] < pair[1]).count() + 1
+}
+
+/// How many a list has after the newest of the given ones.
+fn after(server: &Server, newest: (u64, u64)) -> usize {
+    server.ids(&format!("/v1/users/2/comments?limit=100&view=ids&after={}-{}", newest.0, newest.1)).len()
+}
+
+#[test]
+fn given_cursors_rise_over_restarts_whatever_the_clock_does() {
+    let clock = Clock::new();
+    let mut server = clock.start(TempDir::new().unwrap());
+    let mut cursors = Vec::new();
+    for shift in [-3600, 100_000_000, -100_000_000, 0, 3600, -3600] {
+        cursors.extend((0..20).map(|_| publish(&server)));
+        let newest = cursors[cursors.len() - 1];
+        let (_, data) = server.stop("KILL");
+        clock.shift(shift);
+        server = clock.start(data);
+        cursors.extend((0..5).map(|_| publish(&server)));
+        assert_eq!(after(&server, newest), 5, "{shift}");
+    }
+    assert_eq!(rising(&cursors), cursors.len());
+}
+
+#[test]
+fn falling_ids_and_a_crash_take_no_cursor_back() {
+    let server = Server::start();
+    let next = AtomicU64::new(5000);
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                for _ in 0..150 {
+                    let id = next.fetch_sub(1, Ordering::SeqCst);
+                    published(&server, &format!(r#"{{"content_id":{id},"author_id":2,"kind":"comment"}}"#));
+                }
+            });
+        }
+    });
+    let newest = server.get("/v1/users/2/comments?limit=1")["prev"].as_str().unwrap().to_owned();
+    let (at, id) = newest.split_once('-').unwrap();
+    let newest = (at.parse().unwrap(), id.parse().unwrap());
+    let (_, data) = server.stop("KILL");
+    let server = Server::on(data, &[]);
+    let cursors: Vec<_> = (0..5).map(|_| publish(&server)).collect();
+    assert_eq!((after(&server, newest), rising(&cursors)), (5, 5));
+}
+
+#[test]
+fn a_clock_that_is_wrong_for_a_moment_leaves_no_trace() {
+    let clock = Clock::new();
+    let server = clock.start(TempDir::new().unwrap());
+    let mut cursors = vec![publish(&server)];
+    for shift in [86_400, 0, -86_400, 0, 3600, 0] {
+        clock.shift(shift);
+        cursors.extend((0..20).map(|_| publish(&server)));
+    }
+    assert_eq!(rising(&cursors), cursors.len());
+    let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    let newest = cursors[cursors.len() - 1].0;
+    assert!(newest.abs_diff(now) < 60_000, "{newest} at {now}");
+}
+
+#[test]
+fn ids_are_made_after_the_year_2248() {
+    let clock = Clock::new();
+    let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap();
+    clock.shift((1 << 43) / 1000 - now + 1000);
+    let server = clock.start(TempDir::new().unwrap());
+    let mut cursors: Vec<_> = (0..50).map(|_| publish(&server)).collect();
+    let (_, data) = server.stop("KILL");
+    let server = clock.start(data);
+    cursors.extend((0..50).map(|_| publish(&server)));
+    assert!(cursors[0].0 > 1 << 43);
+    assert_eq!(rising(&cursors), cursors.len());
+}

@@ -1,0 +1,139 @@
+//! The log of events: streams that go on over restarts, and over more than memory keeps.
+
+use super::client::{PATIENCE, Server};
+use super::listener::Listener;
+
+fn call(server: &Server, method: &str, path: &str, body: &str) {
+    let reply = server.call(method, path, body);
+    assert!(reply.status < 300, "{method} {path}: {}", reply.text());
+}
+
+/// Items of an author nobody follows, enough to fill the log in memory.
+fn fill_memory(server: &Server) {
+    for batch in 0..66 {
+        let first = 1_000_000 + 1000 * batch;
+        let items: Vec<_> =
+            (first..first + 1000).map(|id| format!(r#"{{"content_id":{id},"author_id":99}}"#)).collect();
+        call(server, "POST", "/v1/content/batch", &format!(r#"{{"items":[{}]}}"#, items.join(",")));
+    }
+}
+
+/// A place of user 1, who follows user 2, before everything but items 11 to 15.
+fn begin(server: &Server) -> String {
+    server.follow(1, 2, 10);
+    let mut listener = Listener::open(server, 1, None);
+    for id in 11..=15 {
+        call(server, "POST", "/v1/content", &format!(r#"{{"content_id":{id},"author_id":2}}"#));
+        assert_eq!(listener.content(), id);
+    }
+    listener.last_id.expect("a place")
+}
+
+/// One of each change.
+fn change(server: &Server) {
+    call(server, "POST", "/v1/content", r#"{"content_id":16,"author_id":2}"#);
+    call(server, "PATCH", "/v1/content/11", r#"{"text":"new"}"#);
+    call(server, "DELETE", "/v1/content/12", "");
+    server.publish(17, 2, 5);
+    call(server, "POST", "/v1/content", r#"{"content_id":18,"author_id":2,"broadcast":false}"#);
+    call(server, "DELETE", "/v1/content/13", "");
+    call(server, "POST", "/v1/content/13/restore", "");
+    call(server, "PATCH", "/v1/content/18", r#"{"text":"quiet"}"#);
+    call(server, "DELETE", "/v1/content/14", "");
+}
+
+/// All that came of it.
+fn hears_all(server: &Server, place: &str) -> String {
+    let mut listener = Listener::open(server, 1, Some(place));
+    assert_eq!(listener.content(), 16);
+    for (event, id) in [("edit", "11"), ("delete", "12"), ("content", "17"), ("content", "13"), ("delete", "14")] {
+        let sent = listener.event();
+        assert_eq!((sent.event.as_str(), &sent.data["content_id"]), (event, &id.into()));
+    }
+    listener.is_quiet();
+    listener.last_id.expect("a place")
+}
+
+#[test]
+fn every_change_is_told_over_restarts() {
+    let mut server = Server::start();
+    let place = begin(&server);
+    change(&server);
+    let mut behind = hears_all(&server, &place);
+    for signal in ["KILL", "TERM", "KILL"] {
+        let (_, data) = server.stop(signal);
+        server = Server::on(data, &[]);
+        assert_eq!(hears_all(&server, &place), behind);
+        // That of the restored item; a delete has none.
+        let mut listener = Listener::open(&server, 1, Some(&behind));
+        assert_eq!(listener.event().event, "delete");
+        listener.is_quiet();
+    }
+    // What comes then goes on from there, by the place of the backdated item too.
+    call(&server, "PATCH", "/v1/content/15", r#"{"text":"new"}"#);
+    for place in [&behind, "5-17"] {
+        let mut listener = Listener::open(&server, 1, Some(place));
+        let mut last = listener.event();
+        while last.event != "edit" {
+            last = listener.event();
+        }
+        assert_eq!(last.data["content_id"], "15");
+    }
+    // A cursor of nothing: what may have come since.
+    let newest = server.get("/v1/users/1/timeline?limit=1")["prev"].as_str().unwrap().to_owned();
+    let made_up = format!("{}-1", newest.split_once('-').unwrap().0.parse::<u64>().unwrap() + 1);
+    behind = made_up;
+    let mut listener = Listener::open(&server, 1, Some(&behind));
+    let mut seen = Vec::new();
+    while let Some(block) = listener.block(PATIENCE / 10) {
+        seen.push(block.event);
+    }
+    assert!(seen.iter().all(|event| event != "reset") && seen.iter().any(|event| event == "edit"), "{seen:?}");
+}
+
+#[test]
+fn every_change_is_told_that_memory_has_forgotten() {
+    let server = Server::start();
+    let place = begin(&server);
+    change(&server);
+    fill_memory(&server);
+    let behind = hears_all(&server, &place);
+    let (_, data) = server.stop("KILL");
+    let server = Server::on(data, &[]);
+    assert_eq!(hears_all(&server, &place), behind);
+    call(&server, "PATCH", "/v1/content/15", r#"{"text":"new"}"#);
+    // The place of the restored item, and that of the backdated one.
+    assert_eq!(Listener::open(&server, 1, Some(&behind)).event().event, "delete");
+    let mut listener = Listener::open(&server, 1, Some("5-17"));
+    assert_eq!((listener.content(), listener.event().event), (13, "delete".to_owned()));
+    assert_eq!(listener.event().event, "edit");
+    listener.is_quiet();
+}
+
+#[test]
+fn an_import_in_between_is_a_reset() {
+    let server = Server::start();
+    let place = begin(&server);
+    let (_, data) = server.stop("TERM");
+    let file = data.path().join("items.csv");
+    std::fs::write(&file, "content_id,author_id,published_at\n900,2,1000\n").unwrap();
+    let import = |data: &tempfile::TempDir| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tideline"));
+        command.args(["import", "--data-dir"]).arg(data.path()).arg("--content").arg(&file);
+        assert!(command.output().unwrap().status.success());
+    };
+    import(&data);
+    let server = Server::on(data, &[]);
+    let mut listener = Listener::open(&server, 1, Some(&place));
+    let sent = listener.event();
+    assert_eq!(sent.event, "reset");
+    listener.is_quiet();
+    // Once more it changes nothing.
+    let (_, data) = server.stop("TERM");
+    import(&data);
+    let server = Server::on(data, &[]);
+    let mut listener = Listener::open(&server, 1, sent.id.as_deref());
+    listener.is_quiet();
+    server.publish(901, 2, 1000);
+    assert_eq!(listener.content(), 901);
+}

@@ -1,0 +1,57 @@
+//! Ids that the server makes, where others have taken them.
+
+use std::sync::Arc;
+
+use tideline::backlog::Backlog;
+use tideline::clock::now;
+use tideline::feed::{Feed, Rules};
+use tideline::live::Live;
+use tideline::model::{Content, ContentId, Cursor, EventKind, Publish, Stamp, UserId};
+use tideline::store::memory::Memory;
+use tideline::store::{Batch, Store};
+
+#[test]
+fn made_ids_that_are_taken_are_left_behind() {
+    let store = Arc::new(Store::Memory(Memory::new()));
+    // A time far ahead, at which all that is given stays.
+    let at = now() + 86_400_000;
+    let stamp = Stamp { number: 1, kind: EventKind::Publish, given: true, logged: at, top: at };
+    let content = Content {
+        id: ContentId::MIN,
+        author: UserId::MIN,
+        published_at: 1,
+        edited_at: None,
+        kind: "post".to_owned(),
+        text: None,
+        media: "[]".to_owned(),
+        topics: vec![],
+        ref_id: None,
+        extra: None,
+        broadcast: true,
+        fingerprint: 0,
+    };
+    let first = Publish { content, time_given: true, id_made: false, stamp: Some(stamp) };
+    store.publish(&[first], Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    let rules = Rules {
+        include_own: false,
+        active_for: 1,
+        follow_limit: 1,
+        topic_limit: 1,
+        deleted_retention: 1,
+        max_ahead: u64::MAX,
+    };
+    let (backlog, live) = (Arc::new(Backlog::new(100_000)), Arc::new(Live::new(1)));
+    let feed = Feed::new(store, backlog, live, rules).expect("opens");
+    let draft = |id: String| serde_json::from_str(&format!(r#"{{"author_id":1{id}}}"#)).expect("a draft");
+    let next = ((at + 1) << 20) + 1;
+    let taken = (next..next + 20_000).map(|id| draft(format!(r#","published_at":1,"content_id":{id}"#)));
+    feed.import(taken.collect()).expect("imports");
+    let mut last = Cursor::OLDEST;
+    for _ in 0..3 {
+        let published = feed.publish((0..100).map(|_| draft(String::new())).collect()).expect("finds ids");
+        for (content, is_new) in published {
+            assert!(is_new && content.cursor() > last && content.published_at > at);
+            last = content.cursor();
+        }
+    }
+}

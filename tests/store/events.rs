@@ -1,0 +1,142 @@
+//! The log of events: written with the change of which it tells, and only with it.
+
+use tideline::model::{Content, Edit, Event, EventKind, Millis, Moment, Publish, Stamp};
+use tideline::store::{Batch, Published, Restored, Store};
+
+use super::support::{item, open, post, timed};
+
+fn stamp(number: u64, kind: EventKind) -> Stamp {
+    Stamp { number, kind, given: kind == EventKind::Publish, logged: 1000 + number, top: 2000 + number }
+}
+
+fn moment(at: Millis, number: u64, kind: EventKind) -> Moment {
+    Moment { at, stamp: Some(stamp(number, kind)) }
+}
+
+fn stamped(content: Content, number: u64, kind: EventKind) -> Publish {
+    Publish { stamp: Some(stamp(number, kind)), ..timed(content) }
+}
+
+fn publish(store: &Store, items: &[Publish], batch: Batch) -> Vec<Published> {
+    store.publish(items, batch, &mut |_| ()).expect("publishes")
+}
+
+fn all(store: &Store) -> Vec<Event> {
+    store.events(0, usize::MAX).expect("reads")
+}
+
+/// Numbers and kinds of all events.
+fn told(store: &Store) -> Vec<(u64, EventKind)> {
+    all(store).iter().map(|event| (event.number, event.kind)).collect()
+}
+
+fn a_publish_has_its_event(store: &Store) {
+    assert!(!store.has_content().expect("reads") && all(store).is_empty());
+    let quiet = Content { broadcast: false, ..post(11, 2, 50) };
+    let items = [stamped(post(10, 1, 100), 5, EventKind::Publish), stamped(quiet.clone(), 7, EventKind::Publish)];
+    let mut fresh = Vec::new();
+    store.publish(&items, Batch::AllOrNone, &mut |one| fresh.push(one)).expect("publishes");
+    assert_eq!(fresh.iter().map(|one| one.cursor.id).collect::<Vec<_>>(), [item(10), item(11)]);
+    assert!(fresh[0].job.is_some() && fresh[1].job.is_none());
+    let expected = [stamp(5, EventKind::Publish).event(&items[0].content), stamp(7, EventKind::Publish).event(&quiet)];
+    assert_eq!(all(store), expected);
+    assert!(expected[0].broadcast && !expected[1].broadcast && expected[0].entry == items[0].content.entry());
+    assert!(store.has_content().expect("reads"));
+}
+
+fn what_is_not_written_has_none(store: &Store) {
+    publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
+    let same = stamped(post(10, 1, 100), 2, EventKind::Publish);
+    let taken = stamped(Content { fingerprint: 99, ..post(10, 1, 100) }, 3, EventKind::Publish);
+    let new = stamped(post(12, 1, 100), 4, EventKind::Publish);
+    for items in [vec![same.clone()], vec![taken.clone(), new.clone()]] {
+        let told = &mut |_| panic!("nothing is new");
+        store.publish(&items, Batch::AllOrNone, told).expect("answers");
+    }
+    assert_eq!(told(store), [(1, EventKind::Publish)]);
+    publish(store, &[new], Batch::Each);
+    publish(store, &[same], Batch::Each);
+    publish(store, &[taken], Batch::Each);
+    assert!(store.edit(item(99), &Edit::default(), moment(5, 5, EventKind::Edit)).expect("answers").is_none());
+    assert!(!store.delete(item(99), moment(5, 6, EventKind::Delete)).expect("answers"));
+    let live = store.restore(item(10), 0, Some(stamp(7, EventKind::Restore)), &mut |_| ()).expect("answers");
+    assert!(matches!(live, Restored::Live(_)));
+    let gone = store.restore(item(99), 0, Some(stamp(8, EventKind::Restore)), &mut |_| ()).expect("answers");
+    assert_eq!(gone, Restored::Gone);
+    assert_eq!(told(store), [(1, EventKind::Publish), (4, EventKind::Publish)]);
+}
+
+fn every_change_of_an_item_has_its_event(store: &Store) {
+    publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
+    store.edit(item(10), &Edit::default(), moment(200, 2, EventKind::Edit)).expect("edits");
+    assert!(store.delete(item(10), moment(300, 3, EventKind::Delete)).expect("deletes"));
+    store.restore(item(10), 0, Some(stamp(4, EventKind::Restore)), &mut |_| ()).expect("restores");
+    let kinds = [EventKind::Publish, EventKind::Edit, EventKind::Delete, EventKind::Restore];
+    let expected: Vec<_> =
+        (1..).zip(kinds).map(|(number, kind)| stamp(number, kind).event(&post(10, 1, 100))).collect();
+    assert_eq!(all(store), expected);
+    // A change that nobody is told of.
+    store.edit(item(10), &Edit::default(), 400).expect("edits");
+    assert!(store.delete(item(10), 500).expect("deletes"));
+    assert_eq!(all(store), expected);
+}
+
+fn a_gap_is_one_row_for_all_its_items(store: &Store) {
+    let items: Vec<_> = (1..=5).map(|id| stamped(post(id, 1, id), 9, EventKind::Gap)).collect();
+    publish(store, &items, Batch::Each);
+    assert_eq!(all(store), [stamp(9, EventKind::Gap).of_nothing()]);
+    let again: Vec<_> = (1..=5).map(|id| stamped(post(id, 1, id), 10, EventKind::Gap)).collect();
+    publish(store, &again, Batch::Each);
+    assert_eq!(told(store), [(9, EventKind::Gap)]);
+}
+
+/// Publishes items whose events have these numbers, in this order.
+fn log(store: &Store, numbers: &[u64]) {
+    for number in numbers {
+        publish(store, &[stamped(post(*number, 1, 1), *number, EventKind::Publish)], Batch::AllOrNone);
+    }
+}
+
+fn numbers(events: &[Event]) -> Vec<u64> {
+    events.iter().map(|event| event.number).collect()
+}
+
+fn events_are_read_by_number(store: &Store) {
+    log(store, &[3, 1, 300, 256, 255, 70_000]);
+    let from = |from, limit| numbers(&store.events(from, limit).expect("reads"));
+    assert_eq!(from(0, 99), [1, 3, 255, 256, 300, 70_000]);
+    assert_eq!((from(2, 2), from(3, 1), from(301, 9), from(70_001, 9)), (vec![3, 255], vec![3], vec![70_000], vec![]));
+    let newest = |limit| numbers(&store.newest_events(limit).expect("reads"));
+    assert_eq!((newest(0), newest(2), newest(99)), (vec![], vec![300, 70_000], from(0, 99)));
+}
+
+fn the_oldest_can_go(store: &Store) {
+    log(store, &[1, 2, 255, 256, 257]);
+    for (from, left) in [(1, &[1, 2, 255, 256, 257][..]), (2, &[2, 255, 256, 257]), (256, &[256, 257])] {
+        store.trim_events(from).expect("trims");
+        assert_eq!(numbers(&all(store)), left);
+        assert_eq!(numbers(&store.newest_events(9).expect("reads")), left);
+    }
+    store.trim_events(1000).expect("trims");
+    assert_eq!((all(store), store.newest_events(9).expect("reads")), (vec![], vec![]));
+}
+
+on_both! {
+    a_publish_has_its_event,
+    what_is_not_written_has_none,
+    every_change_of_an_item_has_its_event,
+    a_gap_is_one_row_for_all_its_items,
+    events_are_read_by_number,
+    the_oldest_can_go,
+}
+
+#[test]
+fn events_outlive_the_process() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    log(&open(dir.path()), &[1, 2, 300]);
+    let store = open(dir.path());
+    assert_eq!(numbers(&all(&store)), [1, 2, 300]);
+    store.trim_events(2).expect("trims");
+    drop(store);
+    assert_eq!(numbers(&all(&open(dir.path()))), [2, 300]);
+}
