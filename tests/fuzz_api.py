@@ -85,13 +85,89 @@ def answered(base: str) -> dict[str, int]:
     return counts
 
 
+# What each item of a list has, unless only ids were asked for.
+IN_FULL = ["content_id", "author_id", "published_at", "kind", "media", "topics", "broadcast", "counts"]
+LARGEST_ID = 2**63 - 1
+
+
 def strict(base: str, file: Path) -> None:
-    """The document with answers closed, so that a field that is in an answer and not in the document is found."""
+    """The document with all that it says in words as schemas. Clients that are generated from it are small because
+    those are left out; the server is held against all of it."""
     document = json.loads(call(base, "GET", "/openapi.json"))
-    for schema in document["components"]["schemas"].values():
+    schemas = document["components"]["schemas"]
+    # A field that is in an answer and not in the document is to be found.
+    for schema in schemas.values():
         if schema.get("properties"):
             schema.setdefault("additionalProperties", False)
+    items_as_asked(schemas)
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    id_pattern = next(
+        parameter["schema"]["pattern"]
+        for operation in operations
+        for parameter in operation.get("parameters", [])
+        if parameter["name"] == "uid"
+    )
+    for name in sent(schemas, operations):
+        widen(schemas[name], id_pattern)
+    problem = document["components"]["responses"]["Problem"]
+    for operation in operations:
+        problems_by_status(operation["responses"], problem)
     file.write_text(json.dumps(document))
+
+
+def items_as_asked(schemas: dict) -> None:
+    """An item has everything, or, where `view=ids` was asked for, three fields."""
+    schemas["Content"]["required"] = IN_FULL
+    either = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Content", "ContentRef")]}
+    for name in ("ContentPage", "ContentList"):
+        schemas[name]["properties"]["items"]["items"] = either
+
+
+def sent(schemas: dict, operations: list[dict]) -> set[str]:
+    """The names of the schemas of which bodies of requests are made."""
+    names: set[str] = set()
+    waiting = [json.dumps(operation.get("requestBody", {})) for operation in operations]
+    while waiting:
+        for name in re.findall(r'"#/components/schemas/(\w+)"', waiting.pop()):
+            if name not in names:
+                names.add(name)
+                waiting.append(json.dumps(schemas[name]))
+    return names
+
+
+def widen(schema: dict, id_pattern: str) -> None:
+    """Numbers for ids too, and `null` for whatever may be left out."""
+    number = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
+
+    def wider(value: dict) -> dict:
+        if value.get("pattern") == id_pattern:
+            return {"anyOf": [value, number]}
+        if "items" in value:
+            return value | {"items": wider(value["items"])}
+        return value
+
+    for name, value in schema.get("properties", {}).items():
+        value = wider(value)
+        if name not in schema.get("required", []):
+            value = {"anyOf": [value, {"type": "null"}]}
+        schema["properties"][name] = value
+
+
+def problems_by_status(responses: dict, problem: dict) -> None:
+    """A response for each status that stands in words beside the one for all, with just the codes named there."""
+    words = responses.pop("default")["description"]
+    for part in words.split("; "):
+        status, codes = part[:3], re.findall(r"`(\w+)`", part)
+        content = problem["content"]["application/problem+json"]
+        narrowed = {"properties": {"status": {"enum": [int(status)]}, "code": {"enum": codes}}}
+        narrow = {"allOf": [content["schema"], narrowed]}
+        responses[status] = {
+            "description": part,
+            "content": {"application/problem+json": {"schema": narrow}},
+        }
+        if status in ("429", "503"):
+            seconds = {"type": "integer", "minimum": 1}
+            responses[status]["headers"] = {"Retry-After": {"required": True, "schema": seconds}}
 
 
 def run(args: argparse.Namespace, program: Path, base: str, directory: Path, seed_of_round: int) -> bool:

@@ -10,7 +10,8 @@ use crate::model::{
     RelationKind, Shown, Time, Unread, UserCounts, UserCursor, UserId,
 };
 
-/// An item in full.
+/// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
+/// `topics`, `broadcast` and `counts`, and what it has of the rest.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Content)]
 pub(super) struct Item<'a> {
@@ -21,12 +22,14 @@ pub(super) struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     edited_at: Option<Millis>,
+    #[schema(required = false)]
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     text: Option<&'a str>,
-    #[schema(value_type = MediaList)]
+    #[schema(value_type = MediaList, required = false)]
     media: &'a RawValue,
+    #[schema(required = false)]
     topics: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -34,7 +37,9 @@ pub(super) struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = JsonObject)]
     extra: Option<&'a RawValue>,
+    #[schema(required = false)]
     broadcast: bool,
+    #[schema(required = false)]
     counts: Counts,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -234,7 +239,7 @@ impl<T> FromIterator<T> for Items<T> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Marker)]
 pub(super) struct MarkerBody {
-    #[schema(required)]
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
     pub(super) cursor: Option<Cursor>,
 }
 
@@ -285,7 +290,7 @@ pub(super) struct ExplanationBody {
     pub(super) pending: bool,
     pub(super) in_inbox: bool,
     /// `null` for an inbox that is complete to its end.
-    #[schema(required)]
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
     pub(super) floor: Option<Cursor>,
     pub(super) pulled: bool,
 }

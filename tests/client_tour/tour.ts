@@ -48,9 +48,9 @@ assert.deepEqual(
 // What is published is seen by the next read, and by a stream before that.
 const stop = new AbortController();
 const stream = await tideline.GET("/v1/users/{uid}/stream", { params: mine, parseAs: "stream", signal: stop.signal });
-const body = { author_id: 1, text: "Hello, tide", topics: ["sea"], extra: { mood: "calm" } };
+const body = { author_id: author, text: "Hello, tide", topics: ["sea"], extra: { mood: "calm" } };
 const hello = good(await tideline.POST("/v1/content", { body }));
-assert.equal(hello.author_id, author, "an id is a string in answers, whatever it was in the request");
+assert.equal(hello.author_id, author);
 const newest = good(
   await tideline.GET("/v1/users/{uid}/timeline", { params: { ...mine, query: { limit: 1, view: "ids" } } }),
 );
@@ -71,7 +71,7 @@ const proof = good(await tideline.GET("/v1/admin/users/{uid}/timeline/verify", {
 assert.deepEqual([proof.exact, proof.complete], [true, true]);
 
 // Mistakes get a clear answer, and the compiler knows the fields.
-const mistake = await tideline.POST("/v1/content", { body: { author_id: 0 } });
+const mistake = await tideline.POST("/v1/content", { body: { author_id: "0" } });
 assert.equal(mistake.response.status, 400);
 const problem = mistake.error satisfies components["schemas"]["Problem"] | undefined;
 assert.equal(problem?.code, "invalid_body");
@@ -88,28 +88,28 @@ const liked = good(await tideline.PUT("/v1/content/{content_id}/reactions/{kind}
 assert.deepEqual([liked.active, liked.counts.likes], [true, 1]);
 const shown = good(await tideline.GET("/v1/users/{uid}/timeline", { params: { ...mine, query: { limit: 1 } } }));
 const [top] = shown.items;
-assert(top && "viewer" in top && "counts" in top);
-assert.deepEqual([top.author?.nickname, top.viewer?.liked, top.counts.likes], ["Ebba", true, 1]);
+assert.deepEqual([top?.author?.nickname, top?.viewer?.liked, top?.counts?.likes], ["Ebba", true, 1]);
 
 // A comment counts on what it is about.
 const subject = { path: { content_id: hello.content_id } };
 const comment = { author_id: reader, text: "Ahoy" };
 const said = good(await tideline.POST("/v1/content/{content_id}/comments", { params: subject, body: comment }));
 assert.deepEqual([said.kind, said.ref_id, said.broadcast], ["comment", hello.content_id, false]);
-assert.equal(good(await tideline.GET("/v1/content/{content_id}", { params: subject })).counts.comments, 1);
+assert.equal(good(await tideline.GET("/v1/content/{content_id}", { params: subject })).counts?.comments, 1);
 const heard = good(await tideline.GET("/v1/content/{content_id}/comments", { params: subject }));
 assert.deepEqual(heard.items.map((item) => item.content_id), [said.content_id]);
 
 // Several items by their ids, then an edit, a delete, and its end.
 const one = { path: { content_id: hello.content_id } };
-const listed = good(await tideline.GET("/v1/content", { params: { query: { ids: [hello.content_id] } } }));
-assert.equal(listed.items.length, 1);
+const ids = [hello.content_id, said.content_id].join(",");
+const listed = good(await tideline.GET("/v1/content", { params: { query: { ids } } }));
+assert.equal(listed.items.length, 2);
 const edited = good(await tideline.PATCH("/v1/content/{content_id}", { params: one, body: { text: "Hello, sea" } }));
 assert.equal(edited.text, "Hello, sea");
 assert(edited.edited_at !== undefined && edited.edited_at >= edited.published_at);
 const gone = await tideline.DELETE("/v1/content/{content_id}", { params: one });
 assert.equal(gone.response.status, 204);
 const back = good(await tideline.POST("/v1/content/{content_id}/restore", { params: one }));
-assert.deepEqual([back.text, back.counts.likes, back.counts.comments], ["Hello, sea", 1, 1]);
+assert.deepEqual([back.text, back.counts?.likes, back.counts?.comments], ["Hello, sea", 1, 1]);
 
 console.log("the tour went well");

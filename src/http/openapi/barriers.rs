@@ -1,11 +1,8 @@
 //! The calls of `http/barriers.rs`.
 
-use serde_json::json;
-
 use super::call::{Call, Shape, delete, get, put};
 use super::problems::{HIDE_LIMIT, MUTE_LIMIT, SELF_HIDE, SELF_MUTE};
 use super::relations::{BOTH, USER, example, page_of_users};
-use super::schemas;
 use crate::http::show::RelationItem;
 
 /// A change that has nothing to say beside its path, and answers with the relation.
@@ -13,13 +10,9 @@ fn change(call: Call) -> Call {
     call.answers(200, "The relation after the change", Shape::of::<RelationItem>(), example())
 }
 
-fn raised(call: Call) -> Call {
-    change(call.optional_body(Shape::named("Nothing", schemas::closed().build()), json!({})))
-}
-
 pub(super) fn calls() -> Vec<Call> {
     let calls = vec![
-        raised(put("/v1/users/{uid}/mutes/{target}", "mute", "Do not show me this user's content"))
+        change(put("/v1/users/{uid}/mutes/{target}", "mute", "Do not show me this user's content"))
             .problem(SELF_MUTE)
             .problem(MUTE_LIMIT)
             .leads_to("unmute", BOTH)
@@ -29,7 +22,7 @@ pub(super) fn calls() -> Vec<Call> {
             .about("All of it is back in the timeline, at its old place.")
             .leads_to("mute", BOTH),
         page_of_users(get("/v1/users/{uid}/mutes", "listMutes", "Those whom the user has muted")),
-        raised(put("/v1/users/{uid}/hidden-from/{target}", "hide", "Do not show my content to this user"))
+        change(put("/v1/users/{uid}/hidden-from/{target}", "hide", "Do not show my content to this user"))
             .problem(SELF_HIDE)
             .problem(HIDE_LIMIT)
             .leads_to("unhide", BOTH)

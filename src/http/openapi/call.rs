@@ -7,12 +7,12 @@ use utoipa::ToSchema;
 use utoipa::openapi::link::LinkBuilder;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Parameter};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{
     ContentBuilder, HeaderBuilder, Object, Ref, RefOr, Required, Response, ResponseBuilder, Schema, path::Operation,
 };
 
-use super::problems::{self, Known};
+use super::problems::{self, Known, Problems};
 use super::{parameters, schemas};
 use crate::http::events::MEDIA_TYPE;
 use crate::http::problem::Document;
@@ -21,7 +21,7 @@ use crate::http::problem::Document;
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) schemas: BTreeMap<String, RefOr<Schema>>,
-    pub(super) responses: BTreeMap<String, RefOr<Response>>,
+    pub(super) problems: Problems,
 }
 
 /// A schema with the schemas that it refers to, each by its name.
@@ -44,10 +44,9 @@ impl Shape {
         Self { schema: Ref::from_schema_name(name).into(), parts: vec![(name.to_owned(), schema.into())] }
     }
 
-    /// The one or the other, where a parameter decides.
-    pub(super) fn or(mut self, other: Self) -> Self {
-        self.parts.extend(other.parts);
-        self.schema = RefOr::T(AnyOfBuilder::new().item(self.schema).item(other.schema).into());
+    /// The same, with a schema that it refers to.
+    pub(super) fn with(mut self, name: &str, schema: impl Into<RefOr<Schema>>) -> Self {
+        self.parts.push((name.to_owned(), schema.into()));
         self
     }
 
@@ -292,11 +291,7 @@ impl Call {
         for good in self.good {
             operation = operation.response(good.status.to_string(), good.build(&self.links));
         }
-        for (status, problems) in problems {
-            let (name, response) = problems::response(status, &problems);
-            operation = operation.response(status.to_string(), Ref::from_response_name(&name));
-            parts.responses.insert(name, response.into());
-        }
+        operation = operation.response("default", parts.problems.refer(&problems));
         parts.schemas.extend(self.schemas);
         parts.schemas.extend(Shape::of::<Document<'_>>().parts);
         (self.path, self.method, operation.build())

@@ -24,7 +24,7 @@ pub(super) fn calls() -> Vec<Call> {
                 "An item of the kind `comment` whose `ref_id` is this one. It may be edited, deleted, restored, liked \
                  and commented on like any other, and is in no timeline unless it is broadcast.",
             )
-            .body(Shape::of::<CommentDraft>(), json!({"author_id": 111, "text": "See you there"}))
+            .body(Shape::of::<CommentDraft>(), json!({"author_id": "111", "text": "See you there"}))
             .answers(201, "Published", Shape::of::<Item<'_>>(), comment.clone())
             .answers(200, "It was published before, just like this", Shape::of::<Item<'_>>(), comment)
             .header("Location")

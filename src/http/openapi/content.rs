@@ -1,13 +1,14 @@
 //! The calls of `http/content.rs`.
 
 use serde_json::{Value, json};
+use utoipa::openapi::Ref;
 use utoipa::openapi::schema::ArrayBuilder;
 
 use super::call::{Call, Shape, delete, get, patch, post};
 use super::problems::{CONTENT_EXISTS, CONTENT_NOT_FOUND, TIME_AHEAD};
 use super::{parameters, schemas};
 use crate::http::content::MAX_BATCH;
-use crate::http::show::{Item, ItemId};
+use crate::http::show::Item;
 use crate::model::{Draft, EditDraft};
 
 /// What leads from an item to the calls about it.
@@ -34,13 +35,14 @@ fn alone() -> Value {
 }
 
 pub(super) fn calls() -> Vec<Call> {
-    let batch = ArrayBuilder::new().items(schemas::new_content()).min_items(Some(1)).max_items(Some(MAX_BATCH));
+    let new_content = Ref::from_schema_name("NewContent");
+    let batch = ArrayBuilder::new().items(new_content).min_items(Some(1)).max_items(Some(MAX_BATCH));
     let batch = schemas::closed().property("items", batch).required("items").build();
     let new = json!({
-        "author_id": 200, "text": "Low tide at noon", "topics": ["sea"],
+        "author_id": "200", "text": "Low tide at noon", "topics": ["sea"],
         "media": [{"type": "image", "url": "https://example.org/tide.jpg"}]
     });
-    let items = || Shape::of::<Item<'_>>().items("ContentItems");
+    let items = || Shape::of::<Item<'_>>().items("ContentList");
     let calls = vec![
         post("/v1/content", "publishContent", "Publish an item")
             .about(
@@ -63,7 +65,7 @@ pub(super) fn calls() -> Vec<Call> {
             .leads_to("listFollowers", BY_AUTHOR),
         post("/v1/content/batch", "publishContentBatch", "Publish up to 1,000 items, all or none")
             .about("In one change. The body may have 256 times as many bytes as that of a single publish.")
-            .body(Shape::named("NewContentItems", batch), json!({"items": [new]}))
+            .body(Shape::named("NewContentList", batch), json!({"items": [new]}))
             .answers(201, "Published; some may have been before", items(), json!({"items": [alone()]}))
             .answers(200, "All were published before, just like this", items(), json!({"items": [alone()]}))
             .problem(TIME_AHEAD)
@@ -71,13 +73,11 @@ pub(super) fn calls() -> Vec<Call> {
             .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
         get("/v1/content", "listContent", "Up to 100 items by their ids")
             .about("In the order of the ids. Missing ones are left out.")
-            .query([parameters::ids("ids", "Which", &["32850", "50015"]), parameters::view()])
-            .answers(
-                200,
-                "Those that there are",
-                Shape::of::<Item<'_>>().or(Shape::of::<ItemId>()).items("ContentList"),
-                json!({"items": [example()]}),
-            ),
+            .query([
+                parameters::ids("ids", "Which: up to 100 ids with commas between them", "32850,50015"),
+                parameters::view(),
+            ])
+            .answers(200, "Those that there are", items(), json!({"items": [example()]})),
         get("/v1/content/{content_id}", "getContent", "One item")
             .answers(200, "The item", Shape::of::<Item<'_>>(), alone())
             .problem(CONTENT_NOT_FOUND),
@@ -100,7 +100,6 @@ pub(super) fn calls() -> Vec<Call> {
                 "It is in every list again, at its old place, with its reactions and comments. Of an item that is live \
                  the same answer; 404 if it was deleted longer ago than `content.deleted_retention`.",
             )
-            .optional_body(Shape::named("Nothing", schemas::closed().build()), json!({}))
             .answers(200, "The item", Shape::of::<Item<'_>>(), alone())
             .problem(CONTENT_NOT_FOUND)
             .leads_to("getContent", BY_ID)

@@ -23,13 +23,12 @@ mod tests;
 mod timelines;
 mod users;
 
-use std::collections::BTreeMap;
-
 use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder, Paths};
 
 use self::call::{Call, Parts};
+use self::problems::Problems;
 use crate::error::{Error, Result};
 
 const ABOUT: &str = include_str!("about.md");
@@ -77,8 +76,12 @@ fn document() -> OpenApi {
         .license(Some(License::builder().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
         .build();
     let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
-    let schemas: BTreeMap<_, _> = parts.schemas.into_iter().collect();
-    let components = ComponentsBuilder::new().schemas_from_iter(schemas).responses_from_iter(parts.responses).build();
+    parts.schemas.extend(parameters::words());
+    parts.schemas.extend(schemas::shared());
+    let components = ComponentsBuilder::new()
+        .schemas_from_iter(parts.schemas)
+        .response(Problems::NAME, parts.problems.response())
+        .build();
     // Relative to where the document is read: a proxy may serve it below a prefix.
     let server = ServerBuilder::new().url(".").description(Some("Where this document comes from")).build();
     OpenApiBuilder::new()

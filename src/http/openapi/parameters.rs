@@ -1,21 +1,31 @@
 //! The parameters of paths and queries.
 
 use serde_json::Value;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn, ParameterStyle};
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
-use utoipa::openapi::{Object, Required, Schema, path::Parameter};
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{Object, Ref, RefOr, Required, Schema, path::Parameter};
 
 use super::schemas::{self, enumeration, text};
 use crate::http::query::MAX_LIMIT;
 
+/// Names of schemas of words that parameters have. Generated clients have one type for each, not one a parameter.
+const REACTION_KIND: &str = "ReactionKind";
+const VIEW: &str = "View";
+
+/// The schemas of these words.
+pub(super) fn words() -> [(String, RefOr<Schema>); 2] {
+    let named = |name: &str, words: Object| (name.to_owned(), words.into());
+    [named(REACTION_KIND, schemas::reaction_kind()), named(VIEW, enumeration(&["full", "ids"]))]
+}
+
 /// What stands at `{name}` in a path; `None` for a name that no path should have.
 pub(super) fn in_path(name: &str) -> Option<Parameter> {
-    let (about, schema, example): (_, Schema, Value) = match name {
+    let (about, schema, example): (_, RefOr<Schema>, Value) = match name {
         "uid" => ("A user", text(&schemas::id_pattern()).into(), "111".into()),
         "target" => ("Another user", text(&schemas::id_pattern()).into(), "200".into()),
         "content_id" => ("An item", text(&schemas::id_pattern()).into(), "32850".into()),
         "topic" => ("A topic, with its characters escaped as in any path", schemas::topic().into(), "sea".into()),
-        "kind" => ("Which reaction", schemas::reaction_kind().into(), "like".into()),
+        "kind" => ("Which reaction", Ref::from_schema_name(REACTION_KIND).into(), "like".into()),
         _ => return None,
     };
     let parameter = ParameterBuilder::new()
@@ -28,7 +38,7 @@ pub(super) fn in_path(name: &str) -> Option<Parameter> {
     Some(parameter.build())
 }
 
-fn in_query(name: &str, about: &str, schema: impl Into<Schema>) -> ParameterBuilder {
+fn in_query(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> ParameterBuilder {
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Query)
@@ -38,30 +48,24 @@ fn in_query(name: &str, about: &str, schema: impl Into<Schema>) -> ParameterBuil
 }
 
 /// A header of the request, which may be left out.
-pub(super) fn header(name: &str, about: &str, schema: impl Into<Schema>, example: &str) -> Parameter {
+pub(super) fn header(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
     in_query(name, about, schema).parameter_in(ParameterIn::Header).example(Some(example.into())).build()
 }
 
 /// A parameter that may be left out.
-pub(super) fn optional(name: &str, about: &str, schema: impl Into<Schema>) -> Parameter {
+pub(super) fn optional(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     in_query(name, about, schema).build()
 }
 
 /// A parameter that must be there.
-pub(super) fn required(name: &str, about: &str, schema: impl Into<Schema>, example: &str) -> Parameter {
+pub(super) fn required(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
     in_query(name, about, schema).required(Required::True).example(Some(example.into())).build()
 }
 
-/// Up to [`MAX_LIMIT`] ids with commas between them.
-pub(super) fn ids(name: &str, about: &str, example: &[&str]) -> Parameter {
-    let ids =
-        ArrayBuilder::new().items(text(&schemas::id_pattern())).min_items(Some(1)).max_items(Some(MAX_LIMIT)).build();
-    in_query(name, about, ids)
-        .required(Required::True)
-        .style(Some(ParameterStyle::Form))
-        .explode(Some(false))
-        .example(Some(example.into()))
-        .build()
+/// Up to [`MAX_LIMIT`] ids with commas between them. As text: many generators send a list as one parameter an item,
+/// whatever its description says.
+pub(super) fn ids(name: &str, about: &str, example: &str) -> Parameter {
+    required(name, about, text(&schemas::ids_pattern(MAX_LIMIT)), example)
 }
 
 /// A whole number.
@@ -90,5 +94,5 @@ pub(super) fn page() -> [Parameter; 3] {
 
 /// What lists of content take.
 pub(super) fn view() -> Parameter {
-    optional("view", "`ids` for no more of each item than its id, author and time", enumeration(&["full", "ids"]))
+    optional("view", "`ids` for no more of each item than its id, author and time", Ref::from_schema_name(VIEW))
 }

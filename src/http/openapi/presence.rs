@@ -1,8 +1,8 @@
 //! The calls of `http/presence.rs` and `http/stream.rs`.
 
 use serde_json::json;
-use utoipa::openapi::Object;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{Object, Ref};
 
 use super::call::{Call, Shape, get, put};
 use super::parameters::header;
@@ -26,7 +26,7 @@ pub(super) fn calls() -> Vec<Call> {
     let cursor = || schemas::text(&schemas::cursor_pattern());
     let data = ObjectBuilder::new().schema_type(Type::String).content_media_type("application/json");
     let event = ObjectBuilder::new()
-        .property("event", schemas::enumeration(&["content", "edit", "delete", "reset"]))
+        .property("event", Ref::from_schema_name("EventName"))
         .required("event")
         .property("id", cursor())
         .property("data", data)
@@ -54,7 +54,7 @@ pub(super) fn calls() -> Vec<Call> {
                 schemas::text(&format!("^$|{}", schemas::cursor_pattern())),
                 "1689089522000-32850",
             )])
-            .answers_events("Events without an end", Shape::named("Event", event), came)
+            .answers_events("Events without an end", Shape::named("Event", event).with("EventName", schemas::enumeration(&["content", "edit", "delete", "reset"])), came)
             .problem(INVALID_HEADER)
             .problem(STREAM_LIMIT)
             .problem(STOPPING),

@@ -1,8 +1,9 @@
 //! The problems that calls answer with, each with its status and an example.
 
-use serde_json::{Value, json};
-use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
-use utoipa::openapi::{ContentBuilder, HeaderBuilder, Ref, Response, ResponseBuilder, example::ExampleBuilder};
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use utoipa::openapi::{ContentBuilder, Ref, Response, ResponseBuilder, example::ExampleBuilder, schema::RefBuilder};
 
 use crate::http::problem;
 
@@ -48,28 +49,39 @@ pub(super) const STOPPED: Known =
 pub(super) const STOPPING: Known = (503, "stopping", "the server is stopping");
 pub(super) const TIMEOUT: Known = (503, "timeout", "the request took too long");
 
-/// The problems of one status as a response, and its name among the parts of the document.
-pub(super) fn response(status: u16, problems: &[Known]) -> (String, Response) {
-    let mut codes: Vec<_> = problems.iter().map(|(_, code, _)| *code).collect();
-    codes.sort_unstable();
-    let narrowed = ObjectBuilder::new()
-        .property("status", ObjectBuilder::new().schema_type(Type::Integer).enum_values(Some([status])))
-        .property("code", ObjectBuilder::new().schema_type(Type::String).enum_values(Some(codes.clone())));
-    let schema = AllOfBuilder::new().item(Ref::from_schema_name("Problem")).item(narrowed);
-    let examples = problems.iter().map(|known| (known.1, ExampleBuilder::new().value(Some(example(known))).build()));
-    let content = ContentBuilder::new().schema(Some(schema)).examples_from_iter(examples).build();
-    let words: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
-    let mut response =
-        ResponseBuilder::new().description(words.join(", ")).content("application/problem+json", content);
-    if [429, 503].contains(&status) {
-        let seconds = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).build();
-        let header = HeaderBuilder::new()
-            .schema(Some(seconds))
-            .description(Some("Seconds after which to try again"))
-            .example(Some(json!(1)));
-        response = response.header("Retry-After", header.build());
+/// The problems of all calls. They are one response of the document, whatever the status: so clients that are generated
+/// from it have one type, and one place in each call, for all that can go wrong.
+#[derive(Default)]
+pub(super) struct Problems(BTreeMap<&'static str, Known>);
+
+impl Problems {
+    /// The name of the response, and of the schema in it.
+    pub(super) const NAME: &str = "Problem";
+
+    /// The response of one call. Which problems it may be stands beside the reference.
+    pub(super) fn refer(&mut self, problems: &BTreeMap<u16, Vec<Known>>) -> Ref {
+        let mut words = Vec::new();
+        for (status, problems) in problems {
+            let mut codes: Vec<_> = problems.iter().map(|(_, code, _)| format!("`{code}`")).collect();
+            codes.sort_unstable();
+            words.push(format!("{status} {}", codes.join(", ")));
+            self.0.extend(problems.iter().map(|problem| (problem.1, *problem)));
+        }
+        let place = format!("#/components/responses/{}", Self::NAME);
+        RefBuilder::new().ref_location(place).description(Some(words.join("; "))).build()
     }
-    (format!("{status}.{}", codes.join(".")), response.build())
+
+    /// The response, with an example of each problem.
+    pub(super) fn response(self) -> Response {
+        let examples =
+            self.0.values().map(|known| (known.1, ExampleBuilder::new().value(Some(example(known))).build()));
+        let schema = Ref::from_schema_name(Self::NAME);
+        let content = ContentBuilder::new().schema(Some(schema)).examples_from_iter(examples).build();
+        ResponseBuilder::new()
+            .description("What is wrong. With 429 and 503, `Retry-After` has the seconds after which to try again")
+            .content("application/problem+json", content)
+            .build()
+    }
 }
 
 fn example(&(status, code, detail): &Known) -> Value {

@@ -1,7 +1,7 @@
 //! The calls of `http/relations.rs`.
 
 use serde_json::{Value, json};
-use utoipa::openapi::schema::{ArrayBuilder, Type};
+use utoipa::openapi::schema::ArrayBuilder;
 
 use super::call::{Call, Shape, delete, get, post, put};
 use super::problems::{FOLLOW_LIMIT, SELF_FOLLOW, TIME_AHEAD};
@@ -41,12 +41,11 @@ fn list(path: &'static str, id: &'static str, summary: &'static str) -> Call {
 
 pub(super) fn calls() -> Vec<Call> {
     let relation = || Shape::of::<RelationItem>();
-    let relations = || Shape::of::<RelationItem>().items("RelationItems");
+    let relations = || Shape::of::<RelationItem>().items("RelationList");
     let ids = |about: &str| {
         let ids = ArrayBuilder::new().items(schemas::id()).max_items(Some(MAX_BATCH));
-        ids.schema_type(schemas::or_null(Type::Array)).description(Some(about)).build()
+        ids.description(Some(about)).build()
     };
-    let follow = schemas::closed().property("since", schemas::time_or_null()).build();
     let batch = schemas::closed()
         .property("follow", ids("Whom to follow; no user twice in both lists"))
         .property("unfollow", ids("Whom to follow no longer"))
@@ -56,7 +55,7 @@ pub(super) fn calls() -> Vec<Call> {
     let calls = vec![
         put("/v1/users/{uid}/following/{target}", "follow", "Follow a user")
             .about("The timeline has the target's earlier items at once. Following again changes nothing.")
-            .optional_body(Shape::named("NewFollow", follow), json!({"since": 1_689_089_522_000_u64}))
+            .optional_body(schemas::since(), json!({"since": 1_689_089_522_000_u64}))
             .answers(200, "The relation after the change", relation(), example())
             .problem(TIME_AHEAD)
             .problem(SELF_FOLLOW)
@@ -73,7 +72,7 @@ pub(super) fn calls() -> Vec<Call> {
             "changeFollowing",
             "Follow and unfollow up to 1,000 users, all or none",
         )
-        .body(Shape::named("FollowingChange", batch), json!({"follow": ["200", 211], "unfollow": [222]}))
+        .body(Shape::named("FollowingChange", batch), json!({"follow": ["200", "211"], "unfollow": ["222"]}))
         .answers(
             200,
             "The relations after the change, in the order of the call",
@@ -87,7 +86,7 @@ pub(super) fn calls() -> Vec<Call> {
         list("/v1/users/{uid}/friends", "listFriends", "Those who follow the user and whom the user follows")
             .about("`since` is when the second follow came."),
         get("/v1/users/{uid}/relations", "listRelations", "The relations to up to 100 users")
-            .query([parameters::ids("targets", "To whom", &["200", "211"])])
+            .query([parameters::ids("targets", "To whom: up to 100 ids with commas between them", "200,211")])
             .answers(200, "In the order of the targets", relations(), json!({"items": [example()]})),
     ];
     calls.into_iter().map(|call| call.tag("relations")).collect()

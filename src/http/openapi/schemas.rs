@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 
 use utoipa::openapi::schema::{
-    AdditionalProperties, AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+    AdditionalProperties, ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type,
 };
-use utoipa::openapi::{Object, RefOr, Schema};
+use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::call::Shape;
 use crate::model::{
     CommentDraft, ContentId, Draft, EditDraft, JsonObject, MAX_AVATAR, MAX_ID, MAX_MILLIS, MAX_NICKNAME, MAX_TOPICS,
     MediaList, Position, ProfileDraft, ReactionKind, RelationKind, Time, UserId,
@@ -18,6 +19,11 @@ use crate::model::{
 /// digit, and are smaller there.
 pub(super) fn id_pattern() -> String {
     format!("^{}$", ids())
+}
+
+/// Up to `most` ids with commas between them.
+pub(super) fn ids_pattern(most: usize) -> String {
+    format!("^{0}(,{0}){{0,{1}}}$", ids(), most.saturating_sub(1))
 }
 
 /// A time, a hyphen, an id.
@@ -86,22 +92,10 @@ pub(super) fn or_null(schema_type: Type) -> SchemaType {
     SchemaType::from_iter([schema_type, Type::Null])
 }
 
-/// An id in a request.
-pub(super) fn id() -> AnyOfBuilder {
-    let number = ObjectBuilder::new()
-        .schema_type(Type::Integer)
-        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-        .minimum(Some(1))
-        .maximum(Some(MAX_ID));
-    AnyOfBuilder::new().item(text(&id_pattern())).item(number)
-}
-
-fn id_or_null() -> AnyOfBuilder {
-    id().item(null())
-}
-
-fn null() -> Object {
-    Object::with_type(Type::Null)
+/// An id in a request, where a JSON number will do too. That is said in words: with both types in the schema, clients
+/// that are generated from it have a type of their own for every field with an id.
+pub(super) fn id() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern()))
 }
 
 fn time() -> ObjectBuilder {
@@ -117,18 +111,32 @@ const GIVEN_TIME: &str = "Milliseconds since 1970, no later than `content.max_ah
                           clock: else 400 `time_ahead`. The server's clock if left out";
 
 /// A time in a request, where it may be left out.
-pub(super) fn time_or_null() -> ObjectBuilder {
-    time().schema_type(or_null(Type::Integer)).description(Some(GIVEN_TIME))
+fn given_time() -> ObjectBuilder {
+    time().description(Some(GIVEN_TIME))
 }
 
-fn media() -> ArrayBuilder {
+/// A body that says no more than a time.
+pub(super) fn since() -> Shape {
+    Shape::named("NewSince", closed().property("since", given_time()).build())
+}
+
+/// Schemas that others refer to, and that no type of their own stands for.
+pub(super) fn shared() -> [(String, RefOr<Schema>); 1] {
     let item = open()
+        .description(Some("With what else the host puts there"))
         .property("type", Object::with_type(Type::String))
         .property("url", Object::with_type(Type::String))
         .required("type")
         .required("url");
-    ArrayBuilder::new().items(item.build())
+    [("MediaItem".to_owned(), item.build().into())]
 }
+
+fn media() -> ArrayBuilder {
+    ArrayBuilder::new().items(Ref::from_schema_name("MediaItem"))
+}
+
+/// What the host may put there.
+const EXTRA: &str = "Any JSON object, returned untouched; at most 32 levels deep, with numbers that fit 64-bit floats";
 
 /// Gives a type of the model a schema that has a name of its own in the document.
 macro_rules! named {
@@ -152,8 +160,8 @@ named!(ContentId, "ContentId", text("^[1-9][0-9]{0,18}$"));
 named!(ReactionKind, "ReactionKind", reaction_kind());
 named!(RelationKind, "RelationKind", enumeration(&RelationKind::ALL.map(RelationKind::name)));
 named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build());
-named!(MediaList, "Media", media().description(Some("In order, each with what else the host put there")));
-named!(JsonObject, "Extra", open().description(Some("Any JSON object, returned untouched")).build());
+named!(MediaList, "Media", media().description(Some("Pictures and the like, in order")));
+named!(JsonObject, "Extra", open().description(Some(EXTRA)).build());
 named!(Draft, "NewContent", new_content().build());
 named!(CommentDraft, "NewComment", new_comment().build());
 named!(EditDraft, "ContentEdit", content_edit().build());
@@ -171,33 +179,15 @@ impl<I> ToSchema for Position<I> {
     }
 }
 
-fn nullable_media() -> Schema {
-    media()
-        .schema_type(or_null(Type::Array))
-        .description(Some("Each with a `type` and a `url`, and what you like"))
-        .into()
-}
-
-fn nullable_extra() -> Object {
-    open()
-        .schema_type(or_null(Type::Object))
-        .description(Some("Any JSON object, at most 32 levels deep, with numbers that fit 64-bit floats"))
-        .build()
-}
-
-fn nullable_text() -> Object {
-    ObjectBuilder::new().schema_type(or_null(Type::String)).build()
-}
-
 /// A publish. The same object is a line of an import.
-pub(super) fn new_content() -> ObjectBuilder {
+fn new_content() -> ObjectBuilder {
     let kind = ObjectBuilder::new()
-        .schema_type(or_null(Type::String))
+        .schema_type(Type::String)
         .pattern(Some("^[a-z0-9_]{1,32}$"))
         .description(Some("What sort of item; `post` if left out"));
     new_item("Whether it goes into timelines; yes if left out")
         .property("kind", kind)
-        .property("ref_id", id_or_null().description(Some("Another item: a repost's original, a comment's subject")))
+        .property("ref_id", id().description(Some("Another item: a repost's original, a comment's subject")))
 }
 
 fn new_comment() -> ObjectBuilder {
@@ -205,37 +195,39 @@ fn new_comment() -> ObjectBuilder {
 }
 
 fn new_item(about_broadcast: &str) -> ObjectBuilder {
-    let topics = ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS)).schema_type(or_null(Type::Array));
-    let broadcast = ObjectBuilder::new().schema_type(or_null(Type::Boolean)).description(Some(about_broadcast));
+    let topics = ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS));
+    let broadcast = ObjectBuilder::new().schema_type(Type::Boolean).description(Some(about_broadcast));
     closed()
         .property("author_id", id().description(Some("Who publishes")))
         .required("author_id")
-        .property("content_id", id_or_null().description(Some("Made by the server if left out: time-ordered, unique")))
-        .property("published_at", time_or_null())
-        .property("text", nullable_text())
-        .property("media", nullable_media())
+        .property("content_id", id().description(Some("Made by the server if left out: time-ordered, unique")))
+        .property("published_at", given_time())
+        .property("text", Object::with_type(Type::String))
+        .property("media", Ref::from_schema_name(MediaList::name()))
         .property("topics", topics)
-        .property("extra", nullable_extra())
+        .property("extra", Ref::from_schema_name(JsonObject::name()))
         .property("broadcast", broadcast)
 }
 
+/// Here `null` says something else than a field that is left out.
 fn content_edit() -> ObjectBuilder {
+    let null = Object::with_type(Type::Null);
+    let extra = OneOfBuilder::new().item(Ref::from_schema_name(JsonObject::name())).item(null);
     closed()
         .description(Some("A field left out stays, `null` clears it"))
-        .property("text", nullable_text())
-        .property("media", nullable_media())
-        .property("extra", nullable_extra())
+        .property("text", ObjectBuilder::new().schema_type(or_null(Type::String)))
+        .property("media", media().schema_type(or_null(Type::Array)))
+        .property("extra", extra)
 }
 
 fn new_profile() -> ObjectBuilder {
-    let text = |most: usize| {
-        ObjectBuilder::new().schema_type(or_null(Type::String)).min_length(Some(1)).max_length(Some(most)).build()
-    };
+    let text =
+        |most: usize| ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(most)).build();
     closed()
-        .description(Some("The whole of it: what is left out, or `null`, is not set afterwards"))
+        .description(Some("The whole of it: what is left out is not set afterwards"))
         .property("nickname", text(MAX_NICKNAME))
         .property("avatar", text(MAX_AVATAR))
-        .property("extra", nullable_extra())
+        .property("extra", Ref::from_schema_name(JsonObject::name()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::call::{Call, Shape, get};
 use super::{content, parameters};
-use crate::http::show::{Item, ItemId};
+use crate::http::show::Item;
 
 /// A page of content, in the form that `view` asks for.
 pub(super) fn page_of_content(call: Call) -> Call {
@@ -13,7 +13,7 @@ pub(super) fn page_of_content(call: Call) -> Call {
 
 fn page_like(call: Call, item: Value) -> Call {
     let example = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
-    let page = Shape::of::<Item<'_>>().or(Shape::of::<ItemId>()).page("ContentPage");
+    let page = Shape::of::<Item<'_>>().page("ContentPage");
     call.query(parameters::page())
         .query([parameters::view()])
         .answers(200, "A page, newest first", page, example)
