@@ -4,7 +4,9 @@
 Several writers publish, comment, edit, delete, restore, follow, mute, hide and like, and take it back; readers
 scroll at the same time. After every kill the server starts again on the same data, mostly with other settings, and
 from the first request on every list and count must be what the acknowledged changes make it. What was under way at
-the kill may have been carried out or not, but never in part. Needs Python 3.10 or newer and nothing else.
+the kill may have been carried out or not, but never in part. Streams go on with `Last-Event-ID` over the kills, some
+of them after more than one: what they have been told of must be what the timeline then shows. Needs Python 3.10 or
+newer and nothing else.
 """
 
 import argparse
@@ -17,6 +19,7 @@ from pathlib import Path
 
 from support.client import Client, Unexpected
 from support.everything import compare_all
+from support.listener import Listener
 from support.model import Model
 from support.server import Tideline, Workspace
 from support.writer import Reader, Shared, Writer
@@ -55,6 +58,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=1.2, help="longest load before the end of the server")
     parser.add_argument("--writers", type=int, default=6)
     parser.add_argument("--readers", type=int, default=2)
+    parser.add_argument("--listeners", type=int, default=3, help="streams that go on after every end of the server")
     parser.add_argument("--users", type=int, default=60)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--tmp", help="where to put the temporary data directory")
@@ -88,6 +92,7 @@ class Chaos:
             for number in range(given.writers)
         ]
         self.readers = [Reader(self.shared, self.viewers, random.Random(self.rng.random())) for _ in range(given.readers)]
+        self.listeners = [Listener(self.shared, viewer) for viewer in self.viewers[: given.listeners]]
         self.began = self.told = time.monotonic()
         self.slowest = 0.0
         self.items = 0
@@ -114,7 +119,12 @@ class Chaos:
             self.tideline.stop()
         finally:
             self.tideline.kill()
+            for listener in self.listeners:
+                listener.close()
         self.tell(f"{number} rounds")
+        if not self.tell_of_streams():
+            print("WRONG streams mostly do not go on")
+            return False
         print(f"slowest start: {self.slowest:.2f} s\ncheck: {self.tideline.check()}")
         return True
 
@@ -131,6 +141,14 @@ class Chaos:
             flush=True,
         )
 
+    def tell_of_streams(self) -> bool:
+        """Whether streams mostly went on."""
+        resumed = sum(listener.resumed for listener in self.listeners)
+        resets = sum(listener.resets for listener in self.listeners)
+        events = sum(listener.events for listener in self.listeners)
+        print(f"streams: {events:,} events told, {resumed} times gone on, {resets} times told to load the timeline again")
+        return 2 * resets <= resumed
+
     def start(self) -> None:
         self.slowest = max(self.slowest, self.tideline.start())
 
@@ -141,6 +159,14 @@ class Chaos:
         while self.rng.random() < 0.15:
             self.tideline.start_and_kill(self.rng.uniform(0.0, 0.2))
         self.start()
+        self.listen()
+
+    def listen(self) -> None:
+        """Most streams go on at once; the others miss what follows, and go on after another end of the server. All begin
+        before anything is published."""
+        for listener in self.listeners:
+            if not listener.is_open() and (listener.last_id is None or self.rng.random() < 0.8):
+                listener.open(self.tideline.address)
 
     def begin(self) -> None:
         """The viewers' follows."""
@@ -152,9 +178,13 @@ class Chaos:
                 raise Unexpected(f"following/batch: {answer.status} {answer.body}")
             for target in follow:
                 self.model.follow(viewer, target)
+        self.listen()
 
     def begin_load(self) -> tuple[threading.Event, list[threading.Thread]]:
-        """All writers and readers, and how to stop them."""
+        """All writers and readers, and how to stop them; some streams are not open meanwhile."""
+        for listener in self.listeners:
+            if self.rng.random() < 0.2:
+                listener.close()
         stop = threading.Event()
         threads = [threading.Thread(target=each.run, args=(self.tideline.address, stop)) for each in [*self.writers, *self.readers]]
         for thread in threads:
@@ -175,6 +205,8 @@ class Chaos:
         stop.set()
         for thread in threads:
             thread.join()
+        for listener in self.listeners:
+            listener.close()
         return how
 
     def compare(self) -> None:
@@ -183,12 +215,30 @@ class Chaos:
         for writer in self.writers:
             writer.resolve(client)
         self.compare_lists(client)
+        self.compare_streams(client)
         client.close()
 
     def compare_lists(self, client: Client) -> None:
         """Every list of every user, and of every topic."""
         users = self.rng.sample(self.users, len(self.users))
         self.items += compare_all(client, self.shared, users, self.rng, int(self.tideline.settings["topics.limit"]))
+
+    def compare_streams(self, client: Client) -> None:
+        """Each client of a stream, once it has heard of the last change, must know what the timeline shows."""
+        heard = [listener for listener in self.listeners if listener.is_open()]
+        last: list[tuple[int, int]] = []
+        for listener in heard:
+            author = self.rng.choice(sorted(self.model.authors(listener.user)))
+            writer = next(writer for writer in self.writers if author in writer.owned)
+            writer.carry_out(client, writer.publish_unnamed(author))
+            last.append((author, writer.live[-1]))
+        for listener in heard:
+            authors = self.model.authors(listener.user)
+            for author, content_id in last:
+                if author in authors:
+                    listener.hear(content_id)
+            if wrong := listener.compare():
+                self.shared.fail(wrong)
 
 
 def main() -> None:

@@ -75,13 +75,14 @@ class PowerCuts(chaos.Chaos):
             if not self.device.is_followed():
                 raise CannotFollow("needs a server that is linked dynamically, so that it loads a library")
             self.begin()
+            self.load = prefix.Round(self.shared, self.writers)
             for number in range(self.given.cuts * len(self.wanted)):
-                load, durability = prefix.Round(self.shared, self.writers), self.durability
+                durability = self.durability
                 how = f"cut {number + 1}, durability {durability}: {self.cut()}"
                 self.durability = self.wanted[(number + 1) % len(self.wanted)]
                 self.restart()
                 try:
-                    self.find(load, durability)
+                    self.find(durability)
                 except Unexpected as error:
                     self.shared.fail(str(error))
                 if self.shared.wrong:
@@ -93,6 +94,8 @@ class PowerCuts(chaos.Chaos):
             self.stop()
         finally:
             self.tideline.kill()
+            for listener in self.listeners:
+                listener.close()
         self.tell(f"{self.given.cuts} cuts with durability {' and '.join(self.wanted)}" + (" each" if len(self.wanted) > 1 else ""))
         for durability, lost in self.lost.items():
             print(
@@ -103,6 +106,8 @@ class PowerCuts(chaos.Chaos):
             f"{self.device.flushes:,} flushes; besides {self.others['starts']} cuts while the server started, {self.others['births']} "
             f"while it made a new directory, {self.others['stops']} after a stop in order\nslowest start: {self.slowest:.2f} s"
         )
+        # After a loss they rightly load the timeline again, however often that is.
+        self.tell_of_streams()
         return True
 
     def choose_settings(self) -> None:
@@ -129,6 +134,8 @@ class PowerCuts(chaos.Chaos):
         stop.set()
         for thread in threads:
             thread.join()
+        for listener in self.listeners:
+            listener.close()
         how = f"after {seconds:.2f} s, {self.device.cut(self.rng)}"
         self.check(self.device)
         return how
@@ -153,6 +160,7 @@ class PowerCuts(chaos.Chaos):
         self.choose_settings()
         self.device.mount()
         self.start()
+        self.listen()
 
     def birth(self) -> None:
         """Power goes while a new directory is made; the server must start on what is left."""
@@ -170,11 +178,16 @@ class PowerCuts(chaos.Chaos):
             tideline.check()
         self.others["births"] += 1
 
-    def find(self, load: prefix.Round, durability: str) -> None:
+    def find(self, durability: str) -> None:
         """What of the load is there, and then every list of every user."""
         client = Client(self.tideline.address)
-        self.lost[durability].append(load.settle(client, all_of_it=durability == "sync"))
+        self.lost[durability].append(self.load.settle(client, all_of_it=durability == "sync"))
+        if durability == "os":
+            for listener in self.listeners:
+                listener.set_back()
         self.compare_lists(client)
+        self.load = prefix.Round(self.shared, self.writers)
+        self.compare_streams(client)
         client.close()
 
 

@@ -108,13 +108,7 @@ class Writer:
                 self.pending = change = self.choose()()
                 if change is None:
                     continue
-                self.pending_since = time.monotonic()
-                answer = client.call(change.method, change.path, change.body)
-                if answer.status not in change.statuses:
-                    raise Unexpected(f"{change.method} {change.path} {change.body}: {answer.status} {answer.body}")
-                change.apply(answer)
-                self.acknowledged += 1
-                self.history.append(Done(change, answer, self.pending_since, time.monotonic()))
+                self.carry_out(client, change)
                 self.pending = None
                 if self.just_changed is not None and self.rng.random() < 0.2:
                     self.scrolls += 1
@@ -126,6 +120,16 @@ class Writer:
             pass
         finally:
             client.close()
+
+    def carry_out(self, client: Client, change: Change) -> None:
+        """Makes a change and takes its answer over."""
+        self.pending_since = time.monotonic()
+        answer = client.call(change.method, change.path, change.body)
+        if answer.status not in change.statuses:
+            raise Unexpected(f"{change.method} {change.path} {change.body}: {answer.status} {answer.body}")
+        change.apply(answer)
+        self.acknowledged += 1
+        self.history.append(Done(change, answer, self.pending_since, time.monotonic()))
 
     def choose(self) -> Callable[[], Change | None]:
         if len(self.live) > ENOUGH and self.rng.random() < 0.7:
@@ -193,9 +197,9 @@ class Writer:
 
         return Change("POST", "/v1/content", body, (201,), same, resolve)
 
-    def publish_unnamed(self) -> Change:
+    def publish_unnamed(self, by: int | None = None) -> Change:
         """With an id that the server makes. Whether it was carried out shows on the author's own page."""
-        author, text = self.rng.choice(self.owned), f"unnamed {self.rng.random()}"
+        author, text = by or self.rng.choice(self.owned), f"unnamed {self.rng.random()}"
 
         def apply(answer: Answer) -> None:
             if (answer.body["author_id"], answer.body["text"]) != (str(author), text):

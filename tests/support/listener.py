@@ -1,0 +1,148 @@
+"""A client of a stream that comes back after every end of the server, and what it has been told of."""
+
+import contextlib
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .client import Unexpected
+from .writer import Shared
+
+# How long a stream may take to tell of something that was acknowledged, seconds.
+PATIENCE = 60
+
+
+class Listener:
+    """Keeps the items of one user's timeline as the stream tells of them, and goes on with `Last-Event-ID`."""
+
+    def __init__(self, shared: Shared, user: int):
+        self.shared = shared
+        self.user = user
+        self.told: dict[int, str] = {}  # of the items that the client knows
+        self.last_id: str | None = None
+        self.events = 0
+        self.resumed = 0
+        self.resets = 0
+        self.since_open: set[int] = set()  # items told of since the client came back
+        self.since_reset: set[int] | None = None  # the same since it was told to load the timeline, and has not
+        self.changed = threading.Condition()
+        self.socket: socket.socket | None = None
+        self.thread: threading.Thread | None = None
+
+    def open(self, address: tuple[str, int]) -> None:
+        """Listens from now on, in a thread, until the end of the connection."""
+        connection = http.client.HTTPConnection(*address, timeout=PATIENCE)
+        connection.connect()
+        self.socket = connection.sock
+        headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
+        self.resumed += bool(self.last_id)
+        self.since_open = set()
+        connection.request("GET", f"/v1/users/{self.user}/stream", headers=headers)
+        response = connection.getresponse()
+        if response.status != 200:
+            raise Unexpected(f"stream of {self.user} after {self.last_id}: {response.status} {response.read()!r}")
+        self.thread = threading.Thread(target=self.listen, args=(response,))
+        self.thread.start()
+        self.wait(lambda: self.last_id is not None, "a place to go on from")
+
+    def is_open(self) -> bool:
+        return self.thread is not None
+
+    def close(self) -> None:
+        """Ends the connection, if the server has not."""
+        if self.thread is None or self.socket is None:
+            return
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.socket = self.thread = None
+
+    def listen(self, response: http.client.HTTPResponse) -> None:
+        """Takes blocks of lines until there are no more; one that was cut off does not count."""
+        event, data, last_id = "", "", None
+        try:
+            while raw := response.readline():
+                line = raw.decode().removesuffix("\n")
+                if not raw.endswith(b"\n"):
+                    return
+                name, _, value = line.partition(":")
+                value = value.removeprefix(" ")
+                if name == "id":
+                    last_id = value
+                elif name == "event":
+                    event = value
+                elif name == "data":
+                    data += value
+                elif not line:
+                    with self.changed:
+                        self.last_id = last_id or self.last_id
+                        self.take(event, json.loads(data) if data else {})
+                        self.changed.notify_all()
+                    event, data, last_id = "", "", None
+        except (OSError, http.client.HTTPException):
+            pass  # the server, or the connection, is gone
+        finally:
+            response.close()
+
+    def take(self, event: str, data: dict[str, Any]) -> None:
+        """One event."""
+        self.events += bool(event)
+        if event == "reset":
+            self.resets += 1
+            self.since_reset = set()
+        elif event:
+            content_id = int(data["content_id"])
+            if event == "delete":
+                self.told.pop(content_id, None)
+            else:
+                self.told[content_id] = data["text"]
+            self.since_open.add(content_id)
+            if self.since_reset is not None:
+                self.since_reset.add(content_id)
+
+    def set_back(self) -> None:
+        """What the client had been told of may be gone from the server: it loads the timeline."""
+        with self.changed:
+            self.since_reset = set(self.since_open) if self.is_open() else set()
+
+    def wanted(self) -> dict[int, str]:
+        """What the timeline shows."""
+        return {item[1]: self.shared.texts[item[1]] for item in self.shared.model.timeline(self.user)}
+
+    def hear(self, content_id: int) -> None:
+        """Waits until the stream has told of an item."""
+        self.wait(lambda: content_id in self.told, str(content_id))
+
+    def wait(self, there: Callable[[], bool], what: str) -> None:
+        until = time.monotonic() + PATIENCE
+        with self.changed:
+            while not there():
+                if self.thread is None or not self.thread.is_alive():
+                    raise Unexpected(f"the stream of {self.user} ended while the server was there; it was at {self.last_id}")
+                if not self.changed.wait(min(1.0, until - time.monotonic())) and time.monotonic() > until:
+                    raise Unexpected(f"the stream of {self.user} told nothing of {what} within {PATIENCE} s")
+
+    def compare(self) -> str | None:
+        """What the client does not know although it was told to go on; nothing may change meanwhile."""
+        with self.changed:
+            wanted = self.wanted()
+            if self.since_reset is not None:
+                # The client loads the timeline; what it was told of since must be as told all the same.
+                told = {content_id: self.told.get(content_id) for content_id in self.since_reset}
+                right = {content_id: wanted.get(content_id) for content_id in self.since_reset}
+                self.told, self.since_reset = wanted, None
+            else:
+                told, right = dict(self.told), wanted
+        if told == right:
+            return None
+        missing = sorted(right.keys() - told.keys())
+        gone = sorted(told.keys() - right.keys())
+        other = sorted(content_id for content_id in right.keys() & told.keys() if told[content_id] != right[content_id])
+        return (
+            f"the stream of {self.user}, now at {self.last_id}: {len(missing)} items never told of, {missing[:5]}; {len(gone)} not "
+            f"told to be gone, {gone[:5]}; {len(other)} with an old text, {other[:5]}"
+        )
