@@ -72,7 +72,7 @@ const FOREIGN: [(&str, &[&str]); 11] = [
     ("bincode", &["src/store/rocks/values.rs"]),
     ("quick_cache", &["src/cache.rs"]),
     ("russe", &["src/http/events.rs"]),
-    ("prometheus_client", &["src/http/metrics.rs"]),
+    ("prometheus_client", &["src/http/metrics"]),
     ("utoipa", &["src/http/"]),
     ("zip", &["src/http/docs.rs"]),
     ("socket2", &["src/http/connections.rs"]),

@@ -2,6 +2,8 @@
 //!
 //! Every figure lives where what it counts does, and gets its name here. Reading waits for no disk; see [`Sample`].
 
+mod page;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,9 +12,10 @@ use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
-use prometheus_client::metrics::MetricType::{self, Counter, Gauge, Histogram};
+use prometheus_client::metrics::MetricType::{Counter, Gauge, Histogram};
 use prometheus_client::registry::Registry;
 
+use self::page::Page;
 use super::api::Api;
 use super::call::{Answer, Call};
 use super::problem::Problem;
@@ -429,34 +432,4 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
         }
     }
     Ok(())
-}
-
-/// Writes families. Names are written as they are: the library knows counters only without their
-/// `_total`, which the older text format wants in all lines.
-struct Page<'a>(DescriptorEncoder<'a>);
-
-impl Page<'_> {
-    fn one(&mut self, kind: MetricType, name: &str, help: &str, value: u64) -> fmt::Result {
-        self.0.encode_descriptor(name, help, None, kind)?.encode_gauge(&value)
-    }
-
-    fn fill(&mut self, names: [&str; 2], helps: [&str; 2], fill: Fill) -> fmt::Result {
-        self.one(Gauge, names[0], helps[0], fill.used)?;
-        self.one(Gauge, names[1], helps[1], fill.limit)
-    }
-
-    fn each<'v>(
-        &mut self,
-        kind: MetricType,
-        name: &str,
-        help: &str,
-        label: &str,
-        values: impl IntoIterator<Item = (&'v str, u64)>,
-    ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, kind)?;
-        for (name, value) in values {
-            family.encode_family(&[(label, name)])?.encode_gauge(&value)?;
-        }
-        Ok(())
-    }
 }

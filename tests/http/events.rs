@@ -115,7 +115,8 @@ fn an_import_in_between_is_a_reset() {
     let server = Server::start();
     let place = begin(&server);
     let (_, data) = server.stop("TERM");
-    let file = data.path().join("items.csv");
+    let dir = tempfile::TempDir::new().unwrap();
+    let file = dir.path().join("items.csv");
     std::fs::write(&file, "content_id,author_id,published_at\n900,2,1000\n").unwrap();
     let import = |data: &tempfile::TempDir| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tideline"));
