@@ -235,8 +235,12 @@ fn kill_while_full(disk: &Disk, home: &Home, server: Server, model: Model) {
     for start in 1..=2 {
         let server = home.start();
         compare(&server, &model, &format!("start {start} on a full device"));
-        let change = Change::Publish(vec![Item { id: 5_000_000, author: 1, at: 1, text: "z".repeat(TEXT) }]);
-        assert_eq!(outcome(&change, send(&server, &change)), Outcome::Refused);
+        let change = Change::Publish(vec![Item { id: 5_000_000 + start, author: 1, at: 1, text: "z".repeat(TEXT) }]);
+        if outcome(&change, send(&server, &change)) == Outcome::Made {
+            // The engine let go of so much that there is room for the next start, and more.
+            assert!(disk.path.join("data/RESERVE").exists(), "{}", home.log());
+            model.apply(&change);
+        }
         assert_eq!(server.get("/readyz")["status"], "ready");
         server.kill();
     }

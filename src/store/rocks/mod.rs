@@ -201,11 +201,14 @@ impl Rocks {
         let families = tables::descriptors(&cache, filters);
         let health = Arc::new(Health::new(&options.dir, options.min_free));
         let keep = || Reserve::for_start(&options.dir, log_limit(options.write_buffer), options.min_free, &health);
-        let reserve = options.keep_room.then(keep);
+        let mut reserve = options.keep_room.then(keep);
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
             .map_err(|error| cannot_open(&options.dir, &error))?;
         directory.created()?;
         let db = Arc::new(db);
+        if let Some(reserve) = &mut reserve {
+            reserve.look(&health);
+        }
         let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
         let keeper = Keeper::start(&db, &flushed, &health, reserve, options.sync)?;
         let mut store = Self {

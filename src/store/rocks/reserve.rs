@@ -52,9 +52,8 @@ impl Reserve {
             );
             held = fs::remove_file(&file).is_err();
         }
-        // An earlier start may have used it, too.
-        let owes = !held && free < size.saturating_add(least(min_free, all));
-        health.owes_room.store(owes, Ordering::Release);
+        // Until the file is there: an earlier start may have used the room, too.
+        health.owes_room.store(!held, Ordering::Release);
         Self { file, size, min_free, held }
     }
 
@@ -72,9 +71,12 @@ impl Reserve {
         }
         match self.take() {
             Ok(()) => self.held = true,
-            // A file system that sets nothing aside has nothing to wait for.
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => self.held = true,
-            Err(_) => return,
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => return,
+            // A file system that sets nothing aside has nothing to wait for, nor has a user who may not.
+            Err(error) => {
+                tracing::warn!(%error, "no room is kept for a start on a full device");
+                self.held = true;
+            }
         }
         health.owes_room.store(false, Ordering::Release);
     }
