@@ -144,7 +144,19 @@ impl Backlog {
 
     /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`.
     pub fn pending(&self, authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize) -> Vec<Entry> {
-        self.pending.of(authors, span, order, limit)
+        self.pending.of(authors, span, order, limit, usize::MAX).unwrap_or_default()
+    }
+
+    /// The same for a caller with little time: `None` where more than `most` are to be looked at for it.
+    pub fn pending_among(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        most: usize,
+    ) -> Option<Vec<Entry>> {
+        self.pending.of(authors, span, order, limit, most)
     }
 
     /// Whether the fan-out of an item is not done.

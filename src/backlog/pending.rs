@@ -53,22 +53,37 @@ impl Pending {
     }
 
     /// See [`Backlog::pending`](super::Backlog::pending). Costs the smaller of the number of authors
-    /// asked for and the number of authors with something pending.
-    pub(super) fn of(&self, authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize) -> Vec<Entry> {
+    /// asked for and the number of authors with something pending. `None` once more than `most` items are found.
+    pub(super) fn of(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        most: usize,
+    ) -> Option<Vec<Entry>> {
         let map = self.by_author.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::new();
         // A `BTreeMap` takes an empty range for a mistake.
         if map.is_empty() || span.is_empty() {
-            return found;
+            return Some(found);
         }
+        // One more tells that there are too many.
+        let limit = limit.min(most.saturating_add(1));
         if map.len() < authors.len() {
             for (author, places) in map.iter().filter(|(author, _)| authors.binary_search(author).is_ok()) {
                 take(&mut found, *author, places, span, order, limit);
+                if found.len() > most {
+                    return None;
+                }
             }
         } else {
             for author in authors {
                 if let Some(places) = map.get(author) {
                     take(&mut found, *author, places, span, order, limit);
+                }
+                if found.len() > most {
+                    return None;
                 }
             }
         }
@@ -78,7 +93,7 @@ impl Pending {
             Order::OldestFirst => found.sort_unstable_by_key(|entry| entry.cursor),
         }
         found.truncate(limit);
-        found
+        Some(found)
     }
 }
 

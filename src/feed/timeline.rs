@@ -13,7 +13,7 @@
 use super::Feed;
 use super::followees::List;
 use super::lists::Instant;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
 use crate::store::Tier;
 use std::ops::ControlFlow;
@@ -28,6 +28,13 @@ const PATIENT_ATTEMPTS: usize = 64;
 const FIRST_MORE: usize = 32;
 /// and after doubling.
 const LAST_MORE: usize = 1024;
+
+/// Most authors of a reader whose page is read from memory: each is looked up there, also for a page that is all in
+/// the inbox.
+const MOST_AUTHORS: usize = 2048;
+
+/// Most pending items that such a page looks at.
+const MOST_PENDING: usize = 2048;
 
 /// What a page needs to know of its reader.
 struct Reader {
@@ -144,6 +151,9 @@ impl Feed {
 
     fn reader(&self, user: UserId, activity: Activity, tier: Tier) -> Result<Reader> {
         let authors = self.authors(user, tier)?;
+        if tier == Tier::Memory && authors.len() > MOST_AUTHORS {
+            return Err(Error::NotCached);
+        }
         let unsettled = self.backlog.unsettled(user);
         Ok(Reader { user, authors, unsettled, activity })
     }
@@ -179,7 +189,9 @@ impl Feed {
     fn stretch(&self, reader: &Reader, span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Stretch> {
         // Upwards, the oldest may all lie below the floor and not be of use, so none is left out.
         let most = if order == Order::NewestFirst { n } else { usize::MAX };
-        let mut pending = self.backlog.pending(&reader.authors, span, order, most);
+        let seen = if tier == Tier::Memory { MOST_PENDING } else { usize::MAX };
+        let pending = self.backlog.pending_among(&reader.authors, span, order, most, seen);
+        let mut pending = pending.ok_or(Error::NotCached)?;
         let mut rows = Vec::with_capacity(n);
         let floor = self.store.inbox(reader.user, span, order, tier, &mut |entry| {
             let counts = reader.authors.binary_search(&entry.author).is_ok()

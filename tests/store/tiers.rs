@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 
 use tideline::error::{Error, Result};
 use tideline::model::{Barrier, Order, Profile, Reach, Reaction, ReactionKind, Side, Span, Work};
-use tideline::store::{Batch, Store, Tier};
+use tideline::store::{Batch, Change, Store, Tier};
 
 use super::support::{BOTH_ORDERS, follow_settled, item, open, place, post, span, timed, user, users};
 
@@ -165,6 +165,41 @@ fn a_read_from_memory_does_not_wade_through_deletions() {
         let found = read(order, Tier::Disk).expect("reads");
         assert_eq!(found.iter().map(|place| place.id).collect::<Vec<_>>(), [user(2500)], "{order:?}");
     }
+}
+
+#[test]
+fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(dir.path());
+    let items: Vec<_> = (1..=600).map(|n| timed(post(n, 1 + n % 40, n))).collect();
+    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    let many: Vec<_> = (1001..=1700).map(|target| Change { target: user(target), follow: Some(target) }).collect();
+    store.relate(user(900), &many, 10_000).expect("follows");
+    store.relate(user(901), &many[..400], 10_000).expect("follows");
+    store.relate(user(902), &many[..1], 10_000).expect("follows");
+    for target in 1..=600 {
+        store.set_barrier(user(901), user(target), Barrier::Mute, Some(target), 10_000).expect("mutes");
+    }
+    for order in BOTH_ORDERS {
+        let outboxes = |authors: u64, tier| store.outboxes(&users(1..=authors), Span::ALL, order, 20, tier);
+        check("few outboxes", |tier| outboxes(32, tier));
+        assert!(matches!(outboxes(33, Tier::Memory), Err(Error::NotCached)), "{order:?}");
+        assert_eq!(outboxes(40, Tier::Disk).expect("reads").len(), 20);
+        let members = |limit, tier| store.members(user(900), Side::Following, Span::ALL, order, limit, tier);
+        check("some of a list", |tier| members(400, tier));
+        assert!(matches!(members(600, Tier::Memory), Err(Error::NotCached)), "{order:?}");
+        assert_eq!(members(600, Tier::Disk).expect("reads").len(), 600);
+    }
+    check("a short list of authors", |tier| store.authors(user(902), tier));
+    for who in [900, 901] {
+        // Of the second it is the mutes that are many.
+        assert!(matches!(store.authors(user(who), Tier::Memory), Err(Error::NotCached)), "{who}");
+        assert_eq!(store.authors(user(who), Tier::Disk).expect("reads").len(), if who == 900 { 700 } else { 400 });
+    }
+    let ids = |most: u64| (1..=most).map(item).collect::<Vec<_>>();
+    check("few items", |tier| store.contents(&ids(64), tier));
+    assert!(matches!(store.contents(&ids(65), Tier::Memory), Err(Error::NotCached)));
+    assert_eq!(store.contents(&ids(65), Tier::Disk).expect("reads").len(), 65);
 }
 
 on_both! {

@@ -83,10 +83,10 @@ impl Rocks {
             options.set_snapshot(&snapshot);
             options
         };
-        let mut authors = self.seconds(FOLLOWING, reader, None, usize::MAX, options())?;
+        let mut authors = self.seconds(FOLLOWING, reader, None, usize::MAX, tier, options())?;
         for table in [MUTES, HIDDEN_TO] {
             let most = authors.len();
-            let barred = self.seconds(table, reader, None, most.saturating_add(1), options())?;
+            let barred = self.seconds(table, reader, None, most.saturating_add(1), tier, options())?;
             if barred.len() <= most {
                 authors.retain(|author| barred.binary_search(author).is_err());
             } else {
@@ -134,12 +134,12 @@ impl Rocks {
         after: Option<UserId>,
         limit: usize,
     ) -> Result<Vec<UserId>> {
-        self.seconds(tables(barrier).0, user, after, limit, reading(Tier::Disk))
+        self.seconds(tables(barrier).0, user, after, limit, Tier::Disk, reading(Tier::Disk))
     }
 
     /// See [`Store::hiders_after`](crate::store::Store::hiders_after).
     pub fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(HIDDEN_TO, reader, after, limit, reading(Tier::Disk))
+        self.seconds(HIDDEN_TO, reader, after, limit, Tier::Disk, reading(Tier::Disk))
     }
 }
 

@@ -9,7 +9,7 @@ use super::tables::{
     COUNTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, HIDDEN, HIDDEN_BY_TIME, MUTES,
     MUTES_BY_TIME, Table,
 };
-use super::walk::Walk;
+use super::walk::{MOST_ROWS, Walk};
 use super::{Rocks, reading, storage, values};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
@@ -123,12 +123,12 @@ impl Rocks {
 
     /// See [`Store::followees`](crate::store::Store::followees).
     pub fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
-        self.seconds(FOLLOWING, user, None, usize::MAX, reading(tier))
+        self.seconds(FOLLOWING, user, None, usize::MAX, tier, reading(tier))
     }
 
     /// See [`Store::followers_after`](crate::store::Store::followers_after).
     pub fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(FOLLOWERS, author, after, limit, reading(Tier::Disk))
+        self.seconds(FOLLOWERS, author, after, limit, Tier::Disk, reading(Tier::Disk))
     }
 
     /// The second ids of a pair table's partition above `after`, ascending.
@@ -138,6 +138,7 @@ impl Rocks {
         first: UserId,
         after: Option<UserId>,
         limit: usize,
+        tier: Tier,
         mut options: ReadOptions,
     ) -> Result<Vec<UserId>> {
         options.set_prefix_same_as_start(true);
@@ -152,6 +153,9 @@ impl Rocks {
             && key.starts_with(&keys::id(first.get()))
         {
             let id = keys::second(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
+            if tier == Tier::Memory && found.len() == MOST_ROWS {
+                return Err(Error::NotCached);
+            }
             if Some(id) != after {
                 found.push(id);
             }

@@ -53,6 +53,7 @@ use self::seen::Seen;
 use self::tables::{Filters, Table};
 use self::topics::Topics;
 use self::unpushed::UnpushedRows;
+use self::walk::MOST_KEYS;
 use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
@@ -322,7 +323,11 @@ impl Rocks {
         if tier == Tier::Memory {
             // One by one: the engine's MultiGet goes to the disk for blocks whatever the tier, and where
             // it may not, it takes a key that a filter lets pass for one with an empty value.
-            let get = |key| self.db.get_pinned_cf_opt(family, key, options).map_err(storage);
+            let mut left = MOST_KEYS;
+            let get = |key| {
+                left = usize::checked_sub(left, 1).ok_or(Error::NotCached)?;
+                self.db.get_pinned_cf_opt(family, key, options).map_err(storage)
+            };
             return keys.into_iter().map(get).collect();
         }
         let found = self.db.batched_multi_get_cf_opt(family, keys, false, options);

@@ -4,8 +4,9 @@ use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 use super::archive::Walks;
+use super::walk::MOST_SEEKS;
 use super::{Rocks, keys};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
 use crate::store::Tier;
 
@@ -21,6 +22,9 @@ impl Rocks {
     ) -> Result<Vec<Entry>> {
         if authors.is_empty() || limit == 0 || span.is_empty() {
             return Ok(Vec::new());
+        }
+        if tier == Tier::Memory && authors.len() > MOST_SEEKS {
+            return Err(Error::NotCached);
         }
         // Ranks ascend in the order asked for, so the heap's top is the last of the first `limit`.
         // Inverting twice gives the place back.

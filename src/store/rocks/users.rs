@@ -7,6 +7,7 @@ use rocksdb::{ReadOptions, WriteBatch, properties};
 
 use super::seen::Seen;
 use super::tables::{ACTIVITY, JOBS, UNPUSHED};
+use super::walk::MOST_KEYS;
 use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
@@ -219,6 +220,9 @@ impl Rocks {
             }
         }
         drop(look);
+        if tier == Tier::Memory && unknown.len() > MOST_KEYS {
+            return Err(Error::NotCached);
+        }
         for author in unknown {
             if self.stored_unpushed(author, tier)?.leaves_gaps(floor, active) {
                 lacking.push(author);

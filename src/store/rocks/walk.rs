@@ -17,6 +17,13 @@ const FEW: usize = 256;
 /// its time.
 const MOST_SKIPPED: u64 = 1000;
 
+/// Most partitions that a read from memory looks into, most rows that it visits and most keys that it looks up in one
+/// call: the threads that read so have other requests waiting. Beyond them is no more memory than before, only more of
+/// the same work, some microseconds a partition.
+pub(super) const MOST_SEEKS: usize = 32;
+pub(super) const MOST_ROWS: usize = 512;
+pub(super) const MOST_KEYS: usize = 64;
+
 /// What is done with a row, by its place and value; breaks when it has seen enough.
 pub(super) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
 
@@ -25,16 +32,20 @@ pub(super) struct Walk<'a> {
     rows: DBRawIterator<'a>,
     /// The partition at whose start the iterator stands: a walk from there need not seek again.
     at_head: Option<u64>,
+    /// Rows that may yet be visited.
+    left: usize,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(store: &'a Rocks, table: Table, tier: Tier) -> Result<Self> {
-        Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, walking(tier)), at_head: None })
+        let left = if tier == Tier::Memory { MOST_ROWS } else { usize::MAX };
+        Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, walking(tier)), at_head: None, left })
     }
 
     /// Over a table as it was at an instant; from disk, if need be.
     pub(super) fn at(store: &'a Rocks, table: Table, snapshot: &'a Snapshot<'_>) -> Result<Self> {
-        Ok(Self { rows: snapshot.raw_iterator_cf_opt(store.family(table)?, walking(Tier::Disk)), at_head: None })
+        let rows = snapshot.raw_iterator_cf_opt(store.family(table)?, walking(Tier::Disk));
+        Ok(Self { rows, at_head: None, left: usize::MAX })
     }
 
     /// The value at the head of a partition, if there is one. Leaves the iterator at the first row.
@@ -68,6 +79,7 @@ impl<'a> Walk<'a> {
                 break;
             }
             if !keys::is_head(key) {
+                self.left = self.left.checked_sub(1).ok_or(Error::NotCached)?;
                 let id = I::try_from(id).map_err(|_| Error::Corrupt(format!("id {id} in a key")))?;
                 let place = Position { at, id };
                 if span.contains(place) {
