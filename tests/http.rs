@@ -60,6 +60,8 @@ mod topics;
 mod types;
 #[path = "http/users.rs"]
 mod users;
+#[path = "http/viewers.rs"]
+mod viewers;
 #[path = "http/visible.rs"]
 mod visible;
 #[path = "http/worked_case.rs"]

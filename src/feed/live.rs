@@ -7,7 +7,7 @@ use super::followees::List;
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::live::{Event, Kind, NotOpened, Online, Stream};
-use crate::model::{ContentId, Entry, Shown, UserId};
+use crate::model::{ContentId, Entry, Reactions, Shown, UserId};
 use crate::store::Tier;
 
 /// What a stream is told of an event.
@@ -60,12 +60,23 @@ impl Feed {
         self.authors(user, Tier::Disk)
     }
 
+    /// What readers did with an item, in their order.
+    pub fn viewed(&self, id: ContentId, readers: &[UserId]) -> Result<Vec<Reactions>> {
+        self.store.reacted_to(id, readers, Tier::Disk)
+    }
+
     /// What streams are told of these events, by what the items are now; nothing of an event that
-    /// a later one undid.
-    pub fn happened(&self, events: &[Event]) -> Result<Vec<Option<Happened>>> {
+    /// a later one undid. For a viewer also what the viewer did with each item.
+    pub fn happened(&self, events: &[Event], viewer: Option<UserId>) -> Result<Vec<Option<Happened>>> {
         let ids: Vec<ContentId> = events.iter().map(|event| event.entry.cursor.id).collect();
         let contents = self.contents(&ids, Tier::Disk)?;
-        let shown = self.listed(contents, Tier::Disk, &mut |_| Ok(()))?;
+        let mut shown = self.listed(contents, Tier::Disk, &mut |_| Ok(()))?;
+        if let Some(viewer) = viewer {
+            let ids: Vec<_> = shown.iter().map(|item| item.content.id).collect();
+            for (item, reactions) in shown.iter_mut().zip(self.store.reacted(viewer, &ids, Tier::Disk)?) {
+                item.viewer = Some(reactions);
+            }
+        }
         let live: HashMap<ContentId, Shown> = shown.into_iter().map(|item| (item.content.id, item)).collect();
         let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {
             (Kind::Publish | Kind::Restore, item) => item.cloned().map(Happened::Came),

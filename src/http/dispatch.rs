@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::events;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
-use crate::live::{Event, Kind};
+use crate::live::{Event, Frame, Kind, Unasked};
 use crate::model::UserId;
 
 /// Events that are read at once.
@@ -105,12 +105,23 @@ impl State {
         let is_any = !slice.events.is_empty();
         let wanted = |event: &Event| event.broadcast && live.streams().has_listeners(event.entry.author);
         let events: Vec<Event> = slice.events.into_iter().filter(wanted).collect();
-        for (event, text) in events.iter().zip(events::texts(&self.feed, &events)?) {
-            let Some(text) = text else { continue };
-            let frame = live.streams().frame(event.entry.author, text);
-            live.streams().deliver(event.number, &frame);
+        for (event, frame) in events.iter().zip(events::frames(&self.feed, &events)?) {
+            if let Some(frame) = frame {
+                self.deliver(event, frame)?;
+            }
         }
         Ok(is_any)
+    }
+
+    /// Brings one event to its streams. What their readers did with its item is looked up first, if anybody did
+    /// anything. Whoever begins to listen meanwhile is asked at another try, each once.
+    fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
+        while let Err(Unasked { frame: same, readers }) = self.feed.live().streams().deliver(event.number, frame) {
+            let viewed = self.feed.viewed(event.entry.cursor.id, &readers)?;
+            frame = *same;
+            frame.add_viewers(readers.into_iter().zip(viewed));
+        }
+        Ok(())
     }
 
     /// An open stream keeps its reader active.

@@ -6,8 +6,8 @@ use super::problem::Problem;
 use super::reply;
 use super::show::{Item, ItemId};
 use crate::feed::{Feed, Happened};
-use crate::live::{Event, Kind};
-use crate::model::Cursor;
+use crate::live::{Event, Frame, Kind};
+use crate::model::{Cursor, Reactions, UserId};
 
 /// What `text/event-stream` is called in the header.
 pub(super) const MEDIA_TYPE: &str = russe::MEDIA_TYPE_STR;
@@ -15,10 +15,39 @@ pub(super) const MEDIA_TYPE: &str = russe::MEDIA_TYPE_STR;
 /// A comment line, which clients skip.
 pub(super) const COMMENT: &str = ":\n\n";
 
-/// Events as text, each alone; nothing of those that were undone since.
-pub(super) fn texts(feed: &Feed, events: &[Event]) -> Result<Vec<Option<String>>, Problem> {
-    let happened = feed.happened(events)?;
-    events.iter().zip(happened).map(|(event, happened)| told(event, happened)).collect()
+/// Events ready to be delivered, each alone; nothing of those that were undone since.
+pub(super) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>, Problem> {
+    let happened = feed.happened(events, None)?;
+    events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened)).collect()
+}
+
+fn frame(feed: &Feed, event: &Event, happened: Option<Happened>) -> Result<Option<Frame>, Problem> {
+    let reacted = match &happened {
+        Some(Happened::Came(item) | Happened::Edited(item)) => Some(item.counts.likes + item.counts.favorites > 0),
+        Some(Happened::Gone(_)) | None => None,
+    };
+    let Some(text) = told(event, happened)? else { return Ok(None) };
+    // As the last field of the item, before its end: in what comes after that there is no brace.
+    let viewer_at = text.rfind('}');
+    let frame = feed.live().streams().frame(event.entry.author, text);
+    Ok(Some(match (viewer_at, reacted) {
+        (Some(at), Some(reacted)) => frame.with_viewer(at, reacted),
+        _ => frame,
+    }))
+}
+
+/// Adds an event as it goes out to a reader.
+pub(super) fn write(frame: &Frame, reader: UserId, text: &mut String) {
+    let (before, viewer, after) = frame.parts(reader);
+    text.push_str(before);
+    text.push_str(match viewer {
+        None => "",
+        Some(Reactions { liked: false, favorited: false }) => r#","viewer":{"liked":false,"favorited":false}"#,
+        Some(Reactions { liked: true, favorited: false }) => r#","viewer":{"liked":true,"favorited":false}"#,
+        Some(Reactions { liked: false, favorited: true }) => r#","viewer":{"liked":false,"favorited":true}"#,
+        Some(Reactions { liked: true, favorited: true }) => r#","viewer":{"liked":true,"favorited":true}"#,
+    });
+    text.push_str(after);
 }
 
 /// An event as text, by what happened; nothing if it was undone since.
@@ -56,4 +85,49 @@ fn message(event: &'static str, id: Option<Cursor>, json: Vec<u8>) -> Result<Str
     let id = id.map(|cursor| cursor.to_string().into());
     let message = Message { data, event: Some(event.into()), retry: None, id };
     Ok(Sse::Message(message).into_bytestring().map_err(Problem::internal)?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::api::tests::api;
+    use crate::model::{ContentId, Draft, Entry, Shown};
+    use crate::store::Tier;
+
+    #[test]
+    fn the_text_with_a_viewer_is_that_of_a_list() {
+        let api = api();
+        let feed = api.feed();
+        let id = ContentId::new(11).expect("in range");
+        let draft = r#"{"author_id":2,"content_id":11,"published_at":1000,"text":"}{","extra":{"a":{}}}"#;
+        feed.publish(vec![serde_json::from_str::<Draft>(draft).expect("a draft")]).expect("publishes");
+        let (author, reader, stranger) = (UserId::new(2).expect("2"), UserId::new(1).expect("1"), UserId::MAX);
+        let entry = Entry { cursor: Cursor { at: 1000, id }, author };
+        let contents = feed.contents(&[id], Tier::Disk).expect("reads");
+        let shown = feed.listed(contents, Tier::Disk, &mut |_| Ok(())).expect("reads").remove(0);
+        let of_kind = |kind| Event { number: 7, kind, entry, broadcast: true, given: false, logged: 0, top: 0 };
+        for kind in [Kind::Publish, Kind::Edit, Kind::Restore] {
+            let event = of_kind(kind);
+            let happened =
+                |shown: Shown| Some(if kind == Kind::Edit { Happened::Edited(shown) } else { Happened::Came(shown) });
+            for [liked, favorited] in [[false, false], [true, false], [false, true], [true, true]] {
+                let viewer = Reactions { liked, favorited };
+                let as_in_list = |viewer| told(&event, happened(Shown { viewer: Some(viewer), ..shown.clone() }));
+                let mut liked_by_one = shown.clone();
+                liked_by_one.counts.likes = u64::from(viewer != Reactions::default());
+                let mut frame = frame(feed, &event, happened(liked_by_one)).expect("text").expect("an event");
+                frame.add_viewers([(reader, viewer)]);
+                let counted = |text: String| text.replace(r#""likes":1"#, r#""likes":0"#);
+                for (who, did) in [(reader, viewer), (stranger, Reactions::default())] {
+                    let mut text = String::new();
+                    write(&frame, who, &mut text);
+                    assert_eq!(Some(counted(text)), as_in_list(did).expect("text"), "{kind:?}");
+                }
+            }
+        }
+        let gone = frame(feed, &of_kind(Kind::Delete), Some(Happened::Gone(entry)));
+        let mut text = String::new();
+        write(&gone.expect("text").expect("an event"), reader, &mut text);
+        assert!(text.starts_with("event: delete\n") && !text.contains("viewer"), "{text}");
+    }
 }

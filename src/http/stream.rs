@@ -164,7 +164,7 @@ impl Body {
         while self.text.len() < PIECE {
             match self.stream.poll(context) {
                 Poll::Pending => break,
-                Poll::Ready(Some(Item::Frame(frame))) => self.text.push_str(frame.text()),
+                Poll::Ready(Some(Item::Frame(frame))) => events::write(&frame, self.user, &mut self.text),
                 Poll::Ready(Some(Item::Reset(place))) => match events::reset(place) {
                     Ok(reset) => self.text.push_str(&reset),
                     Err(_) => return false,
@@ -198,7 +198,7 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     while text.len() < most && !rest.is_empty() {
         let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).copied().collect();
         let mut full = false;
-        for (event, happened) in step.iter().zip(feed.happened(&step)?) {
+        for (event, happened) in step.iter().zip(feed.happened(&step, Some(user))?) {
             let is_shown = authors.binary_search(&event.entry.author).is_ok();
             let next = if is_shown { events::told(event, happened)? } else { None }.unwrap_or_default();
             full = !text.is_empty() && text.len() + next.len() > most;

@@ -1,8 +1,9 @@
 //! Events as they go out, and the memory that they take.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::{Cursor, Fill, UserId};
+use crate::model::{Cursor, Fill, Reactions, UserId};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of the texts that wait for clients, all streams together. Above it a client that lags loses
@@ -50,28 +51,65 @@ impl Drop for Share {
     }
 }
 
-/// An event as it goes out, one text for all streams that get it.
+/// An event as it goes out, one text for all streams that get it. What the viewer of an item did with it is not in it.
 #[derive(Debug)]
 pub struct Frame {
     author: UserId,
     text: String,
+    /// Where in the text comes what the viewer did with the item, if the event shows one.
+    viewer_at: Option<usize>,
+    /// What readers did with the item; until it is delivered, also of those who did nothing. `None` where nobody did.
+    viewers: Option<HashMap<UserId, Reactions>>,
     memory: Memory,
+    /// What counts it.
+    _share: Share,
 }
 
 impl Frame {
     pub(super) fn new(author: UserId, text: String, memory: Memory) -> Self {
-        memory.0.fetch_add(text.len() as u64, Ordering::Relaxed);
-        Self { author, text, memory }
+        let _share = memory.hold(text.len());
+        Self { author, text, viewer_at: None, viewers: None, memory, _share }
     }
 
-    /// As it goes out.
-    pub fn text(&self) -> &str {
-        &self.text
+    /// The same for an event that shows an item: at this byte of the text comes what the viewer did with it. `reacted`
+    /// says whether anybody did anything.
+    pub fn with_viewer(self, at: usize, reacted: bool) -> Self {
+        Self { viewer_at: Some(at), viewers: reacted.then(HashMap::new), ..self }
+    }
+
+    /// What some readers did with the item.
+    pub fn add_viewers(&mut self, viewers: impl IntoIterator<Item = (UserId, Reactions)>) {
+        self.viewers.get_or_insert_default().extend(viewers);
+    }
+
+    /// Whether it has to be looked up yet what this reader did with the item.
+    pub(super) fn lacks(&self, reader: UserId) -> bool {
+        self.viewers.as_ref().is_some_and(|viewers| !viewers.contains_key(&reader))
+    }
+
+    /// Forgets who did nothing: nobody is asked any more.
+    pub(super) fn ready(mut self) -> Arc<Self> {
+        if let Some(viewers) = &mut self.viewers {
+            viewers.retain(|_, reactions| *reactions != Reactions::default());
+            viewers.shrink_to_fit();
+        }
+        self._share = self.memory.hold(self.bytes());
+        Arc::new(self)
+    }
+
+    /// As it goes out to a reader: what the reader did with the item comes between the two texts, if the event shows one.
+    pub fn parts(&self, reader: UserId) -> (&str, Option<Reactions>, &str) {
+        let Some((before, after)) = self.viewer_at.and_then(|at| self.text.split_at_checked(at)) else {
+            return (&self.text, None, "");
+        };
+        let viewer = self.viewers.as_ref().and_then(|viewers| viewers.get(&reader)).copied();
+        (before, Some(viewer.unwrap_or_default()), after)
     }
 
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.text.len()
+        const VIEWER: usize = size_of::<(UserId, Reactions)>() + 2;
+        self.text.len() + VIEWER * self.viewers.as_ref().map_or(0, HashMap::capacity)
     }
 
     /// Whose item it is about.
@@ -81,12 +119,6 @@ impl Frame {
 
     pub(super) fn memory(&self) -> &Memory {
         &self.memory
-    }
-}
-
-impl Drop for Frame {
-    fn drop(&mut self) {
-        self.memory.0.fetch_sub(self.text.len() as u64, Ordering::Relaxed);
     }
 }
 
@@ -113,6 +145,27 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_reader_gets_its_own_part_and_who_did_nothing_takes_no_room() {
+        let (memory, liked) = (Memory::default(), Reactions { liked: true, favorited: false });
+        let user = |raw| UserId::new(raw).expect("in range");
+        let plain = Frame::new(UserId::MIN, "plain".to_owned(), memory.clone()).ready();
+        assert_eq!(plain.parts(user(1)), ("plain", None, ""));
+        let quiet = Frame::new(UserId::MIN, "ab".to_owned(), memory.clone()).with_viewer(1, false);
+        assert!(!quiet.lacks(user(1)));
+        assert_eq!(quiet.ready().parts(user(1)), ("a", Some(Reactions::default()), "b"));
+        let mut frame = Frame::new(UserId::MIN, "abc".to_owned(), memory.clone()).with_viewer(2, true);
+        assert!(frame.lacks(user(1)));
+        frame.add_viewers((1..=1000).map(|raw| (user(raw), if raw == 1 { liked } else { Reactions::default() })));
+        assert!(!frame.lacks(user(1)) && frame.lacks(user(1001)));
+        let frame = frame.ready();
+        assert_eq!(frame.parts(user(1)), ("ab", Some(liked), "c"));
+        assert_eq!(frame.parts(user(2)), ("ab", Some(Reactions::default()), "c"));
+        assert!((8 + 20..200).contains(&memory.fill().used), "{}", memory.fill().used);
+        drop((plain, frame));
+        assert_eq!(memory.fill().used, 0);
+    }
 
     #[test]
     fn memory_is_set_aside_where_there_is_some() {

@@ -68,7 +68,7 @@ mod tests {
     use crate::model::UserId;
 
     fn frame(bytes: usize, memory: &Memory) -> Arc<Frame> {
-        Arc::new(Frame::new(UserId::MIN, "x".repeat(bytes), memory.clone()))
+        Frame::new(UserId::MIN, "x".repeat(bytes), memory.clone()).ready()
     }
 
     fn since(held: &Held, number: u64) -> (Vec<u64>, Option<u64>) {

@@ -30,7 +30,7 @@ pub use frame::{Frame, Item, Memory, Share};
 pub use log::Slice;
 pub use presence::{Online, Presence};
 pub use sequencer::{Flight, Sequencer, Ticket};
-pub use streams::{NotOpened, Stream, Streams, StreamsUsage, Turn};
+pub use streams::{NotOpened, Stream, Streams, StreamsUsage, Turn, Unasked};
 pub use times::Crowded;
 
 pub use crate::model::{Event, EventKind as Kind};

@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn frame(author: u64, memory: &Memory) -> Arc<Frame> {
-        Arc::new(Frame::new(user(author), "x".repeat(100), memory.clone()))
+        Frame::new(user(author), "x".repeat(100), memory.clone()).ready()
     }
 
     fn push(queue: &mut Queue, author: u64, memory: &Memory) -> Result<(), Full> {

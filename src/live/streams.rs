@@ -76,6 +76,15 @@ pub struct StreamsUsage {
     pub memory: Fill,
 }
 
+/// An event that was not delivered, for it has to be looked up first what these readers did with its item.
+#[derive(Debug)]
+pub struct Unasked {
+    /// The event.
+    pub frame: Box<Frame>,
+    /// The readers; at the next try there may be others.
+    pub readers: Vec<UserId>,
+}
+
 /// Why there is no stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotOpened {
@@ -202,8 +211,8 @@ impl Streams {
     }
 
     /// Makes a text ready to be delivered.
-    pub fn frame(&self, author: UserId, text: String) -> Arc<Frame> {
-        Arc::new(Frame::new(author, text, self.memory.clone()))
+    pub fn frame(&self, author: UserId, text: String) -> Frame {
+        Frame::new(author, text, self.memory.clone())
     }
 
     /// The memory of what waits to be sent.
@@ -212,14 +221,22 @@ impl Streams {
     }
 
     /// Puts an event of the log into the queues of the streams that show its author, and holds it for readers of
-    /// whom nobody knows. Events come in the order of their positions.
-    pub fn deliver(&self, position: u64, frame: &Arc<Frame>) {
+    /// whom nobody knows. Events come in the order of their positions. Where it is not known yet what some of all these
+    /// readers did with the item, nothing is done.
+    pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
         let mut wakers = Vec::new();
         let mut state = lock(&self.state);
-        if !state.stale.is_empty() {
-            state.held.push(position, frame);
+        let listed = state.by_author.get(&frame.author()).into_iter().flatten();
+        let all = listed.chain(state.stale.iter().map(|(_, reader)| reader));
+        let readers: Vec<_> = all.copied().filter(|reader| frame.lacks(*reader)).collect();
+        if !readers.is_empty() {
+            return Err(Unasked { frame: Box::new(frame), readers });
         }
-        let (mut pushed, event) = (0, (position, Arc::clone(frame)));
+        let frame = frame.ready();
+        if !state.stale.is_empty() {
+            state.held.push(position, &frame);
+        }
+        let (mut pushed, event) = (0, (position, Arc::clone(&frame)));
         for user in state.by_author.get(&frame.author()).into_iter().flatten() {
             if let Some(entry) = state.readers.get(user) {
                 pushed += entry.reader.push(&event, &|| self.restart(), &mut wakers);
@@ -228,6 +245,7 @@ impl Streams {
         drop(state);
         self.events.fetch_add(pushed, Ordering::Relaxed);
         wake(wakers);
+        Ok(())
     }
 
     /// What the log has by now is left out, too: so the place to go on from is the same for this stream and

@@ -117,7 +117,8 @@ impl Model {
         item
     }
 
-    fn viewed(&self, id: Item, viewer: User) -> Value {
+    /// An item in a viewer's own timeline, or on its stream.
+    pub(crate) fn viewed(&self, id: Item, viewer: User) -> Value {
         let mut item = self.listed(id);
         for (kind, _, done) in REACTIONS {
             item["viewer"][done] = json!(self.reactions.contains_key(&(kind, id, viewer)));

@@ -7,13 +7,13 @@ use super::listener::{Listener, Sent};
 use super::model::content_cursor;
 use super::town::Town;
 
-/// The next event, which must be this one, with the item's state if it is still there.
+/// The next event on the stream of user 1, which must be this one, with the item's state if it is still there.
 #[track_caller]
 fn expect(listener: &mut Listener, town: &Town, name: &str, id: u64) -> Sent {
     let sent = listener.event();
     assert_eq!((sent.event.as_str(), &sent.data["content_id"]), (name, &id.to_string().into()), "{sent:?}");
     if town.model.items.contains_key(&id) {
-        assert_eq!(sent.data, town.model.listed(id), "{name}");
+        assert_eq!(sent.data, town.model.viewed(id, 1), "{name}");
     } else {
         let item = &town.model.deleted[&id];
         let short = json!({"content_id": item["content_id"], "author_id": item["author_id"],
@@ -74,6 +74,16 @@ fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
     town.react("like", 10, 6);
     town.profile(2, json!({"nickname": "Anna"}));
     town.read_to(1, 170, 1);
+    listener.is_quiet();
+    // What the reader did with an item comes with the next event of the item.
+    town.edit(10, json!({"text": "liked by another"}));
+    expect(&mut listener, &town, "edit", 10);
+    town.react("like", 12, 1);
+    town.react("favorite", 30, 1);
+    for id in [12, 30] {
+        town.edit(id, json!({"text": "marked"}));
+        expect(&mut listener, &town, "edit", id);
+    }
     listener.is_quiet();
     town.check("a stream changes nothing");
 }

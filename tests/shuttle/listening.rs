@@ -127,7 +127,8 @@ impl Town {
                 _ => streams.has_listeners(author),
             };
             if wanted {
-                streams.deliver(event.number, &streams.frame(author, event.entry.cursor.id.to_string()));
+                let frame = streams.frame(author, event.entry.cursor.id.to_string());
+                streams.deliver(event.number, frame).expect("nobody is to be asked");
             }
         }
         !slice.events.is_empty()
@@ -153,7 +154,9 @@ impl Town {
         loop {
             let is_over = self.delivering.load(Ordering::SeqCst) == 0 && self.live.streams().usage().stale == 0;
             match stream.poll(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Some(Item::Frame(frame))) => heard.push(frame.text().parse().expect("an id")),
+                Poll::Ready(Some(Item::Frame(frame))) => {
+                    heard.push(frame.parts(user(READER)).0.parse().expect("an id"))
+                }
                 Poll::Pending if is_over => return heard,
                 Poll::Pending => thread::yield_now(),
                 other => panic!("{other:?}"),

@@ -80,6 +80,7 @@ impl Store {
         set_barrier(user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize) -> Relation;
         members(user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
         reacted(user: UserId, ids: &[ContentId], tier: Tier) -> Vec<Reactions>;
+        reacted_to(id: ContentId, users: &[UserId], tier: Tier) -> Vec<Reactions>;
         react(id: ContentId, wishes: &[Reaction]) -> Vec<Reacted>;
         reactors(id: ContentId, kind: ReactionKind, span: Span<UserId>, order: Order, limit: usize, tier: Tier) -> Vec<UserCursor>;
         reacted_by(user: UserId, kind: ReactionKind, span: Span<ContentId>, order: Order, limit: usize, tier: Tier) -> Vec<Entry>;

@@ -49,6 +49,7 @@ struct UserDump {
     unpushed: Unpushed,
     marker: Option<Cursor>,
     reacted: Vec<Reactions>,
+    reacted_to: Vec<Reactions>,
     reacted_by: Vec<Vec<Entry>>,
 }
 
@@ -96,6 +97,7 @@ pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
             unpushed: store.unpushed(user, tier).expect("unpushed"),
             marker: store.marker(user, tier).expect("marker"),
             reacted: store.reacted(user, ids, tier).expect("reacted"),
+            reacted_to: ids.iter().map(|id| store.reacted_to(*id, &[user], tier).expect("reacted_to")[0]).collect(),
             reacted_by: ReactionKind::ALL
                 .map(|kind| store.reacted_by(user, kind, Span::ALL, newest, all, tier).expect("reacted_by"))
                 .to_vec(),

@@ -51,6 +51,10 @@ fn a_like_is_seen_from_both_sides_and_counted(store: &Store) {
     assert!(reacted_by(store, 1, Favorite).is_empty());
     assert_eq!(reacted_by(store, 2, Favorite), [10]);
     let flags = |who| store.reacted(user(who), &[item(11), item(10)], Tier::Disk).expect("reads");
+    let of_all = |id| store.reacted_to(item(id), &[user(3), user(1), user(2), user(1)], Tier::Disk).expect("reads");
+    for (place, id) in [11, 10].into_iter().enumerate() {
+        assert_eq!(of_all(id), [3, 1, 2, 1].map(|who| flags(who)[place]), "the same, asked the other way");
+    }
     assert_eq!(flags(1), [Reactions::default(), Reactions { liked: true, favorited: false }]);
     assert_eq!(flags(2)[1], Reactions { liked: true, favorited: true });
     assert_eq!(flags(3), [Reactions::default(); 2]);

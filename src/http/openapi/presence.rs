@@ -13,8 +13,8 @@ use crate::http::presence::PresenceBody;
 const EVENTS: &str = "Each event has a name and JSON as `data`:\n\n\
     | event | means | data |\n\
     |---|---|---|\n\
-    | `content` | an item came, or came back; its `id` is its cursor | `Content`, as in a list |\n\
-    | `edit` | an item was edited | `Content` |\n\
+    | `content` | an item came, or came back; its `id` is its cursor | `Content`, as in the user's timeline, with `viewer` |\n\
+    | `edit` | an item was edited | `Content`, likewise |\n\
     | `delete` | an item is gone | `ContentRef` |\n\
     | `reset` | events were left out: load the timeline again, and go on listening | `{}` |\n\n\
     A comment line now and then shows that the stream is alive. It ends when the server stops, or when the client does \

@@ -1,7 +1,7 @@
 use super::*;
 use crate::live::queue::CAPACITY;
 use crate::live::{Kind, Live};
-use crate::model::Entry;
+use crate::model::{Entry, Reactions};
 
 const MOST: usize = 4;
 
@@ -43,7 +43,11 @@ fn tell(live: &Live, author: u64) {
 fn tell_of(live: &Live, author: u64, text: &str) {
     let position = live.sequencer().end();
     live.sequencer().changed(Kind::Edit, Entry { cursor: Cursor::OLDEST, author: user(author) });
-    live.streams().deliver(position, &live.streams().frame(user(author), text.to_owned()));
+    deliver(live, position, live.streams().frame(user(author), text.to_owned()));
+}
+
+fn deliver(live: &Live, position: u64, frame: Frame) {
+    live.streams().deliver(position, frame).expect("nobody is to be asked");
 }
 
 fn poll(stream: &Stream) -> Poll<Option<Item>> {
@@ -54,7 +58,7 @@ fn take(stream: &Stream) -> Vec<String> {
     let mut taken = Vec::new();
     while let Poll::Ready(Some(item)) = poll(stream) {
         taken.push(match item {
-            Item::Frame(frame) => frame.text().to_owned(),
+            Item::Frame(frame) => frame.parts(UserId::MIN).0.to_owned(),
             Item::Reset(_) => "reset".to_owned(),
         });
     }
@@ -85,7 +89,7 @@ fn a_stream_gets_what_its_authors_do_from_its_beginning_on() {
     assert_eq!(take(&one), [""; 0], "nothing before the authors are known");
     turn.expect("the first").settle(&users(&[2, 3]));
     assert!(live.streams().has_listeners(user(2)) && !live.streams().has_listeners(user(7)));
-    live.streams().deliver(position, &live.streams().frame(user(2), "early".to_owned()));
+    deliver(&live, position, live.streams().frame(user(2), "early".to_owned()));
     for author in [2, 7, 3] {
         tell(&live, author);
     }
@@ -265,4 +269,40 @@ fn who_lags_is_told_and_goes_on_from_there() {
     live.streams().close();
     assert!(is_over(&slow));
     assert_eq!(live.streams().open(user(1), MOST).err(), Some(NotOpened::Closed));
+}
+
+#[test]
+fn an_event_goes_out_when_it_is_known_what_each_reader_did_with_its_item() {
+    let live = Live::new(1000);
+    let (one, other) = (opened(&live, 1, &[2]), opened(&live, 9, &[2, 3]));
+    let frame = |reacted| live.streams().frame(user(2), "ab".to_owned()).with_viewer(1, reacted);
+    let position = live.sequencer().end();
+    deliver(&live, position, frame(false));
+    assert_eq!((take(&one), take(&other)), (vec!["a".to_owned()], vec!["a".to_owned()]));
+    let unasked = |frame| {
+        let Unasked { frame, mut readers } =
+            live.streams().deliver(position, frame).expect_err("somebody is to be asked");
+        readers.sort_unstable();
+        (*frame, readers)
+    };
+    let (mut event, readers) = unasked(frame(true));
+    assert_eq!(readers, users(&[1, 9]));
+    let liked = Reactions { liked: true, favorited: false };
+    event.add_viewers(readers.into_iter().map(|reader| (reader, liked)));
+    // Meanwhile others come: by a follow, and by a first stream.
+    let third = opened(&live, 5, &[3]);
+    change(&live, 5, 2, true);
+    let (fourth, turn) = open(&live, 6);
+    let (mut event, readers) = unasked(event);
+    assert_eq!(readers, users(&[5, 6]));
+    assert!([&one, &other, &third, &fourth].into_iter().all(|stream| take(stream).is_empty()), "nothing is done yet");
+    event.add_viewers(readers.into_iter().map(|reader| (reader, Reactions::default())));
+    deliver(&live, live.sequencer().end(), event);
+    turn.expect("the first").settle(&users(&[2]));
+    for (stream, reader, reactions) in
+        [(&one, 1, liked), (&other, 9, liked), (&third, 5, Reactions::default()), (&fourth, 6, Reactions::default())]
+    {
+        let Poll::Ready(Some(Item::Frame(frame))) = poll(stream) else { panic!("reader {reader} got nothing") };
+        assert_eq!(frame.parts(user(reader)), ("a", Some(reactions), "b"));
+    }
 }

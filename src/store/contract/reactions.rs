@@ -49,6 +49,11 @@ impl Store {
         dispatch!(self, s => s.reacted(user, ids, tier))
     }
 
+    /// The reactions of each of some users to an item, in their order; also to a deleted one.
+    pub fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
+        dispatch!(self, s => s.reacted_to(id, users, tier))
+    }
+
     /// Forgets up to `most` reactions to an item that was deleted before `deleted_before` and takes them out
     /// of its counts, in one change that also makes the deletion final: from then on nothing takes it back,
     /// and it was made before any time. Likes first, then favorites, each newest first; only those that come

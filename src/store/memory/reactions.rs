@@ -58,6 +58,11 @@ impl Memory {
         Ok(ids.iter().map(of).collect())
     }
 
+    /// See [`Store::reacted_to`](crate::store::Store::reacted_to).
+    pub fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
+        users.iter().map(|user| Ok(self.reacted(*user, &[id], tier)?[0])).collect()
+    }
+
     /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
     pub fn purge_reactions(
         &self,

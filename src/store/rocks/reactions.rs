@@ -174,7 +174,17 @@ impl Rocks {
     /// See [`Store::reacted`](crate::store::Store::reacted).
     pub fn reacted(&self, user: UserId, ids: &[ContentId], tier: Tier) -> Result<Vec<Reactions>> {
         let key = |id: &ContentId| ReactionKind::ALL.map(|kind| keys::reaction(*id, kind, user));
-        let keys: Vec<_> = ids.iter().flat_map(key).collect();
+        self.both_kinds(ids.iter().flat_map(key).collect(), tier)
+    }
+
+    /// See [`Store::reacted_to`](crate::store::Store::reacted_to).
+    pub fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
+        let key = |user: &UserId| ReactionKind::ALL.map(|kind| keys::reaction(id, kind, *user));
+        self.both_kinds(users.iter().flat_map(key).collect(), tier)
+    }
+
+    /// Reactions by their keys, of which there is one of each kind for each.
+    fn both_kinds(&self, keys: Vec<[u8; 16]>, tier: Tier) -> Result<Vec<Reactions>> {
         let rows = self.get_many(REACTIONS, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
         let both = rows.chunks_exact(ReactionKind::ALL.len());
         Ok(both.map(|both| Reactions { liked: both[0].is_some(), favorited: both[1].is_some() }).collect())

@@ -1,0 +1,108 @@
+//! Items on a stream carry what the reader did with them, as in the reader's own timeline.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::client::Server;
+use super::listener::Listener;
+
+const READERS: [u64; 3] = [1, 2, 4];
+
+fn react(server: &Server, kind: &str, reader: u64) {
+    server.call("PUT", &format!("/v1/content/11/reactions/{kind}/{reader}"), "").expect(200);
+}
+
+fn viewer(liked: bool, favorited: bool) -> Value {
+    json!({"liked": liked, "favorited": favorited})
+}
+
+/// The next event of each reader shows item 11 as the reader's timeline does; what the readers did with it.
+fn viewers(server: &Server, listeners: &mut [Listener], event: &str) -> Vec<Value> {
+    let mut viewers = Vec::new();
+    for (reader, listener) in READERS.iter().zip(listeners) {
+        let sent = listener.event();
+        assert_eq!(sent.event, event);
+        let page = server.get(&format!("/v1/users/{reader}/timeline"));
+        assert_eq!(sent.data, page["items"][0], "reader {reader}");
+        viewers.push(sent.data["viewer"].clone());
+    }
+    viewers
+}
+
+#[test]
+fn each_reader_sees_what_it_did_with_an_item() {
+    let server = Server::start();
+    for reader in READERS {
+        server.follow(reader, 3, 10);
+    }
+    let mut listeners: Vec<_> = READERS.iter().map(|reader| Listener::open(&server, *reader, None)).collect();
+    let edit = |text: &str| {
+        server.call("PATCH", "/v1/content/11", json!({"text": text, "extra": {"a": {}}}).to_string()).expect(200)
+    };
+    server.publish(11, 3, 1000);
+    assert_eq!(viewers(&server, &mut listeners, "content"), vec![viewer(false, false); 3]);
+    react(&server, "like", 1);
+    react(&server, "favorite", 2);
+    let place = listeners[0].last_id.clone();
+    edit("}");
+    let now = [viewer(true, false), viewer(false, true), viewer(false, false)];
+    assert_eq!(viewers(&server, &mut listeners, "edit"), now);
+    react(&server, "favorite", 1);
+    react(&server, "like", 9);
+    server.call("DELETE", "/v1/content/11/reactions/favorite/2", "").expect(200);
+    assert_eq!(server.call("DELETE", "/v1/content/11", "").status, 204);
+    for listener in &mut listeners {
+        let sent = listener.event();
+        let gone = json!({"content_id": "11", "author_id": "3", "published_at": 1000});
+        assert_eq!((sent.event.as_str(), sent.data), ("delete", gone));
+    }
+    server.call("POST", "/v1/content/11/restore", "").expect(200);
+    let now = [viewer(true, true), viewer(false, false), viewer(false, false)];
+    assert_eq!(viewers(&server, &mut listeners, "content"), now);
+    edit("{");
+    assert_eq!(viewers(&server, &mut listeners, "edit"), now);
+    listeners.iter_mut().for_each(Listener::is_quiet);
+    // Who catches up sees it too.
+    let mut again: Vec<_> = READERS.iter().map(|reader| Listener::open(&server, *reader, place.as_deref())).collect();
+    for event in ["edit", "content", "edit"] {
+        assert_eq!(viewers(&server, &mut again, event), now);
+    }
+    let mut again: Vec<_> = READERS.iter().map(|reader| Listener::open(&server, *reader, Some("5-5"))).collect();
+    assert_eq!(viewers(&server, &mut again, "content"), now);
+}
+
+#[test]
+fn who_comes_while_an_item_is_on_its_way_sees_it_right() {
+    let server = Server::start();
+    server.follow(1, 3, 10);
+    server.publish(11, 3, 1000);
+    react(&server, "like", 1);
+    react(&server, "like", 2);
+    let mut first = Listener::open(&server, 1, None);
+    thread::scope(|scope| {
+        let edits = scope.spawn(|| {
+            for n in 0..200 {
+                server.call("PATCH", "/v1/content/11", format!(r#"{{"text":"{n}"}}"#)).expect(200);
+            }
+        });
+        while !edits.is_finished() {
+            // The one is opened and the other begins to follow, both between two events or in the middle of one.
+            for (reader, liked) in [(2, true), (4, false)] {
+                let mut listener = Listener::open(&server, reader, None);
+                server.follow(reader, 3, 10);
+                server.call("PATCH", "/v1/content/11", r#"{"text":"more"}"#).expect(200);
+                assert_eq!(listener.event().data["viewer"], viewer(liked, false), "reader {reader}");
+                server.call("DELETE", &format!("/v1/users/{reader}/following/3"), "").expect(200);
+            }
+        }
+    });
+    server.call("PATCH", "/v1/content/11", r#"{"text":"last"}"#).expect(200);
+    loop {
+        let sent = first.event();
+        assert_eq!((sent.event.as_str(), &sent.data["viewer"]), ("edit", &viewer(true, false)));
+        if sent.data["text"] == "last" {
+            break;
+        }
+    }
+}
