@@ -45,11 +45,13 @@ pub struct Event {
 const PLACES: u64 = 1 << 62;
 
 impl Event {
-    /// The cursor that leads on from here. No item has it, unless its host names ids above 2^62.
+    /// The cursor that leads on from here. It lies below the cursors of all items that get their time later. No item
+    /// has it, unless its host names ids above 2^62.
     pub fn place(&self) -> Cursor {
         // Far more than can be counted in any time.
         let id = ContentId::new(PLACES | self.number).unwrap_or(ContentId::MAX);
-        Cursor { at: self.logged, id }
+        // An item of the same millisecond may have a smaller id.
+        Cursor { at: self.logged.saturating_sub(1), id }
     }
 
     /// The number of the event to which a cursor leads, if it is one of an event.
@@ -119,7 +121,7 @@ mod tests {
     fn a_place_leads_to_its_event() {
         let stamp = Stamp { number: 7, kind: EventKind::Mark, given: false, logged: 1000, top: 2000 };
         let place = stamp.of_nothing().place();
-        assert_eq!((place.at, Event::number_of(place)), (1000, Some(7)));
+        assert_eq!((place.at, Event::number_of(place)), (999, Some(7)));
         assert_eq!(Event::number_of(Cursor { at: 1000, id: ContentId::MIN }), None);
     }
 }
