@@ -33,8 +33,9 @@ const LINGER: Duration = Duration::from_secs(5);
 /// What of an answer may wait in a connection's buffer before more is asked for, bytes.
 const WRITE_BUFFER: usize = 16 << 10;
 
-/// Threads for what waits for the disk. The more of them are in one flush of the log, the less each costs.
-const BLOCKING_THREADS: usize = 512;
+/// Threads of each of the server's own that may block: only the figures of `/metrics` are taken there. Requests have
+/// pools of their own.
+const SAMPLERS: usize = 4;
 
 /// How often a stop looks whether anything but streams is open still, and how often there has to be nothing.
 const LAST_LOOK: Duration = Duration::from_millis(100);
@@ -273,7 +274,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     let server = HttpServer::new(move || HttpApp::new().configure(|config| http::configure(&routes, config)))
         .workers(threads)
         .max_connections(http::accepted(connections).div_ceil(threads))
-        .worker_max_blocking_threads(BLOCKING_THREADS.div_ceil(threads))
+        .worker_max_blocking_threads(SAMPLERS)
         .on_connect(http::greet(&api))
         .h1_write_buffer_size(WRITE_BUFFER)
         .keep_alive(KeepAlive::Timeout(KEEP_ALIVE))

@@ -108,7 +108,7 @@ pub(super) async fn explain(call: Call) -> Answer {
     let user = call.user()?;
     let [id] = call.query(["content_id"])?;
     let id: ContentId = query::required("content_id", id)?;
-    let found = call.block(move |feed| feed.explain(user, id)).await?;
+    let found = call.look(move |feed| feed.explain(user, id)).await?;
     reply::ok(&ExplanationBody {
         user_id: user,
         content_id: id,

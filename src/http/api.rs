@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use actix_web::web;
-
 use super::access::Access;
-use super::limits::{Gate, Limits};
+use super::limits::Limits;
+use super::pools::{Pools, Wants};
 use super::problem::Problem;
 use super::requests::Requests;
 use super::sample::Sampler;
@@ -36,6 +35,8 @@ pub struct Api {
     pub(super) access: Access,
     /// What is bounded here.
     pub(super) limits: Limits,
+    /// Threads that may block.
+    pools: Pools,
     /// What came and how it ended.
     pub(super) requests: Requests,
     /// Requests that took longer than they may.
@@ -62,6 +63,7 @@ impl Api {
             streams_per_user: config.max_streams_per_user,
             access: Access::new(config),
             limits: Limits::new(config.body_limit, batch_limit, connections),
+            pools: Pools::new(),
             requests: Requests::default(),
             timed_out: AtomicU64::new(0),
             workers,
@@ -91,9 +93,9 @@ impl Api {
         &self.feed
     }
 
-    /// Runs `work` on a thread that may block. A caller that goes away does not end the work, so
+    /// Makes a change on a thread that may block. A caller that goes away does not end the work, so
     /// the work itself holds its place among those that wait for the disk.
-    pub(super) async fn block<T, E>(
+    pub(super) async fn change<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
     ) -> Result<T, Problem>
@@ -101,30 +103,52 @@ impl Api {
         T: Send + 'static,
         E: Into<Problem> + Send + 'static,
     {
-        self.block_at(&self.limits.blocked, work).await
+        // Not all places, so that reads go on where changes wait for a device that takes none.
+        let places = (self.limits.changes.take(1)?, self.limits.blocked.take(1)?);
+        self.run(Wants::Change, places, work).await
     }
 
-    /// The same for work that has a limit of its own.
-    pub(super) async fn block_at<T, E>(
+    /// The same for a read.
+    pub(super) async fn look<T, E>(
         self: &Arc<Self>,
-        gate: &Gate,
         work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
     ) -> Result<T, Problem>
     where
         T: Send + 'static,
         E: Into<Problem> + Send + 'static,
     {
-        let place = gate.take(1)?;
+        self.run(Wants::Read, self.limits.blocked.take(1)?, work).await
+    }
+
+    /// The same for a read that may go through all of a timeline.
+    pub(super) async fn audit<T, E>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        self.run(Wants::Read, self.limits.audits.take(1)?, work).await
+    }
+
+    async fn run<T, E>(
+        self: &Arc<Self>,
+        wants: Wants,
+        places: impl Send + 'static,
+        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
         let api = Arc::clone(self);
-        let worked = web::block(move || {
+        let work = move || {
             let answer = work(&api.feed);
-            drop(place);
+            drop(places);
             answer
-        });
-        match worked.await {
-            Ok(answer) => answer.map_err(Into::into),
-            Err(_) => Err(Problem::internal("the work panicked")),
-        }
+        };
+        self.pools.run(wants, work).await?.map_err(Into::into)
     }
 }
 
@@ -177,7 +201,7 @@ pub(super) mod tests {
     async fn work_holds_its_place_until_it_ends() {
         let api = api();
         let (go, wait) = std::sync::mpsc::channel::<()>();
-        let work = api.block(move |_| wait.recv().map_err(|_| Error::Storage("gone".to_owned())));
+        let work = api.change(move |_| wait.recv().map_err(|_| Error::Storage("gone".to_owned())));
         let waited = tokio::time::timeout(Duration::from_millis(20), work).await;
         assert!(waited.is_err(), "the caller has given up");
         assert_eq!(api.limits.blocked.fill().used, 1);
@@ -190,7 +214,7 @@ pub(super) mod tests {
     #[actix_web::test]
     async fn a_panic_is_an_answer_too() {
         let api = api();
-        let worked: Result<(), _> = api.block(|_| -> Result<(), Error> { panic!("on purpose") }).await;
+        let worked: Result<(), _> = api.change(|_| -> Result<(), Error> { panic!("on purpose") }).await;
         assert!(worked.is_err());
         assert_eq!(api.limits.blocked.fill().used, 0);
     }

@@ -50,14 +50,14 @@ async fn raise(mut call: Call, barrier: Barrier) -> Answer {
     if !body.bytes.is_empty() {
         let Nothing {} = body.json()?;
     }
-    let relation = call.block(move |feed| feed.set_barrier(user, target, barrier, true)).await?;
+    let relation = call.change(move |feed| feed.set_barrier(user, target, barrier, true)).await?;
     reply::ok(&RelationItem::from(relation))
 }
 
 async fn lift(call: Call, barrier: Barrier) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let relation = call.block(move |feed| feed.set_barrier(user, target, barrier, false)).await?;
+    let relation = call.change(move |feed| feed.set_barrier(user, target, barrier, false)).await?;
     reply::ok(&RelationItem::from(relation))
 }
 

@@ -114,7 +114,7 @@ impl Call {
         look: impl Fn(&Feed, Tier) -> Result<T> + Send + 'static,
     ) -> Result<T, Problem> {
         match look(self.api.feed(), Tier::Memory) {
-            Err(Error::NotCached) => self.block(move |feed| look(feed, Tier::Disk)).await,
+            Err(Error::NotCached) => self.look(move |feed| look(feed, Tier::Disk)).await,
             seen => Ok(seen?),
         }
     }
@@ -140,7 +140,7 @@ impl Call {
             }
         }
         let mut text = Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout)?));
-        self.block(move |feed| -> Result<_, Problem> {
+        self.look(move |feed| -> Result<_, Problem> {
             let seen = look(feed, Tier::Disk, &mut |bytes| text.grow(bytes))?;
             let seen_bytes = text.used();
             let rest = write(seen, &mut text)?;
@@ -150,8 +150,8 @@ impl Call {
         .await
     }
 
-    /// Runs `work` on a thread that may block.
-    pub(super) async fn block<T, E>(
+    /// Makes a change on a thread that may block.
+    pub(super) async fn change<T, E>(
         &self,
         work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
     ) -> Result<T, Problem>
@@ -159,7 +159,19 @@ impl Call {
         T: Send + 'static,
         E: Into<Problem> + Send + 'static,
     {
-        self.in_time(self.api.block(work)).await?
+        self.in_time(self.api.change(work)).await?
+    }
+
+    /// Reads on a thread that may block.
+    pub(super) async fn look<T, E>(
+        &self,
+        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        self.in_time(self.api.look(work)).await?
     }
 
     /// Runs `work` that may go through all of a timeline, on a thread that may block.
@@ -167,7 +179,7 @@ impl Call {
         &self,
         work: impl FnOnce(&Feed) -> Result<T> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.in_time(self.api.block_at(&self.api.limits.audits, work)).await?
+        self.in_time(self.api.audit(work)).await?
     }
 
     /// Waits for `work` no longer than the rest of the request's time.

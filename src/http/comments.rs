@@ -21,7 +21,7 @@ pub(super) async fn comment(mut call: Call) -> Answer {
         let (comment, new) = feed.comment(subject, draft)?;
         Ok((feed.counted(vec![Arc::new(comment)], Tier::Disk)?, new))
     };
-    let (shown, new) = call.block(commented).await?;
+    let (shown, new) = call.change(commented).await?;
     answer_published(shown.first().ok_or_else(|| Problem::internal("a publish without an answer"))?, new)
 }
 

@@ -32,7 +32,7 @@ pub(super) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let body = call.body(call.api.body_limit).await?;
     let draft: Draft = body.json()?;
-    let (new, mut published) = call.block(move |feed| publish_counted(feed, vec![draft])).await?;
+    let (new, mut published) = call.change(move |feed| publish_counted(feed, vec![draft])).await?;
     let Some(shown) = published.pop() else {
         return Err(Problem::internal("a publish without an answer"));
     };
@@ -59,7 +59,7 @@ pub(super) async fn publish_batch(mut call: Call) -> Answer {
         drop(turn);
         published
     };
-    let (new, text) = call.block(published).await?;
+    let (new, text) = call.change(published).await?;
     Ok(text.answer(HttpResponseBuilder::new(status(new))))
 }
 
@@ -157,7 +157,7 @@ pub(super) async fn edit(mut call: Call) -> Answer {
     let body = call.body(call.api.body_limit).await?;
     let edit: EditDraft = body.json()?;
     let edited = move |feed: &Feed| feed.counted(vec![Arc::new(feed.edit(id, edit)?)], Tier::Disk);
-    let items = call.block(edited).await?;
+    let items = call.change(edited).await?;
     reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
 }
 
@@ -172,7 +172,7 @@ pub(super) async fn restore(mut call: Call) -> Answer {
     let body = call.body(call.api.body_limit).await?;
     let Nothing {} = if body.bytes.is_empty() { Nothing {} } else { body.json()? };
     let restored = move |feed: &Feed| feed.counted(vec![Arc::new(feed.restore(id)?)], Tier::Disk);
-    let items = call.block(restored).await?;
+    let items = call.change(restored).await?;
     reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
 }
 
@@ -180,6 +180,6 @@ pub(super) async fn restore(mut call: Call) -> Answer {
 pub(super) async fn delete(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
-    call.block(move |feed| feed.delete(id)).await?;
+    call.change(move |feed| feed.delete(id)).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -86,7 +86,7 @@ pub(super) async fn script(call: Call) -> Answer {
 /// A file of Swagger UI. It is unpacked each time, on a thread that may block: some ten milliseconds, seldom, and
 /// no memory kept.
 async fn unpacked(call: &Call, name: &'static str, media_type: &str) -> Answer {
-    let bytes = call.block(move |_| unpack(name).map_err(Problem::internal)).await?;
+    let bytes = call.look(move |_| unpack(name).map_err(Problem::internal)).await?;
     Ok(part(media_type, bytes))
 }
 

@@ -11,6 +11,8 @@ use crate::model::Fill;
 
 /// Most requests that wait for the disk at once.
 const MAX_BLOCKED: usize = 4096;
+/// Of these, most changes.
+const MAX_CHANGES: usize = MAX_BLOCKED / 4 * 3;
 /// Most looks behind timelines at once: each may go through all of a timeline.
 const MAX_AUDITS: usize = 4;
 /// Memory for bodies no larger than a single change may be, all open requests together.
@@ -37,6 +39,8 @@ const UNIT: usize = 1024;
 pub(super) struct Limits {
     /// Requests that wait for the disk, or are at it.
     pub(super) blocked: Gate,
+    /// Changes among them: the others are left for reads.
+    pub(super) changes: Gate,
     /// Looks behind timelines.
     pub(super) audits: Gate,
     /// Memory of small request bodies.
@@ -61,6 +65,7 @@ impl Limits {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2);
         Self {
             blocked: Gate::new(MAX_BLOCKED, 1),
+            changes: Gate::new(MAX_CHANGES, 1),
             audits: Gate::new(MAX_AUDITS, 1),
             bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
             batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
@@ -73,9 +78,10 @@ impl Limits {
     }
 
     /// Each with its name.
-    pub(super) fn all(&self) -> [(&'static str, &Gate); 7] {
+    pub(super) fn all(&self) -> [(&'static str, &Gate); 8] {
         [
             ("blocked", &self.blocked),
+            ("changes", &self.changes),
             ("audits", &self.audits),
             ("bodies", &self.bodies),
             ("batches", &self.batches),

@@ -27,7 +27,7 @@ pub(super) async fn advance(mut call: Call) -> Answer {
     call.no_query()?;
     let body = call.body(call.api.body_limit).await?;
     let Marker { cursor } = body.json()?;
-    let cursor = call.block(move |feed| feed.move_marker(user, cursor)).await?;
+    let cursor = call.change(move |feed| feed.move_marker(user, cursor)).await?;
     reply::ok(&MarkerBody { cursor: Some(cursor) })
 }
 

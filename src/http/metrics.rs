@@ -176,6 +176,11 @@ impl Scrape {
             limits.blocked.fill(),
         )?;
         page.fill(
+            ["tideline_http_blocked_changes", "tideline_http_blocked_changes_limit"],
+            ["Changes among them.", "Changes that may wait for the disk."],
+            limits.changes.fill(),
+        )?;
+        page.fill(
             ["tideline_http_audits", "tideline_http_audits_limit"],
             ["Comparisons of timelines under way.", "Comparisons of timelines at once."],
             limits.audits.fill(),
@@ -189,11 +194,6 @@ impl Scrape {
             ["tideline_http_batch_memory_bytes", "tideline_http_batch_memory_limit_bytes"],
             ["Memory of the bodies of large batches.", "Memory for the bodies of large batches."],
             limits.batches.fill(),
-        )?;
-        page.fill(
-            ["tideline_http_batch_work_bytes", "tideline_http_batch_work_limit_bytes"],
-            ["Batches that are being published.", "Batches that may be; others wait."],
-            limits.batch_work.fill(),
         )?;
         page.fill(
             ["tideline_http_answer_memory_bytes", "tideline_http_answer_memory_limit_bytes"],

@@ -21,6 +21,7 @@ mod limits;
 mod markers;
 mod metrics;
 mod openapi;
+mod pools;
 mod presence;
 mod problem;
 mod query;

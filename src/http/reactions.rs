@@ -75,7 +75,7 @@ async fn change(call: &Call, id: ContentId, wish: Reaction) -> Answer {
                 feed.lead(lead);
                 Ok::<(), Problem>(())
             };
-            let _ = api.block(lead).await;
+            let _ = api.change(lead).await;
         });
     }
     let told = call.in_time(told).await?;

@@ -30,7 +30,7 @@ pub(super) async fn follow(mut call: Call) -> Answer {
     let body = call.body(call.api.body_limit).await?;
     let follow = if body.bytes.is_empty() { Follow::default() } else { body.json()? };
     let since = follow.since.map(|Time(since)| since);
-    let relations = call.block(move |feed| feed.relate(user, &[(target, since)], &[])).await?;
+    let relations = call.change(move |feed| feed.relate(user, &[(target, since)], &[])).await?;
     only(relations)
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn follow(mut call: Call) -> Answer {
 pub(super) async fn unfollow(call: Call) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let relations = call.block(move |feed| feed.relate(user, &[], &[target])).await?;
+    let relations = call.change(move |feed| feed.relate(user, &[], &[target])).await?;
     only(relations)
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn change_batch(mut call: Call) -> Answer {
         return Err(Problem::invalid_body(detail));
     }
     let follow: Vec<_> = follow.into_iter().map(|target| (target, None)).collect();
-    let relations = call.block(move |feed| feed.relate(user, &follow, &unfollow)).await?;
+    let relations = call.change(move |feed| feed.relate(user, &follow, &unfollow)).await?;
     reply::ok(&relations.into_iter().map(RelationItem::from).collect::<Items<_>>())
 }
 

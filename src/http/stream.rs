@@ -44,7 +44,7 @@ pub(super) async fn listen(call: Call) -> Answer {
     }
     let place = call.api.limits.streams.take(1)?;
     let most = call.api.streams_per_user;
-    let opened = call.block(move |feed| open(feed, user, after, most)).await?;
+    let opened = call.look(move |feed| open(feed, user, after, most)).await?;
     // The connection ends with the stream, and the stream's place is free when both have ended.
     response.force_close();
     match call.request.conn_data::<Held>() {
@@ -179,7 +179,7 @@ impl Body {
 /// Waits for a turn to read what a client missed: what is read is larger than what of it goes out at once.
 async fn read_part(api: Arc<Api>, user: UserId, missed: VecDeque<Event>) -> Result<Part, Problem> {
     let turn = api.limits.catching_up.wait_for(1).await?;
-    api.block(move |feed| {
+    api.look(move |feed| {
         let part = part(feed, user, missed);
         drop(turn);
         part

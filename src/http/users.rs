@@ -19,6 +19,6 @@ pub(super) async fn put(mut call: Call) -> Answer {
     call.no_query()?;
     let body = call.body(call.api.body_limit).await?;
     let draft: ProfileDraft = body.json()?;
-    let (profile, counts) = call.block(move |feed| feed.put_profile(user, draft.into())).await?;
+    let (profile, counts) = call.change(move |feed| feed.put_profile(user, draft.into())).await?;
     reply::ok(&ProfileBody::new(user, &profile, counts)?)
 }

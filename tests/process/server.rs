@@ -156,6 +156,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// A call; `None` if the connection is lost.
     pub(crate) fn call(&self, method: &str, path: &str, body: &Value) -> Option<Answer> {
         let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));

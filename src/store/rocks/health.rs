@@ -19,6 +19,10 @@ use crate::error::Error;
 const NO_ROOM: &str = "No space left on device";
 /// How long a look at the free room counts. The engine's log has room set aside for longer than that.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// A write that takes longer than this is a device that stalls.
+const STALL: Duration = Duration::from_millis(500);
+/// Most writes at once that can be left out: a quarter of the threads that read.
+const MOST_TOUCHING: u64 = 32;
 /// Of a small file system, no more than this part is kept free,
 const SYSTEM_PART: u64 = 16;
 /// but at least this many bytes, which the engine needs for its largest write buffer and some more,
@@ -42,6 +46,12 @@ pub(super) struct Health {
     /// What the last look saw.
     scarce: AtomicBool,
     free: AtomicU64,
+    /// Writes that the engine has not answered yet, and when the first of them began or the last one ended, in
+    /// milliseconds since the start.
+    writing: AtomicU64,
+    progress: AtomicU64,
+    /// Writes under way, or about to be, that can be left out.
+    touching: AtomicU64,
     /// Writes fail at present; the lock has since when and how many.
     failing: AtomicBool,
     failure: Mutex<Option<Failure>>,
@@ -56,6 +66,27 @@ struct Failure {
     refused: u64,
     /// Whether the engine itself refused one of them.
     by_engine: bool,
+}
+
+/// A write in the hands of the engine.
+#[must_use = "the write ends when this is dropped"]
+pub(super) struct Writing<'a>(&'a Health);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.progress.store(self.0.now(), Ordering::SeqCst);
+        self.0.writing.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A write that can be left out, from before its locks.
+#[must_use = "it ends when this is dropped"]
+pub(super) struct Touching<'a>(&'a Health);
+
+impl Drop for Touching<'_> {
+    fn drop(&mut self) {
+        self.0.touching.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A write that the engine may be given.
@@ -77,6 +108,9 @@ impl Health {
             next_look: AtomicU64::new(0),
             scarce: AtomicBool::new(false),
             free: AtomicU64::new(u64::MAX),
+            writing: AtomicU64::new(0),
+            progress: AtomicU64::new(0),
+            touching: AtomicU64::new(0),
             failing: AtomicBool::new(false),
             failure: Mutex::new(None),
             owes_room: AtomicBool::new(false),
@@ -121,6 +155,33 @@ impl Health {
     /// Whether a write would be given to the engine, and those before it succeeded.
     pub(super) fn takes_writes(&self) -> bool {
         !self.is_failing() && !self.owes_room.load(Ordering::Acquire) && !self.is_scarce()
+    }
+
+    fn now(&self) -> u64 {
+        self.started.elapsed().as_millis() as u64
+    }
+
+    /// A write begins; it ends when the result is dropped.
+    pub(super) fn begin(&self) -> Writing<'_> {
+        // The time first: whoever sees the write sees when it began.
+        if self.writing.load(Ordering::SeqCst) == 0 {
+            self.progress.store(self.now(), Ordering::SeqCst);
+        }
+        self.writing.fetch_add(1, Ordering::SeqCst);
+        Writing(self)
+    }
+
+    /// A write begins that can as well be left out; `None` where that is better.
+    pub(super) fn begin_touch(&self) -> Option<Touching<'_>> {
+        let before = self.touching.fetch_add(1, Ordering::SeqCst);
+        let touching = Touching(self);
+        (before < MOST_TOUCHING && !self.is_stalled()).then_some(touching)
+    }
+
+    /// Whether the device has not taken a write for a while: its file system may be frozen.
+    pub(super) fn is_stalled(&self) -> bool {
+        self.writing.load(Ordering::SeqCst) > 0
+            && self.now().saturating_sub(self.progress.load(Ordering::SeqCst)) > STALL.as_millis() as u64
     }
 
     /// Whether the last write was refused.
@@ -182,8 +243,13 @@ impl Health {
         present.by_engine |= by_engine;
         self.failing.store(true, Ordering::Release);
         drop(failure);
-        Error::unavailable("storage_unavailable", "the storage takes no changes at present; nothing is lost, try again")
+        unavailable()
     }
+}
+
+/// The error for a change that cannot be made now.
+pub(super) fn unavailable() -> Error {
+    Error::unavailable("storage_unavailable", "the storage takes no changes at present; nothing is lost, try again")
 }
 
 /// What is to be kept free of a file system of so many bytes.
@@ -220,6 +286,23 @@ mod tests {
         // The next look finds room.
         health.next_look.store(0, Ordering::Relaxed);
         assert!(health.admit().is_ok());
+    }
+
+    #[test]
+    fn a_device_that_takes_no_write_for_a_while_stalls() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let health = Health::new(dir.path(), 0);
+        assert!(!health.is_stalled());
+        let writes = [health.begin(), health.begin()];
+        assert!(!health.is_stalled(), "they have only begun");
+        std::thread::sleep(STALL + Duration::from_millis(20));
+        assert!(health.is_stalled());
+        let [first, second] = writes;
+        drop(first);
+        assert!(!health.is_stalled(), "it takes some");
+        drop(second);
+        std::thread::sleep(STALL + Duration::from_millis(20));
+        assert!(!health.is_stalled(), "nothing waits");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The store on RocksDB: one directory, one column family a table.
 
+mod activities;
 mod archive;
 mod audit;
 mod barriers;
@@ -8,6 +9,7 @@ mod content;
 mod counts;
 mod deletions;
 mod directory;
+mod engine_log;
 mod events;
 mod filter;
 mod graph;
@@ -42,6 +44,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::{DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
+use self::activities::Activities;
 use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
@@ -54,17 +57,10 @@ use self::tables::{Filters, Table};
 use self::topics::Topics;
 use self::unpushed::UnpushedRows;
 use self::walk::MOST_KEYS;
-use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
-use crate::model::{Activity, JobId, UserId, Work};
+use crate::model::{JobId, Work};
 use crate::store::{Listeners, Tier};
-
-/// Memory for users' activities, bytes: a quarter of a million of them.
-const ACTIVITIES: u64 = 16 << 20;
-/// What one takes.
-const ACTIVITY: fn(&Activity) -> u64 = |_| ACTIVITY_BYTES;
-const ACTIVITY_BYTES: u64 = 64 - cache::OVERHEAD;
 
 /// The format of the data directory.
 pub const FORMAT: &str = directory::FORMAT;
@@ -150,9 +146,9 @@ pub struct Rocks {
     item_locks: SharedStripes,
     user_locks: Stripes,
     pair_locks: Stripes,
+    /// For changes of an activity, one after the other. Reads take no lock.
     activity_locks: Stripes,
-    /// Rows of `activity`; read and written under `activity_locks`, so none is older than its row.
-    activities: Cache<UserId, Activity>,
+    activities: Activities,
     floor_locks: Stripes,
     marker_locks: Stripes,
     /// See [`Options::write_buffer`].
@@ -188,8 +184,11 @@ impl Rocks {
         // up to the first gap. What was flushed must be there, and whole, or the start fails; see `log`.
         engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
         engine.set_track_and_verify_wals_in_manifest(!loses);
-        engine.set_keep_log_file_num(4);
-        engine.set_max_log_file_size(8 << 20);
+        if let Some(logger) = engine_log::logger() {
+            engine.set_info_logger(logger);
+        }
+        // Whoever lets go of a table's last file, an iterator of a read say, leaves its removal to the engine.
+        engine.set_avoid_unnecessary_blocking_io(true);
         engine.set_stats_dump_period_sec(0);
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
         let listeners = &options.listeners;
@@ -230,7 +229,7 @@ impl Rocks {
             user_locks: Stripes::default(),
             pair_locks: Stripes::default(),
             activity_locks: Stripes::default(),
-            activities: Cache::new(ACTIVITIES, ACTIVITY_BYTES, ACTIVITY),
+            activities: Activities::default(),
             write_buffer: options.write_buffer,
             floor_locks: Stripes::default(),
             marker_locks: Stripes::default(),
@@ -276,6 +275,7 @@ impl Rocks {
         let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
         let flushed = self.flushed.through();
         batch.put_log_data(log::note(flushed));
+        let _writing = self.health.begin();
         match self.db.write_opt(batch, &options) {
             Ok(()) => {
                 self.flushed.set_noted(flushed);

@@ -8,7 +8,7 @@ use rocksdb::{ReadOptions, WriteBatch, properties};
 use super::seen::Seen;
 use super::tables::{ACTIVITY, JOBS, UNPUSHED};
 use super::walk::MOST_KEYS;
-use super::{Rocks, keys, storage, values};
+use super::{Rocks, health, keys, storage, values};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
@@ -17,18 +17,13 @@ use crate::store::{Idle, Split, Tier, Touched};
 impl Rocks {
     /// See [`Store::activity`](crate::store::Store::activity).
     pub fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
-        if let Some(activity) = self.activities.get(&user) {
+        if let Some(activity) = self.activities.get(user) {
             return Ok(activity);
         }
-        let _lock = self.activity_locks.one(user.get());
-        self.locked_activity(user, tier)
-    }
-
-    /// Reads the row; the caller holds the user's activity lock.
-    fn locked_activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
+        let version = self.activities.version(user);
         let row = self.get(ACTIVITY, &keys::id(user.get()), tier)?;
         let activity = row.map(|bytes| values::read_activity(&bytes)).transpose()?.unwrap_or_default();
-        self.activities.insert(user, activity);
+        self.activities.keep(user, activity, version);
         Ok(activity)
     }
 
@@ -39,9 +34,9 @@ impl Rocks {
             self.evicted.add(user.get());
         }
         batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
-        self.activities.remove(&user);
+        let change = self.activities.change(user);
         self.follow_up(what, batch)?;
-        self.activities.insert(user, activity);
+        change.written(activity);
         Ok(())
     }
 
@@ -51,7 +46,7 @@ impl Rocks {
             return Ok(());
         }
         let _lock = self.activity_locks.one(user.get());
-        match self.locked_activity(user, Tier::Disk)? {
+        match self.activity(user, Tier::Disk)? {
             Activity::Dormant { seen: None } => {
                 self.write_activity(Write::Meet, WriteBatch::default(), user, Activity::Dormant { seen: Some(now) })
             }
@@ -61,9 +56,11 @@ impl Rocks {
 
     /// See [`Store::touch`](crate::store::Store::touch).
     pub fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
+        // A reader can do without: not many are to wait for a device that stalls, and none once that is known.
+        let Some(_turn) = self.health.begin_touch() else { return Err(health::unavailable()) };
         let _lock = self.activity_locks.one(user.get());
         let mut batch = WriteBatch::default();
-        let present = self.locked_activity(user, Tier::Disk)?;
+        let present = self.activity(user, Tier::Disk)?;
         let (activity, job) = match present.seen_again(now) {
             Some(activity) => (activity, None),
             None => {
@@ -86,7 +83,7 @@ impl Rocks {
             if activity.lapsed(seen_since).is_some() {
                 // A read may have seen the user meanwhile, so look again under the lock.
                 let _lock = self.activity_locks.one(user.get());
-                activity = self.locked_activity(*user, Tier::Disk)?;
+                activity = self.activity(*user, Tier::Disk)?;
                 if let Some(lapsed) = activity.lapsed(seen_since) {
                     self.write_activity(Write::Lapse, WriteBatch::default(), *user, lapsed)?;
                     split.lapsed.push(*user);
@@ -171,7 +168,7 @@ impl Rocks {
     /// See [`Store::evict`](crate::store::Store::evict).
     pub fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
         let _lock = self.activity_locks.one(user.get());
-        if !self.locked_activity(user, Tier::Disk)?.is_idle(seen_before) {
+        if !self.activity(user, Tier::Disk)?.is_idle(seen_before) {
             return Ok(false);
         }
         let _floor_lock = self.floor_locks.one(user.get());
@@ -186,7 +183,7 @@ impl Rocks {
         let _lock = self.activity_locks.one(user.get());
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(JOBS)?, keys::job(job));
-        let Some(rebuilt) = self.locked_activity(user, Tier::Disk)?.rebuilt(job) else {
+        let Some(rebuilt) = self.activity(user, Tier::Disk)?.rebuilt(job) else {
             self.follow_up(Write::DropJob, batch)?;
             return Ok(Vec::new());
         };

@@ -1,0 +1,67 @@
+//! Threads that may block: some for changes, and some for reads only, so that reads go on while the device takes no
+//! changes and all who make some wait for it.
+
+use tokio::runtime::{Builder, Runtime};
+
+use super::problem::Problem;
+
+/// Threads for changes. The more of them are in one flush of the log, the less each costs.
+const CHANGES: usize = 384;
+/// Threads for reads.
+const READS: usize = 128;
+
+/// What a request wants of a thread that may block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wants {
+    /// To write.
+    Change,
+    /// To read only.
+    Read,
+}
+
+/// All threads of the HTTP side that may block. They are started as they are needed, and end after some seconds without
+/// work.
+#[derive(Debug)]
+pub(super) struct Pools {
+    changes: Pool,
+    reads: Pool,
+}
+
+#[derive(Debug)]
+struct Pool(Option<Runtime>);
+
+impl Pools {
+    pub(super) fn new() -> Self {
+        Self { changes: Pool::new("change", CHANGES), reads: Pool::new("read", READS) }
+    }
+
+    /// Runs `work`, in its turn. It goes on to its end, whether or not the caller waits for that.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        wants: Wants,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let pool = match wants {
+            Wants::Change => &self.changes,
+            Wants::Read => &self.reads,
+        };
+        let Some(runtime) = &pool.0 else { return Err(Problem::internal("there are no threads that may block")) };
+        runtime.spawn_blocking(work).await.map_err(|_| Problem::internal("the work panicked"))
+    }
+}
+
+impl Pool {
+    fn new(name: &'static str, threads: usize) -> Self {
+        // Without timers and sockets there is nothing in it that could fail.
+        Self(Builder::new_current_thread().thread_name(name).max_blocking_threads(threads).build().ok())
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // Waits for nobody: whoever is still at work holds what it needs.
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
