@@ -45,7 +45,7 @@ pub fn uptime() -> Millis {
     seconds.unwrap_or_default().saturating_mul(1000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
 }
 
-/// What the system takes for the time.
+/// The system's time of day, milliseconds since 1970.
 fn wall() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

@@ -40,7 +40,7 @@ fn refusal(name: &str, text: &str, hint: Option<String>) -> Refusal {
     }
 }
 
-/// What to do with a text that is a time of another sort.
+/// The advice for a text that is a time in another notation.
 fn hint(text: &str) -> Option<String> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if let Some((whole, part)) = text.split_once('.')
