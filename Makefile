@@ -11,7 +11,8 @@ endif
 
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 TIDELINE := $(TARGET_DIR)/release/tideline
-DEMO := data/demo
+# Not in `data`, which is the data directory of `make run`.
+DEMO := $(TARGET_DIR)/demo
 LISTEN ?= 127.0.0.1:8080
 OPS ?= 1000000
 MINUTES ?= 1000000
