@@ -4,7 +4,8 @@
 Several writers publish, comment, edit, delete, restore, follow, mute, hide and like, and take it back; readers
 scroll at the same time. After every kill the server starts again on the same data, mostly with other settings, and
 from the first request on every list and count must be what the acknowledged changes make it. What was under way at
-the kill may have been carried out or not, but never in part. Streams go on with `Last-Event-ID` over the kills, some
+the kill may have been carried out or not, but never in part. Meanwhile the server's time of day is set to and fro:
+a cursor that the server gives lies above all that it had given before. Streams go on with `Last-Event-ID` over the kills, some
 of them after more than one: what they have been told of must be what the timeline then shows. Needs Python 3.10 or
 newer and nothing else.
 """
@@ -21,11 +22,14 @@ from support.client import Client, Unexpected
 from support.everything import compare_all
 from support.listener import Listener
 from support.model import Model
+from support.preload import Clock, Impossible
 from support.server import Tideline, Workspace
 from support.writer import Reader, Shared, Writer
 
 # How often a line says how far it has come, seconds.
 TELL_EVERY = 20
+# How far off the time of day is set, seconds.
+SHIFTS = (-86_400, -3600, -60, -1, 0, 0, 0, 1, 60, 3600, 86_400)
 
 
 def settings(rng: random.Random) -> dict[str, str]:
@@ -81,6 +85,7 @@ class Chaos:
         self.rng = random.Random(seed)
         self.fixed = dict(text.split("=", 1) for text in given.set)
         self.tideline = Tideline(given.binary, directory, settings(self.rng) | self.fixed)
+        self.clock: Clock | None = None
         self.model = Model(follow_limit=1000)
         self.shared = Shared(self.model)
         everybody = range(1, given.users + 1)
@@ -149,6 +154,18 @@ class Chaos:
         print(f"streams: {events:,} events told, {resumed} times gone on, {resets} times told to load the timeline again")
         return 2 * resets <= resumed
 
+    def take_clock(self) -> None:
+        """From the next start on, the server has a clock that is set to and fro."""
+        try:
+            self.clock = Clock(self.tideline.directory)
+            self.tideline.preload = self.clock.environment
+        except Impossible as why:
+            print(f"the clock is left alone: {why}", flush=True)
+
+    def set_clock(self) -> None:
+        if self.clock is not None:
+            self.clock.shift(self.rng.choice(SHIFTS))
+
     def start(self) -> None:
         self.slowest = max(self.slowest, self.tideline.start())
 
@@ -158,6 +175,8 @@ class Chaos:
             self.tideline.configure(settings(self.rng) | self.fixed)
         while self.rng.random() < 0.15:
             self.tideline.start_and_kill(self.rng.uniform(0.0, 0.2))
+        if self.rng.random() < 0.5:
+            self.set_clock()
         self.start()
         self.listen()
 
@@ -195,7 +214,11 @@ class Chaos:
         """Load for a random time, then the end of the server: mostly a kill -9, at times a SIGTERM."""
         stop, threads = self.begin_load()
         seconds = self.rng.uniform(0.02, self.given.seconds)
-        time.sleep(seconds)
+        at = self.rng.uniform(0, 2 * seconds)
+        time.sleep(min(at, seconds))
+        if at < seconds:
+            self.set_clock()
+            time.sleep(seconds - at)
         orderly = self.rng.random() < 0.1
         if orderly:
             how = f"SIGTERM after {seconds:.2f} s, gone in {self.tideline.stop():.2f} s"
@@ -247,7 +270,9 @@ def main() -> None:
     print(f"seed {seed}", flush=True)
     with Workspace(given.tmp, given.keep) as directory:
         try:
-            right = Chaos(given, directory, seed).run()
+            chaos = Chaos(given, directory, seed)
+            chaos.take_clock()
+            right = chaos.run()
         except Unexpected as error:
             raise SystemExit(f"WRONG {error}") from error
         if not right:

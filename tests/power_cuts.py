@@ -183,6 +183,8 @@ class PowerCuts(chaos.Chaos):
         client = Client(self.tideline.address)
         self.lost[durability].append(self.load.settle(client, all_of_it=durability == "sync"))
         if durability == "os":
+            # What was given and is lost may be given again.
+            self.shared.given = (0, 0)
             for listener in self.listeners:
                 listener.set_back()
         self.compare_lists(client)

@@ -9,11 +9,11 @@ import os
 import random
 import shutil
 import struct
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from . import preload
 
 # What the operating system writes at a time, and what a disk writes whole or not at all.
 PAGE, SECTOR = 4096, 512
@@ -32,16 +32,10 @@ class CannotFollow(Exception):
 
 def build(directory: Path) -> Path:
     """Compiles the library to preload."""
-    if not sys.platform.startswith("linux"):
-        raise CannotFollow("needs Linux, where a library can be preloaded")
-    compiler = shutil.which("cc")
-    if compiler is None:
-        raise CannotFollow("needs a C compiler (cc)")
-    library = directory / "journal.so"
-    source = Path(__file__).with_name("journal.c")
-    command = [compiler, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-O2", "-o", library, source, "-lpthread"]
-    subprocess.run(command, check=True)
-    return library
+    try:
+        return preload.build("journal", directory)
+    except preload.Impossible as why:
+        raise CannotFollow(str(why)) from why
 
 
 class Write(NamedTuple):

@@ -14,6 +14,8 @@ Lost = (OSError, http.client.HTTPException)
 
 # Live posts of one writer, about; more would only make the comparisons slow.
 ENOUGH = 120
+# The last of the times that posts are sent with; any other is one that the server gave.
+LATEST = 400
 # What about half of all posts name, one or both.
 TOPICS = ("tea", "a/é")
 
@@ -49,6 +51,7 @@ class Shared:
         self.restoring: set[int] = set()  # every restore that was ever sent
         self.texts: dict[int, str] = {}
         self.wrong: list[str] = []
+        self.given = (0, 0)  # the last of the cursors that the server gave and acknowledged
 
     def scroll(self, client: Client, user: int, limit: int) -> None:
         """From the top to the end by `next` while others write, by somebody for whom nobody changes meanwhile
@@ -96,6 +99,7 @@ class Writer:
         self.scrolls = 0
         self.pending: Change | None = None
         self.pending_since = 0.0
+        self.above: tuple[int, int] | None = None  # what the server had given last when the change under way began
         self.history: list[Done] = []  # what was acknowledged since the last start of the server
         self.resends = True  # whether a publish without an answer may be sent again
         self.just_changed: int | None = None  # whom this writer owns
@@ -124,10 +128,12 @@ class Writer:
     def carry_out(self, client: Client, change: Change) -> None:
         """Makes a change and takes its answer over."""
         self.pending_since = time.monotonic()
+        self.above = self.shared.given
         answer = client.call(change.method, change.path, change.body)
         if answer.status not in change.statuses:
             raise Unexpected(f"{change.method} {change.path} {change.body}: {answer.status} {answer.body}")
         change.apply(answer)
+        self.above = None
         self.acknowledged += 1
         self.history.append(Done(change, answer, self.pending_since, time.monotonic()))
 
@@ -144,7 +150,7 @@ class Writer:
 
     def resolve(self, client: Client) -> None:
         """Finds out, after a restart, whether the change that got no answer was carried out."""
-        change, self.pending = self.pending, None
+        change, self.pending, self.above = self.pending, None, None
         self.history = []
         self.just_changed = None
         if change is not None:
@@ -157,7 +163,7 @@ class Writer:
         self.shared.begun[self.next_id] = author
         body = {"content_id": self.next_id, "author_id": author, "text": f"text of {self.next_id}"}
         if self.rng.random() < 0.7:
-            body["published_at"] = self.rng.randint(1, 400)
+            body["published_at"] = self.rng.randint(1, LATEST)
         if self.rng.random() < 0.5:
             body["topics"] = self.rng.sample(TOPICS, self.rng.randint(1, 2))
             self.model.topics[self.next_id] = set(body["topics"])
@@ -171,6 +177,10 @@ class Writer:
         """Takes over what was published, as the server shows it."""
         for content in contents:
             item = item_of(content)
+            if item[0] > LATEST and self.above is not None:
+                if item[:2] <= self.above:
+                    self.shared.fail(f"the cursor {item[:2]} was given after {self.above}")
+                self.shared.given = max(self.shared.given, item[:2])
             self.shared.texts[item[1]] = content["text"]
             self.model.publish(item)
             self.live.append(item[1])

@@ -1,0 +1,39 @@
+"""Libraries that are loaded into a server before all others, to stand between it and the system."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+
+class Impossible(Exception):
+    """Why nothing can be preloaded here."""
+
+
+def build(name: str, directory: Path) -> Path:
+    """Compiles `name.c`, which lies beside this file, into a directory."""
+    if not sys.platform.startswith("linux"):
+        raise Impossible("needs Linux, where a library can be preloaded")
+    compiler = shutil.which("cc")
+    if compiler is None:
+        raise Impossible("needs a C compiler (cc)")
+    library = directory / f"{name}.so"
+    source = Path(__file__).with_name(f"{name}.c")
+    command = [compiler, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-O2", "-o", library, source, "-lpthread"]
+    subprocess.run(command, check=True)
+    return library
+
+
+class Clock:
+    """The time of day of a server, set by a test."""
+
+    def __init__(self, directory: Path):
+        self.file = directory / "shift"
+        self.shift(0)
+        self.environment = {"LD_PRELOAD": str(build("clock", directory)), "CLOCK_SHIFT": str(self.file)}
+
+    def shift(self, seconds: int) -> None:
+        """So far off it is from now on. In one step: the file is never there half."""
+        following = self.file.with_suffix(".next")
+        following.write_text(str(seconds))
+        following.rename(self.file)
