@@ -22,7 +22,9 @@ static CLOCK: LazyLock<Mutex<Clock>> = LazyLock::new(|| Mutex::new(Clock::new(wa
 /// Now, in milliseconds since 1970. To be looked at every few seconds at least, so that a wall that was set is
 /// followed in time; the thread that serves streams sees to that.
 pub fn now() -> Millis {
-    let (time, followed) = CLOCK.lock().unwrap_or_else(PoisonError::into_inner).look(wall(), uptime());
+    // Asked before the lock, which every read of a timeline takes. One look late does no harm.
+    let (wall, uptime) = (wall(), uptime());
+    let (time, followed) = CLOCK.lock().unwrap_or_else(PoisonError::into_inner).look(wall, uptime);
     if let Some(Followed { old, new }) = followed {
         let (by, way) = (new.abs_diff(old), if new > old { "ahead" } else { "back" });
         tracing::warn!(

@@ -65,7 +65,11 @@ impl Text {
 
     /// Adds a value as JSON.
     pub(super) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let written = serde_json::to_writer(&mut *self, value);
+        if self.room.is_none() {
+            // Straight into the buffer: JSON is written some bytes at a time, so each further step counts.
+            return serde_json::to_writer(&mut self.last, value).map_err(Problem::internal);
+        }
+        let written = serde_json::to_writer(&mut Counting(self), value);
         match self.refused.take() {
             Some(refused) => Err(refused.into()),
             None => written.map_err(Problem::internal),
@@ -88,24 +92,24 @@ impl Text {
     }
 }
 
-impl io::Write for Text {
+/// Writes in pieces, and sets memory aside for them.
+struct Counting<'a>(&'a mut Text);
+
+impl io::Write for Counting<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(room) = &mut self.room else {
-            self.last.extend_from_slice(bytes);
-            return Ok(bytes.len());
-        };
+        let Text { last, pieces, room, refused } = &mut *self.0;
         let mut rest = bytes;
         while !rest.is_empty() {
-            if self.last.len() == PIECE {
-                let whole = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE));
-                self.pieces.push_back(whole.into());
+            if last.len() == PIECE {
+                let whole = std::mem::replace(last, Vec::with_capacity(PIECE));
+                pieces.push_back(whole.into());
             }
-            let (now, later) = rest.split_at(rest.len().min(PIECE - self.last.len()));
-            if let Err(refused) = room.grow(now.len()) {
-                self.refused = Some(refused);
+            let (now, later) = rest.split_at(rest.len().min(PIECE - last.len()));
+            if let Err(full) = room.as_mut().map_or(Ok(()), |room| room.grow(now.len())) {
+                *refused = Some(full);
                 return Err(io::ErrorKind::OutOfMemory.into());
             }
-            self.last.extend_from_slice(now);
+            last.extend_from_slice(now);
             rest = later;
         }
         Ok(bytes.len())
