@@ -148,8 +148,10 @@ impl Listener {
 
     /// The next event, which must come.
     pub(crate) fn event(&mut self) -> Sent {
+        let began = Instant::now();
         loop {
-            let block = self.block(PATIENCE).unwrap_or_else(|| panic!("no event; ended: {}", self.ended));
+            let left = PATIENCE.saturating_sub(began.elapsed());
+            let block = self.block(left).unwrap_or_else(|| panic!("no event; ended: {}", self.ended));
             if !block.event.is_empty() {
                 return block;
             }
@@ -176,7 +178,8 @@ impl Listener {
 
     /// Whether the server ends the stream.
     pub(crate) fn ends(&mut self) -> bool {
-        while self.block(PATIENCE).is_some() {}
+        let began = Instant::now();
+        while self.block(PATIENCE.saturating_sub(began.elapsed())).is_some() {}
         self.ended
     }
 }
