@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 
 use super::Feed;
 use super::followees::List;
-use crate::clock::now;
 use crate::error::Result;
 use crate::live::{Event, Kind};
 use crate::model::{Cursor, UserId};
@@ -28,8 +27,6 @@ struct Found {
     after: Cursor,
     /// Whether that place has been met: all that came later is missed.
     is_behind: bool,
-    /// Whether anything may be missed that is not among the events.
-    lost: bool,
     events: Vec<Event>,
     looked_at: usize,
 }
@@ -39,41 +36,38 @@ impl Feed {
     /// events, in order; `None` if it is too much, or cannot be told in full. Each item comes once; where it came back after
     /// that, there is a mark, with the place behind it.
     ///
-    /// Where the log has `after`, that is what came after it. Otherwise, as far as the log goes back that far, it is
-    /// what was logged since the time of `after`, or is newer, some of which the client may have: `after` is then the
-    /// cursor of an item that was not broadcast, say, or of none.
-    /// A time to come tells nothing then of what is missed.
+    /// Nothing can be told to a client whose place the log does not have: it may be the cursor of an item that was taken
+    /// back, with other changes of which the client was told, or of another server.
     pub fn missed(&self, user: UserId, after: Cursor, end: u64) -> Result<Option<Vec<Event>>> {
         let authors = self.shown_to(user)?;
-        let mut found = Found { authors, after, is_behind: false, lost: false, events: Vec::new(), looked_at: 0 };
-        let from = match self.live.sequencer().place(after) {
-            Some(place) => {
-                found.is_behind = true;
-                place + 1
-            }
-            None => self.look_for(after, end, &mut found)?,
+        let (from, is_behind) = match self.live.sequencer().place(after) {
+            Some(place) => (place + 1, true),
+            None => self.look_for(after, end)?,
         };
+        let mut found = Found { authors, after, is_behind, events: Vec::new(), looked_at: 0 };
         // Not before the rows are found: what is taken away later than that is taken away from the other end first.
         let is_whole = self.each_event(from, end, |event| found.look(event))? && !self.is_trimmed(from);
         Ok(if is_whole { found.told() } else { None })
     }
 
     /// The number from which on the events on disk have the one to which `after` leads, if any has, and all that
-    /// came later.
-    fn look_for(&self, after: Cursor, end: u64, found: &mut Found) -> Result<u64> {
-        if let Some(number) = Event::number_of(after)
-            && let [event, ..] = self.store.events(number, 1)?[..]
-            && event.place() == after
-        {
-            found.is_behind = true;
-            return Ok(number + 1);
+    /// came later; and whether `after` is known to lie before all of these.
+    fn look_for(&self, after: Cursor, end: u64) -> Result<(u64, bool)> {
+        if let Some(number) = Event::number_of(after) {
+            let event = self.store.events(number, 1)?.pop();
+            if event.is_some_and(|event| event.place() == after) {
+                return Ok((number + 1, true));
+            }
+            // The place at which a log begins is no row.
+            if number < FIRST && event.is_none_or(|event| event.number == FIRST && event.logged > after.at) {
+                return Ok((FIRST, true));
+            }
         }
         // Up to an event none speaks of a time as late as this one: so neither does any that is gone.
-        let Some(first) = self.store.events(0, 1)?.pop() else { return Ok(FIRST) };
+        let Some(first) = self.store.events(0, 1)?.pop() else { return Ok((FIRST, false)) };
         let (mut low, mut high) = (first.number, end.max(first.number));
         if first.top >= after.at {
-            found.lost = first.number > FIRST;
-            return Ok(low);
+            return Ok((low, false));
         }
         // The first event at `low` or above speaks of earlier times only, unless it is at `high` or above.
         while high - low > 1 {
@@ -83,7 +77,7 @@ impl Feed {
                 _ => high = middle,
             }
         }
-        Ok(high)
+        Ok((high, false))
     }
 
     /// Visits the events from a number on up to and without `end`, those in memory from there and the others from
@@ -116,38 +110,26 @@ impl Found {
         if self.looked_at > MOST_LOOKED_AT {
             return ControlFlow::Break(());
         }
-        if event.publishes(self.after) {
+        if !self.is_behind {
             // What came before it the client has seen.
-            self.events.clear();
-            (self.is_behind, self.lost) = (true, false);
-        } else if event.kind == Kind::Gap {
-            self.lost = true;
-        } else if self.counts(event) {
+            self.is_behind = event.publishes(self.after);
+            return ControlFlow::Continue(());
+        }
+        if self.counts(event) {
             self.events.push(*event);
         }
         // Behind the place there is nothing that makes up for it.
-        let is_over = self.lost || self.events.len() > MOST_EVENTS;
-        if !is_over {
-            return ControlFlow::Continue(());
-        }
-        self.lost = true;
-        self.events.clear();
-        if self.is_behind { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let is_over = event.kind == Kind::Gap || self.events.len() > MOST_EVENTS;
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn counts(&self, event: &Event) -> bool {
-        event.broadcast
-            && (self.is_behind || event.entry.cursor > self.after || event.logged >= self.after.at)
-            && self.authors.binary_search(&event.entry.author).is_ok()
+        event.broadcast && self.authors.binary_search(&event.entry.author).is_ok()
     }
 
     /// What there is to tell, unless it is too much.
     fn told(self) -> Option<Vec<Event>> {
-        let Self { mut events, is_behind, lost, after, .. } = self;
-        // Of a time to come, for it is an item's to which the host gave one: what was published meanwhile is older.
-        if lost || (!is_behind && after.at > now()) {
-            return None;
-        }
+        let Self { mut events, is_behind, .. } = self;
         // An item that was deleted and restored comes once, as it is now; what is sent next leads on from the
         // place of the restore all the same.
         let mut came = HashSet::new();
@@ -156,6 +138,6 @@ impl Found {
                 event.kind = Kind::Mark;
             }
         }
-        Some(events).filter(|_| came.len() <= MOST_MISSED)
+        Some(events).filter(|_| is_behind && came.len() <= MOST_MISSED)
     }
 }

@@ -1,4 +1,4 @@
-//! Streams that go on after an item that came back, and after changes that are no items.
+//! Streams that go on after an item that came back, after changes that are no items, and after nothing that is there.
 
 use super::client::{PATIENCE, Server};
 use super::listener::Listener;
@@ -19,6 +19,29 @@ fn place(listener: &mut Listener) -> String {
     let block = listener.block(PATIENCE).expect("a place");
     assert_eq!((block.event.as_str(), block.comments), ("", 0), "{block:?}");
     block.id.expect("an id")
+}
+
+/// Publishes as user 2, whom user 1 follows, and is told of it.
+pub(crate) fn told(server: &Server, listener: &mut Listener, id: u64) -> String {
+    server.publish(id, 2, 1000 + id);
+    assert_eq!(listener.content(), id);
+    listener.last_id.clone().unwrap()
+}
+
+/// Who goes on from a place is told to load the timeline, and from which place to go on.
+pub(crate) fn is_reset(server: &Server, place: &str) -> String {
+    let mut listener = Listener::open(server, 1, Some(place));
+    let sent = listener.event();
+    assert_eq!(sent.event, "reset", "{place}: {sent:?}");
+    listener.is_quiet();
+    sent.id.unwrap()
+}
+
+/// Who goes on from a place is told of these items, and of nothing else.
+pub(crate) fn goes_on(server: &Server, place: &str, ids: &[u64]) {
+    let mut listener = Listener::open(server, 1, Some(place));
+    ids.iter().for_each(|id| assert_eq!(listener.content(), *id, "{place}"));
+    listener.is_quiet();
 }
 
 #[test]
@@ -109,4 +132,56 @@ fn an_empty_place_is_none() {
     assert_eq!(listener.content(), 2);
     let mut again = Listener::open(&server, 1, Some(&begin));
     assert_eq!(again.content(), 2);
+}
+
+#[test]
+fn a_place_that_leads_to_nothing_is_a_reset() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let begin = loop {
+        let mut listener = Listener::open(&server, 1, None);
+        listener.block(PATIENCE).unwrap();
+        if let Some(place) = listener.last_id {
+            break place;
+        }
+    };
+    let (_, data) = server.stop("KILL");
+    let server = Server::on(data, &[]);
+    goes_on(&server, &begin, &[]);
+    let mut listener = Listener::open(&server, 1, None);
+    let item = told(&server, &mut listener, 7);
+    server.call("POST", "/v1/content", r#"{"author_id":2,"content_id":8,"broadcast":false}"#).expect(201);
+    let quiet = server.get("/v1/content/8")["published_at"].as_u64().unwrap();
+    drop(listener);
+    let (_, data) = server.stop("KILL");
+    let server = Server::on(data, &[]);
+    // What there is, whether or not streams are told of it.
+    goes_on(&server, &begin, &[7]);
+    goes_on(&server, &item, &[]);
+    goes_on(&server, &format!("{quiet}-8"), &[]);
+    let newest = Listener::open(&server, 1, None).block(PATIENCE).unwrap().id.unwrap();
+    goes_on(&server, &newest, &[]);
+    let (at, number) =
+        newest.split_once('-').map(|(at, id)| (at.parse::<u64>().unwrap(), id.parse::<u64>().unwrap())).unwrap();
+    let places = [
+        (at, number + 1),
+        (at + 60_000, number + 1000),
+        // Of another server: the same number at another time.
+        (at - 1, number),
+        (at + 1, number),
+        (at + 1, 1 << 62),
+        // Items that are not there, older and newer than one that is.
+        (1007, 6),
+        (1007, 8),
+        (1006, 7),
+        (1008, 7),
+        (quiet, 9),
+        (quiet + 60_000, 9),
+        (0, 1),
+        ((1 << 63) - 1, (1 << 63) - 1),
+    ];
+    for (at, id) in places {
+        let next = is_reset(&server, &format!("{at}-{id}"));
+        goes_on(&server, &next, &[]);
+    }
 }

@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::client::Server;
+use super::client::{PATIENCE, Server};
 use super::listener::Listener;
 
 const READERS: [u64; 3] = [1, 2, 4];
@@ -36,6 +36,7 @@ fn each_reader_sees_what_it_did_with_an_item() {
     for reader in READERS {
         server.follow(reader, 3, 10);
     }
+    let begin = Listener::open(&server, 1, None).block(PATIENCE).unwrap().id;
     let mut listeners: Vec<_> = READERS.iter().map(|reader| Listener::open(&server, *reader, None)).collect();
     let edit = |text: &str| {
         server.call("PATCH", "/v1/content/11", json!({"text": text, "extra": {"a": {}}}).to_string()).expect(200)
@@ -68,7 +69,7 @@ fn each_reader_sees_what_it_did_with_an_item() {
     for event in ["edit", "content", "edit"] {
         assert_eq!(viewers(&server, &mut again, event), now);
     }
-    let mut again: Vec<_> = READERS.iter().map(|reader| Listener::open(&server, *reader, Some("5-5"))).collect();
+    let mut again: Vec<_> = READERS.iter().map(|reader| Listener::open(&server, *reader, begin.as_deref())).collect();
     assert_eq!(viewers(&server, &mut again, "content"), now);
 }
 

@@ -50,7 +50,8 @@ pub(super) fn calls() -> Vec<Call> {
             .about(EVENTS)
             .query([header(
                 "Last-Event-ID",
-                "A cursor: replay what came after it. More than 1,000 items are one `reset`. Empty is none",
+                "The cursor of an item, or another `id` of this stream: replay what came after it. More than 1,000 items are one \
+                `reset`, as is what cannot be told, and a cursor of nothing that is there. Empty is none",
                 schemas::text(&format!("^$|{}", schemas::cursor_pattern())),
                 "1689089522000-32850",
             )])
