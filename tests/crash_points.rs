@@ -13,12 +13,14 @@ use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use process::history::{History, Outcome, compare};
+use process::history::{History, Outcome, Told, compare};
 use process::model::{Change, Item};
 use process::server::{Home, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tideline::failpoint::{Place, Write, names};
+use tideline::model::{Entry, Event};
+use tideline::store::rocks::{Options, Rocks};
 
 /// SIGABRT.
 const ABORTED: i32 = 6;
@@ -156,7 +158,19 @@ fn home(dir: &TempDir) -> Home {
     Home::new(dir.path().join("data"), dir.path().join("log"), &SETTINGS)
 }
 
-/// Everything must be there: at once, after all jobs, and for `tideline check`.
+/// The events on disk, in the order of their numbers.
+fn events(home: &Home) -> Vec<Told> {
+    let store = Rocks::open(&Options::new(&home.data)).expect("opens");
+    let events = store.events(0, usize::MAX).expect("reads").into_iter();
+    let told = |event: Event| {
+        let Entry { cursor, author } = event.entry;
+        (event.kind, author.get(), cursor.at, cursor.id.get())
+    };
+    events.map(told).collect()
+}
+
+/// Everything must be there: at once, after all jobs, and for `tideline check`; and an event of each change that is
+/// there, and of no other.
 fn all_is_well(home: &Home, history: &mut History, when: &str) {
     let server = home.start();
     history.resolve(&server);
@@ -165,6 +179,8 @@ fn all_is_well(home: &Home, history: &mut History, when: &str) {
     compare(&server, &history.model, &format!("{when}, all jobs done"));
     assert_eq!(server.stop().code(), Some(0));
     home.check();
+    // Nothing since the start has an event.
+    assert_eq!(events(home), history.events(), "{when}: events");
 }
 
 /// Ends the process where the place is passed for the `n`th time.

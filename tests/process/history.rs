@@ -1,16 +1,20 @@
 //! Making changes through the API, knowing which of them were acknowledged, and comparing every
 //! answer with the model.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tideline::model::EventKind;
 
 use super::model::{Change, Item, Model};
 use super::server::{Answer, PATIENCE, Server, TOPIC_LIMIT};
 
 /// Items a page: small, so that every list has several.
 const PAGE: usize = 7;
+
+/// An event: its kind, and the author, time and id of the item.
+pub(crate) type Told = (EventKind, u64, u64, u64);
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub(crate) enum Outcome {
 pub(crate) struct History {
     pub(crate) model: Model,
     pub(crate) doubt: Option<Change>,
+    /// What was made, in this order.
+    pub(crate) made: Vec<Change>,
 }
 
 impl History {
@@ -36,7 +42,7 @@ impl History {
     pub(crate) fn make(&mut self, server: &Server, change: Change) -> Outcome {
         assert_eq!(self.doubt, None, "to be resolved first");
         match outcome(&change, send(server, &change)) {
-            Outcome::Made => self.model.apply(&change),
+            Outcome::Made => self.was_made(&change),
             Outcome::Refused => {}
             Outcome::Lost => {
                 self.doubt = Some(change);
@@ -58,7 +64,7 @@ impl History {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 Outcome::Made => {
-                    self.model.apply(change);
+                    self.was_made(change);
                     return Outcome::Made;
                 }
                 Outcome::Lost => {
@@ -74,8 +80,40 @@ impl History {
         if let Some(change) = self.doubt.take()
             && is_made(server, &self.model, &change)
         {
-            self.model.apply(&change);
+            self.was_made(&change);
         }
+    }
+
+    fn was_made(&mut self, change: &Change) {
+        self.model.apply(change);
+        self.made.push(change.clone());
+    }
+
+    /// The events of all this, in the order of their numbers.
+    pub(crate) fn events(&self) -> Vec<Told> {
+        let mut known = BTreeMap::new();
+        let mut events = Vec::new();
+        for change in &self.made {
+            let (kind, ids) = match change {
+                Change::Publish(items) => {
+                    known.extend(items.iter().map(|item| (item.id, item)));
+                    (EventKind::Publish, items.iter().map(|item| item.id).collect())
+                }
+                Change::Edit { id, .. } => (EventKind::Edit, vec![*id]),
+                Change::Delete(id) => (EventKind::Delete, vec![*id]),
+                Change::Restore(id) => (EventKind::Restore, vec![*id]),
+                Change::Like { .. }
+                | Change::Relate { .. }
+                | Change::Mark { .. }
+                | Change::Mute { .. }
+                | Change::Hide { .. }
+                | Change::Profile { .. } => continue,
+            };
+            // Of one change, in the order of the ids.
+            let ids: BTreeSet<u64> = ids.into_iter().collect();
+            events.extend(ids.into_iter().map(|id| (kind, known[&id].author, known[&id].at, id)));
+        }
+        events
     }
 }
 
