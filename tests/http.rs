@@ -50,6 +50,8 @@ mod restore;
 mod resume;
 #[path = "http/running.rs"]
 mod running;
+#[path = "http/set_back.rs"]
+mod set_back;
 #[path = "http/stream.rs"]
 mod stream;
 #[path = "http/toggles.rs"]

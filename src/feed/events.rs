@@ -22,9 +22,17 @@ pub(super) struct OnDisk {
 }
 
 impl OnDisk {
-    /// Has the sequencer go on behind the events that there are.
+    /// Has the sequencer go on behind the events that there are, or behind a gap where some of them may have gone.
     pub(super) fn open(store: &Arc<Store>, live: &Live) -> Result<Self> {
         live.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
+        let gap = store.is_set_back().then(|| live.sequencer().break_off());
+        if gap.is_some() {
+            tracing::warn!(
+                "changes may be gone of which streams had told: the machine lost its power, or the data directory is a copy, \
+                 damaged or of an earlier version; clients that come back to a stream are told to load the timeline again"
+            );
+        }
+        store.begin_run(gap)?;
         let first = store.events(0, 1)?.pop();
         Ok(Self { trimmed: AtomicU64::new(first.map_or(0, |event| event.number)) })
     }

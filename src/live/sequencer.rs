@@ -85,6 +85,16 @@ impl Sequencer {
         self.show_figures(&place);
     }
 
+    /// Nobody can go on from before this: changes may be gone of which streams had told. The gap that says so, which is in
+    /// the log in memory. Comes right after [`Sequencer::restore`].
+    pub fn break_off(&self) -> Event {
+        let mut state = self.lock();
+        let gap = state.take(EventKind::Gap, false, 0).of_nothing();
+        state.commit(gap);
+        self.release(state);
+        gap
+    }
+
     /// How many events are kept in memory.
     pub const KEPT: usize = super::log::CAPACITY;
 

@@ -62,6 +62,7 @@ impl Store {
         events(from: u64, limit: usize) -> Vec<Event>;
         newest_events(limit: usize) -> Vec<Event>;
         trim_events(from: u64) -> ();
+        begin_run(gap: Option<Event>) -> ();
         has_content() -> bool;
         purge(id: ContentId, deleted_before: Millis) -> bool;
         purge_reactions(id: ContentId, deleted_before: Millis, most: usize, after: Option<ReactionPlace>) -> Vec<ReactionPlace>;
@@ -150,6 +151,10 @@ impl Store {
             one.job = one.job.map(|job| self.in_lane(job));
         }
         Ok(related)
+    }
+
+    pub(crate) fn is_set_back(&self) -> bool {
+        self.inner.is_set_back()
     }
 
     fn in_lane(&self, job: Job) -> Job {

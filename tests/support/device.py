@@ -22,6 +22,11 @@ PAGE, SECTOR = 4096, 512
 # on the disk, which makes a torn end of such short records a short one.
 GROWS = "db/MANIFEST-"
 
+# By this file a server knows its directory again: as no copy has it, it stays, for the disk is the same.
+STAYS = "LOCK"
+# What a server writes down of its run, with the boot of the machine as its second word.
+RUN = "RUN"
+
 CREATE, WRITE, RESIZE, FLUSH_BEGIN, FLUSH_END, RENAME, REMOVE, MKDIR, LINK = range(1, 10)
 RECORD = struct.Struct("=IIQQQ")
 
@@ -185,8 +190,13 @@ class Device:
 
     def mount(self) -> None:
         """Puts what the disk holds into the live directory, and begins a journal."""
+        aside = self.live.with_name(self.live.name + "." + STAYS)
+        if (self.live / STAYS).exists():
+            (self.live / STAYS).rename(aside)
         shutil.rmtree(self.live, ignore_errors=True)
         shutil.copytree(self.held, self.live)
+        if aside.exists() and (self.live / STAYS).exists():
+            aside.rename(self.live / STAYS)
         self.begin()
 
     def begin(self) -> None:
@@ -308,10 +318,18 @@ class Device:
                 path.write_bytes(file.flushed if strict else file.left(rng, not name.startswith(GROWS)))
         shutil.rmtree(self.held)
         new.rename(self.held)
+        self.boot(rng)
         return (
             f"{len(self.renamings) - kept} of {len(self.renamings)} names {'in order' if ordered else 'in any order'} and "
             f"{'all' if strict else 'a part'} of {unflushed:,} bytes not flushed lost"
         )
+
+    def boot(self, rng: random.Random) -> None:
+        """The machine starts anew: what was running ran in another boot than this one."""
+        run = self.held / RUN
+        if run.exists() and len(words := run.read_text().split(" ")) == 3:
+            words[1] = f"{rng.getrandbits(64):x}"
+            run.write_text(" ".join(words))
 
     def differs(self) -> str | None:
         """Whether the journal lacks something: all of it must give the live directory. The process must have ended in order."""

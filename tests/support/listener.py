@@ -27,7 +27,7 @@ class Listener:
         self.events = 0
         self.resumed = 0
         self.resets = 0
-        self.since_open: set[int] = set()  # items told of since the client came back
+        self.comes_back = (False, 0)  # whether it went on when it came back last, and the resets before
         self.since_reset: set[int] | None = None  # the same since it was told to load the timeline, and has not
         self.changed = threading.Condition()
         self.socket: socket.socket | None = None
@@ -40,7 +40,7 @@ class Listener:
         self.socket = connection.sock
         headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
         self.resumed += bool(self.last_id)
-        self.since_open = set()
+        self.comes_back = (bool(self.last_id), self.resets)
         connection.request("GET", f"/v1/users/{self.user}/stream", headers=headers)
         response = connection.getresponse()
         if response.status != 200:
@@ -100,14 +100,13 @@ class Listener:
                 self.told.pop(content_id, None)
             else:
                 self.told[content_id] = data["text"]
-            self.since_open.add(content_id)
             if self.since_reset is not None:
                 self.since_reset.add(content_id)
 
-    def set_back(self) -> None:
-        """What the client had been told of may be gone from the server: it loads the timeline."""
-        with self.changed:
-            self.since_reset = set(self.since_open) if self.is_open() else set()
+    def is_told_to_load(self) -> bool | None:
+        """Whether the client was told to load the timeline since it came back; `None` if it did not go on."""
+        went_on, resets = self.comes_back
+        return self.resets > resets if went_on and self.is_open() else None
 
     def wanted(self) -> dict[int, str]:
         """What the timeline shows."""

@@ -23,6 +23,18 @@ impl Store {
         dispatch!(self, s => s.trim_events(from))
     }
 
+    /// Whether changes may be gone of which streams had told: since the machine lost its power, changes were left behind, or
+    /// the directory is a copy.
+    pub fn is_set_back(&self) -> bool {
+        dispatch!(self, s => s.is_set_back())
+    }
+
+    /// Streams are told of changes from now on; until then a store is as its last run left it. If that has set it back,
+    /// a gap is written first, durably.
+    pub fn begin_run(&self, gap: Option<Event>) -> Result<()> {
+        dispatch!(self, s => s.begin_run(gap))
+    }
+
     /// Whether there is any content, deleted content included.
     pub fn has_content(&self) -> Result<bool> {
         dispatch!(self, s => s.has_content())

@@ -23,6 +23,17 @@ impl Memory {
         Ok(())
     }
 
+    /// See [`Store::is_set_back`](crate::store::Store::is_set_back).
+    pub fn is_set_back(&self) -> bool {
+        false
+    }
+
+    /// See [`Store::begin_run`](crate::store::Store::begin_run).
+    pub fn begin_run(&self, gap: Option<Event>) -> Result<()> {
+        self.state().events.extend(gap.map(|gap| (gap.number, gap)));
+        Ok(())
+    }
+
     /// See [`Store::has_content`](crate::store::Store::has_content).
     pub fn has_content(&self) -> Result<bool> {
         Ok(!self.state().content.is_empty())

@@ -60,7 +60,7 @@ impl Directory {
             .create(true)
             .truncate(false)
             .write(true)
-            .open(path.join(LOCK))
+            .open(lock(path))
             .map_err(|e| failed("cannot open LOCK", e))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -146,6 +146,11 @@ impl Directory {
         fs::rename(&fresh, file)?;
         File::open(&self.path)?.sync_all()
     }
+}
+
+/// The file that is locked while a process has a directory.
+pub(super) fn lock(path: &Path) -> PathBuf {
+    path.join(LOCK)
 }
 
 /// The names of some files that are not ours, in a directory without a format.

@@ -56,6 +56,26 @@ impl Rocks {
         self.commit(change, false)
     }
 
+    /// See [`Store::is_set_back`](crate::store::Store::is_set_back).
+    pub fn is_set_back(&self) -> bool {
+        self.run.is_set_back()
+    }
+
+    /// See [`Store::begin_run`](crate::store::Store::begin_run).
+    pub fn begin_run(&self, gap: Option<Event>) -> Result<()> {
+        if let Some(gap) = gap {
+            let mut change = WriteBatch::default();
+            change.put_cf(self.family(EVENTS)?, keys::id(gap.number), values::events::event(&gap));
+            // No step of anything else: until it is there, every start finds that it is missing.
+            if let Err(error) = self.commit(change, true) {
+                tracing::warn!(%error, "that changes may be gone cannot be written down; the next start finds it again");
+                return Ok(());
+            }
+        }
+        self.run.begin(self.sync);
+        Ok(())
+    }
+
     /// See [`Store::has_content`](crate::store::Store::has_content).
     pub fn has_content(&self) -> Result<bool> {
         let mut rows = self.db.raw_iterator_cf_opt(self.family(CONTENT)?, ReadOptions::default());

@@ -25,6 +25,7 @@ mod outbox;
 mod profiles;
 mod reactions;
 mod reserve;
+mod run;
 mod seen;
 mod tables;
 mod topic_ends;
@@ -52,6 +53,7 @@ use self::health::Health;
 use self::locks::{SharedStripes, Stripes};
 use self::log::{Flushed, Keeper};
 use self::reserve::Reserve;
+use self::run::Run;
 use self::seen::Seen;
 use self::tables::{Filters, Table};
 use self::topics::Topics;
@@ -128,6 +130,8 @@ pub struct Rocks {
     /// Up to where the log is on the device.
     flushed: Arc<Flushed>,
     keeper: Keeper,
+    /// How the last run ended, and this one will.
+    run: Run,
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
     deleted: Seen,
@@ -172,6 +176,7 @@ impl Rocks {
         let mut engine = rocksdb::Options::default();
         let is_fresh = directory.is_fresh()?;
         let loses = !is_fresh && log::prepare(&options.dir, options.accept_log_loss)?;
+        let run = Run::look(&options.dir, is_fresh, loses);
         engine.create_if_missing(is_fresh);
         engine.create_missing_column_families(true);
         engine.set_max_open_files(options.max_open_files);
@@ -217,6 +222,7 @@ impl Rocks {
             health,
             flushed,
             keeper,
+            run,
             next_seq: AtomicU64::new(1),
             deleted: Seen::default(),
             evicted: Seen::default(),
@@ -344,8 +350,11 @@ impl Drop for Rocks {
     /// Writes the rows in memory to table files, so that the next start has nothing to replay.
     fn drop(&mut self) {
         self.keeper.stop();
-        if let Err(error) = self.flush() {
-            tracing::warn!(%error, "the write buffers were not flushed; the next start replays the log");
+        match self.flush() {
+            Ok(()) => self.run.stop(),
+            Err(error) => {
+                tracing::warn!(%error, "the write buffers were not flushed; the next start replays the log");
+            }
         }
         failpoint::pass(Place::StopFlushed);
         self.db.cancel_all_background_work(true);
