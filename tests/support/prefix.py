@@ -70,6 +70,8 @@ class Round:
         """Makes the model what the server shows after a cut; returns how many acknowledged changes are gone. Fails if
         what is there is not what the first changes make, or if `all_of_it` must be there and is not."""
         seen = [look(client, writer) for writer in self.writers]
+        for writer in self.writers:
+            writer.above = None  # what is carried out again here was given its cursors then
         self.set_back()
         places, pending = [], []
         for writer, there in zip(self.writers, seen):
