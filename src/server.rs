@@ -196,7 +196,9 @@ pub fn run(config: Config, told: Told) -> Result<()> {
     let served = system.block_on(serve(&config, &app, &mut stop));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
-    served.and(stopped)
+    served.and(stopped)?;
+    tracing::info!("stopped");
+    Ok(())
 }
 
 /// SIGTERM and SIGINT: from the time they are caught they end nothing by themselves.
@@ -283,7 +285,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
         .shutdown_timeout(stop_within.as_secs().max(1))
         .disable_signals();
     let listen = config.server.listen;
-    let server = server.bind(listen).map_err(|e| failed(&format!("cannot listen on {listen}"), e))?;
+    let server = server.bind(listen).map_err(|e| cannot_listen(listen, &e))?;
     let addresses = server.addrs();
     let server = server.run();
     let handle = server.handle();
@@ -318,6 +320,14 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     }
     dispatcher.stop();
     Ok(stop_within.saturating_sub(began.elapsed()))
+}
+
+fn cannot_listen(on: SocketAddr, error: &std::io::Error) -> Error {
+    let advice = match error.kind() {
+        std::io::ErrorKind::AddrInUse | std::io::ErrorKind::PermissionDenied => "; choose another port with --listen",
+        _ => "",
+    };
+    Error::Setup(format!("cannot listen on {on}: {error}{advice}"))
 }
 
 /// Waits until nothing but streams is open, and their clients have had time to take what was on its way. Streams

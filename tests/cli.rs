@@ -5,6 +5,8 @@
 mod command;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -69,11 +71,11 @@ fn wrong_settings_are_refused_by_name() {
     let ran = place.run(&["config", "--config", "broken.toml"]).failed("tideline: ");
     assert!(ran.err.contains("line 2") && ran.err.lines().count() == 1, "{}", ran.err);
     for (name, word) in [
-        ("TIDELINE__TIMELINE__INBOX_LIMT", "TIDELINE__TIMELINE__INBOX_LIMT is no setting"),
-        ("TIDELINE__TIMELINES__X", "TIDELINE__TIMELINES__X is no setting"),
+        ("TIDELINE__TIMELINE__INBOX_LIMT", "TIDELINE__TIMELINE__INBOX_LIMT is not a setting"),
+        ("TIDELINE__TIMELINES__X", "TIDELINE__TIMELINES__X is not a setting"),
         ("TIDELINE_TIMELINE_INBOX_LIMIT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
         ("TIDELINE_LISTEN", "did you mean TIDELINE__SERVER__LISTEN?"),
-        ("TIDELINE_COLOUR", "TIDELINE_COLOUR is no setting"),
+        ("TIDELINE_COLOUR", "TIDELINE_COLOUR is not a setting"),
     ] {
         place_with(name, "5").run(&["config"]).failed(word);
     }
@@ -131,6 +133,77 @@ fn a_directory_of_something_else_is_not_taken_over() {
 }
 
 #[test]
+fn a_directory_without_a_format_is_no_data_directory() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.data()).expect("makes");
+    place.file("data/letter.txt", "x");
+    for command in ["stats", "check", "compact"] {
+        place.run(&[command]).failed("tideline: data is no data directory of Tideline: it has no FORMAT file");
+    }
+}
+
+/// Runs a command as somebody else than the owner of the data, if this process may; else as its owner.
+fn run_as_other(place: &Place, args: &[&str], uid: u32) -> (Option<i32>, String) {
+    let program = place.path("tideline");
+    if !program.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_tideline"), &program).expect("copies");
+    }
+    let mut command = Command::new(program);
+    command.args(args).current_dir(place.path("")).env_clear().uid(uid);
+    let ended = command.output().expect("runs");
+    (ended.status.code(), String::from_utf8(ended.stderr).expect("text"))
+}
+
+#[test]
+fn who_may_not_use_a_directory_is_told_alike_by_all_commands() {
+    let place = Place::new();
+    let mode = |path: &str, mode: u32| {
+        std::fs::set_permissions(place.path(path), std::fs::Permissions::from_mode(mode)).expect("sets");
+    };
+    mode("", 0o755);
+    place.file("f", "1,2\n");
+    place.run(&["import", "--follows", "f"]).ok();
+    let owner = place.data().metadata().expect("there").uid();
+    // Only root may start programs as others.
+    let (uid, advice) = match owner {
+        0 => (65534, "Give the data directory to it as root: chown -R 65534 data\n".to_owned()),
+        owner => (owner, "Give the permission: chmod -R u+rwX data\n".to_owned()),
+    };
+    let commands = [&["serve", "--listen", "127.0.0.1:0"][..], &["import", "--follows", "f"], &["check"], &["stats"]];
+    let refused = |args: &[&str], words: &str| {
+        let (code, said) = run_as_other(&place, args, uid);
+        let begins = said.starts_with("tideline: data directory data: ");
+        let knows = said.contains(&format!("Permission denied (os error 13). This process runs as uid {uid} and "));
+        assert!(code == Some(1) && begins && knows && said.ends_with(words), "{args:?}: {said}");
+    };
+    for (data, lock) in [(if owner == 0 { 0o700 } else { 0 }, 0o644), (0o755, if owner == 0 { 0o644 } else { 0 })] {
+        mode("data", 0o755);
+        mode("data/LOCK", lock);
+        mode("data", data);
+        commands.iter().for_each(|args| refused(args, &advice));
+    }
+    // What the engine's own files lack is told in the same way.
+    if owner == 0 {
+        for path in ["data", "data/LOCK"] {
+            std::os::unix::fs::chown(place.path(path), Some(uid), None).expect("changes");
+        }
+        for args in &commands {
+            let (code, said) = run_as_other(&place, args, uid);
+            assert!(
+                code == Some(1) && said.contains("Permission denied") && said.ends_with(&advice),
+                "{args:?}: {said}"
+            );
+        }
+    }
+    mode("data", 0o755);
+    if owner == 0 {
+        let (code, said) = run_as_other(&place, &["serve", "--data-dir", "new/one"], uid);
+        let above = "may not write to .. Make the directory as root: install -d -o 65534 -m 700 new/one\n";
+        assert!(code == Some(1) && said.ends_with(above), "{said}");
+    }
+}
+
+#[test]
 fn stats_count_rows_without_changing_anything() {
     let place = Place::new();
     for command in ["stats", "check"] {
@@ -159,6 +232,10 @@ fn demo_data_imports_and_checks() {
         let read = |dir: &str| std::fs::read(place.path(dir).join(name)).expect(name);
         assert_eq!(read("made"), read("again"), "{name}");
     }
+    let mine = std::fs::read(place.path("made").join("content.csv")).expect("reads");
+    let again = ["demo", "--users", "200", "--posts", "10", "--seed", "6", "--out", "made"];
+    place.run(&again).failed("tideline: made/follows.csv is there already; choose another directory with --out");
+    assert_eq!(std::fs::read(place.path("made").join("content.csv")).expect("reads"), mine);
     let ran = place.run(&["import", "--follows", "made/follows.csv", "--content", "made/content.csv"]).ok();
     assert!(ran.err.is_empty(), "{}", ran.err);
     assert!(ran.out.contains("content made/content.csv: 1000 new, 0 already there, 0 refused"), "{}", ran.out);
@@ -214,7 +291,7 @@ fn serving_stops_in_order_and_holds_its_directory() {
         assert_eq!(healthy.status(), 200);
         for args in [&["stats"][..], &["check"], &["import", "--follows", "f"], &["serve", "--listen", "127.0.0.1:0"]] {
             let ran = place.run(args).failed("tideline: ");
-            assert!(ran.err.contains("another process"), "{}", ran.err);
+            assert!(ran.err.contains("is in use by process "), "{}", ran.err);
         }
         assert_eq!(server.signal(signal), Some(0), "{signal}");
         place.run(&["stats"]).ok();

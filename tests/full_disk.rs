@@ -314,6 +314,35 @@ fn an_engine_that_has_stopped_for_good_is_not_ready() {
 }
 
 #[test]
+fn a_device_that_is_too_small_is_said_to_be_at_the_start() {
+    let Some(disk) = Disk::new(8) else { return };
+    let logs = tempfile::tempdir().expect("temp dir");
+    let home = Home::new(disk.path.join("data"), logs.path().join("log"), &[]);
+    let mut ballast = File::create(disk.path.join("ballast")).expect("creates");
+    ballast.write_all(&vec![1; 1 << 20]).expect("writes");
+    let server = home.start();
+    assert_eq!(home.logged("changes are refused: "), 1, "{}", home.log());
+    let change = Change::Publish(vec![Item { id: 1, author: 1, at: 1, text: "x".to_owned() }]);
+    assert_eq!(outcome(&change, send(&server, &change)), Outcome::Refused);
+    let log = home.log();
+    let refused = log.lines().find(|line| line.contains("the storage takes no writes")).expect("a cause");
+    for line in [refused, log.lines().find(|line| line.contains("changes are refused: ")).expect("a warning")] {
+        let words = " MiB have to be, so that room is kept for a start on a full device (file RESERVE)";
+        assert!(line.contains(" MiB are free and ") && line.contains(words), "{line}");
+    }
+    server.kill();
+    // What the engine has set aside by now would be free at another start of this directory.
+    fs::remove_dir_all(&home.data).expect("removes");
+    let follows = logs.path().join("f");
+    fs::write(&follows, "1,2\n").expect("writes");
+    let args = ["import", "--follows", follows.to_str().expect("text")];
+    let ended = home.command(&args, "").output().expect("runs");
+    let said = home.log();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("what was taken is kept: free some room, then run the import again"), "{said}");
+}
+
+#[test]
 fn changes_are_refused_before_the_device_is_full() {
     if let Some(disk) = Disk::new(160) {
         fill_and_free(&disk, "24");

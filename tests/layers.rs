@@ -81,6 +81,7 @@ const FOREIGN: [(&str, &[&str]); 11] = [
         &[
             "src/clock.rs",
             "src/server/files.rs",
+            "src/store/rocks/advice.rs",
             "src/store/rocks/directory.rs",
             "src/store/rocks/health.rs",
             "src/store/rocks/reserve.rs",

@@ -120,7 +120,7 @@ class Run:
             said.append(f"{self.tideline.disk_mb():.0f} MiB on disk")
         told = self.tideline.output("compact")
         print("".join(f"  | {line}\n" for line in told.splitlines()), end="")
-        found = re.search(r"(\d+) at most \(limit (\d+) and a slack of (\d+)\)", told)
+        found = re.search(r"the largest has (\d+) \(limit (\d+), slack (\d+)\)", told)
         if code != 0 or not found:
             raise SystemExit("the compaction failed")
         most, limit, slack = map(int, found.groups())

@@ -6,11 +6,12 @@ mod inbox;
 use std::collections::HashMap;
 
 use super::progress::{Progress, Unit};
-use super::{FAILURE, SUCCESS, drain, needs_data, print};
+use super::{FAILURE, SUCCESS, drain, print};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::UserId;
 use crate::server;
+use crate::store::rocks::Rocks;
 use crate::store::{Store, Tier, Watch};
 
 /// Users read at a time.
@@ -18,7 +19,7 @@ const USERS: usize = 1000;
 
 /// Checks everything. Failure if anything disagrees.
 pub(super) fn run(config: &Config) -> Result<i32> {
-    needs_data(&config.storage.data_dir)?;
+    Rocks::must_be_there(&config.storage.data_dir)?;
     let app = server::open(config)?;
     drain(app.feed());
     let store = app.rest(config.server.shutdown_timeout.get())?;

@@ -7,11 +7,12 @@ use std::time::Duration;
 use indicatif::HumanBytes;
 
 use super::progress::{Progress, Unit};
-use super::{drain, needs_data, print};
+use super::{drain, print};
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::{Order, Span};
 use crate::server::{self, App};
+use crate::store::rocks::Rocks;
 use crate::store::{Store, TableStats, Tier};
 use crate::worker::slack;
 
@@ -22,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Compacts until a compaction notices nothing more to trim or purge.
 pub(super) fn run(config: &Config) -> Result<()> {
-    needs_data(&config.storage.data_dir)?;
+    Rocks::must_be_there(&config.storage.data_dir)?;
     let app = server::open(config)?;
     drain(app.feed());
     let compacted = compact(&app);
@@ -91,13 +92,17 @@ fn report(inboxes: &Inboxes, tables: &[TableStats], limit: usize) -> Result<()> 
         writeln!(out, "all tables: {}", HumanBytes(all))?;
         writeln!(
             out,
-            "inboxes: {} users, {} entries, {} at most (limit {limit} and a slack of {})",
-            inboxes.users,
-            inboxes.rows,
+            "inboxes: {}, {}, the largest has {} (limit {limit}, slack {})",
+            counted(inboxes.users, "user", "users"),
+            counted(inboxes.rows, "entry", "entries"),
             inboxes.longest,
             slack(limit)
         )?;
         let per_entry = bytes as f64 / inboxes.rows.max(1) as f64;
         writeln!(out, "table inbox: {rows} rows, {bytes} bytes, {per_entry:.1} bytes an entry")
     })
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -53,17 +53,22 @@ fn make(args: &DemoArgs) -> Result<usize> {
             "--until {until} lies ahead of the clock, {clock}; an import would refuse it"
         )));
     }
+    let (follows, content) = (args.out.join("follows.csv"), args.out.join("content.csv"));
+    for path in [&follows, &content] {
+        if path.symlink_metadata().is_ok() {
+            let path = path.display();
+            return Err(Error::Setup(format!("{path} is there already; choose another directory with --out")));
+        }
+    }
     let mut random = Random::new(args.seed);
     let graph = graph::make(args.users, &mut random);
-    let follows = args.out.join("follows.csv");
     let edges = write_follows(&follows, &graph, until, &mut random).map_err(|e| failed(&follows, e))?;
-    let content = args.out.join("content.csv");
     write_content(&content, posts::make(&graph, args.posts, until, &mut random)).map_err(|e| failed(&content, e))?;
     Ok(edges)
 }
 
 fn write_follows(path: &Path, graph: &[Vec<u32>], until: Millis, random: &mut Random) -> io::Result<usize> {
-    let mut out = BufWriter::new(File::create(path)?);
+    let mut out = BufWriter::new(File::create_new(path)?);
     writeln!(out, "user_id,target_id,since")?;
     let mut edges = 0;
     for (user, targets) in graph.iter().enumerate() {
@@ -78,7 +83,7 @@ fn write_follows(path: &Path, graph: &[Vec<u32>], until: Millis, random: &mut Ra
 }
 
 fn write_content(path: &Path, posts: Vec<posts::Post>) -> io::Result<()> {
-    let mut out = csv::Writer::from_path(path)?;
+    let mut out = csv::Writer::from_writer(File::create_new(path)?);
     out.write_record(["content_id", "author_id", "published_at", "text"])?;
     for (index, post) in posts.into_iter().enumerate() {
         let (id, author) = (index + 1, post.author + 1);
@@ -107,5 +112,18 @@ mod tests {
         assert_eq!(first, again);
         assert_ne!(first.0, other.0);
         assert_ne!(first.1, other.1);
+    }
+
+    #[test]
+    fn files_that_are_there_stay_as_they_are() {
+        for name in ["follows.csv", "content.csv"] {
+            let dir = tempfile::tempdir().expect("temp dir");
+            let mine = dir.path().join(name);
+            fs::write(&mine, "mine").expect("writes");
+            let error = make(&args(dir.path(), 1)).expect_err(name).to_string();
+            assert_eq!(error, format!("{} is there already; choose another directory with --out", mine.display()));
+            assert_eq!(fs::read_to_string(&mine).expect("reads"), "mine");
+            assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);
+        }
     }
 }

@@ -48,8 +48,8 @@ A line that is refused does not keep the others from being taken. The first 1,00
 FILE:LINE: KIND: REASON; all are counted by kind.
 
 stdout: a line of counts for each file. stderr: progress, refused lines, warnings, what went wrong.
-Exit code: 0 if all went well; 1 if more lines were refused than allowed, if not one line was taken, or if
-something else went wrong; 2 for wrong usage.")]
+Exit code: 0 if all went well; 1 if more lines were refused than allowed, if lines were refused and none was
+taken, or if something else went wrong; 2 for wrong usage.")]
 pub(super) struct ImportArgs {
     /// Who follows whom; may be given several times
     #[arg(long, value_name = "FILE", group = "input")]
@@ -123,14 +123,19 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     if refused.total() > 0 {
         say(&refused);
     }
-    taken.and(stopped)?;
+    taken.map_err(needs_room).and(stopped)?;
     let (refused, allowed) = (refused.total(), args.allow_refused);
     if refused > 0 && tallies.iter().all(|tally| tally.new + tally.same == 0) {
         return Err(Error::Setup("nothing was imported: every line was refused".to_owned()));
     }
     if refused > allowed {
-        let advice = format!("mend them and run it again, or allow them with --allow-refused {refused}");
-        return Err(Error::Setup(format!("refused {}, imported all others; {advice}", lines(refused))));
+        let (were, these, them) =
+            if refused == 1 { ("was", "this line", "it") } else { ("were", "these lines", "them") };
+        return Err(Error::Setup(format!(
+            "{} {were} refused; all others are imported. Correct {these} and run the import again, or allow {them} with \
+             --allow-refused {refused}",
+            lines(refused)
+        )));
     }
     Ok(())
 }
@@ -237,6 +242,18 @@ impl Tally {
                 lines(*early)
             ));
         }
+    }
+}
+
+/// Of a storage that takes no changes, what can be done. Nobody tries again here, as a client of a server does.
+fn needs_room(error: Error) -> Error {
+    match error {
+        Error::Unavailable { code: "storage_unavailable", .. } => Error::Setup(
+            "the storage takes no changes, and the log says why; what was taken is kept: free some room, then run the \
+             import again"
+                .to_owned(),
+        ),
+        error => error,
     }
 }
 

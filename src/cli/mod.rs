@@ -12,7 +12,7 @@ mod stats;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
@@ -92,11 +92,19 @@ pub fn main() -> ! {
         #[cfg(feature = "failpoints")]
         let _armed = crate::failpoint::Armed::default();
         run(Cli::parse()).unwrap_or_else(|error| {
-            say(format_args!("tideline: {}", one_line(&error.to_string())));
+            say(format_args!("tideline: {}{}", one_line(&error.to_string()), advice(&error)));
             FAILURE
         })
     };
     leave(code)
+}
+
+/// What can be done about an error that does not say it itself.
+fn advice(error: &Error) -> &'static str {
+    match error {
+        Error::Corrupt(_) => ". Keep a copy of the directory, then restore a backup.",
+        _ => "",
+    }
 }
 
 /// Ends the process without taking the engine's global state apart: a request that did not end in
@@ -168,7 +176,7 @@ fn drain(feed: &Feed) {
 fn drain_until(feed: &Feed, stop: impl Fn() -> bool) -> bool {
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     let total = feed.backlog().len() as u64;
-    let progress = Progress::new("jobs", Some(total), Unit::Count("jobs"));
+    let progress = Progress::new("fan-out and back-fill", Some(total), Unit::Count("jobs"));
     loop {
         if feed.backlog().wait_until_empty(LOOK_EVERY) {
             return true;
@@ -179,14 +187,6 @@ fn drain_until(feed: &Feed, stop: impl Fn() -> bool) -> bool {
         let done = total.saturating_sub(feed.backlog().len() as u64);
         progress.at(done, format_args!("{}/s", progress.rate(done)));
     }
-}
-
-/// Refuses a directory that holds no data, instead of making one.
-fn needs_data(dir: &Path) -> Result<()> {
-    if dir.join("FORMAT").exists() || dir.join("db").exists() {
-        return Ok(());
-    }
-    Err(Error::Setup(format!("there is no data directory at {}", dir.display())))
 }
 
 /// A message as one line, without the excerpts from a file that some carry below one another.

@@ -6,7 +6,7 @@ use clap::Args;
 use indicatif::HumanBytes;
 use serde::Serialize;
 
-use super::{needs_data, print};
+use super::print;
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::{Job, Work};
@@ -24,7 +24,7 @@ pub(super) struct StatsArgs {
 /// Opens the store without workers, so that looking changes nothing.
 pub(super) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     let dir = &config.storage.data_dir;
-    needs_data(dir)?;
+    Rocks::must_be_there(dir)?;
     let store = Store::Rocks(Rocks::open(&Options::new(dir))?);
     let (tables, jobs) = (store.stats()?, Jobs::of(&store.jobs()?));
     print(|out| if args.json { json(out, &tables, &jobs) } else { table(out, &tables, &jobs) })

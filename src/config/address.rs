@@ -19,7 +19,9 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     }
     match text.strip_prefix("localhost:").and_then(port) {
         Some(port) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
-        None => text.parse().map_err(|_| "expected an address and a port, such as 127.0.0.1:8080".to_owned()),
+        None => text.parse().map_err(|_| {
+            "expected an IP address or localhost, and a port: 127.0.0.1:8080, [::1]:8080 or localhost:8080".to_owned()
+        }),
     }
 }
 

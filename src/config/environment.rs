@@ -59,11 +59,12 @@ pub(super) fn no_setting(name: &str, defaults: &Table) -> String {
     let near: Vec<_> = near.into_iter().take_while(|(distance, _)| *distance == least && !guess).collect();
     match &near[..] {
         [] => format!(
-            "{name} is no setting; `tideline config` prints all, and {SETTING}TIMELINE__INBOX_LIMIT is how one is named"
+            "{name} is not a setting. Names look like {SETTING}TIMELINE__INBOX_LIMIT; \"tideline config\" lists all \
+             settings. Unset or rename the variable"
         ),
         near => {
             let near: Vec<_> = near.iter().map(|(_, name)| name.as_str()).collect();
-            format!("{name} is no setting; did you mean {}?", near.join(" or "))
+            format!("{name} is not a setting; did you mean {}?", near.join(" or "))
         }
     }
 }
@@ -87,10 +88,10 @@ mod tests {
             ("TIDELINE___TIMELINE__INBOX_LIMIT", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
             ("TIDELINE_DATA_DIR", "did you mean TIDELINE__STORAGE__DATA_DIR?"),
             ("TIDELINE_DATADIR", "did you mean TIDELINE__STORAGE__DATA_DIR?"),
-            ("TIDELINE__TIMELINE__DURABILITY", "is no setting; `tideline config` prints all"),
+            ("TIDELINE__TIMELINE__DURABILITY", "is not a setting. Names look like TIDELINE__TIMELINE__INBOX_LIMIT; "),
             ("TIDELINE_WORKERS", "did you mean TIDELINE__FANOUT__WORKERS or TIDELINE__SERVER__WORKERS?"),
-            ("TIDELINE_COLOUR_OF_THE_SEA", "is no setting; `tideline config` prints all"),
-            ("TIDELINE_", "is no setting; `tideline config` prints all"),
+            ("TIDELINE_COLOUR_OF_THE_SEA", "is not a setting. Names look like TIDELINE__TIMELINE__INBOX_LIMIT; "),
+            ("TIDELINE_", "is not a setting. Names look like TIDELINE__TIMELINE__INBOX_LIMIT; "),
         ] {
             let said = no_setting(name, &defaults);
             assert!(said.starts_with(name) && said.contains(near), "{said}");

@@ -193,13 +193,13 @@ mod tests {
             ("TIDELINE__SERVER__ALLOWED_ORIGINS", "https://a.example.org,*", "server.allowed_origins"),
             ("TIDELINE__AUTH__INSECURE", "yes", "auth.insecure"),
             ("TIDELINE__TIMELINE__ACTIVE_FOR", "5", "timeline.active_for"),
-            ("TIDELINE__TIMELINE__INBOX_LIMT", "5", "TIDELINE__TIMELINE__INBOX_LIMT is no setting"),
-            ("TIDELINE__TIMELINES__X", "5", "TIDELINE__TIMELINES__X is no setting"),
-            ("TIDELINE__TIMELINE", "5", "TIDELINE__TIMELINE is no setting"),
-            ("TIDELINE__TIMELINE__INBOX_LIMIT__X", "5", "TIDELINE__TIMELINE__INBOX_LIMIT__X is no setting"),
+            ("TIDELINE__TIMELINE__INBOX_LIMT", "5", "TIDELINE__TIMELINE__INBOX_LIMT is not a setting"),
+            ("TIDELINE__TIMELINES__X", "5", "TIDELINE__TIMELINES__X is not a setting"),
+            ("TIDELINE__TIMELINE", "5", "TIDELINE__TIMELINE is not a setting"),
+            ("TIDELINE__TIMELINE__INBOX_LIMIT__X", "5", "TIDELINE__TIMELINE__INBOX_LIMIT__X is not a setting"),
             ("TIDELINE_TIMELINE_INBOX_LIMIT", "5", "did you mean TIDELINE__TIMELINE__INBOX_LIMIT?"),
             ("TIDELINE_LISTEN", "127.0.0.1:0", "did you mean TIDELINE__SERVER__LISTEN?"),
-            ("TIDELINE_SERVICE_PORT", "80", "TIDELINE_SERVICE_PORT is no setting"),
+            ("TIDELINE_SERVICE_PORT", "80", "TIDELINE_SERVICE_PORT is not a setting"),
         ] {
             let error = with(name, value).expect_err(name).to_string();
             assert!(error.contains(word) && error.starts_with("configuration: "), "{error}");

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
+use std::time::Duration;
 
 use super::Feed;
 use crate::clock::latest;
@@ -39,8 +40,8 @@ impl Feed {
             None => String::new(),
         };
         let detail = format!(
-            "{name}: {at} is more than {} s after the server's clock, {clock}; times are milliseconds since 1970{looks}",
-            ahead as f64 / 1000.0
+            "{name}: {at} is more than {} ahead of the clock (now {clock}); times are milliseconds since 1970{looks}",
+            humantime::format_duration(Duration::from_millis(ahead))
         );
         Err(Error::invalid("time_ahead", detail))
     }

@@ -165,7 +165,7 @@ fn refused_lines_are_named_and_change_nothing() {
 
     // Good lines beside them are taken.
     place.file("s", "99,1,like\n11,1,like,5\n11,1,hate\n12,1,favorite,6\n");
-    let ran = place.run(&["import", "--reactions", "s"]).failed("refused 2 lines, imported all others");
+    let ran = place.run(&["import", "--reactions", "s"]).failed("2 lines were refused; all others are imported");
     assert_eq!(lines(&ran.out), ["reactions s: 2 new, 0 already there, 2 refused"]);
     place.run(&["check"]).ok();
 }

@@ -56,7 +56,8 @@ impl Home {
         other
     }
 
-    fn command(&self, args: &[&str], points: &str) -> Command {
+    /// The program with `args`, on this directory and with this log, and with failpoints.
+    pub(crate) fn command(&self, args: &[&str], points: &str) -> Command {
         let log = || Stdio::from(OpenOptions::new().create(true).append(true).open(&self.log).expect("log"));
         let program = env!("CARGO_BIN_EXE_tideline");
         let mut command = Command::new(if self.largest_file.is_some() { "sh" } else { program });

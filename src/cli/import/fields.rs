@@ -31,7 +31,8 @@ impl Columns {
             match slot {
                 None => {
                     let known: Vec<_> = table.iter().map(|(name, _)| *name).collect();
-                    return Err(format!("unknown column {name:?} in the header; known are {}", known.join(", ")));
+                    let hint = slip(name).map_or_else(String::new, |hint| format!("; {hint}"));
+                    return Err(format!("unknown column {name:?} in the header; known are {}{hint}", known.join(", ")));
                 }
                 Some(Some(_)) => return Err(format!("column {name} is twice in the header")),
                 Some(slot) => *slot = Some(place),
@@ -64,6 +65,17 @@ impl Columns {
 pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
     let first = fields.first().map_or("", |field| field.trim());
     !first.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// What was probably done wrong where a field is none that is expected.
+pub(super) fn slip(field: &str) -> Option<&'static str> {
+    if field.contains([';', '\t']) {
+        Some("columns are separated by commas")
+    } else if field.trim() != field {
+        Some("remove the space")
+    } else {
+        None
+    }
 }
 
 /// Splits a record whose quotes are known to be well placed.

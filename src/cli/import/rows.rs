@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::fields::{Column, Columns};
+use super::fields::{Column, Columns, slip};
 use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
 use super::times;
 use crate::feed::Follow;
@@ -104,7 +104,13 @@ struct FollowObject {
 fn needed<T: FromStr<Err: Display>>((name, field): (&str, Option<&str>)) -> Result<T, Refusal> {
     let text = field.ok_or_else(|| missing(name))?;
     let kind = if name.ends_with("_id") { INVALID_ID } else { INVALID_FIELD };
-    text.parse().map_err(|reason| Refusal::of_field(kind, name, reason, text))
+    text.parse().map_err(|reason| {
+        let refusal = Refusal::of_field(kind, name, reason, text);
+        match slip(text) {
+            Some(hint) => refusal.with_hint(hint),
+            None => refusal,
+        }
+    })
 }
 
 fn missing(name: &str) -> Refusal {
@@ -205,14 +211,15 @@ mod tests {
                 (",2", "user_id is missing"),
                 ("0,2", "user_id: an id"),
                 ("1,-2", "target_id: an id"),
-                ("1, 2", "target_id: an id"),
+                ("1, 2", "not \" 2\"; remove the space"),
                 ("1,9223372036854775808", "target_id: an id"),
                 ("1,2,x", "since: a time"),
                 ("1,2,+3", "since: a time"),
                 ("1,2,9223372036854775808", "since: a time"),
                 ("1,2,1.5", "since: a time"),
                 ("1,2,3,4", "4 fields"),
-                ("1;2", "user_id: an id"),
+                ("1;2", "not \"1;2\"; columns are separated by commas"),
+                ("1\t2", "; columns are separated by commas"),
             ],
         );
         refused(

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::fields::slip;
 use super::refusal::{INVALID_TIME, Refusal};
 use crate::model::{Millis, Time};
 
@@ -9,13 +10,14 @@ use crate::model::{Millis, Time};
 pub(super) const EARLY: Millis = 631_152_000_000;
 
 const EXPECTED: &str = "a time is whole milliseconds since 1970";
-const IN_POSTGRESQL: &str = "in PostgreSQL (extract(epoch from t) * 1000)::bigint";
+const POSTGRESQL: &str = "(extract(epoch from t) * 1000)::bigint";
 
 /// A time in a field of a CSV file.
 pub(super) fn of_text(name: &str, text: &str) -> Result<Millis, Refusal> {
     let digits = Some(text).filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
     let time = digits.and_then(|text| text.parse().ok()).and_then(|millis: Millis| Time::try_from(millis).ok());
-    time.map(|Time(millis)| millis).ok_or_else(|| refusal(name, text, hint(text)))
+    time.map(|Time(millis)| millis)
+        .ok_or_else(|| refusal(name, text, hint(text).or_else(|| slip(text).map(str::to_owned))))
 }
 
 /// Why a JSON value is no time.
@@ -49,14 +51,16 @@ fn hint(text: &str) -> Option<String> {
     {
         return Some(match whole.len() {
             // Seconds of these years have ten digits, milliseconds thirteen.
-            ..=11 => format!("it looks like seconds; {IN_POSTGRESQL}"),
+            ..=11 => {
+                format!("it looks like seconds: multiply by 1000 and drop the fraction (PostgreSQL: {POSTGRESQL})")
+            }
             _ => "leave out the point and what is behind it".to_owned(),
         });
     }
     let mut parts = text.splitn(3, '-');
     let is_date = parts.next().is_some_and(|year| year.len() == 4 && digits(year))
         && parts.next().is_some_and(|month| month.len() == 2 && digits(month));
-    is_date.then(|| format!("it looks like a date; {IN_POSTGRESQL}"))
+    is_date.then(|| format!("it looks like a date; in PostgreSQL {POSTGRESQL}"))
 }
 
 #[cfg(test)]
@@ -68,12 +72,16 @@ mod tests {
         assert_eq!(of_text("since", "1689089522123"), Ok(1_689_089_522_123));
         let begin = "invalid_time: since: a time is whole milliseconds since 1970, not ";
         let postgresql = "in PostgreSQL (extract(epoch from t) * 1000)::bigint";
+        let seconds = "; it looks like seconds: multiply by 1000 and drop the fraction (PostgreSQL: (extract(epoch from t) \
+                       * 1000)::bigint)";
         for (text, then) in [
             ("2026-01-02 03:04:05.678+00", format!("; it looks like a date; {postgresql}")),
             ("2026-01-02T03:04:05Z", format!("; it looks like a date; {postgresql}")),
             ("2026-01", format!("; it looks like a date; {postgresql}")),
-            ("1689089522.123", format!("; it looks like seconds; {postgresql}")),
+            ("1689089522.123", seconds.to_owned()),
             ("1689089522123.0", "; leave out the point and what is behind it".to_owned()),
+            (" 5", "; remove the space".to_owned()),
+            ("5;6", "; columns are separated by commas".to_owned()),
             ("soon", String::new()),
             ("-5", String::new()),
             ("+5", String::new()),
@@ -88,7 +96,7 @@ mod tests {
         }
         for (json, then) in [
             (r#""2026-01-02""#, format!("\"2026-01-02\"; it looks like a date; {postgresql}")),
-            ("1689089522.123", format!("\"1689089522.123\"; it looks like seconds; {postgresql}")),
+            ("1689089522.123", format!("\"1689089522.123\"{seconds}")),
             (r#""1689089522123""#, "\"1689089522123\"; a number has no quotes".to_owned()),
             ("-3", "\"-3\"".to_owned()),
             ("true", "\"true\"".to_owned()),

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::advice;
 use crate::error::{Error, Result};
 
 /// The format that this code reads and writes.
@@ -42,10 +43,7 @@ impl Directory {
     /// Takes the directory for this process; makes it if it is not there. One that holds something else is left as
     /// it is.
     pub(super) fn claim(path: &Path) -> Result<Self> {
-        let failed = |what: &str, error: io::Error| {
-            let advice = advice(path, &error);
-            Error::Setup(format!("data directory {}: {what}: {error}{advice}", path.display()))
-        };
+        let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
         fs::create_dir_all(path).map_err(|e| failed("cannot be made", e))?;
         let others = others(path).map_err(|e| failed("cannot be listed", e))?;
         if !others.is_empty() {
@@ -65,10 +63,10 @@ impl Directory {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let holder = holder(&lock).map_or_else(String::new, |pid| format!(", process {pid}"));
+                let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
                 return Err(Error::Setup(format!(
-                    "data directory {} is in use by another process{holder}: stop that one first, or choose another \
-                     directory with --data-dir",
+                    "data directory {} is in use by {holder}. Stop that process, or choose another directory with \
+                     --data-dir",
                     path.display()
                 )));
             }
@@ -170,25 +168,18 @@ fn others(path: &Path) -> io::Result<Vec<String>> {
     Ok(others)
 }
 
-/// What can be done about an error of the operating system, to be put behind it.
-fn advice(path: &Path, error: &io::Error) -> String {
-    if error.kind() != io::ErrorKind::PermissionDenied {
-        return String::new();
+/// Fails, and says why, unless there is a data directory, for commands that make none.
+pub(super) fn must_be_there(path: &Path) -> Result<()> {
+    let has_format = path.join(FORMAT_FILE).try_exists();
+    // Whoever opens it says more of data without a format.
+    if has_format.map_err(|e| advice::failed(path, "cannot be read", &e))? || path.join("db").exists() {
+        return Ok(());
     }
-    let process = rustix::process::geteuid().as_raw();
-    // One of ours may belong to another user than the directory does. Where the directory could not be made, it is the
-    // one above it that counts.
-    let ours = [path.join(LOCK), path.join(FORMAT_FILE)];
-    let owner = |place: PathBuf| place.metadata().ok().map(|metadata| (place, metadata.uid()));
-    let above = path.ancestors().filter(|place| !place.as_os_str().is_empty()).map(Path::to_owned);
-    let owners: Vec<_> = ours.into_iter().filter_map(owner).chain(above.filter_map(owner).take(1)).collect();
-    let foreign = owners.iter().find(|(_, owner)| *owner != process).or(owners.last());
-    let Some((there, owner)) = foreign else { return format!("; this process runs as uid {process}") };
-    let there = there.display();
-    format!(
-        "; this process runs as uid {process}, and {there} belongs to uid {owner}: run `chown -R {process} {there}` as \
-         its owner or root, or run this program as uid {owner}"
-    )
+    let path_shown = path.display();
+    Err(Error::Setup(match path.exists() {
+        true => format!("{path_shown} is no data directory of Tideline: it has no FORMAT file"),
+        false => format!("there is no data directory at {path_shown}"),
+    }))
 }
 
 /// The process that holds a lock, as far as the system says: by the file's device and number.
@@ -215,7 +206,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let held = Directory::claim(dir.path()).expect("first");
         let error = Directory::claim(dir.path()).expect_err("second").to_string();
-        let said = format!("in use by another process, process {}: stop that one", std::process::id());
+        let said = format!("is in use by process {}. Stop that process, or", std::process::id());
         assert!(error.contains(&said), "{error}");
         drop(held);
         Directory::claim(dir.path()).expect("after the first is gone");
@@ -278,16 +269,5 @@ mod tests {
             }
             Directory::claim(dir.path()).expect(name);
         }
-    }
-
-    #[test]
-    fn a_denied_permission_says_who_may_and_what_to_do() {
-        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
-        let dir = tempfile::tempdir().expect("temp dir");
-        let (uid, there) = (rustix::process::geteuid().as_raw(), dir.path().display());
-        let said = advice(&dir.path().join("not/there"), &denied);
-        assert!(said.contains(&format!("`chown -R {uid} {there}`")), "{said}");
-        assert!(said.contains(&format!("runs as uid {uid}, and {there} belongs to uid {uid}")), "{said}");
-        assert_eq!(advice(dir.path(), &io::Error::from(io::ErrorKind::NotFound)), "");
     }
 }

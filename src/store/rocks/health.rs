@@ -57,6 +57,9 @@ pub(super) struct Health {
     failure: Mutex<Option<Failure>>,
     /// Changes wait until the room is there again that a start on a full device has used.
     pub(super) owes_room: AtomicBool,
+    /// How much was free at the last look for that room, and how much has to be.
+    room: AtomicU64,
+    room_needed: AtomicU64,
     /// The engine takes no more writes, and will not before it is opened again.
     ended: AtomicBool,
 }
@@ -114,22 +117,40 @@ impl Health {
             failing: AtomicBool::new(false),
             failure: Mutex::new(None),
             owes_room: AtomicBool::new(false),
+            room: AtomicU64::new(0),
+            room_needed: AtomicU64::new(0),
             ended: AtomicBool::new(false),
         }
     }
 
     /// Admits a write to the engine, or returns the error for it.
     pub(super) fn admit(&self) -> Result<Admitted, Error> {
-        if self.owes_room.load(Ordering::Acquire) {
-            return Err(self.count("the device was full at the start, and has no room for another start yet", false));
+        if let Some(why) = self.owed() {
+            return Err(self.count(&why, false));
         }
         if !self.is_scarce() {
             return Ok(Admitted { tries: self.failing.load(Ordering::Acquire) });
         }
-        let mebibytes = |bytes: u64| bytes >> 20;
-        let free = mebibytes(self.free.load(Ordering::Relaxed));
-        let least = mebibytes(self.least.load(Ordering::Relaxed));
-        Err(self.count(&format!("{free} MiB are free, less than {least}; see storage.min_free_mb"), false))
+        let (free, least) = (self.free.load(Ordering::Relaxed), self.least.load(Ordering::Relaxed));
+        Err(self.count(&too_little(free, least, self.min_free), false))
+    }
+
+    /// Notes what the last look for the room of a start saw, bytes.
+    pub(super) fn set_owed(&self, free: u64, needed: u64) {
+        self.room.store(free, Ordering::Relaxed);
+        self.room_needed.store(needed, Ordering::Relaxed);
+    }
+
+    /// What is lacking, where changes wait for the room of a start.
+    pub(super) fn owed(&self) -> Option<String> {
+        if !self.owes_room.load(Ordering::Acquire) {
+            return None;
+        }
+        let (free, needed) = (self.room.load(Ordering::Relaxed), self.room_needed.load(Ordering::Relaxed));
+        let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
+        Some(format!(
+            "{free} MiB are free and {needed} MiB have to be, so that room is kept for a start on a full device (file RESERVE)"
+        ))
     }
 
     /// Looks at the file system, or at what was seen there just before.
@@ -252,6 +273,13 @@ pub(super) fn unavailable() -> Error {
     Error::unavailable("storage_unavailable", "the storage takes no changes at present; nothing is lost, try again")
 }
 
+/// Why changes are refused while less is free than has to be, bytes; `set` is what the settings say.
+fn too_little(free: u64, least: u64, set: u64) -> String {
+    let lowered = if least < set { ", lowered for this small device" } else { "" };
+    let (free, least) = (free >> 20, least.div_ceil(1 << 20));
+    format!("{free} MiB are free and {least} MiB have to be (storage.min_free_mb{lowered})")
+}
+
 /// What is to be kept free of a file system of so many bytes.
 pub(super) fn least(min_free: u64, all: u64) -> u64 {
     min_free.min((all / SYSTEM_PART).max(ENGINE_NEEDS.min(all / TINY_PART)))
@@ -310,6 +338,23 @@ mod tests {
         assert!(!is_scarce(512, 512, false) && is_scarce(511, 512, false));
         assert!(is_scarce(575, 512, true) && !is_scarce(576, 512, true));
         assert!(is_scarce(1, u64::MAX, true));
+    }
+
+    #[test]
+    fn a_refusal_says_how_much_room_is_lacking() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let health = Health::new(dir.path(), 0);
+        assert_eq!(health.owed(), None);
+        health.owes_room.store(true, Ordering::Release);
+        health.set_owed((3 << 20) + 5, (4 << 20) - 5);
+        let said = health.owed().expect("owed");
+        assert!(said.starts_with("3 MiB are free and 4 MiB have to be,") && said.ends_with("(file RESERVE)"), "{said}");
+        let said = "0 MiB are free and 24 MiB have to be (storage.min_free_mb, lowered for this small device)";
+        assert_eq!(too_little(5, 24 << 20, 512 << 20), said);
+        assert_eq!(
+            too_little(5 << 20, 24 << 20, 24 << 20),
+            "5 MiB are free and 24 MiB have to be (storage.min_free_mb)"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The store on RocksDB: one directory, one column family a table.
 
 mod activities;
+mod advice;
 mod archive;
 mod audit;
 mod barriers;
@@ -208,11 +209,14 @@ impl Rocks {
         let keep = || Reserve::for_start(&options.dir, log_limit(options.write_buffer), options.min_free, &health);
         let mut reserve = options.keep_room.then(keep);
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
-            .map_err(|error| cannot_open(&options.dir, &error))?;
+            .map_err(|error| advice::cannot_open(&options.dir, &error))?;
         directory.created()?;
         let db = Arc::new(db);
         if let Some(reserve) = &mut reserve {
             reserve.look(&health);
+            if let Some(why) = health.owed() {
+                tracing::warn!("changes are refused: {why}");
+            }
         }
         let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
         let keeper = Keeper::start(&db, &flushed, &health, reserve, options.sync)?;
@@ -251,6 +255,11 @@ impl Rocks {
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
         Ok(store)
+    }
+
+    /// Fails unless a directory is a data directory, or holds what may be one.
+    pub fn must_be_there(dir: &Path) -> Result<()> {
+        directory::must_be_there(dir)
     }
 
     fn family(&self, table: Table) -> Result<&rocksdb::ColumnFamily> {
@@ -367,11 +376,6 @@ fn reading(tier: Tier) -> ReadOptions {
         options.set_read_tier(ReadTier::BlockCache);
     }
     options
-}
-
-/// Why an engine does not open its files; what can be done about it stands in the README.
-fn cannot_open(dir: &Path, error: &rocksdb::Error) -> Error {
-    Error::Setup(format!("data directory {}: the storage engine cannot open db/: {error}", dir.display()))
 }
 
 /// An engine's error by its meaning.

@@ -66,7 +66,9 @@ impl Reserve {
         let Ok(system) = statvfs(dir) else { return };
         let free = system.f_bavail.saturating_mul(system.f_frsize);
         let all = system.f_blocks.saturating_mul(system.f_frsize);
-        if free < self.size + least(self.min_free, all) {
+        let needed = self.size + least(self.min_free, all);
+        health.set_owed(free, needed);
+        if free < needed {
             return;
         }
         match self.take() {

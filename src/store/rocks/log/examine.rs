@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::manifest::oldest_needed;
 use super::reader::{BLOCK, Batch, HEAD, Next, Reader};
 use crate::error::{Error, Result};
+use crate::store::rocks::advice;
 
 /// Most bytes of a batch that has no rows: a head, its own head, a note, and what is unused at the end of a block.
 const MOST_WITHOUT_ROWS: usize = HEAD + 12 + 11 + HEAD - 1;
@@ -35,9 +36,9 @@ struct Damage {
     bad: usize,
     /// The number of the first row behind the place, and of the last one.
     behind: Option<(u64, u64)>,
-    /// How many whole batches are behind the place, and how many changes put rows into them.
+    /// How many whole batches are behind the place, and how many writes put rows into them.
     batches: u64,
-    changes: u64,
+    whole: u64,
     /// Up to where the log was flushed, as a batch behind the place says.
     flushed: Option<u64>,
 }
@@ -46,7 +47,7 @@ impl Damage {
     fn new(file: &LogFile, at: usize, last: Option<u64>, bytes: &[u8]) -> Self {
         let (behind, flushed) = (None, None);
         let file = file.clone();
-        let mut damage = Self { file, at, gap: false, last, bytes: 0, bad: 0, behind, batches: 0, changes: 0, flushed };
+        let mut damage = Self { file, at, gap: false, last, bytes: 0, bad: 0, behind, batches: 0, whole: 0, flushed };
         let first = damage.take_in(bytes, at);
         damage.bad = first.unwrap_or(length(bytes)).saturating_sub(at);
         damage
@@ -62,7 +63,7 @@ impl Damage {
             let (begin, end) = self.behind.unwrap_or((first, 0));
             self.behind = Some((begin.min(first), end.max((first + rows).saturating_sub(1))));
             self.batches += 1;
-            self.changes += if rows > 0 { notes } else { 0 };
+            self.whole += if rows > 0 { notes } else { 0 };
             self.flushed = self.flushed.max(flushed);
         }
         first_at
@@ -90,24 +91,34 @@ impl Damage {
         end - self.last.unwrap_or(first.saturating_sub(1)).min(end)
     }
 
+    /// How many writes are lost, at least: those of acknowledged changes, and those of the work inside for them.
+    fn writes(&self) -> u64 {
+        // Rows between the chain and the first whole batch behind the place were in a batch that is none now.
+        let torn = match (self.last, self.behind) {
+            (Some(last), Some((first, _))) => first > last + 1,
+            _ => true,
+        };
+        self.whole + u64::from(torn)
+    }
+
     fn place(&self) -> String {
         let number = self.file.number;
         match self.gap {
-            true => format!("the log db/{number:06}.log does not go on where the one before it ends"),
-            false => format!("the log db/{number:06}.log is damaged at byte {}", self.at),
+            true => format!("db/{number:06}.log does not go on where the log before it ends"),
+            false => format!("db/{number:06}.log is damaged at byte {}", self.at),
         }
     }
 
     /// What an operator is told who would lose something.
     fn refusal(&self, data: &Path) -> Error {
-        let (place, rows, bytes) = (self.place(), self.rows(), self.bytes);
-        // The batch in which the damage is counts for one.
-        let changes = self.changes + 1;
+        let (place, writes, rows, bytes) = (self.place(), self.writes(), self.rows(), self.bytes);
+        let plural = if writes == 1 { "" } else { "s" };
         Error::Setup(format!(
-            "data directory {}: {place}, and what follows had been acknowledged: at least {changes} changes ({rows} \
-             rows, {bytes} bytes) would be lost; keep a copy of the directory, then restore a backup, or go on \
-             without them once with: tideline serve --accept-log-loss",
-            data.display()
+            "data directory {}: {place}. At least {writes} write{plural} from that place on would be lost (acknowledged \
+             changes, and internal work for them; {rows} rows, {bytes} bytes). First keep a copy of the directory. Then \
+             restore a backup, or start once without these writes: tideline serve --data-dir {} --accept-log-loss",
+            data.display(),
+            advice::shell_word(data)
         ))
     }
 }
@@ -128,12 +139,12 @@ pub(in crate::store::rocks) fn prepare(data: &Path, accept_loss: bool) -> Result
     }
     let Some(damage) = found.filter(Damage::is_something) else { return Ok(false) };
     let (file, offset) = (damage.file.path.display(), damage.at);
-    let (batches, changes, rows, bytes) = (damage.batches, damage.changes, damage.rows(), damage.bytes);
+    let (batches, writes, rows, bytes) = (damage.batches, damage.writes(), damage.rows(), damage.bytes);
     if !damage.loses() {
         tracing::warn!(%file, offset, batches, bytes, "the end of the log had not been flushed to the device and is torn; it is cut off");
     } else if accept_loss {
         let place = damage.place();
-        tracing::warn!(%file, offset, place, changes, rows, bytes, "acknowledged changes are lost, as --accept-log-loss allows");
+        tracing::warn!(%file, offset, place, writes, rows, bytes, "acknowledged changes are lost, as --accept-log-loss allows");
     } else {
         return Err(damage.refusal(data));
     }
@@ -143,7 +154,7 @@ pub(in crate::store::rocks) fn prepare(data: &Path, accept_loss: bool) -> Result
 
 fn unreadable(data: &Path, path: &Path, error: &io::Error) -> Error {
     let path = path.strip_prefix(data).unwrap_or(path).display();
-    Error::Setup(format!("data directory {}: cannot use {path}: {error}", data.display()))
+    advice::failed(data, &format!("cannot use {path}"), error)
 }
 
 /// The files of the log, oldest first.
