@@ -1,9 +1,9 @@
 //! What a web page may make a browser send: nothing that its user could not.
 //!
 //! A page of another origin may send a browser here, to any address that the browser reaches, so also to one of
-//! the loopback. It may not read the answer, but a change would have been made. Browsers say where a request comes
-//! from: `Sec-Fetch-Site`, where they trust the connection, and `Origin` with every change. What is no browser says
-//! neither.
+//! the loopback. It may not read the answer, but a change would have been made, or a stream be open. Browsers say where
+//! a request comes from: `Sec-Fetch-Site`, where they trust the connection, and `Origin` with every change and with
+//! every stream of a script. What is no browser says neither.
 //!
 //! A page may also give the name of its own server this server's address ("DNS rebinding"), and then be of the same
 //! origin. Then the request names a host that is not ours.
@@ -38,17 +38,23 @@ impl Access {
                 return Err(Problem::misdirected_request(host));
             }
         }
-        if request.method().is_safe() || self.may_change(request) {
+        if request.method().is_safe() || self.may_act(request) {
             return Ok(());
         }
-        Err(Problem::cross_origin(values(request, ORIGIN).next().flatten()))
+        Err(Problem::cross_origin(origin(request), "send changes"))
+    }
+
+    /// Refuses a stream that a page of another origin opens. The browser shows it nothing of the stream, but the user
+    /// would be online by it, and each one takes a place of the user's.
+    pub(super) fn check_stream(&self, request: &HttpRequest) -> Result<(), Problem> {
+        if self.may_act(request) { Ok(()) } else { Err(Problem::cross_origin(origin(request), "open streams")) }
     }
 
     fn is_ours(&self, host: Host<'_>) -> bool {
         matches!(host, Host::Address(_)) || host == Host::Name("localhost") || self.hosts.iter().any(|own| own.is(host))
     }
 
-    fn may_change(&self, request: &HttpRequest) -> bool {
+    fn may_act(&self, request: &HttpRequest) -> bool {
         let mut sites = values(request, SEC_FETCH_SITE).peekable();
         let origins = || values(request, ORIGIN);
         let from_here = if sites.peek().is_some() {
@@ -66,6 +72,11 @@ impl Access {
 fn hosts(request: &HttpRequest) -> impl Iterator<Item = Option<&str>> {
     let target = request.uri().authority().map(|authority| Some(authority.as_str()));
     target.into_iter().chain(values(request, HOST))
+}
+
+/// Which origin a page says that it has.
+fn origin(request: &HttpRequest) -> Option<&str> {
+    values(request, ORIGIN).next().flatten()
 }
 
 /// The values of a header; `None` for one that is no text.

@@ -112,18 +112,22 @@ impl Problem {
     /// The request is for a host that is none of this server's.
     pub(super) fn misdirected_request(host: &str) -> Self {
         let detail = format_args!(
-            "this server is not known as \"{host}\"; if it is, put the name into its setting server.allowed_hosts"
+            "\"{host}\" is not a name of this server. If clients should use this name, add it to server.allowed_hosts"
         );
         Self::new(StatusCode::MISDIRECTED_REQUEST, "misdirected_request", detail)
     }
 
-    /// A change that was sent by a page of another origin, if the browser says of which.
-    pub(super) fn cross_origin(origin: Option<&str>) -> Self {
-        let page = origin.map_or_else(|| "another origin".to_owned(), |origin| format!("the origin \"{origin}\""));
-        let detail = format_args!(
-            "a page of {page} may not change anything here; if it may, put its origin into the setting \
-             server.allowed_origins"
-        );
+    /// What a page of another origin may not do, and of which one if the browser says so.
+    pub(super) fn cross_origin(origin: Option<&str>, what: &str) -> Self {
+        let detail = match origin {
+            Some("null") => {
+                format!("pages without an origin may not {what}; serve the page under an http or https address")
+            }
+            Some(origin) => format!(
+                "pages of the origin \"{origin}\" may not {what}. To allow this origin, add it to server.allowed_origins"
+            ),
+            None => format!("pages of other origins may not {what}"),
+        };
         Self::new(StatusCode::FORBIDDEN, "cross_origin", detail)
     }
 

@@ -30,6 +30,7 @@ const PIECE: usize = 16 << 10;
 
 /// `GET /v1/users/{uid}/stream`
 pub(super) async fn listen(call: Call) -> Answer {
+    call.api.access.check_stream(&call.request)?;
     let user = call.user()?;
     call.no_query()?;
     let after = last_event_id(&call)?;

@@ -1,8 +1,11 @@
 //! What pages in a browser may do: every call with every way in which a browser, or what only looks like one, says
 //! where a request comes from and to whom it goes.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
 use super::calls::{CALLS, Call};
-use super::client::Server;
+use super::client::{PATIENCE, Server};
 use super::town::Town;
 
 /// The one answer to a request with just these headers: its status, and the code of its problem.
@@ -145,6 +148,66 @@ fn a_page_of_another_origin_may_ask_but_gets_no_leave_to_read() {
     let reply = server.call_as("OPTIONS", "/v1/users/1/following/2", "", &asked);
     reply.problem("a question before a change", 405, "method_not_allowed");
     assert_eq!(reply.header("access-control-allow-methods"), None);
+}
+
+/// The status of a stream that is asked for, of which no more than that is read.
+fn stream(server: &Server, headers: &str) -> u16 {
+    let mut connection = TcpStream::connect(server.address).unwrap();
+    connection.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = format!("GET /v1/users/7/stream HTTP/1.1\r\n{headers}accept: text/event-stream\r\n\r\n");
+    connection.write_all(request.replace("{at}", &server.address.to_string()).as_bytes()).unwrap();
+    let mut status = [0; 12];
+    connection.read_exact(&mut status).unwrap();
+    str::from_utf8(&status[9..]).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_page_of_another_origin_opens_no_stream() {
+    let settings =
+        [("TIDELINE__SERVER__ALLOWED_ORIGINS", "https://app.example.org"), ("TIDELINE__PRESENCE__TTL", "1s")];
+    let server = Server::with(&settings);
+    for headers in FROM_OTHERS {
+        for method in ["GET", "HEAD"] {
+            let headers = format!("{headers}accept: text/event-stream\r\n");
+            let (status, code) = answer(&server, method, "/v1/users/7/stream", &headers, "");
+            let wanted = if method == "GET" { "cross_origin" } else { "" };
+            assert_eq!((status, &*code), (403, wanted), "{method} {headers}");
+        }
+    }
+    assert_eq!(server.get("/v1/users/7/presence")["online"], false);
+    let allowed = [
+        "host: {at}\r\norigin: https://app.example.org\r\nsec-fetch-site: cross-site\r\n",
+        "host: {at}\r\norigin: https://app.example.org\r\n",
+    ];
+    for headers in FROM_HERE.iter().chain(&allowed) {
+        assert_eq!(stream(&server, headers), 200, "{headers}");
+    }
+}
+
+#[test]
+fn a_refusal_says_what_would_allow_it() {
+    let server = Server::start();
+    let detail = |method: &str, path: &str, headers: &[(&str, &str)]| {
+        let reply = server.call_as(method, path, "", headers);
+        let problem: serde_json::Value = serde_json::from_slice(&reply.bytes).unwrap();
+        problem["detail"].as_str().unwrap().to_owned()
+    };
+    let change = |origin: &str| detail("PUT", "/v1/users/1/following/2", &[("origin", origin)]);
+    assert_eq!(
+        change("https://evil.example"),
+        "pages of the origin \"https://evil.example\" may not send changes. To allow this origin, add it to \
+         server.allowed_origins"
+    );
+    assert_eq!(
+        change("null"),
+        "pages without an origin may not send changes; serve the page under an http or https address"
+    );
+    let image = detail("GET", "/v1/users/1/stream", &[("sec-fetch-site", "cross-site")]);
+    assert_eq!(image, "pages of other origins may not open streams");
+    assert_eq!(
+        detail("GET", "/v1/users/1/timeline", &[("host", "tideline")]),
+        "\"tideline\" is not a name of this server. If clients should use this name, add it to server.allowed_hosts"
+    );
 }
 
 #[test]

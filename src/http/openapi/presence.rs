@@ -6,7 +6,7 @@ use utoipa::openapi::{Object, Ref};
 
 use super::call::{Call, Shape, get, put};
 use super::parameters::header;
-use super::problems::{INVALID_HEADER, STOPPING, STREAM_LIMIT};
+use super::problems::{CROSS_ORIGIN, INVALID_HEADER, STOPPING, STREAM_LIMIT};
 use super::{content, schemas};
 use crate::http::presence::PresenceBody;
 
@@ -57,6 +57,7 @@ pub(super) fn calls() -> Vec<Call> {
             )])
             .answers_events("Events without an end", Shape::named("Event", event).with("EventName", schemas::enumeration(&["content", "edit", "delete", "reset"])), came)
             .problem(INVALID_HEADER)
+            .problem(CROSS_ORIGIN)
             .problem(STREAM_LIMIT)
             .problem(STOPPING),
     ];

@@ -24,8 +24,14 @@ pub(super) const INVALID_BODY: Known =
 pub(super) const TIME_AHEAD: Known = (
     400,
     "time_ahead",
-    "published_at: 1689089522000000 is more than 600 s after the server's clock, 1689089522000; times are \
-     milliseconds since 1970; it looks like microseconds",
+    "published_at: 1689089522000000 is more than 10m ahead of the clock (now 1689089522000); times are milliseconds \
+     since 1970; it looks like microseconds",
+);
+pub(super) const CROSS_ORIGIN: Known = (
+    403,
+    "cross_origin",
+    "pages of the origin \"https://evil.example\" may not open streams. To allow this origin, add it to \
+     server.allowed_origins",
 );
 pub(super) const CONTENT_NOT_FOUND: Known = (404, "content_not_found", "there is no content 32850");
 pub(super) const BODY_TIMEOUT: Known = (408, "body_timeout", "the body of the request took too long to arrive");
