@@ -65,5 +65,5 @@ async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
     let (request, kept) = query::page(call.query(["limit", "before", "after"])?)?;
     let page = call.read(move |feed, tier| feed.members(user, side, &request, tier)).await?;
-    reply::page(&call, &page.map(|member| Member::new(member, None)), kept)
+    reply::page(&page.map(|member| Member::new(member, None)), kept)
 }

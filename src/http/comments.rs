@@ -22,7 +22,8 @@ pub(super) async fn comment(mut call: Call) -> Answer {
         Ok((feed.counted(vec![Arc::new(comment)], Tier::Disk)?, new))
     };
     let (shown, new) = call.change(commented).await?;
-    answer_published(shown.first().ok_or_else(|| Problem::internal("a publish without an answer"))?, new)
+    let shown = shown.first().ok_or_else(|| Problem::internal("a publish without an answer"))?;
+    answer_published(shown, "../", new)
 }
 
 /// `GET /v1/content/{content_id}/comments`

@@ -36,13 +36,14 @@ pub(super) async fn publish(mut call: Call) -> Answer {
     let Some(shown) = published.pop() else {
         return Err(Problem::internal("a publish without an answer"));
     };
-    answer_published(&shown, new)
+    answer_published(&shown, "content/", new)
 }
 
-/// 201 with a new item, 200 with one that was published before, and its place.
-pub(super) fn answer_published(shown: &Shown, new: bool) -> Answer {
+/// 201 with a new item, 200 with one that was published before, and its place: below `folder`, which is relative to the
+/// address of the request, because a proxy may have taken a prefix from that.
+pub(super) fn answer_published(shown: &Shown, folder: &str, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
-    response.insert_header((LOCATION, format!("/v1/content/{}", shown.content.id)));
+    response.insert_header((LOCATION, format!("{folder}{}", shown.content.id)));
     Ok(reply::body(response, reply::encode(&Item::new(shown)?)?))
 }
 

@@ -96,7 +96,7 @@ pub(super) async fn of_content(call: Call) -> Answer {
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
     let (request, kept) = query::page([limit, before, after])?;
     let page = call.read(move |feed, tier| feed.reactors(id, kind, &request, tier)).await?;
-    reply::page(&call, &page.map(|member| Member::new(member, None)), kept)
+    reply::page(&page.map(|member| Member::new(member, None)), kept)
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`

@@ -110,5 +110,5 @@ async fn list(call: Call, side: Side) -> Answer {
         Ok(page.map(|member| Member::new(member, relations.next().map(|relation| relation.kind()))))
     };
     let page = call.read(read).await?;
-    reply::page(&call, &page, Kept { viewer, ..kept })
+    reply::page(&page, Kept { viewer, ..kept })
 }

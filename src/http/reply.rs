@@ -10,7 +10,7 @@ use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
-use super::call::{Answer, Call};
+use super::call::Answer;
 use super::held::{Counted, PIECE, Pieces, Room};
 use super::problem::Problem;
 use super::query::Kept;
@@ -137,11 +137,11 @@ pub(super) fn ok(value: &impl Serialize) -> Answer {
     Ok(body(HttpResponseBuilder::new(StatusCode::OK), encode(value)?))
 }
 
-/// 200 with a page of the list that `call` asks for, and its neighbours in a `Link` header.
-pub(super) fn page<T: Serialize, I: Display + Copy>(call: &Call, page: &Page<T, I>, kept: Kept<I>) -> Answer {
+/// 200 with a page of a list, and its neighbours in a `Link` header.
+pub(super) fn page<T: Serialize, I: Display + Copy>(page: &Page<T, I>, kept: Kept<I>) -> Answer {
     let mut text = Text::new(None);
     let ends = write_page(page, &mut text)?;
-    Ok(text_page(call, text, &ends, kept))
+    Ok(text_page(text, &ends, kept))
 }
 
 /// Writes a page; what is left to be said of it are its neighbours.
@@ -155,15 +155,16 @@ pub(super) fn write_page<T: Serialize, I: Display + Copy>(
 }
 
 /// 200 with a page that is written.
-pub(super) fn text_page<I: Display + Copy>(call: &Call, text: Text, ends: &Page<(), I>, kept: Kept<I>) -> HttpResponse {
+pub(super) fn text_page<I: Display + Copy>(text: Text, ends: &Page<(), I>, kept: Kept<I>) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     if ends.next.is_some() || ends.prev.is_some() {
-        response.insert_header((LINK, links(call.request.uri().path(), ends, kept)));
+        response.insert_header((LINK, links(ends, kept)));
     }
     text.answer(response)
 }
 
-fn links<T, I: Display>(path: &str, page: &Page<T, I>, kept: Kept<I>) -> String {
+/// Both are relative to the address of the request: a proxy may have taken a prefix from that.
+fn links<T, I: Display>(page: &Page<T, I>, kept: Kept<I>) -> String {
     let mut links = String::with_capacity(192);
     // A list between two bounds stays between them; with one bound alone, the page moves on from it.
     let bounds = kept.span.before.as_ref().zip(kept.span.after.as_ref());
@@ -174,7 +175,7 @@ fn links<T, I: Display>(path: &str, page: &Page<T, I>, kept: Kept<I>) -> String 
         if let Some(place) = place {
             let comma = if links.is_empty() { "" } else { ", " };
             // Writing to a string does not fail.
-            let _ = write!(links, "{comma}<{path}?{kept}{parameter}={place}");
+            let _ = write!(links, "{comma}<?{kept}{parameter}={place}");
             let _ = bound.map_or(Ok(()), |bound| write!(links, "&{other}={bound}"));
             let _ = write!(links, ">; rel=\"{rel}\"");
         }

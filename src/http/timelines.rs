@@ -46,7 +46,7 @@ where
     match kept.view.unwrap_or(View::Full) {
         View::Ids => {
             let page = call.read(move |feed, tier| read_page(feed, &request, tier)).await?;
-            reply::page(&call, &page.map(ItemId::from), kept)
+            reply::page(&page.map(ItemId::from), kept)
         }
         View::Full => {
             let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
@@ -57,7 +57,7 @@ where
                 reply::write_page(&Page { items, next: page.next, prev: page.prev }, text)
             };
             let (ends, text) = call.show(look, write).await?;
-            Ok(reply::text_page(&call, text, &ends, kept))
+            Ok(reply::text_page(text, &ends, kept))
         }
     }
 }

@@ -13,7 +13,7 @@ fn a_post_comes_into_every_list_at_its_place() {
     town.publish(draft.clone());
     town.check("published");
     let again = town.server.call("POST", "/v1/content", draft.to_string());
-    assert_eq!(again.header("location"), Some("/v1/content/40"));
+    assert_eq!(again.header("location"), Some("content/40"));
     assert_eq!(again.expect(200), town.model.alone(40));
     let other = draft.to_string().replace("late", "later");
     town.server.call("POST", "/v1/content", other).problem("another body", 409, "content_exists");

@@ -130,7 +130,7 @@ impl Town {
     pub(crate) fn publish(&mut self, draft: Value) -> Item {
         let reply = self.server.call("POST", "/v1/content", draft.to_string());
         let found = reply.expect(201);
-        let location = format!("/v1/content/{}", found["content_id"].as_str().unwrap());
+        let location = format!("content/{}", found["content_id"].as_str().unwrap());
         assert_eq!(reply.header("location"), Some(location.as_str()));
         self.published(&draft, "post", true, &found)
     }
@@ -159,7 +159,7 @@ impl Town {
     pub(crate) fn comment(&mut self, on: Item, mut draft: Value) -> Item {
         let reply = self.server.call("POST", &format!("/v1/content/{on}/comments"), draft.to_string());
         let found = reply.expect(201);
-        let location = format!("/v1/content/{}", found["content_id"].as_str().unwrap());
+        let location = format!("../{}", found["content_id"].as_str().unwrap());
         assert_eq!(reply.header("location"), Some(location.as_str()));
         draft["ref_id"] = json!(on);
         self.published(&draft, "comment", false, &found)

@@ -41,7 +41,8 @@ impl List<'_> {
 
     fn link(&self, links: &[(String, String)], rel: &str) -> Option<String> {
         let (_, url) = links.iter().find(|(other, _)| other == rel)?;
-        Some(url.strip_prefix(&format!("{}?", self.path)).unwrap_or_else(|| panic!("{url}")).to_owned())
+        // Relative to the address of the page itself.
+        Some(url.strip_prefix('?').unwrap_or_else(|| panic!("{url}")).to_owned())
     }
 
     /// All pages of every size down to the end and back up, by cursors and by links, and from between.

@@ -132,6 +132,38 @@ fn everything_works_below_a_prefix() {
 }
 
 #[test]
+fn addresses_in_headers_lead_on_below_a_prefix() {
+    let server = Server::start();
+    let proxy = proxy(server.address);
+    server.follow(1, 2, 5);
+    let made = |path: &str, body: &str| {
+        let reply = server.call("POST", path, body);
+        assert_eq!(reply.status, 201, "{}", reply.text());
+        // The address that the client of the proxy has asked, and so the one that it begins from.
+        let place = resolve(&format!("/tideline{path}"), reply.header("location").unwrap());
+        let (status, _, item) = fetch(proxy, &place);
+        assert_eq!((status, item.as_str()), (200, reply.text()), "{place}");
+    };
+    made("/v1/content", r#"{"author_id":2,"content_id":40,"published_at":100}"#);
+    made("/v1/content", r#"{"author_id":2,"content_id":41,"published_at":101}"#);
+    made("/v1/content/40/comments", r#"{"author_id":3,"content_id":42,"published_at":102}"#);
+    let path = "/tideline/v1/users/1/timeline";
+    let mut seen = Vec::new();
+    let mut query = Some("?view=ids&limit=1".to_owned());
+    while let Some(asked) = query {
+        let (status, head, page) = fetch(proxy, &format!("{path}{asked}"));
+        assert_eq!(status, 200, "{asked}: {head}");
+        let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+        seen.push(page["items"][0]["content_id"].as_str().unwrap().to_owned());
+        let links = head.lines().find_map(|line| line.strip_prefix("link: ")).unwrap();
+        // A query alone takes the place of the query that was asked.
+        let next = links.split(", ").find_map(|link| link.strip_prefix('<')?.strip_suffix(">; rel=\"next\""));
+        query = next.map(|next| next.to_owned()).inspect(|next| assert!(next.starts_with('?'), "{next}"));
+    }
+    assert_eq!(seen, ["41", "40"]);
+}
+
+#[test]
 fn the_root_says_what_there_is() {
     let server = Server::start();
     let bytes = server.raw(b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");

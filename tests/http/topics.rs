@@ -29,7 +29,7 @@ fn a_topic_lists_its_items_newest_first() {
     let first = server.call("GET", list, "");
     assert_eq!(
         first.header("link"),
-        Some(format!("<{list}&before=102-4>; rel=\"next\", <{list}&after=102-5>; rel=\"prev\"").as_str())
+        Some("<?limit=2&before=102-4>; rel=\"next\", <?limit=2&after=102-5>; rel=\"prev\"")
     );
     let first = first.expect(200);
     assert_eq!((ids(&first), &first["next"], &first["prev"]), (vec![5, 4], &json!("102-4"), &json!("102-5")));
@@ -65,7 +65,7 @@ fn any_characters_name_a_topic() {
         let path = format!("/v1/topics/{}/content", escaped(topic));
         let reply = server.call("GET", &path, "");
         assert_eq!(ids(&reply.expect(200)), [id], "{topic:?}");
-        let link = format!("<{path}?after={id}-{id}>; rel=\"prev\"");
+        let link = format!("<?after={id}-{id}>; rel=\"prev\"");
         assert_eq!(reply.header("link"), Some(link.as_str()), "{topic:?}");
     }
     for (path, id) in [("a+b", 6), ("a%2fb", 1), ("%61%2Bb", 6), ("100%25", 3), ("%252F", 4), ("&=;", 17), ("a%20b", 7)]

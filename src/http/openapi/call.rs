@@ -307,10 +307,14 @@ impl Good {
         }
         for name in self.headers {
             let (about, schema) = match name {
-                "Location" => ("Where the item is", schemas::text("^/v1/content/[1-9][0-9]{0,18}$")),
-                "Link" => {
-                    ("The pages `next` and `prev`, where there are any (RFC 8288)", Object::with_type(Type::String))
-                }
+                "Location" => (
+                    "Where the item is, relative to the address of the request",
+                    schemas::text(r"^(content|\.\.)/[1-9][0-9]{0,18}$"),
+                ),
+                "Link" => (
+                    "The pages `next` and `prev`, where there are any (RFC 8288), relative to the address of the request",
+                    Object::with_type(Type::String),
+                ),
                 _ => ("", Object::with_type(Type::String)),
             };
             response =
