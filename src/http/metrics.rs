@@ -112,7 +112,7 @@ impl Scrape {
         let usage = self.api.feed().reaction_lanes();
         page.fill(
             ["tideline_reactions_waiting", "tideline_reactions_waiting_limit"],
-            ["Changes of reactions that wait or are being written.", "Those that may wait."],
+            ["Changes of reactions that wait or are being written.", "Most changes of reactions that may wait."],
             usage.waiting,
         )?;
         page.one(Counter, "tideline_reactions_total", "Changes of reactions that were answered.", usage.changes)?;
@@ -151,7 +151,7 @@ impl Scrape {
         )?;
         page.fill(
             ["tideline_trim_candidates", "tideline_trim_candidates_limit"],
-            ["Inboxes, outboxes and topics that wait for a trim.", "Those that may wait."],
+            ["Inboxes, outboxes and topics that wait for a trim.", "Most changes of reactions that may wait."],
             usage.candidates,
         )?;
         page.one(
@@ -229,7 +229,7 @@ impl Scrape {
         page.one(
             Gauge,
             "tideline_stream_readers_stale",
-            "Users with a new stream for whom it is being read whose items they are shown.",
+            "Users whose first stream is open while the list of their authors is still being read.",
             streams.stale,
         )?;
         page.one(
@@ -349,7 +349,10 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
     )?;
     page.fill(
         ["tideline_memtable_bytes", "tideline_memtable_limit_bytes"],
-        ["Memory of rows not yet in table files.", "From here on they are written to table files."],
+        [
+            "Memory of rows not yet in table files.",
+            "Memory of unwritten rows at which they are written to table files.",
+        ],
         usage.memtables,
     )?;
     page.fill(
@@ -359,7 +362,10 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
     )?;
     page.fill(
         ["tideline_unpushed_rows", "tideline_unpushed_rows_limit"],
-        ["Authors in memory who have items that were not pushed to all.", "Such authors that fit."],
+        [
+            "Authors in memory who have items that were not pushed to all.",
+            "Most authors kept in memory who have items that were not pushed to all.",
+        ],
         usage.unpushed,
     )?;
     page.one(
@@ -379,7 +385,7 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
     page.each(
         Gauge,
         "tideline_filter_keys_limit",
-        "Keys that it has its size for; with more it errs more often, on the safe side.",
+        "Keys for which a filter is sized; with more, it causes more look-ups and no wrong answer.",
         "filter",
         filters().map(|filter| (filter.name, filter.keys.limit)),
     )?;

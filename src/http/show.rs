@@ -275,7 +275,10 @@ pub(super) struct VerificationBody {
 pub(super) struct ExplanationBody {
     pub(super) user_id: UserId,
     pub(super) content_id: ContentId,
+    /// Whether the timeline shows the item.
     pub(super) listed: bool,
+    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`, or
+    /// `changed_meanwhile` where something changed while the answer was made.
     pub(super) reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -283,14 +286,21 @@ pub(super) struct ExplanationBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     pub(super) published_at: Option<Millis>,
+    /// The user follows the author.
     pub(super) following: bool,
+    /// The user has muted the author.
     pub(super) muted: bool,
+    /// The author hides its content from the user.
     pub(super) hidden: bool,
+    /// A follow or unfollow of this author is still being applied to the inbox.
     pub(super) unsettled: bool,
+    /// The fan-out of the item is not done.
     pub(super) pending: bool,
+    /// The inbox has a row for the item, above the floor.
     pub(super) in_inbox: bool,
-    /// `null` for an inbox that is complete to its end.
+    /// The inbox is complete only above this cursor; `null` for one that is complete to its end.
     #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
     pub(super) floor: Option<Cursor>,
+    /// A read takes the item from the author's outbox.
     pub(super) pulled: bool,
 }

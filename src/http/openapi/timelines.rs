@@ -35,7 +35,7 @@ pub(super) fn calls() -> Vec<Call> {
             .about("All live broadcast items of the user.")
             .leads_to("listUserContent", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
         page_of_content(get("/v1/topics/{topic}/content", "listTopicContent", "The newest items that name a topic"))
-            .about("Broadcast or not; no deeper than `topics.limit`, and a little slack."),
+            .about("Broadcast or not; the newest `topics.limit` of them."),
     ];
     calls.into_iter().map(|call| call.tag("timelines")).collect()
 }
