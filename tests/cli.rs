@@ -204,6 +204,55 @@ fn who_may_not_use_a_directory_is_told_alike_by_all_commands() {
 }
 
 #[test]
+fn damaged_files_come_with_what_to_do() {
+    let place = Place::new();
+    place.file("f", "1,2\n");
+    place.run(&["import", "--follows", "f"]).ok();
+    let files = |place: &Place| -> Vec<_> {
+        let listed = std::fs::read_dir(place.data().join("db")).expect("listed");
+        listed.map(|entry| entry.expect("listed").path()).collect()
+    };
+    let is = |path: &std::path::Path, words: &str| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().contains(words))
+    };
+    let restore = "Keep a copy of the directory, then restore a backup.\n";
+    // A table file that is gone, one with other bytes, and then a list of files with other bytes.
+    let tables: Vec<_> = files(&place).into_iter().filter(|path| is(path, ".sst")).collect();
+    let kept: Vec<_> = tables.iter().map(|path| std::fs::read(path).expect("reads")).collect();
+    std::fs::remove_file(&tables[0]).expect("removes");
+    for command in [&["check"][..], &["stats"], &["serve", "--listen", "127.0.0.1:0"]] {
+        let ran = place.run(command).failed("the storage engine cannot open db/: ");
+        assert!(ran.err.ends_with(restore), "{}", ran.err);
+    }
+    for (path, bytes) in tables.iter().zip(&kept) {
+        let bytes: Vec<_> = bytes.iter().enumerate().map(|(at, b)| if at < 40 { b ^ 0x55 } else { *b }).collect();
+        std::fs::write(path, bytes).expect("writes");
+    }
+    let ran = place.run(&["check"]);
+    assert!(ran.code == Some(1) && ran.err.contains("Corruption") && ran.err.ends_with(restore), "{ran:?}");
+    for (path, bytes) in tables.iter().zip(&kept) {
+        std::fs::write(path, bytes).expect("writes");
+    }
+    for path in files(&place).into_iter().filter(|path| is(path, "MANIFEST")) {
+        let mut bytes = std::fs::read(&path).expect("reads");
+        bytes[20] ^= 1;
+        std::fs::write(&path, bytes).expect("writes");
+    }
+    let ran = place.run(&["check"]).failed("the storage engine cannot open db/: Corruption: ");
+    assert!(ran.err.ends_with(restore), "{}", ran.err);
+}
+
+#[test]
+fn a_compaction_says_what_is_left() {
+    let place = Place::new();
+    place.file("f", "1,2\n");
+    place.file("c", "10,2,1000\n");
+    place.run(&["import", "--follows", "f", "--content", "c"]).ok();
+    let ran = place.run(&["compact"]).ok();
+    assert!(ran.out.contains("\ninboxes: 1 user, 1 entry, the largest has 1 (limit 1000, slack 250)\n"), "{}", ran.out);
+}
+
+#[test]
 fn stats_count_rows_without_changing_anything() {
     let place = Place::new();
     for command in ["stats", "check"] {
@@ -296,6 +345,25 @@ fn serving_stops_in_order_and_holds_its_directory() {
         assert_eq!(server.signal(signal), Some(0), "{signal}");
         place.run(&["stats"]).ok();
     }
+}
+
+#[test]
+fn the_log_says_when_a_server_has_stopped() {
+    let place = Place::new();
+    let mut child = place.command(&["serve", "--listen", "127.0.0.1:0"]).spawn().expect("starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("a line");
+    let address = line.trim_end().strip_prefix("listening on http://").expect("ready");
+    let other = Place::new();
+    let words =
+        format!("tideline: cannot listen on {address}: Address already in use (os error 98); choose another port");
+    other.run(&["serve", "--listen", address]).failed(&words);
+    let sent = Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+    let ended = child.wait_with_output().expect("ends");
+    let log = String::from_utf8(ended.stderr).expect("text");
+    let said: Vec<_> = log.lines().filter_map(|line| line.rsplit_once(": ")).map(|(_, said)| said).collect();
+    assert_eq!(said.last_chunk(), Some(&["stopping", "stopped"]), "{log}");
 }
 
 #[test]
