@@ -142,6 +142,7 @@ impl Call {
         let mut text = Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout)?));
         self.look(move |feed| -> Result<_, Problem> {
             let seen = look(feed, Tier::Disk, &mut |bytes| text.grow(bytes))?;
+            text.reserve_writing()?;
             let seen_bytes = text.used();
             let rest = write(seen, &mut text)?;
             text.shrink(seen_bytes);
@@ -193,5 +194,51 @@ impl Call {
             self.api.timed_out.fetch_add(1, Ordering::Relaxed);
             late()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use actix_web::FromRequest;
+    use actix_web::test::TestRequest;
+
+    use super::*;
+    use crate::http::api::tests::api;
+
+    #[actix_web::test]
+    async fn an_answer_for_which_there_is_no_room_is_not_written_and_soon_not_read() {
+        let api = api();
+        let (request, mut payload) = TestRequest::default().to_http_parts();
+        let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
+        let call = Call::new(Arc::clone(&api), request, payload, Instant::now());
+        let counts = Arc::new([const { AtomicUsize::new(0) }; 2]);
+        let show = async || {
+            let [looked, written] = [Arc::clone(&counts), Arc::clone(&counts)];
+            let look = move |_: &Feed, tier, count: &mut Count<'_>| {
+                looked[0].fetch_add(usize::from(tier == Tier::Disk), Ordering::Relaxed);
+                count(12 << 20)
+            };
+            let write = move |(), text: &mut Text| {
+                written[1].fetch_add(1, Ordering::Relaxed);
+                text.write(&"")
+            };
+            call.show(look, write).await.is_ok()
+        };
+        let counted = || counts.each_ref().map(|count| count.load(Ordering::Relaxed));
+        assert!(show().await);
+        assert_eq!(counted(), [1, 1]);
+        let answers = &api.limits.answers;
+        let most = answers.take(answers.limit() - (20 << 20)).expect("free");
+        assert!(!show().await, "what it is made of has room, its text has none");
+        assert_eq!(counted(), [2, 1]);
+        let more = answers.take(8 << 20).expect("free");
+        assert!(!show().await, "the last part is for answers that are begun");
+        assert_eq!(counted(), [2, 1]);
+        assert_eq!(answers.refused(), 2);
+        drop((most, more));
+        assert_eq!(answers.fill().used, 0);
+        assert!(show().await);
     }
 }

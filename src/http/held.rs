@@ -25,6 +25,8 @@ const SMALL: usize = 16 << 10;
 pub(super) const PIECE: usize = 16 << 10;
 /// Room is taken and given back in steps of this size, bytes.
 const STEP: usize = 64 << 10;
+/// The last part of all the memory is for answers that are begun: 16 MiB, as much as the largest page takes.
+const LAST: usize = 16;
 /// A client has the time of a request to take a large answer, and a second for so many bytes of it. So nobody holds
 /// the memory of all by reading slowly.
 const SLOWEST: usize = 64 << 10;
@@ -41,10 +43,11 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// With nothing in it yet, for a request that may take so long. Fails where not even a step is free, so that
-    /// nothing is read in vain.
+    /// With nothing in it yet, for a request that may take so long. Fails where little is free, so that nothing is read
+    /// in vain: else each of many who ask again and again would have its answer read, and half of it written.
     pub(super) fn new(gate: &Gate, patience: Duration) -> Result<Self, Problem> {
-        Ok(Self::of(gate, gate.take(STEP)?, STEP.min(gate.limit()), patience))
+        let places = gate.take_and_leave(STEP, gate.limit() / LAST)?;
+        Ok(Self::of(gate, places, STEP.min(gate.limit()), patience))
     }
 
     /// Of places that are taken already, for `taken` bytes.

@@ -118,10 +118,19 @@ impl Gate {
 
     /// Takes `n`, or turns the request away. More than there is in all counts as all of it.
     pub(super) fn take(&self, n: usize) -> Result<Places, Problem> {
-        self.take_quietly(n).ok_or_else(|| {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            Problem::overloaded()
-        })
+        self.take_quietly(n).ok_or_else(|| self.refuse())
+    }
+
+    fn refuse(&self) -> Problem {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        Problem::overloaded()
+    }
+
+    /// The same where so many more are to stay free.
+    pub(super) fn take_and_leave(&self, n: usize, left: usize) -> Result<Places, Problem> {
+        let wanted = n.saturating_add(left).div_ceil(self.unit).min(self.units);
+        let is_there = self.free.available_permits() >= wanted;
+        is_there.then(|| self.take_quietly(n)).flatten().ok_or_else(|| self.refuse())
     }
 
     /// The same for who can wait. They are served in the order of their coming.

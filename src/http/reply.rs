@@ -51,6 +51,12 @@ impl Text {
         self.room.as_mut().map_or(Ok(()), |room| room.grow(bytes))
     }
 
+    /// Sets memory aside for all that is to be written of what it is made of, which is about as much again. Fails before
+    /// anything is written.
+    pub(super) fn reserve_writing(&mut self) -> Result<(), Error> {
+        self.room.as_mut().map_or(Ok(()), |room| room.reserve(2 * room.used()))
+    }
+
     /// How much is set aside.
     pub(super) fn used(&self) -> usize {
         self.room.as_ref().map_or(0, Room::used)
