@@ -20,6 +20,10 @@ impl Feed {
         if present.seen().is_some_and(|seen| now.saturating_sub(seen) <= refresh) {
             return Ok(present);
         }
+        // Of a user who is not known, nothing is written down: there is no inbox to keep, and a follow does it.
+        if present == Activity::default() && self.authors(user, tier)?.iter().all(|author| *author == user) {
+            return Ok(present);
+        }
         if tier == Tier::Memory {
             return Err(Error::NotCached);
         }

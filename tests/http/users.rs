@@ -103,3 +103,24 @@ fn counts_follow_every_change_at_once() {
     let (_, data) = server.stop("KILL");
     assert_eq!(Server::on(data, &[]).get("/v1/users/1"), answer);
 }
+
+#[test]
+fn a_read_for_a_user_of_whom_nothing_is_known_leaves_nothing_behind() {
+    for own in ["false", "true"] {
+        let server = Server::with(&[("TIDELINE__TIMELINE__INCLUDE_OWN", own)]);
+        server.follow(1, 2, 10);
+        server.publish(10, 2, 100);
+        assert_eq!(server.ids("/v1/users/1/timeline"), [10]);
+        server.settle();
+        let before = server.get("/v1/admin/stats")["tables"].take();
+        for path in ["timeline", "timeline?view=ids", "timeline/unread", "marker", "content", "followers", "presence"] {
+            server.get(&format!("/v1/users/77/{path}"));
+            server.get(&format!("/v1/users/2/{path}"));
+        }
+        server.settle();
+        assert_eq!(server.get("/v1/admin/stats")["tables"], before, "own content {own}");
+        // From the first follow on there is something to keep.
+        server.follow(77, 2, 20);
+        assert_eq!(server.ids("/v1/users/77/timeline"), [10]);
+    }
+}
