@@ -80,6 +80,7 @@ const FOREIGN: [(&str, &[&str]); 11] = [
         "rustix",
         &[
             "src/clock.rs",
+            "src/http/pools.rs",
             "src/server/files.rs",
             "src/store/rocks/advice.rs",
             "src/store/rocks/directory.rs",

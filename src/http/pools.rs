@@ -5,6 +5,11 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::problem::Problem;
 
+/// How much these threads stand back behind those that answer from memory, where there are not processors enough for all:
+/// one of these gets a third of the time of one of those. There are hundreds of these at work when much is asked for, and
+/// without it a small answer waits for its turn among them.
+const NICE: i32 = 5;
+
 /// Threads for changes. The more of them are in one flush of the log, the less each costs.
 const CHANGES: usize = 384;
 /// Threads for reads.
@@ -52,9 +57,18 @@ impl Pools {
 
 impl Pool {
     fn new(name: &'static str, threads: usize) -> Self {
+        let mut runtime = Builder::new_current_thread();
+        runtime.thread_name(name).max_blocking_threads(threads).on_thread_start(stand_back);
         // Without timers and sockets there is nothing in it that could fail.
-        Self(Builder::new_current_thread().thread_name(name).max_blocking_threads(threads).build().ok())
+        Self(runtime.build().ok())
     }
+}
+
+/// Lets other threads go first. On Linux this is of the thread; elsewhere it would be of the process.
+fn stand_back() {
+    // A system that does not allow it runs all threads alike, as without it.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(NICE);
 }
 
 impl Drop for Pool {

@@ -74,6 +74,11 @@ impl Server {
         &self.data
     }
 
+    /// The server's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// A call with a body; empty for none.
     pub(crate) fn call(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Reply {
         self.attempt(method, path, body).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
@@ -168,7 +173,7 @@ impl Server {
 
     /// Sends a signal.
     pub(crate) fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.pid().to_string();
         assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
     }
 

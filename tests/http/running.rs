@@ -95,3 +95,21 @@ fn a_data_directory_in_use_is_named() {
     assert!(said.contains(server.data().path().to_str().unwrap()), "{said}");
     assert_eq!(server.get("/readyz")["status"], "ready");
 }
+
+/// What a small answer from memory takes must not wait for its turn among the hundreds of threads that make changes and
+/// read from the disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_may_block_stand_back_behind_those_that_answer() {
+    let server = Server::start();
+    server.publish(1, 2, 3);
+    server.get("/v1/users/1/timeline");
+    let mut nices = std::collections::BTreeMap::new();
+    for thread in std::fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap() {
+        let stat = std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap();
+        let (name, rest) = stat.split_once('(').unwrap().1.rsplit_once(')').unwrap();
+        nices.insert(name.to_owned(), rest.split_whitespace().nth(16).unwrap().parse::<i32>().unwrap());
+    }
+    let answering: Vec<_> = nices.iter().filter(|(name, _)| name.starts_with("actix-rt")).collect();
+    assert!(!answering.is_empty() && answering.iter().all(|(_, nice)| **nice < nices["change"]), "{nices:?}");
+}
