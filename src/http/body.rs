@@ -16,6 +16,10 @@ use super::held::Room;
 use super::limits::{Gate, Places};
 use super::problem::Problem;
 
+/// After so many bytes, the other requests of the thread have a turn. Else one that comes as fast as it is read would keep
+/// them waiting for megabytes.
+const TURN: usize = 64 << 10;
+
 /// A body as it came, with the memory set aside for it.
 #[derive(Debug)]
 pub(super) struct Body {
@@ -31,6 +35,7 @@ impl Body {
     pub(super) async fn read(payload: Payload, limit: usize, memory: &Gate) -> Result<Self, Problem> {
         let mut body = Self { bytes: Vec::new(), memory: memory.take(0)?, gate: memory.clone() };
         let mut parts = pin!(BodyStream::new(payload));
+        let mut turn = 0;
         while let Some(part) = poll_fn(|context| parts.as_mut().poll_next(context)).await {
             let part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
             let length = body.bytes.len() + part.len();
@@ -45,6 +50,11 @@ impl Body {
                 body.bytes.reserve_exact(room - body.bytes.len());
             }
             body.bytes.extend_from_slice(&part);
+            turn += part.len();
+            if turn >= TURN {
+                turn = 0;
+                tokio::task::yield_now().await;
+            }
         }
         Ok(body)
     }
@@ -132,6 +142,11 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for UpTo<T, MA
 
 #[cfg(test)]
 mod tests {
+    use std::future::Future;
+
+    use actix_web::FromRequest;
+    use actix_web::test::TestRequest;
+
     use super::*;
 
     #[derive(Debug, serde::Deserialize)]
@@ -139,6 +154,23 @@ mod tests {
     struct Pair {
         a: u8,
         b: UpTo<u8, 2>,
+    }
+
+    #[actix_web::test]
+    async fn while_a_large_body_comes_others_have_their_turns() {
+        let gate = Gate::new(1 << 20, 1024);
+        for (bytes, turns) in [(TURN - 1, 1), (TURN, 2)] {
+            let (request, mut payload) = TestRequest::default().set_payload(vec![b' '; bytes]).to_http_parts();
+            let payload = Payload::from_request(&request, &mut payload).await.expect("has one");
+            let mut reading = pin!(Body::read(payload, 1 << 20, &gate));
+            let mut polls = 0;
+            let body = poll_fn(|context| {
+                polls += 1;
+                reading.as_mut().poll(context)
+            });
+            assert_eq!(body.await.expect("is read").bytes.len(), bytes);
+            assert_eq!(polls, turns, "{bytes} bytes");
+        }
     }
 
     #[test]
