@@ -112,7 +112,7 @@ reactions: build ## 50,000 likes and unlikes at once, and a comparison of all co
 	python3 tests/reactions.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: memory-attack
-memory-attack: build ## full pages that nobody reads, idle streams, large batches and a long scan, all at once, below 1 GiB: ARGS=
+memory-attack: build ## full pages that nobody reads, idle streams, large batches and a long scan, all at once: memory, and answers to others: ARGS=
 	python3 tests/memory_attack.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: prove
