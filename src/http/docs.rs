@@ -5,7 +5,7 @@
 //! would show when the stream has ended; `docs.js` shows it as it comes.
 
 use std::io::{Cursor, Read};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
@@ -15,6 +15,7 @@ use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
 use super::call::{Answer, Call};
+use super::held;
 use super::openapi;
 use super::problem::Problem;
 
@@ -34,7 +35,8 @@ pub(super) async fn description(call: Call) -> Answer {
             JSON.get_or_init(|| json.into())
         }
     };
-    Ok(HttpResponseBuilder::new(StatusCode::OK).content_type("application/json").body(json.clone()))
+    let response = HttpResponseBuilder::new(StatusCode::OK).content_type("application/json").finish();
+    Ok(held::shared(response, json.clone()))
 }
 
 /// `GET /`: to the page, and for a client that does not follow, a word on what there is.
@@ -73,21 +75,34 @@ pub(super) async fn start(call: Call) -> Answer {
 
 /// `GET /docs/swagger-ui.css`
 pub(super) async fn style(call: Call) -> Answer {
+    static STYLE: OnceLock<Bytes> = OnceLock::new();
     call.no_query()?;
-    unpacked(&call, "swagger-ui.css", "text/css; charset=utf-8").await
+    unpacked(&call, &STYLE, "swagger-ui.css", "text/css; charset=utf-8").await
 }
 
 /// `GET /docs/swagger-ui-bundle.js`
 pub(super) async fn script(call: Call) -> Answer {
+    static SCRIPT: OnceLock<Bytes> = OnceLock::new();
     call.no_query()?;
-    unpacked(&call, "swagger-ui-bundle.js", "text/javascript; charset=utf-8").await
+    unpacked(&call, &SCRIPT, "swagger-ui-bundle.js", "text/javascript; charset=utf-8").await
 }
 
-/// A file of Swagger UI. It is unpacked each time, on a thread that may block: some ten milliseconds, seldom, and
-/// no memory kept.
-async fn unpacked(call: &Call, name: &'static str, media_type: &str) -> Answer {
-    let bytes = call.look(move |_| unpack(name).map_err(Problem::internal)).await?;
-    Ok(part(media_type, bytes))
+/// A file of Swagger UI. It is unpacked once, on a thread that may block, and kept: the two take 1.7 MB, and all
+/// answers share them.
+async fn unpacked(call: &Call, kept: &'static OnceLock<Bytes>, name: &'static str, media_type: &str) -> Answer {
+    if kept.get().is_none() {
+        call.look(move |_| -> Result<(), Problem> {
+            static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+            let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.get().is_none() {
+                let bytes = unpack(name).map_err(Problem::internal)?;
+                kept.get_or_init(|| bytes);
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(part(media_type, kept.get().cloned().unwrap_or_default()))
 }
 
 fn unpack(name: &str) -> Result<Bytes, String> {
@@ -108,5 +123,5 @@ fn unpack(name: &str) -> Result<Bytes, String> {
 fn part(media_type: &str, bytes: Bytes) -> actix_web::HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     response.insert_header((CACHE_CONTROL, "max-age=3600"));
-    response.content_type(media_type).body(bytes)
+    held::shared(response.content_type(media_type).finish(), bytes)
 }

@@ -149,10 +149,10 @@ impl Drop for Pieces {
     }
 }
 
-/// A body with the memory set aside for it.
+/// A body with the memory set aside for it; none for bytes that are there once for all answers.
 struct Held {
     rest: Bytes,
-    _memory: Places,
+    _memory: Option<Places>,
 }
 
 impl MessageBody for Held {
@@ -174,6 +174,12 @@ impl MessageBody for Held {
 /// That the body of a response is counted already.
 pub(super) struct Counted;
 
+/// A response of bytes that all such responses share. Only what is on its way to a client takes memory.
+pub(super) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
+    response.extensions_mut().insert(Counted);
+    response.map_body(|_, _| BoxBody::new(Held { rest: bytes, _memory: None }))
+}
+
 /// Sets memory aside for an answer that is not counted yet, if it is a large one, until it is sent. The answer to a
 /// change is never refused, for the change is made: its size is that of a body, and those are counted.
 pub(super) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Gate) -> Result<HttpResponse, Problem> {
@@ -187,7 +193,7 @@ pub(super) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Gate)
     let reads = [Method::GET, Method::HEAD].contains(request.method());
     let memory = if reads { memory.take(size)? } else { memory.take_what_is_free(size)? };
     Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(rest) => BoxBody::new(Held { rest, _memory: memory }),
+        Ok(rest) => BoxBody::new(Held { rest, _memory: Some(memory) }),
         Err(body) => body,
     }))
 }
@@ -224,6 +230,20 @@ mod tests {
         assert_eq!(memory.fill().used, 0);
         assert!(held(TestRequest::get(), 200_000, &memory).is_ok(), "more than there is passes alone");
         drop(small);
+    }
+
+    #[actix_web::test]
+    async fn shared_bytes_go_out_in_pieces_and_count_once() {
+        let memory = Gate::new(100_000, 1);
+        let bytes = Bytes::from(vec![7; 90_000]);
+        let request = TestRequest::get().to_http_request();
+        let answers: Vec<_> = (0..5).map(|_| shared(HttpResponse::Ok().finish(), bytes.clone())).collect();
+        for answer in answers {
+            let mut body = Box::pin(hold(&request, answer, &memory).expect("never refused").into_body());
+            assert_eq!((body.size(), memory.fill().used), (BodySize::Sized(90_000), 0));
+            let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+            assert_eq!(first.and_then(Result::ok).map(|piece| piece.len()), Some(PIECE));
+        }
     }
 
     #[test]
