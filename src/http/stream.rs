@@ -16,7 +16,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::api::Api;
 use super::call::{Answer, Call};
-use super::connections::Held;
+use super::connections::{ClientEnd, Held, Watch};
 use super::events;
 use super::problem::Problem;
 use crate::feed::Feed;
@@ -52,7 +52,8 @@ pub(super) async fn listen(call: Call) -> Answer {
         Some(connection) => connection.keep(place),
         None => return Err(Problem::internal("nothing is known of this connection")),
     }
-    let mut response = response.body(Body::new(&call.api, user, opened));
+    let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
+    let mut response = response.body(Body::new(&call.api, user, opened, client));
     // HTTP/1.0 knows no chunks: the body is sent as it is, and the end of the connection ends it.
     response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
     Ok(response)
@@ -116,19 +117,21 @@ struct Body {
     /// Counts what was missed and is in `text`, or with the connection: until that asks for more.
     held: Option<Share>,
     stream: Stream,
+    /// Tells when the client closes its end: nobody is there any more to take events.
+    client: Option<Watch>,
     /// Nothing comes after `text`.
     over: bool,
     heartbeat: Interval,
 }
 
 impl Body {
-    fn new(api: &Arc<Api>, user: UserId, opened: Opened) -> Self {
+    fn new(api: &Arc<Api>, user: UserId, opened: Opened, client: Option<Watch>) -> Self {
         let mut heartbeat = interval(api.heartbeat);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         heartbeat.reset();
         let (api, stream) = (Arc::clone(api), opened.stream);
         let text = opened.text;
-        let mut body = Self { api, user, text, catch_up: None, held: None, stream, over: false, heartbeat };
+        let mut body = Self { api, user, text, catch_up: None, held: None, stream, client, over: false, heartbeat };
         body.catch_up(opened.missed);
         body
     }
@@ -228,6 +231,9 @@ impl MessageBody for Body {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
         // What was handed over last is on its way.
         self.held = None;
+        if self.client.as_ref().is_some_and(|client| client.is_closed(context)) {
+            return Poll::Ready(None);
+        }
         self.over = self.over || !self.gather(context);
         if !self.text.is_empty() {
             self.heartbeat.reset();

@@ -34,8 +34,7 @@ fn a_heartbeat_keeps_a_user_online_for_a_while() {
 
 #[test]
 fn an_open_stream_is_as_good_as_a_heartbeat() {
-    // By what it sends, the server gets to know that a client is gone.
-    let server = Server::with(&[("TIDELINE__PRESENCE__HEARTBEAT", "200ms")]);
+    let server = Server::start();
     let listener = Listener::open(&server, 1, None);
     assert_eq!(server.figure(ONLINE), 1.0);
     set(&server, 1, true);
@@ -47,6 +46,25 @@ fn an_open_stream_is_as_good_as_a_heartbeat() {
     while server.figure(ONLINE) > 0.0 {
         assert!(began.elapsed() < PATIENCE, "a stream that does not end");
         std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_client_that_closes_its_end_is_gone_at_once() {
+    // No comment would tell it in this time.
+    let server =
+        Server::with(&[("TIDELINE__PRESENCE__HEARTBEAT", "10m"), ("TIDELINE__SERVER__MAX_STREAMS_PER_USER", "1")]);
+    for _ in 0..50 {
+        let mut listener = Listener::open(&server, 1, None);
+        // What was sent and not read would make the end of the connection another one.
+        assert!(listener.block(PATIENCE).is_some(), "{}", listener.head);
+        assert_eq!(server.figure(ONLINE), 1.0);
+        drop(listener);
+        let began = Instant::now();
+        while server.figure(ONLINE) > 0.0 {
+            assert!(began.elapsed() < PATIENCE, "a stream that does not end");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 

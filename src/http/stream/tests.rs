@@ -77,7 +77,7 @@ async fn what_came_back_comes_once_and_leads_on_from_there() {
 
 fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
     let stream = api.feed().listen(user(1), 1).expect("open");
-    Box::pin(Body::new(api, user(1), Opened { stream, text: events::COMMENT.to_owned(), missed }))
+    Box::pin(Body::new(api, user(1), Opened { stream, text: events::COMMENT.to_owned(), missed }, None))
 }
 
 fn poll(body: &mut Pin<Box<Body>>) -> Poll<Option<Bytes>> {
