@@ -104,6 +104,10 @@ fn access(table: Table) -> Access {
     }
 }
 
+/// The part of a write buffer that is set aside for a filter over its prefixes, from its first row on: eight bits for each
+/// of as many rows as fit, about 100 bytes each.
+const PREFIX_BLOOM: f64 = 0.01;
+
 /// The compaction filters.
 pub(super) struct Filters {
     pub(super) inbox: FloorFilterFactory,
@@ -163,12 +167,12 @@ fn options(table: Table, cache: &Cache) -> Options {
             blocks.set_bloom_filter(10.0, false);
             blocks.set_whole_key_filtering(false);
             options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
-            options.set_memtable_prefix_bloom_ratio(0.05);
+            options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
         }
         Access::PointAndScan => {
             blocks.set_bloom_filter(10.0, false);
             options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
-            options.set_memtable_prefix_bloom_ratio(0.05);
+            options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
         }
         Access::Queue => {
             // Compacts where most rows are deletions, so that a start does not wade through them.
