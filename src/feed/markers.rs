@@ -1,6 +1,7 @@
 //! How far a user has read, and how much is new since.
 
 use super::Feed;
+use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::model::{ContentId, Cursor, Order, PageRequest, Span, Unread, UserId};
 use crate::store::Tier;
@@ -30,8 +31,9 @@ impl Feed {
         }
     }
 
-    /// Moves a user's marker up to `place`, never back, and returns where it then is. `time_ahead` if the place lies
-    /// too far ahead of the clock and no item stands there.
+    /// Moves a user's marker up to `place`, never back, and returns where it then is. A place ahead of the clock counts as at
+    /// the newest item of the user's timeline, so that what is published next is unread; and as now, if there is none.
+    /// `time_ahead` if the place lies too far ahead of the clock and no item stands there.
     pub fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
         if let Err(refused) = self.not_ahead("cursor", place.at)
             && !self.contents(&[place.id], Tier::Disk)?.iter().any(|item| item.cursor() == place)
@@ -42,6 +44,11 @@ impl Feed {
             let counts = self.counts_at(user, present)?;
             self.settle(user, present, counts)?;
         }
+        let now = now();
+        let place = match place.at > now {
+            true => self.counts_at(user, place)?.unwrap_or(Cursor { at: now, ..place }),
+            false => place,
+        };
         self.store.move_marker(user, place)
     }
 

@@ -1,5 +1,7 @@
 //! `GET` and `PUT /v1/users/{uid}/marker`, `GET /v1/users/{uid}/timeline/unread`
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use super::town::Town;
@@ -26,6 +28,35 @@ fn a_marker_is_a_cursor() {
         town.server.call("PUT", "/v1/users/1/marker", bad).problem(bad, 400, "invalid_body");
     }
     town.check("refused");
+}
+
+#[test]
+fn a_marker_ahead_of_the_clock_counts_as_at_the_newest_item() {
+    let town = Town::empty(&[]);
+    let (server, now) = (&town.server, || u64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap());
+    server.follow(1, 2, 1);
+    let mark = |at: u64| {
+        let place = json!({"cursor": format!("{at}-{}", (1_u64 << 63) - 1)}).to_string();
+        server.call("PUT", "/v1/users/1/marker", place).expect(200)["cursor"].as_str().unwrap().to_owned()
+    };
+    let unread = || server.get("/v1/users/1/timeline/unread")["count"].as_u64().unwrap();
+    let publish = |body: Value| server.call("POST", "/v1/content", body.to_string()).expect(201);
+    // With nothing in the timeline it is as at the clock.
+    let empty: u64 = mark(now() + 300_000).split_once('-').unwrap().0.parse().unwrap();
+    assert!(empty <= now(), "{empty}");
+    std::thread::sleep(Duration::from_millis(2));
+    publish(json!({"author_id": 2, "content_id": 1}));
+    assert_eq!(unread(), 1);
+    let newest = publish(json!({"author_id": 2, "content_id": 2}))["published_at"].clone();
+    assert_eq!(mark(now() + 540_000), format!("{newest}-2"));
+    assert_eq!(unread(), 0);
+    publish(json!({"author_id": 2, "content_id": 3}));
+    assert_eq!(unread(), 1);
+    // An item ahead of the clock is a place like any other.
+    let ahead = now() + 500_000;
+    publish(json!({"author_id": 2, "content_id": 4, "published_at": ahead}));
+    assert_eq!(mark(ahead + 1), format!("{ahead}-4"));
+    assert_eq!(unread(), 0);
 }
 
 #[test]

@@ -88,6 +88,16 @@ fn what_was_published_stays_and_is_repeated_but_nothing_new_comes() {
     follow(2, TO_COME).problem("no longer followed", 400, "time_ahead");
 }
 
+/// Sets the marker to an item of a time to come, which then goes.
+fn mark_ahead(server: &Server) {
+    server.follow(1, 9, 10);
+    server.publish(7, 9, TO_COME);
+    mark(server, &format!("{TO_COME}-7")).expect(200);
+    for path in ["/v1/content/7", "/v1/users/1/following/9"] {
+        assert!([200, 204].contains(&server.call("DELETE", path, "").status), "{path}");
+    }
+}
+
 #[test]
 fn a_marker_ahead_counts_as_at_the_newest_item_and_moves_on_from_there() {
     let server = before();
@@ -95,7 +105,7 @@ fn a_marker_ahead_counts_as_at_the_newest_item_and_moves_on_from_there() {
     for id in 1..=3 {
         server.publish(id, 2, 1000 + id);
     }
-    mark(&server, &format!("{TO_COME}-7")).expect(200);
+    mark_ahead(&server);
     assert_eq!(server.get(MARKER)["cursor"], format!("{TO_COME}-7"));
     let server = updated(server);
     assert_eq!(unread(&server), 0);
@@ -115,7 +125,7 @@ fn a_marker_ahead_that_nobody_has_looked_at_moves_to_where_it_is_put() {
         for id in 1..=3 {
             server.publish(id, 2, 1000 + id);
         }
-        mark(&server, &format!("{TO_COME}-7")).expect(200);
+        mark_ahead(&server);
         let server = updated(server);
         assert_eq!(mark(&server, place).expect(200)["cursor"], then, "{place}");
         server.publish(4, 2, 2000);
@@ -126,7 +136,7 @@ fn a_marker_ahead_that_nobody_has_looked_at_moves_to_where_it_is_put() {
 #[test]
 fn a_marker_ahead_over_an_empty_timeline_is_none() {
     let server = before();
-    mark(&server, &format!("{TO_COME}-7")).expect(200);
+    mark_ahead(&server);
     let server = updated(server);
     assert_eq!(server.get(MARKER)["cursor"], Value::Null);
     server.follow(1, 2, 10);

@@ -21,8 +21,9 @@ pub(super) fn calls() -> Vec<Call> {
             .answers(200, "The marker; `null` where there is none", marker(), example.clone()),
         put("/v1/users/{uid}/marker", "moveMarker", "Move the marker")
             .about(
-                "It moves forward only: a cursor at or below it changes nothing. A cursor whose time lies further ahead of \
-                 the server's clock than `content.max_ahead`, and at which no item stands, is 400 `time_ahead`.",
+                "It moves forward only: a cursor at or below it changes nothing. A cursor ahead of the server's clock \
+                 counts as at the newest item of the timeline. A cursor whose time lies further ahead than \
+                 `content.max_ahead`, and at which no item stands, is 400 `time_ahead`.",
             )
             .body(Shape::named("NewMarker", new), example.clone())
             .answers(200, "The marker after the change", marker(), example)
