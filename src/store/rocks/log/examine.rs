@@ -141,7 +141,7 @@ pub(in crate::store::rocks) fn prepare(data: &Path, accept_loss: bool) -> Result
     let (file, offset) = (damage.file.path.display(), damage.at);
     let (batches, writes, rows, bytes) = (damage.batches, damage.writes(), damage.rows(), damage.bytes);
     if !damage.loses() {
-        tracing::warn!(%file, offset, batches, bytes, "the end of the log had not been flushed to the device and is torn; it is cut off");
+        tracing::warn!(%file, offset, batches, bytes, "the end of the log is torn, as after a power cut, and is cut off; unless the file was changed since, none of it had been flushed to the device");
     } else if accept_loss {
         let place = damage.place();
         tracing::warn!(%file, offset, place, writes, rows, bytes, "acknowledged changes are lost, as --accept-log-loss allows");
