@@ -104,7 +104,25 @@ pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem
     if !text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{') {
         return Err(Problem::invalid_body("expected a JSON object"));
     }
-    serde_json::from_str(text).map_err(Problem::invalid_body)
+    serde_json::from_str(text).map_err(|error| fault::<T>(text, &error))
+}
+
+/// The problem of a text that is no `T`, with the field that is wrong. The text is read once more for that: only one that
+/// is refused has this cost.
+fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Problem {
+    let (problem, reason) = (Problem::invalid_body(error), error.to_string());
+    if !error.is_data() {
+        return problem;
+    }
+    let is_named = |path: &str| reason.starts_with(&format!("{path}: ")) || reason.contains(&format!("field `{path}`"));
+    let mut reader = serde_json::Deserializer::from_str(text);
+    match serde_path_to_error::deserialize::<_, T>(&mut reader) {
+        Err(same) if same.inner().to_string() == reason => {
+            let path = same.path().to_string();
+            if path == "." || is_named(&path) { problem } else { problem.at(path) }
+        }
+        _ => problem,
+    }
 }
 
 /// A JSON array of at most `MAX` elements. One with more is refused before the rest of it is kept.

@@ -1,6 +1,8 @@
 //! What a host sends to publish or edit, in the API's field names.
 
-use serde::{Deserialize, Deserializer};
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, de};
 
 use super::counts::COMMENT;
 use super::id::{ContentId, UserId};
@@ -111,9 +113,24 @@ pub struct EditDraft {
 }
 
 /// A time in a request, 0 … 2^63-1 ms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "u64")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time(pub Millis);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Time;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("whole milliseconds since 1970")
+            }
+            fn visit_u64<E: de::Error>(self, millis: u64) -> Result<Time, E> {
+                Time::try_from(millis).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_u64(Visitor)
+    }
+}
 
 impl TryFrom<u64> for Time {
     type Error = String;

@@ -2,6 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde_json::Value;
+
 use super::client::Server;
 
 /// Every bad value of every field.
@@ -72,14 +74,26 @@ pub(crate) fn bad_fields(server: &Server) {
         ("broadcast", &flag),
     ];
     let refused = |method: &str, path: &str, bad: &str| {
-        server.call(method, path, bad).problem(&format!("{method} {path} {bad}"), 400, "invalid_body");
+        server.call(method, path, bad).problem(&format!("{method} {path} {bad}"), 400, "invalid_body")
+    };
+    // Where it is JSON at all, the field is named.
+    let names = |problem: &Value, name: &str, bad: &str| {
+        let detail = problem["detail"].as_str().unwrap();
+        let is_json = serde_json::from_str::<Value>(bad).is_ok();
+        let is_named = detail.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', '[']));
+        assert!(!is_json || is_named, "{bad}: {detail}");
     };
     for (name, values) in fields {
         for value in *values {
             let bad = format!(r#"{{"author_id":66,"{name}":{value}}}"#);
-            refused("POST", "/v1/content", &bad);
-            refused("POST", "/v1/content/10/comments", &bad);
-            refused("POST", "/v1/content/batch", &format!(r#"{{"items":[{{"author_id":66}},{bad}]}}"#));
+            // A comment points at its item.
+            let comment = refused("POST", "/v1/content/10/comments", &bad);
+            if !["ref_id", "kind"].contains(name) {
+                names(&comment, name, &bad);
+            }
+            names(&refused("POST", "/v1/content", &bad), name, &bad);
+            let batch = format!(r#"{{"items":[{{"author_id":66}},{bad}]}}"#);
+            names(&refused("POST", "/v1/content/batch", &batch), &format!("items[1]: {name}"), &batch);
             if ["text", "media", "extra"].contains(name) {
                 refused("PATCH", "/v1/content/10", &format!(r#"{{"{name}":{value}}}"#));
             }
@@ -104,12 +118,22 @@ pub(crate) fn bad_fields(server: &Server) {
         ("extra", extra.to_vec()),
     ] {
         for value in values {
-            refused("PUT", "/v1/users/1", &format!(r#"{{"{name}":{value}}}"#));
+            let bad = format!(r#"{{"{name}":{value}}}"#);
+            names(&refused("PUT", "/v1/users/1", &bad), name, &bad);
         }
     }
     for value in time {
-        refused("PUT", "/v1/users/1/following/66", &format!(r#"{{"since":{value}}}"#));
+        let bad = format!(r#"{{"since":{value}}}"#);
+        names(&refused("PUT", "/v1/users/1/following/66", &bad), "since", &bad);
     }
+    let date = refused("POST", "/v1/content", r#"{"author_id":66,"published_at":"2026-01-01T00:00:00Z"}"#);
+    assert_eq!(
+        date["detail"],
+        "published_at: invalid type: string \"2026-01-01T00:00:00Z\", expected whole milliseconds since 1970 at line 1 \
+         column 53"
+    );
+    let list = refused("POST", "/v1/users/1/following/batch", r#"{"follow":[66],"unfollow":[67,"x"]}"#);
+    names(&list, "unfollow[1]", "{}");
     times_to_come(server);
     refused("POST", "/v1/content", "{}");
     refused("POST", "/v1/content/10/comments", "{}");
