@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tideline::error::Error;
-use tideline::model::{Barrier, COMMENT, CommentDraft, Content, Draft, EditDraft, Millis, Relation, UserId};
+use tideline::model::{Barrier, COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, Millis, Relation, UserId};
 
 use super::case::Case;
 use super::model::{Body, Item};
@@ -166,6 +166,7 @@ impl Case {
     pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
         let (reader, place) = (user(raw), self.cursor(wanted));
         let stands = self.model.items.iter().any(|item| item.cursor() == place && !item.deleted);
+        let began = clock();
         let answer = self.system.feed.move_marker(reader, place);
         if self.is_ahead(place.at) && !stands {
             return match answer {
@@ -173,11 +174,18 @@ impl Case {
                 Ok(there) => Err(format!("a marker moves ahead, to {there}")),
             };
         }
+        let ended = clock();
         let answer = answer.map_err(|e| format!("a marker fails: {e}"))?;
         self.settle_marker(reader);
-        let then = self.model.markers.get(&reader).map_or(place, |marker| place.max(*marker));
-        self.model.markers.insert(reader, then);
-        ensure_eq!(answer, then, "marker of {reader}");
+        let present = self.model.markers.get(&reader).copied();
+        let then = |place: Cursor| present.map_or(place, |present| place.max(present));
+        // Ahead of the clock a place counts as at the newest item, or else as now.
+        let newest = self.model.timeline(reader, self.system.shape.include_own).first().map(|entry| entry.cursor);
+        let now = Cursor { at: answer.at.clamp(began, ended), ..place };
+        let counts = then(newest.map_or(now, |newest| newest.min(place)));
+        let expected = if place.at > ended || place.at > began && answer == counts { counts } else { then(place) };
+        self.model.markers.insert(reader, expected);
+        ensure_eq!(answer, expected, "marker of {reader}");
         Ok(())
     }
 
