@@ -17,7 +17,7 @@ const STEP: u64 = 1 << 16;
 /// What is known of the log on disk.
 #[derive(Debug)]
 pub(super) struct OnDisk {
-    /// All events with a smaller number are gone, or about to be.
+    /// All events with a smaller number are gone, or about to be, or are not told any more.
     trimmed: AtomicU64,
 }
 
@@ -33,8 +33,10 @@ impl OnDisk {
             );
         }
         store.begin_run(gap)?;
-        let first = store.events(0, 1)?.pop();
-        Ok(Self { trimmed: AtomicU64::new(first.map_or(0, |event| event.number)) })
+        let first = store.events(0, 1)?.pop().map_or(0, |event| event.number);
+        // Also where the gap could not be written: nothing before it is ever told.
+        let told_from = gap.map_or(first, |gap| first.max(gap.number + 1));
+        Ok(Self { trimmed: AtomicU64::new(told_from) })
     }
 }
 

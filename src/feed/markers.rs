@@ -32,7 +32,8 @@ impl Feed {
     }
 
     /// Moves a user's marker up to `place`, never back, and returns where it then is. A place ahead of the clock counts as at
-    /// the newest item of the user's timeline, so that what is published next is unread; and as now, if there is none.
+    /// the newest item up to there of the user's timeline, so that what is published next is unread, unless that item lies ahead
+    /// itself; and as now, if there is none.
     /// `time_ahead` if the place lies too far ahead of the clock and no item stands there.
     pub fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
         if let Err(refused) = self.not_ahead("cursor", place.at)
@@ -52,10 +53,11 @@ impl Feed {
         self.store.move_marker(user, place)
     }
 
-    /// Where a marker that is too far ahead counts: no higher than the newest item of the user's timeline.
+    /// Where a marker that is ahead counts: at the newest item up to there of the user's timeline.
     fn counts_at(&self, user: UserId, place: Cursor) -> Result<Option<Cursor>> {
-        let newest = self.peeked_timeline(user, &PageRequest { span: Span::ALL, limit: 1 }, Tier::Disk)?;
-        Ok(newest.items.first().map(|newest| newest.cursor.min(place)))
+        let span = Span { before: place.next_newer(), after: None };
+        let newest = self.peeked_timeline(user, &PageRequest { span, limit: 1 }, Tier::Disk)?;
+        Ok(newest.items.first().map(|newest| newest.cursor))
     }
 
     fn settle(&self, user: UserId, present: Cursor, counts: Option<Cursor>) -> Result<Option<Cursor>> {

@@ -151,7 +151,7 @@ impl Scrape {
         )?;
         page.fill(
             ["tideline_trim_candidates", "tideline_trim_candidates_limit"],
-            ["Inboxes, outboxes and topics that wait for a trim.", "Most changes of reactions that may wait."],
+            ["Inboxes, outboxes and topics that wait for a trim.", "Most of them that may wait."],
             usage.candidates,
         )?;
         page.one(

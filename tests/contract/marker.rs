@@ -52,9 +52,13 @@ fn a_marker_ahead_of_the_clock_counts_as_at_the_newest_item() {
     assert_eq!(unread(), 0);
     publish(json!({"author_id": 2, "content_id": 3}));
     assert_eq!(unread(), 1);
-    // An item ahead of the clock is a place like any other.
+    // An item ahead of the clock is a place like any other, and none for a marker below it.
     let ahead = now() + 500_000;
     publish(json!({"author_id": 2, "content_id": 4, "published_at": ahead}));
+    let newest = publish(json!({"author_id": 2, "content_id": 5}))["published_at"].clone();
+    assert_eq!(mark(ahead - 1000), format!("{newest}-5"));
+    publish(json!({"author_id": 2, "content_id": 6}));
+    assert_eq!(unread(), 2);
     assert_eq!(mark(ahead + 1), format!("{ahead}-4"));
     assert_eq!(unread(), 0);
 }

@@ -117,7 +117,8 @@ fn an_import_in_between_is_a_reset() {
     let import = |data: &tempfile::TempDir| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tideline"));
         command.args(["import", "--data-dir"]).arg(data.path()).arg("--content").arg(&file);
-        assert!(command.output().unwrap().status.success());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     };
     import(&data);
     let server = Server::on(data, &[]);

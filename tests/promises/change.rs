@@ -180,9 +180,8 @@ impl Case {
         let present = self.model.markers.get(&reader).copied();
         let then = |place: Cursor| present.map_or(place, |present| place.max(present));
         // Ahead of the clock a place counts as at the newest item, or else as now.
-        let newest = self.model.timeline(reader, self.system.shape.include_own).first().map(|entry| entry.cursor);
         let now = Cursor { at: answer.at.clamp(began, ended), ..place };
-        let counts = then(newest.map_or(now, |newest| newest.min(place)));
+        let counts = then(self.newest_up_to(reader, place).unwrap_or(now));
         let expected = if place.at > ended || place.at > began && answer == counts { counts } else { then(place) };
         self.model.markers.insert(reader, expected);
         ensure_eq!(answer, expected, "marker of {reader}");
@@ -194,10 +193,15 @@ impl Case {
         let Some(place) = self.model.markers.get(&reader).copied().filter(|place| self.is_ahead(place.at)) else {
             return;
         };
-        match self.model.timeline(reader, self.system.shape.include_own).first() {
-            Some(newest) => self.model.markers.insert(reader, newest.cursor.min(place)),
+        match self.newest_up_to(reader, place) {
+            Some(newest) => self.model.markers.insert(reader, newest),
             None => self.model.markers.remove(&reader),
         };
+    }
+
+    fn newest_up_to(&self, reader: UserId, place: Cursor) -> Option<Cursor> {
+        let timeline = self.model.timeline(reader, self.system.shape.include_own);
+        timeline.iter().map(|entry| entry.cursor).find(|cursor| *cursor <= place)
     }
 
     /// The item with this index, counted round.

@@ -22,7 +22,7 @@ pub(super) fn calls() -> Vec<Call> {
         put("/v1/users/{uid}/marker", "moveMarker", "Move the marker")
             .about(
                 "It moves forward only: a cursor at or below it changes nothing. A cursor ahead of the server's clock \
-                 counts as at the newest item of the timeline. A cursor whose time lies further ahead than \
+                 counts as at the newest item up to there. A cursor whose time lies further ahead than \
                  `content.max_ahead`, and at which no item stands, is 400 `time_ahead`.",
             )
             .body(Shape::named("NewMarker", new), example.clone())

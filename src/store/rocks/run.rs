@@ -75,7 +75,12 @@ impl Run {
         let _ = File::open(dir.join(NAME)).and_then(|file| file.take(LONGEST).read_to_string(&mut said));
         let takes_nothing = lock.is_some_and(|lock| takes_nothing(&said, &boot, lock));
         let set_back = loses || !(is_first || takes_nothing);
-        Self { dir: dir.to_owned(), boot, lock, set_back, begun: AtomicBool::new(false) }
+        let run = Self { dir: dir.to_owned(), boot, lock, set_back, begun: AtomicBool::new(false) };
+        if loses {
+            // The next start may find a log that is whole again, and has to know all the same.
+            let _ = run.forget();
+        }
+        run
     }
 
     /// Whether changes may be gone of which streams had told.
@@ -89,7 +94,7 @@ impl Run {
         if let Err(error) = self.write(how) {
             tracing::warn!(%error, "how this run ends cannot be written down; after it, clients of streams load their timelines again");
             // A full device has no room for another, and what it says is of the last run.
-            let _ = fs::remove_file(self.dir.join(NAME)).and_then(|()| self.flush_names());
+            let _ = self.forget();
         }
         self.begun.store(true, Ordering::Release);
     }
@@ -111,6 +116,11 @@ impl Run {
         file.sync_all()?;
         fs::rename(&fresh, self.dir.join(NAME))?;
         self.flush_names()
+    }
+
+    /// Whatever the last run was, the next start finds that changes may be gone.
+    fn forget(&self) -> io::Result<()> {
+        fs::remove_file(self.dir.join(NAME)).and_then(|()| self.flush_names())
     }
 
     fn flush_names(&self) -> io::Result<()> {
@@ -197,6 +207,7 @@ mod tests {
             run.begin(sync);
             assert_eq!(look().is_set_back(), look().boot == UNKNOWN && !sync, "killed");
             assert!(Run::look(path, false, true).is_set_back(), "but something is lost");
+            assert!(look().is_set_back(), "also if the start that found it did not get further");
             run.stop();
             assert!(!look().is_set_back());
         }
