@@ -120,6 +120,18 @@ impl Api {
         self.run(Wants::Read, self.limits.blocked.take(1)?, work).await
     }
 
+    /// The same for a read of much.
+    pub(super) async fn look_at_much<T, E>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        self.run(Wants::LargeRead, self.limits.blocked.take(1)?, work).await
+    }
+
     /// The same for a read that may go through all of a timeline.
     pub(super) async fn audit<T, E>(
         self: &Arc<Self>,

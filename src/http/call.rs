@@ -22,9 +22,25 @@ use crate::feed::{Count, Feed};
 use crate::model::{ContentId, InvalidId, ReactionKind, UserId, is_topic};
 use crate::store::Tier;
 
-/// Most bytes of content that are made into JSON on a thread of the server's: more would keep its other requests
-/// waiting.
+/// Most bytes of content that are made into JSON on a thread of the server's, or on one of the many for reads: more would
+/// keep other requests waiting.
 const AT_ONCE: usize = 64 << 10;
+
+/// Counts up to [`AT_ONCE`].
+#[derive(Default)]
+struct Few {
+    bytes: usize,
+    passed: bool,
+}
+
+impl Few {
+    /// Fails for what is more.
+    fn count(&mut self, bytes: usize) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.passed |= self.bytes > AT_ONCE;
+        if self.passed { Err(Error::NotCached) } else { Ok(()) }
+    }
+}
 
 /// What a handler returns.
 pub(super) type Answer = Result<HttpResponse, Problem>;
@@ -120,35 +136,48 @@ impl Call {
     }
 
     /// Reads what may be large, and writes it as JSON. What is in memory and not large is read and written at once;
-    /// anything else on a thread that may block. There its memory is counted as it is read, before it waits for anything,
-    /// and until the client has taken the answer.
+    /// anything else on a thread that may block, and what is large on one of few for that. There its memory is counted as
+    /// it is read, before it waits for anything, and until the client has taken the answer.
     pub(super) async fn show<T, R: Send + 'static>(
         &self,
-        look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + 'static,
-        write: impl Fn(T, &mut Text) -> Result<R, Problem> + Send + 'static,
+        look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + Sync + 'static,
+        write: impl Fn(T, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
     ) -> Result<(R, Text), Problem> {
-        let mut left = AT_ONCE;
-        let mut few = |bytes| {
-            left = usize::checked_sub(left, bytes).ok_or(Error::NotCached)?;
-            Ok(())
-        };
-        match look(self.api.feed(), Tier::Memory, &mut few) {
+        let mut few = Few::default();
+        match look(self.api.feed(), Tier::Memory, &mut |bytes| few.count(bytes)) {
             Err(Error::NotCached) => {}
             seen => {
                 let mut text = Text::new(None);
                 return Ok((write(seen?, &mut text)?, text));
             }
         }
-        let mut text = Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout)?));
-        self.look(move |feed| -> Result<_, Problem> {
-            let seen = look(feed, Tier::Disk, &mut |bytes| text.grow(bytes))?;
+        let show = Arc::new(move |feed: &Feed, mut text: Text, few: Option<&mut Few>| -> Result<_, Problem> {
+            let seen = match few {
+                Some(few) => look(feed, Tier::Disk, &mut |bytes| few.count(bytes).and_then(|()| text.grow(bytes)))?,
+                None => look(feed, Tier::Disk, &mut |bytes| text.grow(bytes))?,
+            };
             text.reserve_writing()?;
             let seen_bytes = text.used();
             let rest = write(seen, &mut text)?;
             text.shrink(seen_bytes);
             Ok((rest, text))
-        })
-        .await
+        });
+        let text = || Ok::<_, Problem>(Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout)?)));
+        if !few.passed {
+            let (text, show) = (text()?, Arc::clone(&show));
+            let shown = self.look(move |feed| -> Result<_, Problem> {
+                let mut few = Few::default();
+                match show(feed, text, Some(&mut few)) {
+                    Err(_) if few.passed => Ok(None),
+                    shown => shown.map(Some),
+                }
+            });
+            if let Some(shown) = shown.await? {
+                return Ok(shown);
+            }
+        }
+        let text = text()?;
+        self.in_time(self.api.look_at_much(move |feed| show(feed, text, None))).await?
     }
 
     /// Makes a change on a thread that may block.
@@ -206,13 +235,61 @@ mod tests {
 
     use super::*;
     use crate::http::api::tests::api;
+    use crate::http::pools::Pools;
+
+    async fn call(api: &Arc<Api>) -> Call {
+        let (request, mut payload) = TestRequest::default().to_http_parts();
+        let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
+        Call::new(Arc::clone(api), request, payload, Instant::now())
+    }
+
+    #[actix_web::test]
+    async fn few_large_answers_are_written_at_once_and_small_ones_beside_them() {
+        let api = api();
+        let most = Arc::new([const { AtomicUsize::new(0) }; 2]);
+        let (go, wait) = crossbeam_channel::bounded::<()>(0);
+        // Large ones, half of which are known to be that before they are read, write for as long as `go` is there.
+        let shows: Vec<_> = (0..40)
+            .map(|n| {
+                let (api, most, wait) = (Arc::clone(&api), Arc::clone(&most), wait.clone());
+                actix_web::rt::spawn(async move {
+                    let look = move |_: &Feed, tier, count: &mut Count<'_>| match tier {
+                        Tier::Memory if n % 2 == 0 => Err(Error::NotCached),
+                        _ => count(AT_ONCE + 1),
+                    };
+                    let write = move |(), text: &mut Text| {
+                        let now = most[0].fetch_add(1, Ordering::Relaxed) + 1;
+                        most[1].fetch_max(now, Ordering::Relaxed);
+                        assert!(wait.recv().is_err());
+                        most[0].fetch_sub(1, Ordering::Relaxed);
+                        text.write(&"")
+                    };
+                    call(&api).await.show(look, write).await.is_ok()
+                })
+            })
+            .collect();
+        while most[0].load(Ordering::Relaxed) < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let small = |_: &Feed, tier, count: &mut Count<'_>| match tier {
+            Tier::Memory => Err(Error::NotCached),
+            Tier::Disk => count(AT_ONCE),
+        };
+        for _ in 0..40 {
+            assert!(call(&api).await.show(small, |(), text: &mut Text| text.write(&"")).await.is_ok());
+        }
+        drop(go);
+        for show in shows {
+            assert!(show.await.expect("no panic"));
+        }
+        let most = most[1].load(Ordering::Relaxed);
+        assert!(most <= Pools::large_reads(), "{most} at once");
+    }
 
     #[actix_web::test]
     async fn an_answer_for_which_there_is_no_room_is_not_written_and_soon_not_read() {
         let api = api();
-        let (request, mut payload) = TestRequest::default().to_http_parts();
-        let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
-        let call = Call::new(Arc::clone(&api), request, payload, Instant::now());
+        let call = call(&api).await;
         let counts = Arc::new([const { AtomicUsize::new(0) }; 2]);
         let show = async || {
             let [looked, written] = [Arc::clone(&counts), Arc::clone(&counts)];

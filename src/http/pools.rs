@@ -14,6 +14,9 @@ const NICE: i32 = 5;
 const CHANGES: usize = 384;
 /// Threads for reads.
 const READS: usize = 128;
+/// Threads for large reads, for each core, of two cores or more. Each keeps a processor busy for milliseconds: with as
+/// many as there are for reads, all others have their turns late, whatever the niceness.
+const LARGE_READS: usize = 2;
 
 /// What a request wants of a thread that may block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub(super) enum Wants {
     Change,
     /// To read only.
     Read,
+    /// To read much, and to write a large answer.
+    LargeRead,
 }
 
 /// All threads of the HTTP side that may block. They are started as they are needed, and end after some seconds without
@@ -30,6 +35,7 @@ pub(super) enum Wants {
 pub(super) struct Pools {
     changes: Pool,
     reads: Pool,
+    large_reads: Pool,
 }
 
 #[derive(Debug)]
@@ -37,7 +43,16 @@ struct Pool(Option<Runtime>);
 
 impl Pools {
     pub(super) fn new() -> Self {
-        Self { changes: Pool::new("change", CHANGES), reads: Pool::new("read", READS) }
+        Self {
+            changes: Pool::new("change", CHANGES),
+            reads: Pool::new("read", READS),
+            large_reads: Pool::new("large read", Self::large_reads()),
+        }
+    }
+
+    /// How many large reads are made at once.
+    pub(super) fn large_reads() -> usize {
+        LARGE_READS * std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2)
     }
 
     /// Runs `work`, in its turn. It goes on to its end, whether or not the caller waits for that.
@@ -49,6 +64,7 @@ impl Pools {
         let pool = match wants {
             Wants::Change => &self.changes,
             Wants::Read => &self.reads,
+            Wants::LargeRead => &self.large_reads,
         };
         let Some(runtime) = &pool.0 else { return Err(Problem::internal("there are no threads that may block")) };
         runtime.spawn_blocking(work).await.map_err(|_| Problem::internal("the work panicked"))

@@ -30,7 +30,7 @@ pub(super) async fn topic(call: Call) -> Answer {
 /// Answers with the page of entries that `read_page` finds: every list of content.
 pub(super) async fn list<R>(call: Call, read_page: R) -> Answer
 where
-    R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + 'static,
+    R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
 {
     list_for(call, None, read_page).await
 }
@@ -38,7 +38,7 @@ where
 /// The same with what a viewer did with each item.
 async fn list_for<R>(call: Call, viewer: Option<UserId>, read_page: R) -> Answer
 where
-    R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + 'static,
+    R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
 {
     let [limit, before, after, view] = call.query(["limit", "before", "after", "view"])?;
     let (request, kept) = query::page([limit, before, after])?;
