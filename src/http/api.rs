@@ -167,6 +167,7 @@ impl Api {
 #[cfg(test)]
 pub(super) mod tests {
     use actix_web::App;
+    use actix_web::http::header::CONTENT_LENGTH;
     use actix_web::test::{TestRequest, call_service, init_service};
 
     use super::*;
@@ -221,6 +222,29 @@ pub(super) mod tests {
         while api.limits.blocked.fill().used > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
+    }
+
+    #[actix_web::test]
+    async fn a_large_batch_is_not_read_before_its_turn() {
+        let api = api();
+        let item = format!(r#"{{"author_id":1,"broadcast":false,"text":"{}"}}"#, "x".repeat(60_000));
+        let batch = |items| {
+            let body = format!(r#"{{"items":[{}]}}"#, vec![item.as_str(); items].join(","));
+            let request = TestRequest::post().uri("/v1/content/batch");
+            request.insert_header((CONTENT_LENGTH, body.len())).set_payload(body)
+        };
+        let large = batch(20);
+        let mut turns = Vec::new();
+        while let Some(turn) = api.limits.turn(16 << 20, Duration::from_millis(1)).await {
+            turns.push(turn);
+        }
+        let mut waiting = std::pin::pin!(status(&api, large));
+        assert!(tokio::time::timeout(Duration::from_millis(200), &mut waiting).await.is_err());
+        assert_eq!(api.limits.batches.fill().used, 0, "nothing of it is read");
+        assert_eq!(status(&api, batch(10)).await, 201, "a small one needs no turn");
+        turns.clear();
+        assert_eq!(waiting.await, 201);
+        assert!(api.limits.turn(usize::MAX, Duration::from_secs(600)).await.is_some(), "all given back");
     }
 
     #[actix_web::test]

@@ -1,7 +1,7 @@
 //! Request bodies: read up to a limit, and parsed strictly.
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::pin::pin;
 use std::time::Duration;
@@ -19,6 +19,9 @@ use super::problem::Problem;
 /// After so many bytes, the other requests of the thread have a turn. Else one that comes as fast as it is read would keep
 /// them waiting for megabytes.
 const TURN: usize = 64 << 10;
+/// A client that has a turn for a large body, and has not sent it in this time, loses the turn: it may go on, and keeps
+/// nobody else waiting.
+const SOON: Duration = Duration::from_secs(2);
 
 /// A body as it came, with the memory set aside for it.
 #[derive(Debug)]
@@ -27,16 +30,31 @@ pub(super) struct Body {
     memory: Places,
     /// Where that was taken from.
     gate: Gate,
+    /// The turn of a large one, until it is worked off.
+    pub(super) turn: Option<Places>,
 }
 
 impl Body {
     /// Reads a body of at most `limit` bytes. Memory is set aside as the bytes come, so that a client
     /// that only says it will send much, or sends it slowly, takes none from the others.
-    pub(super) async fn read(payload: Payload, limit: usize, memory: &Gate) -> Result<Self, Problem> {
-        let mut body = Self { bytes: Vec::new(), memory: memory.take(0)?, gate: memory.clone() };
+    pub(super) async fn read(
+        payload: Payload,
+        limit: usize,
+        memory: &Gate,
+        turn: Option<Places>,
+    ) -> Result<Self, Problem> {
+        let mut body = Self { bytes: Vec::new(), memory: memory.take(0)?, gate: memory.clone(), turn };
+        let mut late = pin!(tokio::time::sleep(SOON));
         let mut parts = pin!(BodyStream::new(payload));
-        let mut turn = 0;
-        while let Some(part) = poll_fn(|context| parts.as_mut().poll_next(context)).await {
+        let mut since_others = 0;
+        loop {
+            let next = poll_fn(|context| {
+                if body.turn.is_some() && late.as_mut().poll(context).is_ready() {
+                    body.turn = None;
+                }
+                parts.as_mut().poll_next(context)
+            });
+            let Some(part) = next.await else { break };
             let part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
             let length = body.bytes.len() + part.len();
             if length > limit {
@@ -50,9 +68,9 @@ impl Body {
                 body.bytes.reserve_exact(room - body.bytes.len());
             }
             body.bytes.extend_from_slice(&part);
-            turn += part.len();
-            if turn >= TURN {
-                turn = 0;
+            since_others += part.len();
+            if since_others >= TURN {
+                since_others = 0;
                 tokio::task::yield_now().await;
             }
         }
@@ -160,8 +178,6 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for UpTo<T, MA
 
 #[cfg(test)]
 mod tests {
-    use std::future::Future;
-
     use actix_web::FromRequest;
     use actix_web::test::TestRequest;
 
@@ -180,7 +196,7 @@ mod tests {
         for (bytes, turns) in [(TURN - 1, 1), (TURN, 2)] {
             let (request, mut payload) = TestRequest::default().set_payload(vec![b' '; bytes]).to_http_parts();
             let payload = Payload::from_request(&request, &mut payload).await.expect("has one");
-            let mut reading = pin!(Body::read(payload, 1 << 20, &gate));
+            let mut reading = pin!(Body::read(payload, 1 << 20, &gate, None));
             let mut polls = 0;
             let body = poll_fn(|context| {
                 polls += 1;

@@ -42,6 +42,9 @@ impl Few {
     }
 }
 
+/// This part of the time that a request may take is the most that a large body waits for its turn.
+const PART_FOR_TURN: u32 = 3;
+
 /// What a handler returns.
 pub(super) type Answer = Result<HttpResponse, Problem>;
 
@@ -120,8 +123,11 @@ impl Call {
         };
         // What cannot become larger than a single change is one of the small bodies, whatever the call.
         let Limits { bodies, batches, .. } = &self.api.limits;
-        let memory = if length.unwrap_or(limit) <= self.api.body_limit { bodies } else { batches };
-        self.in_time_or(Problem::body_timeout, Body::read(payload, limit, memory)).await?
+        let most = length.unwrap_or(limit);
+        let memory = if most <= self.api.body_limit { bodies } else { batches };
+        // Nothing of it is read meanwhile, so its sender waits too. There has to be time for the rest.
+        let turn = self.api.limits.turn(most, self.api.timeout / PART_FOR_TURN).await;
+        self.in_time_or(Problem::body_timeout, Body::read(payload, limit, memory, turn)).await?
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.

@@ -50,14 +50,14 @@ pub(super) fn answer_published(shown: &Shown, folder: &str, new: bool) -> Answer
 /// `POST /v1/content/batch`
 pub(super) async fn publish_batch(mut call: Call) -> Answer {
     call.no_query()?;
-    let body = call.body(call.api.batch_limit).await?;
+    let mut body = call.body(call.api.batch_limit).await?;
     let limit = call.api.body_limit;
     let work = call.api.limits.batch_work.wait_for(batch_work(body.bytes.len(), MAX_BATCH));
-    let turn = call.in_time(work).await??;
+    let turns = (body.turn.take(), call.in_time(work).await??);
     let patience = call.api.timeout;
     let published = move |feed: &Feed| {
         let published = publish_all(feed, body, limit, patience);
-        drop(turn);
+        drop(turns);
         published
     };
     let (new, text) = call.change(published).await?;

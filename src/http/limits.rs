@@ -1,8 +1,10 @@
 //! What the HTTP side has limits for. Who finds one reached is turned away at once and told when to
-//! come back; nobody waits in memory.
+//! come back; nobody waits in memory. Only large batches wait for a while, with nothing of
+//! them read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -20,6 +22,14 @@ const BODY_MEMORY: usize = 64 << 20;
 /// Memory for larger ones, unless one batch alone may need more. Apart from the others, so that single
 /// changes go on however many batches are under way.
 const BATCH_MEMORY: usize = 192 << 20;
+/// A body above this size, bytes, is not read before its turn. Reading it costs a thread of the server so much that all
+/// of it is in vain if the rest finds no memory.
+const LARGE_BODY: usize = 1 << 20;
+/// Those whose turn has come and that are not published yet, bytes, unless one alone is larger. The rest of the memory of
+/// batches is for small ones, and for those that lost their turn.
+const TURNS: usize = BATCH_MEMORY / 4 * 3;
+/// Most that wait for their turn. The others are read without one.
+const WAITING_TURNS: usize = 128;
 /// Memory for answers that their clients have not taken yet, unless one answer alone needs more.
 const ANSWER_MEMORY: usize = 256 << 20;
 /// Batches that are being published, in bytes of bodies for each core (see [`batch_work`]): two cores or more. What is
@@ -47,6 +57,9 @@ pub(super) struct Limits {
     pub(super) bodies: Gate,
     /// Memory of those that only a batch may have.
     pub(super) batches: Gate,
+    /// Turns of large bodies, in bytes.
+    turns: Gate,
+    waiting_turns: Gate,
     /// Batches that are being published; who finds no place waits, with the memory of its body.
     pub(super) batch_work: Gate,
     /// Memory of large answers.
@@ -69,12 +82,24 @@ impl Limits {
             audits: Gate::new(MAX_AUDITS, 1),
             bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
             batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
+            turns: Gate::new(TURNS.max(batch_limit), UNIT),
+            waiting_turns: Gate::new(WAITING_TURNS, 1),
             batch_work: Gate::new(BATCH_WORK * cores, UNIT),
             answers: Gate::new(ANSWER_MEMORY, UNIT),
             catching_up: Gate::new(CATCHING_UP, 1),
             streams: Gate::new((connections - connections / 8).max(1), 1),
             connections: Gate::new(connections, 1),
         }
+    }
+
+    /// Waits for the turn of a body of so many bytes, in the order of their coming, no longer than `patience`: then it is
+    /// read without one. Small ones need none.
+    pub(super) async fn turn(&self, bytes: usize, patience: Duration) -> Option<Places> {
+        if bytes <= LARGE_BODY {
+            return None;
+        }
+        let _waits = self.waiting_turns.take_quietly(1)?;
+        tokio::time::timeout(patience, self.turns.wait_for(bytes)).await.ok()?.ok()
     }
 
     /// Each with its name.
@@ -184,6 +209,22 @@ mod tests {
         let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(65_536).ok()).take(2000).collect();
         assert_eq!(changes.len(), 1024, "bounded too, and not by batches");
         assert!(Limits::new(65_536, 256 << 20, 10).batches.take(256 << 20).is_ok(), "one batch always fits");
+    }
+
+    #[actix_web::test]
+    async fn large_bodies_take_turns() {
+        let limits = Limits::new(65_536, 16 << 20, 10);
+        let (soon, late) = (Duration::from_millis(20), Duration::from_secs(600));
+        let mut turns = Vec::new();
+        while let Some(turn) = limits.turn(16 << 20, soon).await {
+            turns.push(turn);
+        }
+        assert_eq!(turns.len(), 9, "the next has waited, and is read without a turn");
+        assert!(limits.turn(LARGE_BODY, late).await.is_none(), "a small one never waits");
+        let many = limits.waiting_turns.take(WAITING_TURNS).expect("free");
+        assert!(limits.turn(16 << 20, late).await.is_none(), "no more than so many wait");
+        drop((many, turns.pop()));
+        assert!(limits.turn(16 << 20, late).await.is_some());
     }
 
     #[test]

@@ -81,6 +81,28 @@ fn who_sends_nothing_more_keeps_nothing() {
     wait_for(&server, OPEN, |open| open < 5.0);
 }
 
+#[test]
+fn who_announces_much_and_sends_nothing_keeps_no_large_batch_waiting() {
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "120s")]);
+    let announced =
+        b"POST /v1/content/batch HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16777216\r\n\r\n{\"items\":[";
+    let streams: Vec<_> = (0..20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            stream.write_all(announced).unwrap();
+            stream
+        })
+        .collect();
+    wait_for(&server, OPEN, |open| open >= 20.0);
+    let text = "x".repeat(60_000);
+    let items = vec![format!(r#"{{"author_id":1,"text":"{text}"}}"#); 30].join(",");
+    let began = Instant::now();
+    server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{items}]}}"#)).expect(201);
+    // Without a turn, it would be read after a third of the time of a request.
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    drop(streams);
+}
+
 /// A connection whose client takes little before it reads.
 fn narrow(address: SocketAddr) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
