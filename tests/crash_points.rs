@@ -338,7 +338,11 @@ fn a_marker_ahead_is_read_while_nothing_can_be_written() {
     assert_eq!(send(&server, "PUT", "/v1/users/1/following/2", json!({})), 200);
     let post = |id: u64| json!({"author_id": 2, "content_id": id, "published_at": 1000 + id});
     assert_eq!(send(&server, "POST", "/v1/content", post(5)), 201);
+    // A marker stays ahead where the item that it was set to is gone.
+    let ahead = json!({"author_id": 2, "content_id": 9, "published_at": 4_000_000_000_000_u64});
+    assert_eq!(send(&server, "POST", "/v1/content", ahead), 201);
     assert_eq!(send(&server, "PUT", MARKER, json!({"cursor": "4000000000000-9"})), 200);
+    assert_eq!(send(&server, "DELETE", "/v1/content/9", Value::Null), 204);
     assert_eq!(server.stop().code(), Some(0));
 
     let server = home.try_start("move_marker.before=3*return(error)->off").expect("starts");
