@@ -62,7 +62,7 @@ struct Followed {
 
 #[derive(Debug)]
 struct Clock {
-    /// What the wall said when it was last followed,
+    /// The time of the wall when it was last followed,
     wall: Millis,
     /// and the time since boot then.
     uptime: Millis,

@@ -99,7 +99,7 @@ pub fn main() -> ! {
     leave(code)
 }
 
-/// What can be done about an error that does not say it itself.
+/// Advice for an error whose message has none.
 fn advice(error: &Error) -> &'static str {
     match error {
         Error::Corrupt(_) => ". Keep a copy of the directory, then restore a backup.",

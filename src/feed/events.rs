@@ -14,7 +14,7 @@ const KEPT: u64 = 1_000_000;
 /// So many are taken away at once.
 const STEP: u64 = 1 << 16;
 
-/// What is known of the log on disk.
+/// The state of the log on disk.
 #[derive(Debug)]
 pub(super) struct OnDisk {
     /// All events with a smaller number are gone, or about to be, or are not told any more.

@@ -60,7 +60,7 @@ impl Feed {
         self.authors(user, Tier::Disk)
     }
 
-    /// What readers did with an item, in their order.
+    /// The reactions of readers to an item, in the order of the readers.
     pub fn viewed(&self, id: ContentId, readers: &[UserId]) -> Result<Vec<Reactions>> {
         self.store.reacted_to(id, readers, Tier::Disk)
     }

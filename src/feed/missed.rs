@@ -1,4 +1,4 @@
-//! What happened while a stream was away, from the log of events in memory and on disk.
+//! Events that a stream missed while it was away, from the log in memory and on disk.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

@@ -67,7 +67,7 @@ pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
     !first.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// What was probably done wrong where a field is none that is expected.
+/// The likely mistake behind a value that is refused, if it shows.
 pub(super) fn slip(field: &str) -> Option<&'static str> {
     if field.contains([';', '\t']) {
         Some("columns are separated by commas")
