@@ -57,7 +57,7 @@ pub struct Server {
     pub allowed_hosts: Vec<HostName>,
     /// Origins besides this server's own whose pages may send changes. From others they are answered 403.
     pub allowed_origins: Vec<Origin>,
-    /// HTTP worker threads; 0 for one a core.
+    /// HTTP worker threads, each an event loop; 0 for four a core, and no fewer than eight.
     pub workers: usize,
     /// Most connections at once. A request on one more is answered 503.
     pub max_connections: usize,

@@ -28,6 +28,8 @@ const SOON: Duration = Duration::from_secs(2);
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
     memory: Places,
+    /// For so many bytes.
+    counted: usize,
     /// Where that was taken from.
     gate: Gate,
     /// The turn of a large one, until it is worked off.
@@ -35,15 +37,19 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// Reads a body of at most `limit` bytes. Memory is set aside as the bytes come, so that a client
-    /// that only says it will send much, or sends it slowly, takes none from the others.
+    /// Reads a body of at most `limit` bytes, likely of `announced`. Memory is set aside as the bytes come, so that a
+    /// client that only says it will send much, or sends it slowly, takes none from the others.
     pub(super) async fn read(
         payload: Payload,
         limit: usize,
+        announced: usize,
         memory: &Gate,
         turn: Option<Places>,
     ) -> Result<Self, Problem> {
-        let mut body = Self { bytes: Vec::new(), memory: memory.take(0)?, gate: memory.clone(), turn };
+        // A large one is not moved while it grows: that would cost its thread much, and leave holes in the heap. The
+        // system gives pages to the bytes that are there only, and turns bound the others.
+        let bytes = Vec::with_capacity(if turn.is_some() { announced.min(limit) } else { 0 });
+        let mut body = Self { bytes, memory: memory.take(0)?, counted: 0, gate: memory.clone(), turn };
         let mut late = pin!(tokio::time::sleep(SOON));
         let mut parts = pin!(BodyStream::new(payload));
         let mut since_others = 0;
@@ -60,12 +66,12 @@ impl Body {
             if length > limit {
                 return Err(Problem::body_too_large("this body", limit));
             }
-            let present = body.bytes.capacity();
-            if length > present {
+            if length > body.counted {
                 // Doubled, so that a body that comes in many parts is not copied as often.
-                let room = length.max((2 * present).min(limit));
-                body.memory.merge(memory.take(room - present)?);
-                body.bytes.reserve_exact(room - body.bytes.len());
+                let room = length.max((2 * body.counted).min(limit));
+                body.memory.merge(memory.take(room - body.counted)?);
+                body.counted = room;
+                body.bytes.reserve_exact(room.saturating_sub(body.bytes.len()));
             }
             body.bytes.extend_from_slice(&part);
             since_others += part.len();
@@ -80,7 +86,7 @@ impl Body {
     /// Drops the body, and keeps the memory that was set aside for it, for an answer to a request that may take so
     /// long.
     pub(super) fn into_room(self, patience: Duration) -> Room {
-        Room::of(&self.gate, self.memory, self.bytes.capacity(), patience)
+        Room::of(&self.gate, self.memory, self.counted, patience)
     }
 
     /// The body as text.
@@ -196,7 +202,7 @@ mod tests {
         for (bytes, turns) in [(TURN - 1, 1), (TURN, 2)] {
             let (request, mut payload) = TestRequest::default().set_payload(vec![b' '; bytes]).to_http_parts();
             let payload = Payload::from_request(&request, &mut payload).await.expect("has one");
-            let mut reading = pin!(Body::read(payload, 1 << 20, &gate, None));
+            let mut reading = pin!(Body::read(payload, 1 << 20, bytes, &gate, None));
             let mut polls = 0;
             let body = poll_fn(|context| {
                 polls += 1;

@@ -127,7 +127,7 @@ impl Call {
         let memory = if most <= self.api.body_limit { bodies } else { batches };
         // Nothing of it is read meanwhile, so its sender waits too. There has to be time for the rest.
         let turn = self.api.limits.turn(most, self.api.timeout / PART_FOR_TURN).await;
-        self.in_time_or(Problem::body_timeout, Body::read(payload, limit, memory, turn)).await?
+        self.in_time_or(Problem::body_timeout, Body::read(payload, limit, most, memory, turn)).await?
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.

@@ -21,7 +21,7 @@ const MAX_AUDITS: usize = 4;
 const BODY_MEMORY: usize = 64 << 20;
 /// Memory for larger ones, unless one batch alone may need more. Apart from the others, so that single
 /// changes go on however many batches are under way.
-const BATCH_MEMORY: usize = 192 << 20;
+const BATCH_MEMORY: usize = 144 << 20;
 /// A body above this size, bytes, is not read before its turn. Reading it costs a thread of the server so much that all
 /// of it is in vain if the rest finds no memory.
 const LARGE_BODY: usize = 1 << 20;
@@ -31,7 +31,7 @@ const TURNS: usize = BATCH_MEMORY / 4 * 3;
 /// Most that wait for their turn. The others are read without one.
 const WAITING_TURNS: usize = 128;
 /// Memory for answers that their clients have not taken yet, unless one answer alone needs more.
-const ANSWER_MEMORY: usize = 256 << 20;
+const ANSWER_MEMORY: usize = 192 << 20;
 /// Batches that are being published, in bytes of bodies for each core (see [`batch_work`]): two cores or more. What is
 /// made of a batch on its way to the disk takes a few times its body.
 const BATCH_WORK: usize = 16 << 20;
@@ -205,7 +205,7 @@ mod tests {
     fn batches_leave_single_changes_their_share() {
         let limits = Limits::new(65_536, 16 << 20, 10);
         let batches: Vec<_> = std::iter::from_fn(|| limits.batches.take(16 << 20).ok()).take(100).collect();
-        assert_eq!(batches.len(), 12, "bounded");
+        assert_eq!(batches.len(), 9, "bounded");
         let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(65_536).ok()).take(2000).collect();
         assert_eq!(changes.len(), 1024, "bounded too, and not by batches");
         assert!(Limits::new(65_536, 256 << 20, 10).batches.take(256 << 20).is_ok(), "one batch always fits");
@@ -219,7 +219,7 @@ mod tests {
         while let Some(turn) = limits.turn(16 << 20, soon).await {
             turns.push(turn);
         }
-        assert_eq!(turns.len(), 9, "the next has waited, and is read without a turn");
+        assert_eq!(turns.len(), 6, "the next has waited, and is read without a turn");
         assert!(limits.turn(LARGE_BODY, late).await.is_none(), "a small one never waits");
         let many = limits.waiting_turns.take(WAITING_TURNS).expect("free");
         assert!(limits.turn(16 << 20, late).await.is_none(), "no more than so many wait");
