@@ -66,6 +66,7 @@ test: setup ## run all tests
 	cargo test --release --locked --features failpoints --test crash_points
 	cargo test --release --locked --doc
 	cargo test --release --locked --lib --bins --tests
+	python3 tests/docs.py --binary $(TIDELINE)
 	python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk

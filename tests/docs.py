@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Holds README, CONTRIBUTING and docs/ against the project: links, files, make targets, commands, settings, calls and error
+codes must be there, and the examples of README.md, docs/api.md and docs/streams.md must work on the real binary.
+
+In an `sh` block each curl has to answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after it
+has to have the fields of the last answer. Blocks of `python` and `js` are programs that have to end well."""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator, NamedTuple
+
+from support.server import Tideline, Workspace
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+ADDRESS = "localhost:8080"  # the address in examples
+PLACES = ("", "src", "tests", "docs")  # where a path in the text may begin
+FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|tests|docs|benches|data|\.ci)/[\w./-]*")
+METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE"
+LANGUAGES = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable], "js": ["node"]}
+SUFFIXES = {"sh": "sh", "python": "py", "js": "mjs"}
+# Writes the status of each answer to a file. A stream is ended after a second.
+CURL = """#!/bin/bash
+status() { [ -z "$2" ] || echo "$2" >> "$STATUSES"; exit "$1"; }
+limit=(); code=0
+[[ "$*" != */stream* ]] || limit=(--max-time 1)
+out=$(mktemp); trap 'rm -f "$out"' EXIT
+answer=$(%s "${limit[@]}" -o "$out" -w '%%{http_code}' "$@") || code=$?
+cat "$out"; echo
+[ $code -ne 28 ] || [ ${#limit[@]} -eq 0 ] || code=0
+status $code "$answer"
+"""
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    line: int
+    language: str
+    code: str
+
+
+class Page:
+    """One page: its text with the lines of blocks left empty, and its blocks."""
+
+    def __init__(self, path: Path):
+        self.name = str(path.relative_to(ROOT))
+        self.directory = path.parent
+        self.blocks: list[Block] = []
+        self.lines: list[str] = []
+        block: Block | None = None
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if block is None and not line.startswith("```"):
+                self.lines.append(line)
+                continue
+            self.lines.append("")
+            if block is None:
+                block = Block(number, line[3:].strip(), "")
+            elif line.startswith("```"):
+                self.blocks.append(block)
+                block = None
+            else:
+                block = block._replace(code=block.code + line + "\n")
+
+    def spans(self) -> Iterator[tuple[int, str]]:
+        """Whatever stands between backticks, with its line."""
+        for number, line in enumerate(self.lines, 1):
+            yield from ((number, span) for span in re.findall(r"`([^`]+)`", line))
+
+    def commands(self) -> Iterator[tuple[int, str]]:
+        """Spans, and the lines of blocks for the shell."""
+        yield from self.spans()
+        for block in self.blocks:
+            if block.language in ("sh", ""):
+                joined = block.code.replace("\\\n", " ")
+                yield from ((block.line, line) for line in joined.splitlines())
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that a forge makes of a page's headings."""
+    found: set[str] = set()
+    for line in Page(path).lines:
+        if heading := re.match(r"#+ (.*)", line):
+            plain = re.sub(r"[^\w\- ]", "", heading[1].lower())
+            found.add(plain.strip().replace(" ", "-"))
+    return found
+
+
+class Project:
+    """What the project has, by asking the binary."""
+
+    def __init__(self, binary: Path):
+        self.binary = binary
+        self.faults: list[str] = []
+        self.targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(), re.M))
+        self.help = self.ask("--help")
+        self.commands = set(re.findall(r"^  ([a-z]+)  ", self.help, re.M))
+        self.options = {name: set(re.findall(r"--[a-z-]+", self.ask(name, "--help"))) for name in self.commands - {"help"}}
+        self.settings: set[str] = set()
+        section = ""
+        for line in self.ask("config").splitlines():
+            if header := re.fullmatch(r"\[(\w+)\]", line):
+                section = header[1]
+            elif setting := re.match(r"(\w+) =", line):
+                self.settings.add(f"{section}.{setting[1]}")
+        # No default is printed for what may be left out.
+        for line in (ROOT / "config.toml").read_text().splitlines():
+            if header := re.fullmatch(r"\[(\w+)\]", line):
+                section = header[1]
+            elif setting := re.match(r"#?(\w+) = ", line):
+                self.settings.add(f"{section}.{setting[1]}")
+        self.sections = {name.split(".")[0] for name in self.settings}
+        self.description = self.ask("openapi")
+        self.calls = {
+            (method.upper(), re.sub(r"\{\w+\}", "{}", path))
+            for path, methods in json.loads(self.description)["paths"].items() for method in methods
+        }
+        # Served, but no calls of the API.
+        self.calls |= {("GET", "/"), ("GET", "/docs/")}
+
+    def ask(self, *arguments: str) -> str:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("TIDELINE_")}
+        return subprocess.run([self.binary, *arguments], env=clean, check=True, capture_output=True, text=True).stdout
+
+    def fault(self, page: Page, line: int, what: str) -> None:
+        self.faults.append(f"{page.name}:{line}: {what}")
+
+    def links(self, page: Page) -> None:
+        for number, line in enumerate(page.lines, 1):
+            for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+                if re.match(r"[a-z]+:", link):
+                    continue
+                target, _, anchor = link.partition("#")
+                path = (page.directory / target) if target else ROOT / page.name
+                if not path.exists():
+                    self.fault(page, number, f"the link leads to no file: {link}")
+                elif anchor and anchor not in anchors(path):
+                    self.fault(page, number, f"the link leads to no heading: {link}")
+
+    def files(self, page: Page) -> None:
+        for number, span in page.spans():
+            if FILE.fullmatch(span) and not any((ROOT / place / span).exists() for place in PLACES):
+                self.fault(page, number, f"there is no file {span}")
+
+    def words(self, page: Page) -> None:
+        """make targets, commands with their options, settings, calls."""
+        for number, text in page.commands():
+            for target in re.findall(r"(?:^|[\s;|&(])make ([a-z][a-z-]*)", text):
+                if target not in self.targets:
+                    self.fault(page, number, f"there is no target {target}")
+            if command := re.search(r"(?:^|[\s/])tideline (?!format \d)([a-z]+)\b(.*)", text):
+                name, rest = command.groups()
+                if name not in self.commands:
+                    self.fault(page, number, f"there is no command {name}")
+                for option in re.findall(r"(?<![\w-])--[a-z-]+", rest):
+                    if option not in self.options.get(name, ()):
+                        self.fault(page, number, f"tideline {name} has no option {option}")
+            for variable in re.findall(r"TIDELINE__(\w+?)__(\w+)", text):
+                self.setting(page, number, ".".join(variable).lower())
+        for number, span in page.spans():
+            if (name := re.fullmatch(r"([a-z]+)\.([a-z][a-z_]+)", span)) and name[1] in self.sections and not FILE.fullmatch(span):
+                self.setting(page, number, span)
+            if call := re.fullmatch(rf"(?:{METHODS})(?:, (?:{METHODS}))* (/\S*)", span):
+                path = re.sub(r"\{\w+\}", "{}", call[1].split("?")[0])
+                for method in re.findall(METHODS, span.split(" /")[0]):
+                    if (method.replace("HEAD", "GET"), path) not in self.calls:
+                        self.fault(page, number, f"there is no call {method} {path}")
+
+    def setting(self, page: Page, number: int, name: str) -> None:
+        if name not in self.settings:
+            self.fault(page, number, f"there is no setting {name}")
+
+    def tables(self, pages: dict[str, Page]) -> None:
+        """What has to be complete: settings, calls, error codes."""
+        operations, api = pages["docs/operations.md"], pages["docs/api.md"]
+        told = {span for _, span in operations.spans()}
+        for name in sorted(self.settings - told):
+            self.fault(operations, 1, f"the setting {name} is not described")
+        text = "\n".join(api.lines)
+        told_calls = re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/[^`?\s]*)", text)
+        told_calls = {(method, re.sub(r"\{\w+\}", "{}", path)) for methods, path in told_calls for method in methods.split(", ")}
+        for method, path in sorted(self.calls - told_calls - {("GET", "/"), ("GET", "/docs/")}):
+            self.fault(api, 1, f"the call {method} {path} is not described")
+        rows = dict(re.findall(r"^\| `([a-z_]+)` \| (\d{3}) \|", text, re.M))
+        here = {name: status for status, names in re.findall(r"\b([45]\d\d) ((?:`\w+`(?:, )?)+)", self.description)
+                for name in re.findall(r"\w+", names)}
+        for name in sorted(here.items() ^ rows.items()):
+            self.fault(api, 1, f"the table of errors and the description of the API do not agree on {name}")
+
+    def run(self, page: Page, server: Tideline, directory: Path) -> int:
+        """Runs the examples of a page, one after the other; returns how many."""
+        programs = directory / "bin"
+        programs.mkdir(exist_ok=True)
+        (programs / "curl").write_text(CURL % shutil.which("curl"))
+        (programs / "curl").chmod(0o755)
+        statuses = directory / "statuses"
+        environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "STATUSES": str(statuses)}
+        address = f"{server.address[0]}:{server.address[1]}"
+        done, answer = 0, ""
+        for block in page.blocks:
+            if block.language == "json":
+                self.compare(page, block, answer)
+            needed = {"sh": "curl", "js": "node"}.get(block.language)
+            runs = block.language in ("python", "js") or (block.language == "sh" and "curl" in block.code)
+            if not runs or (needed and not shutil.which(needed)):
+                continue
+            program = directory / f"example.{SUFFIXES[block.language]}"
+            program.write_text(block.code.replace(ADDRESS, address))
+            statuses.write_text("")
+            try:
+                ended = subprocess.run([*LANGUAGES[block.language], program], env=environment, cwd=directory,
+                                       capture_output=True, text=True, timeout=60)
+            except subprocess.TimeoutExpired:
+                self.fault(page, block.line, "the example does not end")
+                continue
+            done, answer = done + 1, ended.stdout
+            if ended.returncode != 0:
+                self.fault(page, block.line, f"the example fails with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
+            if block.language == "sh":
+                calls = [line for line in block.code.replace("\\\n", " ").splitlines() if "curl " in line]
+                expected = [(re.search(r"# (\d{3})", line) or [0, "2.."])[1] for line in calls]
+                found = statuses.read_text().split()
+                if len(found) != len(expected) or not all(map(re.fullmatch, expected, found)):
+                    self.fault(page, block.line, f"the calls answer {found}, not {expected}:\n{ended.stdout}{ended.stderr}")
+        return done
+
+    def compare(self, page: Page, block: Block, answer: str) -> None:
+        """The answer in a page must have the fields of the real one. One that is shortened is not compared."""
+        if "…" in block.code:
+            return
+        try:
+            found, told = shape(json.loads(answer.strip().rpartition("\n")[2])), shape(json.loads(block.code))
+        except ValueError as error:
+            self.fault(page, block.line, f"no JSON: {error}: {answer[:200]}")
+            return
+        if found != told:
+            self.fault(page, block.line, f"the answer has {json.dumps(found)}, not {json.dumps(told)}")
+
+
+def shape(value: object) -> object:
+    """A JSON value with its fields and their types, but without their values; of a list, its first element."""
+    if isinstance(value, dict):
+        return {key: shape(inner) for key, inner in sorted(value.items())}
+    if isinstance(value, list):
+        return [shape(inner) for inner in value[:1]]
+    return type(value).__name__
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", type=Path, required=True)
+    binary = parser.parse_args().binary.resolve()
+    project = Project(binary)
+    pages = {page.name: page for page in map(Page, filter(Path.exists, PAGES))}
+    for page in pages.values():
+        project.links(page)
+        project.files(page)
+        project.words(page)
+    project.tables(pages)
+    examples = 0
+    with Workspace(None, keep=False) as work:
+        for name in ("README.md", "docs/api.md", "docs/streams.md"):
+            directory = work / name.replace("/", "-")
+            directory.mkdir()
+            server = Tideline(binary, directory, {})
+            if name == "README.md":
+                subprocess.run([binary, "demo", "--out", directory], check=True, capture_output=True)
+                files = ("--follows", directory / "follows.csv", "--content", directory / "content.csv")
+                if server.command("import", *files).wait() != 0:
+                    raise SystemExit(f"the demo data cannot be imported:\n{server.output('import')}")
+            server.start()
+            try:
+                examples += project.run(pages[name], server, directory)
+            finally:
+                server.stop()
+        if project.faults:
+            print("\n".join(project.faults))
+            raise SystemExit(f"docs: {len(project.faults)} faults in {len(pages)} pages, {examples} examples")
+    print(f"docs: {len(pages)} pages agree with the project, {examples} examples work")
+
+
+if __name__ == "__main__":
+    main()
