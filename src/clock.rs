@@ -5,9 +5,10 @@
 //! as both go on alike; where they part it goes on by the latter, and follows the wall once the wall has kept
 //! its new course for a minute.
 
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::model::Millis;
@@ -24,7 +25,7 @@ static CLOCK: LazyLock<Mutex<Clock>> = LazyLock::new(|| Mutex::new(Clock::new(wa
 pub fn now() -> Millis {
     // Asked before the lock, which every read of a timeline takes. One look late does no harm.
     let (wall, uptime) = (wall(), uptime());
-    let (time, followed) = CLOCK.lock().unwrap_or_else(PoisonError::into_inner).look(wall, uptime);
+    let (time, followed) = CLOCK.lock().look(wall, uptime);
     if let Some(Followed { old, new }) = followed {
         let (by, way) = (new.abs_diff(old), if new > old { "ahead" } else { "back" });
         tracing::warn!(

@@ -1,6 +1,6 @@
 //! The locks and atomics of what readers and workers share, from one place: `tests/shuttle` compiles
 //! the same sources with those of a scheduler that tries many interleavings.
 
-pub(crate) use std::sync::{
-    Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic,
-};
+pub(crate) use std::sync::atomic;
+
+pub(crate) use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -16,9 +16,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use process::history::scroll;
 use process::server::{Home, PATIENCE, Server};
 use serde_json::json;
@@ -123,7 +123,7 @@ impl Load {
             self.sent.fetch_max(id, Ordering::Relaxed);
             let answer = server.call("POST", "/v1/content", &item).expect("an answer");
             match answer.status {
-                201 => _ = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).insert(id),
+                201 => _ = self.acknowledged.lock().insert(id),
                 503 => {
                     assert!(answer.retry_after.is_some(), "{answer:?}");
                     self.refused.fetch_add(1, Ordering::Relaxed);
@@ -135,12 +135,12 @@ impl Load {
     }
 
     fn count(&self) -> usize {
-        self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.acknowledged.lock().len()
     }
 
     /// Every item that was acknowledged is in the timeline, and none that was never sent.
     fn compare(&self, server: &Server) {
-        let acknowledged = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let acknowledged = self.acknowledged.lock().clone();
         let found = scroll(server, &format!("/v1/users/{READER}/timeline?view=ids&"), "content_id");
         let distinct: BTreeSet<u64> = found.iter().copied().collect();
         assert_eq!(distinct.len(), found.len(), "an item came twice");

@@ -12,11 +12,8 @@
 mod ensure;
 
 /// What the sources below name as `crate::sync`.
-mod sync {
-    pub(crate) use shuttle::sync::{
-        Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic,
-    };
-}
+#[path = "shuttle/sync.rs"]
+mod sync;
 
 // What they name as `crate::cache`, `crate::error`, `crate::failpoint` and `crate::model`.
 use tideline::{cache, error, failpoint, model};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::model::{Job, LANES, Lane};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::{Mutex, MutexGuard};
 
 /// First and longest pause before a failed job is tried again.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
@@ -50,7 +50,7 @@ impl Lanes {
     }
 
     fn queue(&self, lane: Lane) -> MutexGuard<'_, Queue> {
-        self.queues[usize::from(lane.number())].lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues[usize::from(lane.number())].lock()
     }
 
     pub(super) fn push(&self, job: Job) {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
+use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{PoisonError, RwLock};
 
 /// By author, the places of pending items, each with the number of its jobs: an item that was deleted and
 /// taken back while its first fan-out runs has two.
@@ -19,7 +19,7 @@ pub(super) struct Pending {
 
 impl Pending {
     pub(super) fn add(&self, entry: Entry) {
-        let mut map = self.by_author.write().unwrap_or_else(PoisonError::into_inner);
+        let mut map = self.by_author.write();
         let jobs = map.entry(entry.author).or_default().entry(entry.cursor).or_default();
         *jobs += 1;
         if *jobs == 1 {
@@ -28,7 +28,7 @@ impl Pending {
     }
 
     pub(super) fn remove(&self, entry: Entry) {
-        let mut map = self.by_author.write().unwrap_or_else(PoisonError::into_inner);
+        let mut map = self.by_author.write();
         if let Some(places) = map.get_mut(&entry.author) {
             if let Some(jobs) = places.get_mut(&entry.cursor) {
                 *jobs -= 1;
@@ -48,7 +48,7 @@ impl Pending {
     }
 
     pub(super) fn has(&self, entry: Entry) -> bool {
-        let map = self.by_author.read().unwrap_or_else(PoisonError::into_inner);
+        let map = self.by_author.read();
         map.get(&entry.author).is_some_and(|places| places.contains_key(&entry.cursor))
     }
 
@@ -62,7 +62,7 @@ impl Pending {
         limit: usize,
         most: usize,
     ) -> Option<Vec<Entry>> {
-        let map = self.by_author.read().unwrap_or_else(PoisonError::into_inner);
+        let map = self.by_author.read();
         let mut found = Vec::new();
         // A `BTreeMap` takes an empty range for a mistake.
         if map.is_empty() || span.is_empty() {

@@ -1,9 +1,9 @@
 //! The bound on how many jobs may wait.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::model::Fill;
-use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// Counts jobs against a capacity.
 #[derive(Debug)]
@@ -26,10 +26,6 @@ impl Counter {
         Self { capacity, used: Mutex::new(0), freed: Condvar::new(), emptied: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, usize> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Also takes what is more than the whole capacity when nothing waits: else it could never pass.
     fn fits(&self, used: usize, n: usize, capacity: usize) -> bool {
         used == 0 || used.saturating_add(n) <= capacity
@@ -41,30 +37,28 @@ impl Counter {
     }
 
     pub(super) fn try_take(&self, n: usize) -> Option<Room<'_>> {
-        let used = self.lock();
+        let used = self.used.lock();
         self.fits(*used, n, self.capacity).then(|| self.room(used, n))
     }
 
     pub(super) fn try_take_low(&self, n: usize) -> Option<Room<'_>> {
-        let used = self.lock();
+        let used = self.used.lock();
         self.fits(*used, n, self.capacity / 2).then(|| self.room(used, n))
     }
 
     pub(super) fn take(&self, n: usize) -> Room<'_> {
-        let mut used = self.lock();
-        while !self.fits(*used, n, self.capacity) {
-            used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
-        }
+        let mut used = self.used.lock();
+        self.freed.wait_while(&mut used, |used| !self.fits(*used, n, self.capacity));
         self.room(used, n)
     }
 
     /// Takes room whether or not there is any: for jobs that exist already.
     pub(super) fn force(&self, n: usize) -> Room<'_> {
-        self.room(self.lock(), n)
+        self.room(self.used.lock(), n)
     }
 
     pub(super) fn give_back(&self, n: usize) {
-        let mut used = self.lock();
+        let mut used = self.used.lock();
         *used = used.saturating_sub(n);
         // Not for each place: who waits is woken once for an eighth of the whole.
         if *used <= self.capacity - self.capacity / 8 {
@@ -76,7 +70,7 @@ impl Counter {
     }
 
     pub(super) fn used(&self) -> usize {
-        *self.lock()
+        *self.used.lock()
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -88,13 +82,9 @@ impl Counter {
     }
 
     pub(super) fn wait_until_empty(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now() + timeout;
-        let mut used = self.lock();
-        while *used > 0 {
-            let Some(left) = deadline.checked_duration_since(Instant::now()) else { return false };
-            used = self.emptied.wait_timeout(used, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
+        let mut used = self.used.lock();
+        self.emptied.wait_while_for(&mut used, |used| *used > 0, timeout);
+        *used == 0
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::{Backlog, Room};
 use crate::model::{Job, JobId, UserId};
+use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{PoisonError, RwLock};
 
 /// One change of a pair: begun, and with a job once it is on disk.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Unsettled {
 impl Unsettled {
     pub(super) fn begin(&self, user: UserId, author: UserId) -> u64 {
         let token = self.tokens.fetch_add(1, Ordering::Relaxed);
-        let mut pairs = self.pairs.write().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.pairs.write();
         let steps = pairs.entry(user).or_default().entry(author).or_default();
         if steps.is_empty() {
             self.len.fetch_add(1, Ordering::Relaxed);
@@ -37,7 +37,7 @@ impl Unsettled {
     }
 
     fn commit(&self, user: UserId, author: UserId, token: u64, job: JobId) {
-        let mut pairs = self.pairs.write().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.pairs.write();
         if let Some(steps) = pairs.get_mut(&user).and_then(|authors| authors.get_mut(&author))
             && let Some(step) = steps.iter_mut().find(|step| step.token == token)
         {
@@ -54,7 +54,7 @@ impl Unsettled {
     }
 
     fn remove(&self, user: UserId, author: UserId, which: impl Fn(&Step) -> bool) {
-        let mut pairs = self.pairs.write().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.pairs.write();
         if let Some(authors) = pairs.get_mut(&user) {
             if let Some(steps) = authors.get_mut(&author) {
                 steps.retain(|step| !which(step));
@@ -72,7 +72,7 @@ impl Unsettled {
     /// Changes of one pair are written one after the other, so the higher job number is the later
     /// change. A step without a job does not count: it may yet fail.
     pub(super) fn is_superseded(&self, user: UserId, author: UserId, job: JobId) -> bool {
-        let pairs = self.pairs.read().unwrap_or_else(PoisonError::into_inner);
+        let pairs = self.pairs.read();
         let steps = pairs.get(&user).and_then(|authors| authors.get(&author));
         let newer =
             steps.is_some_and(|steps| steps.iter().any(|step| step.job.is_some_and(|other| other.seq > job.seq)));
@@ -83,7 +83,7 @@ impl Unsettled {
     }
 
     pub(super) fn of(&self, user: UserId) -> Vec<UserId> {
-        let pairs = self.pairs.read().unwrap_or_else(PoisonError::into_inner);
+        let pairs = self.pairs.read();
         let mut authors: Vec<_> = pairs.get(&user).map(|authors| authors.keys().copied().collect()).unwrap_or_default();
         authors.sort_unstable();
         authors

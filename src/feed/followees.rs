@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::live::Live;
 use crate::model::{CacheUsage, UserId};
 use crate::store::{Store, Tier};
-use crate::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
@@ -73,12 +73,12 @@ impl Followees {
 
     /// Has changes of a user's list wait until the result is dropped; comes after those under way.
     pub(super) fn hold(&self, user: UserId) -> RwLockWriteGuard<'_, ()> {
-        self.gate(user).write().unwrap_or_else(PoisonError::into_inner)
+        self.gate(user).write()
     }
 
     /// Announces a change of a user's list by which these authors come or go; it ends when the result is dropped.
     pub(super) fn change<'a>(&'a self, store: &'a Store, user: UserId, authors: Vec<UserId>) -> Changing<'a> {
-        let gate = self.gate(user).read().unwrap_or_else(PoisonError::into_inner);
+        let gate = self.gate(user).read();
         let tells = Tells { followees: self, store, user, authors };
         Changing { _change: self.lists.change(user), _tells: tells, _gate: gate }
     }
@@ -96,7 +96,7 @@ impl Drop for Tells<'_> {
             return;
         }
         // One after the other: what is told last was looked up last.
-        let _turn = self.followees.turns[stripe(user)].lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.followees.turns[stripe(user)].lock();
         // With `include_own` users are shown themselves, whatever they do.
         self.authors.retain(|author| *author != user);
         match self.store.authors_among(user, &self.authors, Tier::Disk) {

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::cache::Cache;
 use crate::error::Result;
 use crate::model::{CacheUsage, ContentId, UserId};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::{Mutex, MutexGuard};
 
 const STRIPES: usize = 1024;
 
@@ -55,7 +55,7 @@ impl<K: Key, V: Clone> Fresh<K, V> {
 
     fn stripe(&self, key: K) -> MutexGuard<'_, Stripe> {
         let index = (key.number().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES;
-        self.stripes[index].lock().unwrap_or_else(PoisonError::into_inner)
+        self.stripes[index].lock()
     }
 
     /// Keeps a value that was loaded when so many changes had been announced, if it is still fresh.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::model::{ContentId, Fill, Reacted, Reaction};
+use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Most changes of one item that wait or are being written.
 const MOST_IN_LANE: usize = 4096;
@@ -83,15 +83,10 @@ impl Lanes {
         }
     }
 
-    /// Nothing that can panic runs under the lock, so a poisoned one is as good as any.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Puts a change into its item's lane. Who finds nobody at it gets the lead, and has to take it or
     /// to drop it. `overloaded`, and nobody is told, if too many wait.
     pub(super) fn join(self: &Arc<Self>, id: ContentId, wish: Reaction, told: Told) -> Result<Option<Lead>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let in_lane = state.lanes.get(&id).map_or(0, VecDeque::len);
         if in_lane >= self.most_in_lane || state.members >= self.most {
             drop(state);
@@ -108,7 +103,7 @@ impl Lanes {
 
     pub(super) fn usage(&self) -> LanesUsage {
         LanesUsage {
-            waiting: Fill::of(self.state().members, self.most),
+            waiting: Fill::of(self.state.lock().members, self.most),
             changes: self.changes.load(Ordering::Relaxed),
             writes: self.writes.load(Ordering::Relaxed),
             refused: self.refused.load(Ordering::Relaxed),
@@ -148,7 +143,7 @@ impl Lead {
 
     /// What is to be written next. `None` when there is nothing left; then the lane is gone.
     fn next(&mut self) -> Option<Vec<Reaction>> {
-        let mut state = self.lanes.state();
+        let mut state = self.lanes.state.lock();
         let lane = state.lanes.get_mut(&self.id).filter(|lane| !lane.is_empty());
         let Some(lane) = lane else {
             state.lanes.remove(&self.id);
@@ -163,7 +158,7 @@ impl Lead {
 
     fn tell(&mut self, results: impl Iterator<Item = Result<Reacted>>) {
         let members = std::mem::take(&mut self.writing);
-        self.lanes.state().members -= members.len();
+        self.lanes.state.lock().members -= members.len();
         for (told, result) in members.into_iter().zip(results) {
             told(result);
         }
@@ -175,7 +170,7 @@ impl Drop for Lead {
         if self.ended {
             return;
         }
-        let mut state = self.lanes.state();
+        let mut state = self.lanes.state.lock();
         let waiting = state.lanes.remove(&self.id).unwrap_or_default();
         state.members -= waiting.len() + self.writing.len();
         drop(state);
@@ -241,7 +236,7 @@ mod tests {
         assert_eq!(since(&other_item), Some(9));
         let usage = lanes.usage();
         assert_eq!((usage.waiting.used, usage.changes, usage.writes), (0, 6, 3));
-        assert!(lanes.state().lanes.is_empty());
+        assert!(lanes.state.lock().lanes.is_empty());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::model::{
     UserId,
 };
 use crate::store::Tier;
-use crate::sync::{Condvar, Mutex, PoisonError};
+use crate::sync::{Condvar, Mutex};
 
 /// One line of an import: who reacted to what, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,19 +51,19 @@ impl Feed {
         let told = {
             let answer = Arc::clone(&answer);
             Box::new(move |result| {
-                *answer.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                *answer.0.lock() = Some(result);
                 answer.1.notify_one();
             })
         };
         if let Some(lead) = self.ask_reaction(id, wish, told)? {
             self.lead(lead);
         }
-        let mut slot = answer.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = answer.0.lock();
         loop {
             if let Some(result) = slot.take() {
                 return result;
             }
-            slot = answer.1.wait(slot).unwrap_or_else(PoisonError::into_inner);
+            answer.1.wait(&mut slot);
         }
     }
 

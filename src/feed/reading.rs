@@ -3,7 +3,7 @@
 use super::Feed;
 use crate::error::Result;
 use crate::store::Tier;
-use crate::sync::{Condvar, Mutex, PoisonError};
+use crate::sync::{Condvar, Mutex};
 
 /// Most rows of contents and profiles that are being read from the disk at once, all threads together. Each may be
 /// as large as the body of a change.
@@ -36,10 +36,8 @@ struct Turn<'a> {
 impl Reading {
     /// Waits for a turn to read so many rows, of which there are never more than [`PART`].
     fn begin(&self, rows: usize) -> Turn<'_> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        while *free < rows {
-            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
-        }
+        let mut free = self.free.lock();
+        self.freed.wait_while(&mut free, |free| *free < rows);
         *free -= rows;
         Turn { reading: self, rows }
     }
@@ -47,7 +45,7 @@ impl Reading {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *self.reading.free.lock().unwrap_or_else(PoisonError::into_inner) += self.rows;
+        *self.reading.free.lock() += self.rows;
         self.reading.freed.notify_all();
     }
 }
@@ -98,6 +96,6 @@ mod tests {
         told.recv_timeout(Duration::from_secs(60)).expect("has its turn");
         waiting.join().expect("ends");
         drop(turns);
-        assert_eq!(*reading.free.lock().unwrap_or_else(PoisonError::into_inner), ROWS);
+        assert_eq!(*reading.free.lock(), ROWS);
     }
 }

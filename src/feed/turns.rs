@@ -1,7 +1,7 @@
 //! One change of an item after the other.
 
 use crate::model::ContentId;
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::{Mutex, MutexGuard};
 
 const STRIPES: usize = 1024;
 
@@ -20,6 +20,6 @@ impl Turns {
     /// Waits for the turn, which lasts until the result is dropped.
     pub(super) fn take(&self, id: ContentId) -> MutexGuard<'_, ()> {
         let index = (id.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES;
-        self.0[index].lock().unwrap_or_else(PoisonError::into_inner)
+        self.0[index].lock()
     }
 }

@@ -170,6 +170,7 @@ pub(super) mod tests {
     use actix_web::http::header::CONTENT_LENGTH;
     use actix_web::test::{TestRequest, call_service, init_service};
 
+    use super::super::limits::LARGE_BODY;
     use super::*;
     use crate::backlog::Backlog;
     use crate::error::Error;
@@ -235,7 +236,7 @@ pub(super) mod tests {
         };
         let large = batch(20);
         let mut turns = Vec::new();
-        while let Some(turn) = api.limits.turn(16 << 20, Duration::from_millis(1)).await {
+        while let Some(turn) = api.limits.turn(LARGE_BODY + 1, Duration::from_millis(1)).await {
             turns.push(turn);
         }
         let mut waiting = std::pin::pin!(status(&api, large));

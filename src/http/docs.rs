@@ -5,12 +5,13 @@
 //! would show when the stream has ended; `docs.js` shows it as it comes.
 
 use std::io::{Cursor, Read};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION};
 use actix_web::web::Bytes;
+use parking_lot::Mutex;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
@@ -93,7 +94,7 @@ async fn unpacked(call: &Call, kept: &'static OnceLock<Bytes>, name: &'static st
     if kept.get().is_none() {
         call.look(move |_| -> Result<(), Problem> {
             static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-            let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+            let _turn = ONE_AT_A_TIME.lock();
             if kept.get().is_none() {
                 let bytes = unpack(name).map_err(Problem::internal)?;
                 kept.get_or_init(|| bytes);

@@ -24,7 +24,7 @@ const BODY_MEMORY: usize = 64 << 20;
 const BATCH_MEMORY: usize = 144 << 20;
 /// A body above this size, bytes, is not read before its turn. Reading it costs a thread of the server so much that all
 /// of it is in vain if the rest finds no memory.
-const LARGE_BODY: usize = 1 << 20;
+pub(super) const LARGE_BODY: usize = 1 << 20;
 /// Those whose turn has come and that are not published yet, bytes, unless one alone is larger. The rest of the memory of
 /// batches is for small ones, and for those that lost their turn.
 const TURNS: usize = BATCH_MEMORY / 4 * 3;

@@ -1,10 +1,11 @@
 //! Requests in figures: how many came, how they ended, how long they took.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
+use parking_lot::Mutex;
 
 /// Upper bounds of the buckets of times, seconds; one more bucket takes the rest.
 pub(super) const BOUNDS: [f64; 15] =
@@ -68,7 +69,7 @@ pub(super) struct Requests(Mutex<Vec<Arc<Route>>>);
 impl Requests {
     /// Where to count requests of a route.
     pub(super) fn route(&self, path: &'static str, method: &'static str) -> Arc<Route> {
-        let mut routes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut routes = self.0.lock();
         if let Some(known) = routes.iter().find(|route| route.path == path && route.method == method) {
             return Arc::clone(known);
         }
@@ -85,7 +86,7 @@ impl Requests {
 
     /// Every route.
     pub(super) fn all(&self) -> Vec<Arc<Route>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 

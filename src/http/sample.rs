@@ -1,10 +1,11 @@
 //! The figures that may touch the disk: those of the store, and of the process.
 
 use std::fs;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_web::web;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::api::Api;
@@ -56,7 +57,7 @@ impl Api {
                 match api.feed().store().usage() {
                     Ok(store) => {
                         let sample = Sample { at: Instant::now(), store: Arc::new(store), process: Process::now() };
-                        *api.sampler.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(sample);
+                        *api.sampler.last.lock() = Some(sample);
                     }
                     Err(error) => tracing::warn!(%error, "the store does not tell its figures"),
                 }
@@ -65,7 +66,7 @@ impl Api {
             // Whether in time or not, what is shown is the last sample.
             let _ = tokio::time::timeout(PATIENCE, taken).await;
         }
-        self.sampler.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.sampler.last.lock().clone()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Fill, Millis, UserId};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::{Mutex, MutexGuard};
 
 /// Most users with a heartbeat; some 100 MiB.
 const CAPACITY: usize = 1_000_000;
@@ -46,7 +46,7 @@ impl Presence {
 
     /// The state at an instant: without the heartbeats that ran out.
     fn at(&self, now: Millis) -> MutexGuard<'_, State> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         while let Some((_, user)) = state.ends.first().copied().filter(|(end, _)| *end <= now) {
             state.end(user);
         }
@@ -80,12 +80,12 @@ impl Presence {
     }
 
     pub(super) fn connect(&self, user: UserId) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.users.entry(user).or_default().streams += 1;
     }
 
     pub(super) fn disconnect(&self, user: UserId) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if let Some(online) = state.users.get_mut(&user) {
             online.streams = online.streams.saturating_sub(1);
             if !online.is_online() {

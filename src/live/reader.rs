@@ -7,7 +7,7 @@ use super::frame::Item;
 use super::held::Positioned;
 use super::queue::Queue;
 use crate::model::{Cursor, UserId};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::Mutex;
 
 /// Names a stream; never used again.
 pub(super) type Id = u64;
@@ -28,33 +28,29 @@ struct State {
 }
 
 impl Reader {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a stream for the events from this position on.
     pub(super) fn open(&self, id: Id, from: u64) {
-        self.lock().queues.insert(id, Queue::new(from));
+        self.0.lock().queues.insert(id, Queue::new(from));
     }
 
     /// Drops a stream.
     pub(super) fn leave(&self, id: Id) {
-        self.lock().queues.remove(&id);
+        self.0.lock().queues.remove(&id);
     }
 
     /// How many streams there are.
     pub(super) fn streams(&self) -> usize {
-        self.lock().queues.len()
+        self.0.lock().queues.len()
     }
 
     /// Whose items it is shown by now, ascending.
     pub(super) fn authors(&self) -> Vec<UserId> {
-        self.lock().authors.clone().unwrap_or_default()
+        self.0.lock().authors.clone().unwrap_or_default()
     }
 
     /// From now on the reader is shown this author, or is not.
     pub(super) fn show(&self, author: UserId, shown: bool) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let Some(authors) = &mut state.authors else { return };
         match (authors.binary_search(&author), shown) {
             (Ok(place), false) => drop(authors.remove(place)),
@@ -65,7 +61,7 @@ impl Reader {
 
     /// Puts an event into the queues of a reader who is shown its author; into how many.
     pub(super) fn push(&self, event: &Positioned, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let State { authors, queues } = &mut *state;
         let Some(authors) = authors else { return 0 };
         let mut pushed = 0;
@@ -85,7 +81,7 @@ impl Reader {
         restart: Restart<'_>,
         wakers: &mut Vec<Waker>,
     ) -> u64 {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let mut pushed = 0;
         for queue in state.queues.values_mut() {
             if lost.is_some_and(|lost| queue.wants(lost)) {
@@ -102,7 +98,7 @@ impl Reader {
 
     /// Every stream has missed something.
     pub(super) fn reset(&self, restart: Restart<'_>, wakers: &mut Vec<Waker>) {
-        for queue in self.lock().queues.values_mut() {
+        for queue in self.0.lock().queues.values_mut() {
             queue.reset(restart());
             wakers.extend(queue.waker());
         }
@@ -110,7 +106,7 @@ impl Reader {
 
     /// Ends every stream.
     pub(super) fn close(&self, wakers: &mut Vec<Waker>) {
-        for queue in self.lock().queues.values_mut() {
+        for queue in self.0.lock().queues.values_mut() {
             queue.close();
             wakers.extend(queue.waker());
         }
@@ -118,7 +114,7 @@ impl Reader {
 
     /// The next item of a stream; `None` once it is to end.
     pub(super) fn poll(&self, id: Id, context: &mut Context<'_>) -> Poll<Option<Item>> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let State { authors, queues } = &mut *state;
         let authors = authors.as_deref().unwrap_or_default();
         queues.get_mut(&id).map_or(Poll::Ready(None), |queue| queue.poll(context, authors))

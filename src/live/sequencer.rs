@@ -26,7 +26,7 @@ use super::times::Crowded;
 use crate::clock::{now, uptime};
 use crate::model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// Gives times, ids and numbers to what is changed, and events to those who listen.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Sequencer {
     pub fn restore(&self, newest: Vec<Event>, has_content: bool) {
         let all = newest.len() < Self::KEPT;
         let state = State::behind(newest, all, now()).unwrap_or_else(|| State::new(now(), has_content));
-        let mut place = self.lock();
+        let mut place = self.state.lock();
         *place = state;
         self.show_figures(&place);
     }
@@ -88,7 +88,7 @@ impl Sequencer {
     /// Nobody can go on from before this: changes may be gone of which streams had told. The gap that says so, which is in
     /// the log in memory. Comes right after [`Sequencer::restore`].
     pub fn break_off(&self) -> Event {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let gap = state.take(EventKind::Gap, false, 0).of_nothing();
         state.commit(gap);
         self.release(state);
@@ -98,14 +98,10 @@ impl Sequencer {
     /// How many events are kept in memory.
     pub const KEPT: usize = super::log::CAPACITY;
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The state, with times that have gone on with the clock.
     fn lock_on_time(&self) -> MutexGuard<'_, State> {
         let (now, uptime) = (now(), uptime());
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let behind = state.times.look(now, uptime);
         if let Some(behind) = behind {
             drop(state);
@@ -113,7 +109,7 @@ impl Sequencer {
                 "the clock is {behind} ms behind the times that the server gave before; new items get times from \
                  where those ended until the clock is there"
             );
-            state = self.lock();
+            state = self.state.lock();
         }
         state
     }
@@ -199,7 +195,7 @@ impl Sequencer {
 
     /// After a made id was taken, so many times in a row: the next lie further on.
     pub fn skip_ids(&self, times: u32) {
-        self.lock().ids.skip(times);
+        self.state.lock().ids.skip(times);
     }
 
     /// Waits until what is on disk of these publishes is in the log. The changes it waits for are under way, on
@@ -213,10 +209,7 @@ impl Sequencer {
     }
 
     fn wait_while(&self, holds: impl Fn(&State) -> bool) {
-        let mut state = self.lock();
-        while holds(&state) {
-            state = self.logged.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        self.logged.wait_while(&mut self.state.lock(), |state| holds(state));
     }
 
     /// Which of these items, that a read found which began when the log ended at `end`, came into the log since,
@@ -227,7 +220,7 @@ impl Sequencer {
         if self.given.load(Ordering::SeqCst) == 0 && self.end.load(Ordering::SeqCst) == end {
             return None;
         }
-        let state = self.lock();
+        let state = self.state.lock();
         let is_new = |cursor: &Cursor| match state.log.publish(*cursor) {
             Some(event) => event.given && event.number >= end,
             None => state.given.contains(cursor),
@@ -239,7 +232,7 @@ impl Sequencer {
     /// A place after all that is in the log: above the numbers of all events so far, and a cursor that leads back
     /// to it.
     pub fn mark(&self) -> (u64, Cursor) {
-        let state = self.lock();
+        let state = self.state.lock();
         let last = state.log.last();
         (state.log.end(), last.map_or(Cursor::OLDEST, Event::place))
     }
@@ -251,24 +244,24 @@ impl Sequencer {
 
     /// At most `most` events from a number on, up to and without `end`.
     pub fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
-        self.lock().log.slice(from, end, most)
+        self.state.lock().log.slice(from, end, most)
     }
 
     /// The number of the event to which this cursor leads, the publish of its item or its own, as far as memory
     /// goes back.
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
-        self.lock().log.place(cursor)
+        self.state.lock().log.place(cursor)
     }
 
     /// Whether the item with this cursor is being written and is not known to be on disk. It may be one that is there for
     /// long, and is published once more.
     pub fn is_coming(&self, cursor: Cursor) -> bool {
-        self.lock().is_coming(cursor)
+        self.state.lock().is_coming(cursor)
     }
 
     /// Changes that are being written, or wait for one with a smaller number.
     pub fn in_flight(&self) -> usize {
-        self.lock().under_way()
+        self.state.lock().under_way()
     }
 
     /// Something has happened to an item, which is nowhere written.
@@ -284,7 +277,7 @@ impl Flight<'_> {
     /// The item with this cursor is on disk. Comes before anybody can change it.
     pub fn commit(&mut self, cursor: Cursor) {
         let Some((_, event)) = self.stamps.remove(&cursor) else { return };
-        let mut state = self.sequencer.lock();
+        let mut state = self.sequencer.state.lock();
         state.commit(event);
         self.sequencer.release(state);
     }
@@ -295,7 +288,7 @@ impl Drop for Flight<'_> {
         if self.stamps.is_empty() {
             return;
         }
-        let mut state = self.sequencer.lock();
+        let mut state = self.sequencer.state.lock();
         for (cursor, (stamp, _)) in self.stamps.drain() {
             state.give_back(stamp, Some(cursor));
         }
@@ -325,7 +318,7 @@ impl Ticket<'_> {
     fn end(mut self, event: Event) {
         self.over = true;
         let sequencer = self.sequencer;
-        let mut state = sequencer.lock();
+        let mut state = sequencer.state.lock();
         state.commit(event);
         sequencer.release(state);
         sequencer.wait_while(|state| state.is_ready(event.number));
@@ -335,7 +328,7 @@ impl Ticket<'_> {
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         if !self.over {
-            let mut state = self.sequencer.lock();
+            let mut state = self.sequencer.state.lock();
             state.give_back(self.stamp, None);
             self.sequencer.release(state);
         }

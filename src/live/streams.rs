@@ -16,8 +16,8 @@ use super::presence::Presence;
 use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
 use crate::model::{Cursor, Fill, UserId};
+use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug)]
 struct Entry {
@@ -117,10 +117,6 @@ pub struct Stream {
     presence: Arc<Presence>,
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn wake(wakers: Vec<Waker>) {
     wakers.into_iter().for_each(Waker::wake);
 }
@@ -141,7 +137,7 @@ impl Streams {
     /// Opens a stream, if the user has fewer than `most`. It gets every event that comes into the log from here
     /// on, and none before. With the first one the user's authors are to be read.
     pub fn open(&self, user: UserId, most: usize) -> Result<(Stream, Option<Turn<'_>>), NotOpened> {
-        let mut guard = lock(&self.state);
+        let mut guard = self.state.lock();
         let state = &mut *guard;
         if state.closed {
             return Err(NotOpened::Closed);
@@ -172,13 +168,13 @@ impl Streams {
 
     /// Whether a user has an open stream.
     pub fn is_open(&self, user: UserId) -> bool {
-        lock(&self.state).readers.contains_key(&user)
+        self.state.lock().readers.contains_key(&user)
     }
 
     /// Whether a reader is shown some authors has changed: for each whether it is by now. Comes after the change is
     /// written and before it is acknowledged. What is said of one author is said in the order of the changes.
     pub fn change(&self, user: UserId, shown: &[(UserId, bool)]) {
-        let mut guard = lock(&self.state);
+        let mut guard = self.state.lock();
         let state = &mut *guard;
         let Some(entry) = state.readers.get_mut(&user) else { return };
         if let Some(stale) = &mut entry.stale {
@@ -198,7 +194,7 @@ impl Streams {
     /// Ends all streams of a user, for it is not known any more whose items it is shown; its clients may come back.
     pub fn end(&self, user: UserId) {
         let mut wakers = Vec::new();
-        if let Some(reader) = lock(&self.state).forget(user) {
+        if let Some(reader) = self.state.lock().forget(user) {
             reader.close(&mut wakers);
         }
         wake(wakers);
@@ -206,7 +202,7 @@ impl Streams {
 
     /// Whether any reader is shown this author, or is stale and so may be.
     pub fn has_listeners(&self, author: UserId) -> bool {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         !state.stale.is_empty() || state.by_author.contains_key(&author)
     }
 
@@ -225,7 +221,7 @@ impl Streams {
     /// readers did with the item, nothing is done.
     pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
         let mut wakers = Vec::new();
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let listed = state.by_author.get(&frame.author()).into_iter().flatten();
         let all = listed.chain(state.stale.iter().map(|(_, reader)| reader));
         let readers: Vec<_> = all.copied().filter(|reader| frame.lacks(*reader)).collect();
@@ -258,7 +254,7 @@ impl Streams {
     /// Every stream has missed something.
     pub fn reset_all(&self) {
         let mut wakers = Vec::new();
-        let state = lock(&self.state);
+        let state = self.state.lock();
         state.readers.values().for_each(|entry| entry.reader.reset(&|| self.restart(), &mut wakers));
         drop(state);
         wake(wakers);
@@ -267,7 +263,7 @@ impl Streams {
     /// Ends all streams, and lets no more be opened.
     pub fn close(&self) {
         let mut wakers = Vec::new();
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.closed = true;
         state.readers.values().for_each(|entry| entry.reader.close(&mut wakers));
         drop(state);
@@ -276,12 +272,12 @@ impl Streams {
 
     /// Readers with an open stream, each once.
     pub fn readers(&self) -> Vec<UserId> {
-        lock(&self.state).readers.keys().copied().collect()
+        self.state.lock().readers.keys().copied().collect()
     }
 
     /// The streams in figures.
     pub fn usage(&self) -> StreamsUsage {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let (open, stale) = (state.open, state.stale.len() as u64);
         drop(state);
         StreamsUsage {
@@ -336,7 +332,7 @@ impl Turn<'_> {
     pub fn settle(self, authors: &[UserId]) {
         let streams = self.streams;
         let mut wakers = Vec::new();
-        let mut guard = lock(&streams.state);
+        let mut guard = streams.state.lock();
         let state = &mut *guard;
         let Some(entry) = state.waits(&self) else { return };
         let Some(Stale { since, changed, .. }) = entry.stale.take() else { return };
@@ -360,7 +356,7 @@ impl Turn<'_> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut wakers = Vec::new();
-        let mut state = lock(&self.streams.state);
+        let mut state = self.streams.state.lock();
         if state.waits(self).is_some()
             && let Some(reader) = state.forget(self.reader)
         {
@@ -385,7 +381,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.open -= 1;
         self.reader.leave(self.id);
         // The reader may have been forgotten, and another be in its place.

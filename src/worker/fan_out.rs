@@ -17,7 +17,7 @@ use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::model::{Entry, Job, Progress, Reach, UserId};
 use crate::store::{Delivery, Then};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::{Mutex, MutexGuard};
 
 /// A fan-out under way, shared by the workers that help with it.
 #[derive(Debug)]
@@ -49,12 +49,6 @@ struct State {
 struct Chunk {
     start: Option<UserId>,
     followers: Vec<UserId>,
-}
-
-impl FanOut {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl State {
@@ -124,7 +118,7 @@ impl Context {
             return self.close(&fan_out.job, guarded(|| self.store.drop_job(fan_out.job.id)));
         }
         loop {
-            let mut state = fan_out.lock();
+            let mut state = fan_out.state.lock();
             if state.closed {
                 return;
             }
@@ -182,13 +176,13 @@ impl Context {
             let mut followers = chunk.followers;
             followers.retain(|follower| fan_out.early.binary_search(follower).is_err());
             let recipients = self.recipients(fan_out.reach, followers)?;
-            let then = fan_out.lock().plan(chunk.start, fan_out.reach);
+            let then = fan_out.state.lock().plan(chunk.start, fan_out.reach);
             let delivery = Delivery { job: fan_out.job.id, entry: fan_out.entry, recipients: &recipients, then };
             self.store.deliver(&delivery)?;
             self.tally.chunk(recipients.len());
             Ok(then)
         });
-        let mut state = fan_out.lock();
+        let mut state = fan_out.state.lock();
         state.running.remove(&chunk.start);
         let then = match written {
             Ok(then) => then,

@@ -1,9 +1,10 @@
 //! How many sequences there are: a fixed few, or as many as make up the operations asked for.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::case::Batch;
 use super::seed::{cases, operations, seed};
@@ -36,7 +37,7 @@ fn run_operations(kind: Kind, seed: u64, wanted: usize) {
     let (began, told) = (Instant::now(), Mutex::new(Instant::now()));
     let (done, sequences, next) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(seed));
     let failed = Mutex::new(None);
-    let lock = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || failed.lock();
     let tell = |now: &str| {
         let (done, seconds) = (done.load(Ordering::SeqCst), began.elapsed().as_secs_f64());
         let per_second = done as f64 / seconds;
@@ -48,7 +49,7 @@ fn run_operations(kind: Kind, seed: u64, wanted: usize) {
     let count = |steps: usize| {
         done.fetch_add(steps, Ordering::SeqCst);
         sequences.fetch_add(1, Ordering::SeqCst);
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = told.lock();
         if told.elapsed() >= TELL_EVERY {
             *told = Instant::now();
             tell("so far");

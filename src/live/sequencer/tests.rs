@@ -87,7 +87,7 @@ fn a_change_is_answered_once_what_was_begun_before_is_over() {
             ticket.commit(&edited);
             answered.store(true, Ordering::SeqCst);
         });
-        while sequencer.lock().waiting() == 0 {
+        while sequencer.state.lock().waiting() == 0 {
             thread::sleep(Duration::from_millis(1));
         }
         assert!(!answered.load(Ordering::SeqCst) && logged(&sequencer).is_empty());

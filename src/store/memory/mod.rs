@@ -19,7 +19,8 @@ mod topics;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::Result;
 use crate::model::{
@@ -76,7 +77,7 @@ impl Memory {
 
     /// The tables, for one whole operation. No operation leaves them half changed when it panics.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// See [`Store::users_after`](super::Store::users_after).

@@ -4,7 +4,7 @@
 //! announces its change before it writes; a reader keeps what it read only if no change began or ended since
 //! before it read, and none is under way.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::cache::{self, Cache};
 use crate::model::{Activity, CacheUsage, UserId};
@@ -50,7 +50,7 @@ impl Default for Activities {
 impl Activities {
     fn stripe(&self, user: UserId) -> MutexGuard<'_, Stripe> {
         let index = (user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES;
-        self.stripes[index].lock().unwrap_or_else(PoisonError::into_inner)
+        self.stripes[index].lock()
     }
 
     /// What is known of a user.

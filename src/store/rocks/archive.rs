@@ -8,9 +8,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::RwLockReadGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::RwLockReadGuard;
 use rocksdb::{Snapshot, WriteBatch};
 
 use super::inbox::read_floor;

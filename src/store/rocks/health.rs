@@ -8,9 +8,9 @@
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rocksdb::ErrorKind;
 
 use crate::error::Error;
@@ -216,7 +216,7 @@ impl Health {
         if !admitted.tries {
             return;
         }
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = self.failure.lock();
         let ended = failure.take();
         self.failing.store(false, Ordering::Release);
         self.ended.store(false, Ordering::Release);
@@ -255,7 +255,7 @@ impl Health {
 
     /// Counts a refused write. Says so in the log if it is the first one, or the engine's first.
     fn count(&self, cause: &str, by_engine: bool) -> Error {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = self.failure.lock();
         if failure.as_ref().is_none_or(|present| by_engine && !present.by_engine) {
             tracing::error!(cause, "the storage takes no writes; reads go on, changes are answered 503");
         }

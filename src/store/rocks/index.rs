@@ -1,8 +1,7 @@
 //! What stands for a live item outside of `content`: the rows by which lists find it, and what it
 //! counts for. A publish puts all of it, a delete takes it away, in the same change as the item.
 
-use std::sync::{RwLockReadGuard, RwLockWriteGuard};
-
+use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 use rocksdb::WriteBatch;
 
 use super::archive::Held;

@@ -1,6 +1,6 @@
 //! Striped locks: many names share a fixed number of locks.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 const STRIPES: usize = 1024;
 
@@ -17,7 +17,7 @@ impl Default for Stripes {
 impl Stripes {
     fn lock(&self, index: usize) -> MutexGuard<'_, ()> {
         // The locks guard rows on disk, which a panic elsewhere leaves whole.
-        self.0[index].lock().unwrap_or_else(PoisonError::into_inner)
+        self.0[index].lock()
     }
 
     /// Locks one number.
@@ -43,13 +43,13 @@ impl Default for SharedStripes {
 impl SharedStripes {
     /// Locks several numbers against [`SharedStripes::exclusive`], in an order that cannot deadlock.
     pub(super) fn shared(&self, numbers: impl IntoIterator<Item = u64>) -> Vec<RwLockReadGuard<'_, ()>> {
-        let lock = |index: usize| self.0[index].read().unwrap_or_else(PoisonError::into_inner);
+        let lock = |index: usize| self.0[index].read();
         indices(numbers).into_iter().map(lock).collect()
     }
 
     /// Locks several numbers against everybody, in the same order.
     pub(super) fn exclusive(&self, numbers: impl IntoIterator<Item = u64>) -> Vec<RwLockWriteGuard<'_, ()>> {
-        let lock = |index: usize| self.0[index].write().unwrap_or_else(PoisonError::into_inner);
+        let lock = |index: usize| self.0[index].write();
         indices(numbers).into_iter().map(lock).collect()
     }
 }

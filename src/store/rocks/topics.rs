@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::archive::Walks;
@@ -110,7 +110,7 @@ impl Rocks {
         if unknown.is_empty() {
             return Ok(ids);
         }
-        let mut highest = self.topics.highest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut highest = self.topics.highest.lock();
         // Some may have got theirs since.
         let unknown = self.known_topics(unknown, &mut ids)?;
         if unknown.is_empty() {
@@ -178,7 +178,7 @@ impl Rocks {
 
     /// Whether any item ever named a topic.
     pub(super) fn has_topics(&self) -> bool {
-        *self.topics.highest.lock().unwrap_or_else(PoisonError::into_inner) > 0
+        *self.topics.highest.lock() > 0
     }
 
     /// See [`Store::topic`](crate::store::Store::topic).

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
+use parking_lot::{RwLock, RwLockReadGuard};
 use rocksdb::ReadOptions;
 
 use super::tables::UNPUSHED;
@@ -45,7 +45,7 @@ impl UnpushedRows {
 
     /// Takes over a row that has been written.
     pub(super) fn set(&self, author: UserId, unpushed: Unpushed) {
-        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = self.rows.write();
         if rows.len() < CAPACITY || rows.contains_key(&author) {
             rows.insert(author, unpushed);
         } else {
@@ -55,12 +55,12 @@ impl UnpushedRows {
 
     /// How many rows are here, and how often one did not fit.
     pub(super) fn usage(&self) -> (Fill, u64) {
-        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner).len();
+        let rows = self.rows.read().len();
         (Fill::of(rows, CAPACITY), self.left_out.load(Ordering::Relaxed))
     }
 
     pub(super) fn look(&self) -> Look<'_> {
-        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.rows.read();
         Look { rows, overflowed: self.left_out.load(Ordering::Acquire) > 0 }
     }
 }
