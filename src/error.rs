@@ -1,58 +1,150 @@
-//! One error type, by what the caller can do about it.
+//! One error type, and the codes of all that a caller is told.
 
 use std::fmt;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, by meaning. The HTTP layer maps each to one status.
+/// Makes [`Code`] of one entry for each code: its meaning, its status of HTTP, its name and a detail.
+macro_rules! codes {
+    ($($(#[doc = $meaning:literal])+ $code:ident = $status:literal $name:literal, $detail:expr;)+) => {
+        /// Why a request is refused. One entry is all that a code needs: the table in docs/api.md, the OpenAPI document
+        /// and the answers are held to this list.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $($(#[doc = $meaning])+ $code,)+
+        }
+
+        impl Code {
+            /// Every code, in the order of the statuses.
+            pub const ALL: &[Self] = &[$(Self::$code),+];
+
+            /// The stable word for programs.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$code => $name,)+ }
+            }
+
+            /// The status of HTTP.
+            pub fn status(self) -> u16 {
+                match self { $(Self::$code => $status,)+ }
+            }
+
+            /// What it means, in one sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$code => concat!($($meaning),+).trim_ascii(),)+ }
+            }
+
+            /// A detail as the server gives it: the only one, or an example.
+            pub fn detail(self) -> &'static str {
+                match self { $(Self::$code => $detail,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A part of the path that must be an id is not one.
+    InvalidId = 400 "invalid_id", "uid: an id is a whole number from 1 to 9223372036854775807, not \"0\"";
+    /// The part of the path that names a kind of reaction is neither `like` nor `favorite`.
+    InvalidKind = 400 "invalid_kind", "kind: expected \"like\" or \"favorite\", not \"love\"";
+    /// The part of the path that names a topic is not 1 to 64 characters of UTF-8.
+    InvalidTopic = 400 "invalid_topic", "a topic is 1 to 64 characters of UTF-8, with whole escapes, not \"%ff\"";
+    /// A parameter of the query is unknown, given twice, missing or out of its range.
+    InvalidParameter = 400 "invalid_parameter", "limit: expected a whole number from 1 to 100, not \"0\"";
+    /// A header has a value that the call does not take.
+    InvalidHeader = 400 "invalid_header", "last-event-id: expected \"<published_at>-<content_id>\", not \"7\"";
+    /// The body is not the JSON object that the call takes.
+    InvalidBody = 400 "invalid_body",
+        "unknown field `txt`, expected one of `author_id`, `content_id` at line 1 column 25";
+    /// The path has an incomplete escape or is not UTF-8.
+    InvalidPath = 400 "invalid_path", "the path has a % without two hexadecimal digits, or is not UTF-8";
+    /// A time lies further ahead of the server's clock than `content.max_ahead`.
+    TimeAhead = 400 "time_ahead",
+        "published_at: 1689089522000000 is more than 10m ahead of the clock (now 1689089522000); times are \
+         milliseconds since 1970; it looks like microseconds";
+    /// A web page of another origin sends a change or opens a stream.
+    CrossOrigin = 403 "cross_origin",
+        "pages of the origin \"https://evil.example\" may not open streams. To allow this origin, add it to \
+         server.allowed_origins";
+    /// The item does not exist or is deleted.
+    ContentNotFound = 404 "content_not_found", "there is no content 32850";
+    /// No call has this path.
+    RouteNotFound = 404 "route_not_found", "there is nothing at this path";
+    /// The path exists, but not for this method; `Allow` has the methods.
+    MethodNotAllowed = 405 "method_not_allowed", "this path takes GET, HEAD";
+    /// The body did not arrive within `server.request_timeout`; nothing was changed.
+    BodyTimeout = 408 "body_timeout", "the body of the request took too long to arrive";
+    /// The id belongs to an item that was published with another body.
+    ContentExists = 409 "content_exists", "content 32850 exists with another body, or is deleted";
+    /// The body has more bytes than the call takes.
+    BodyTooLarge = 413 "body_too_large", "this body may have at most 65536 bytes";
+    /// The body is announced as something else than plain JSON.
+    UnsupportedMediaType = 415 "unsupported_media_type",
+        "content-type: expected application/json, in UTF-8, not \"text/xml\"";
+    /// The request names a host that is not in `server.allowed_hosts`.
+    MisdirectedRequest = 421 "misdirected_request",
+        "\"evil.example\" is not a name of this server. If clients should use this name, add it to \
+         server.allowed_hosts";
+    /// A user cannot follow itself.
+    SelfFollow = 422 "self_follow", "user 111 cannot follow itself";
+    /// The user follows as many others as `graph.follow_limit` allows.
+    FollowLimit = 422 "follow_limit", "user 111 follows at most 1000 others";
+    /// A user cannot mute itself.
+    SelfMute = 422 "self_mute", "a user cannot mute itself";
+    /// A user cannot hide from itself.
+    SelfHide = 422 "self_hide", "a user cannot hide from itself";
+    /// The user has muted as many others as one may.
+    MuteLimit = 422 "mute_limit", "a user mutes at most 10000 others";
+    /// The user hides from as many others as one may.
+    HideLimit = 422 "hide_limit", "a user hides from at most 10000 others";
+    /// The user has as many open streams as `server.max_streams_per_user` allows.
+    StreamLimit = 429 "stream_limit", "user 111 cannot have more than 32 open streams";
+    /// The server failed on this request, and its log has the cause.
+    Internal = 500 "internal", "the server failed on this request; its log has the cause";
+    /// A queue or a memory limit of the server is full; nothing was changed.
+    Overloaded = 503 "overloaded", "too many requests at once";
+    /// The storage takes no changes at present, for example because the device is full.
+    StorageUnavailable = 503 "storage_unavailable",
+        "the storage takes no changes at present; nothing is lost, try again";
+    /// The storage takes no changes until the server is restarted.
+    StorageStopped = 503 "storage_stopped",
+        "the storage engine has stopped taking changes for good; the server has to be restarted";
+    /// The server is stopping.
+    Stopping = 503 "stopping", "the server is stopping";
+    /// The request took longer than `server.request_timeout`; a change may have been made.
+    Timeout = 503 "timeout", "the request took too long";
+}
+
+impl Code {
+    /// Whether the same request may succeed soon, so that the answer has `Retry-After`.
+    pub fn is_passing(self) -> bool {
+        matches!(self.status(), 429 | 503)
+    }
+
+    /// `Content exists` for `content_exists`.
+    pub fn title(self) -> String {
+        let mut title = self.name().replace('_', " ");
+        if let Some(first) = title.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        title
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What went wrong.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// The request itself is wrong; the same request will fail again.
-    #[error("{detail}")]
-    Invalid {
-        /// A stable word for programs.
-        code: &'static str,
-        /// A sentence for people.
-        detail: String,
-    },
-    /// A well-formed request breaks a rule of the service.
+    /// The request is refused, for a reason that its caller is told.
     #[error("{detail}")]
     Refused {
-        /// A stable word for programs.
-        code: &'static str,
-        /// A sentence for people.
-        detail: String,
-    },
-    /// What was named is not there.
-    #[error("{detail}")]
-    NotFound {
-        /// A stable word for programs.
-        code: &'static str,
-        /// A sentence for people.
-        detail: String,
-    },
-    /// The request contradicts what is there.
-    #[error("{detail}")]
-    Conflict {
-        /// A stable word for programs.
-        code: &'static str,
-        /// A sentence for people.
-        detail: String,
-    },
-    /// The caller has as much of something as one may have at once; later there may be room.
-    #[error("{detail}")]
-    TooMany {
-        /// A stable word for programs.
-        code: &'static str,
-        /// A sentence for people.
-        detail: String,
-    },
-    /// Not now: a queue is full, the server is stopping, or the disk does not take writes.
-    #[error("{detail}")]
-    Unavailable {
-        /// A stable word for programs.
-        code: &'static str,
+        /// The reason, for programs.
+        code: Code,
         /// A sentence for people.
         detail: String,
     },
@@ -74,28 +166,50 @@ pub enum Error {
 }
 
 impl Error {
-    /// An [`Error::Invalid`].
-    pub fn invalid(code: &'static str, detail: impl fmt::Display) -> Self {
-        Self::Invalid { code, detail: detail.to_string() }
-    }
-
     /// An [`Error::Refused`].
-    pub fn refused(code: &'static str, detail: impl fmt::Display) -> Self {
+    pub fn refused(code: Code, detail: impl fmt::Display) -> Self {
         Self::Refused { code, detail: detail.to_string() }
     }
 
-    /// An [`Error::Conflict`].
-    pub fn conflict(code: &'static str, detail: impl fmt::Display) -> Self {
-        Self::Conflict { code, detail: detail.to_string() }
-    }
-
-    /// An [`Error::Unavailable`].
-    pub fn unavailable(code: &'static str, detail: impl fmt::Display) -> Self {
-        Self::Unavailable { code, detail: detail.to_string() }
-    }
-
-    /// An [`Error::NotFound`] for content.
+    /// The refusal of what names content that is not there.
     pub fn content_not_found(id: crate::model::ContentId) -> Self {
-        Self::NotFound { code: "content_not_found", detail: format!("there is no content {id}") }
+        Self::refused(Code::ContentNotFound, format_args!("there is no content {id}"))
+    }
+
+    /// Why the caller is refused, if it is.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            Self::Refused { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// Not now: a queue is full, the server is stopping, or the disk does not take writes.
+    pub fn is_unavailable(&self) -> bool {
+        self.code().is_some_and(|code| code.status() == 503)
+    }
+}
+
+impl From<Code> for Error {
+    /// With the detail of the code itself.
+    fn from(code: Code) -> Self {
+        Self::refused(code, code.detail())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_words_in_the_order_of_their_statuses() {
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.name()).collect();
+        assert!(Code::ALL.is_sorted_by_key(|code| code.status()));
+        assert!(names.iter().all(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')), "{names:?}");
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+        assert!(Code::ALL.iter().all(|code| code.meaning().ends_with('.') && !code.detail().is_empty()));
+        assert_eq!((Code::ContentExists.title().as_str(), Code::Timeout.is_passing()), ("Content exists", true));
     }
 }

@@ -13,7 +13,7 @@ mod usage;
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::model::{ContentId, Entry, Job, JobId, Order, Span, UserId, Work};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -207,5 +207,5 @@ impl Backlog {
 }
 
 fn overloaded() -> Error {
-    Error::unavailable("overloaded", "the queue of jobs is full; try again soon")
+    Error::refused(Code::Overloaded, "the queue of jobs is full; try again soon")
 }

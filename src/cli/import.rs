@@ -25,7 +25,7 @@ use super::interrupt::Interrupt;
 use super::progress::{Progress, Unit};
 use super::{drain_until, print, say};
 use crate::config::{Config, Durability};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::feed::{Follow, Reacting};
 use crate::model::Draft;
 use crate::server::{self, App};
@@ -248,7 +248,7 @@ impl Tally {
 /// Of a storage that takes no changes, what can be done. Nobody tries again here, as a client of a server does.
 fn needs_room(error: Error) -> Error {
     match error {
-        Error::Unavailable { code: "storage_unavailable", .. } => Error::Setup(
+        Error::Refused { code: Code::StorageUnavailable, .. } => Error::Setup(
             "the storage takes no changes, and the log says why; what was taken is kept: free some room, then run the \
              import again"
                 .to_owned(),

@@ -31,7 +31,7 @@ impl Feed {
         let Some(mut room) = self.backlog.reserve_low(1) else { return Ok(present) };
         let touched = match self.store.touch(user, now) {
             // The same goes for a storage that takes no writes at present.
-            Err(Error::Unavailable { .. }) => return Ok(present),
+            Err(error) if error.is_unavailable() => return Ok(present),
             touched => touched?,
         };
         if let Some(job) = touched.job {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::Feed;
 use crate::clock::latest;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::model::{Content, Millis, Publish, Relation, UserId};
 use crate::store::Tier;
 
@@ -43,7 +43,7 @@ impl Feed {
             "{name}: {at} is more than {} ahead of the clock (now {clock}); times are milliseconds since 1970{looks}",
             humantime::format_duration(Duration::from_millis(ahead))
         );
-        Err(Error::invalid("time_ahead", detail))
+        Err(Error::refused(Code::TimeAhead, detail))
     }
 
     /// Takes out the items with a time too far ahead: of each its place, and what is there if the item repeats an earlier

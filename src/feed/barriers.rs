@@ -2,7 +2,7 @@
 
 use super::Feed;
 use crate::clock::now;
-use crate::error::{Error, Result};
+use crate::error::{Code, Result};
 use crate::model::{Barrier, Relation, UserId};
 
 /// Most users that one user can mute, and most from whom one can hide: ten times as many as one can
@@ -18,8 +18,8 @@ impl Feed {
     pub fn set_barrier(&self, user: UserId, target: UserId, barrier: Barrier, raised: bool) -> Result<Relation> {
         if raised && user == target {
             return Err(match barrier {
-                Barrier::Mute => Error::refused("self_mute", "a user cannot mute itself"),
-                Barrier::Hide => Error::refused("self_hide", "a user cannot hide from itself"),
+                Barrier::Mute => Code::SelfMute.into(),
+                Barrier::Hide => Code::SelfHide.into(),
             });
         }
         let (reader, author) = match barrier {
@@ -30,5 +30,17 @@ impl Feed {
         let relation = self.store.set_barrier(user, target, barrier, raised.then(now), LIMIT)?;
         drop(change);
         Ok(relation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_details_of_the_codes_name_the_limit() {
+        for code in [Code::MuteLimit, Code::HideLimit] {
+            assert!(code.detail().contains(&format!(" {LIMIT} ")), "{}", code.detail());
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Feed;
 use crate::clock::now;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
 use crate::live::{Flight, Kind};
 use crate::model::{
@@ -36,9 +36,9 @@ impl Feed {
         let items: Vec<_> = drafts.into_iter().map(complete).collect();
         let mut ids = HashSet::new();
         if let Some(twice) = items.iter().filter(|item| !item.id_made).find(|item| !ids.insert(item.content.id)) {
-            return Err(Error::invalid(
-                "invalid_body",
-                format!("content {} comes twice in the batch", twice.content.id),
+            return Err(Error::refused(
+                Code::InvalidBody,
+                format_args!("content {} comes twice in the batch", twice.content.id),
             ));
         }
         let alone = items.len() == 1;
@@ -77,7 +77,7 @@ impl Feed {
             }
             self.live.sequencer().skip_ids(attempt);
         }
-        Err(Error::unavailable("overloaded", "no free content id was found; try again"))
+        Err(Error::refused(Code::Overloaded, "no free content id was found; try again"))
     }
 
     /// Has items in flight, once there are times for them.
@@ -91,7 +91,7 @@ impl Feed {
                     self.times_refused.fetch_add(1, Ordering::Relaxed);
                     let detail = "content ids fall faster than one a millisecond, each of which needs a later time; \
                                   name ids that rise, or none, or name the times";
-                    return Err(Error::unavailable("overloaded", detail));
+                    return Err(Error::refused(Code::Overloaded, detail));
                 }
             }
         }
@@ -221,7 +221,7 @@ impl Feed {
 }
 
 fn content_exists(id: ContentId) -> Error {
-    Error::conflict("content_exists", format!("content {id} exists with another body, or is deleted"))
+    Error::refused(Code::ContentExists, format_args!("content {id} exists with another body, or is deleted"))
 }
 
 /// What is to be published, with what the host left open and is no matter of order; time and id come when the order is

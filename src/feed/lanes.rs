@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::model::{ContentId, Fill, Reacted, Reaction};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -91,7 +91,7 @@ impl Lanes {
         if in_lane >= self.most_in_lane || state.members >= self.most {
             drop(state);
             self.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(Error::unavailable("overloaded", "too many reactions at once"));
+            return Err(Error::refused(Code::Overloaded, "too many reactions at once"));
         }
         state.members += 1;
         let is_led = state.lanes.contains_key(&id);
@@ -179,7 +179,7 @@ impl Drop for Lead {
             told(Err(Error::Panicked("while reactions were written".to_owned())));
         }
         for member in waiting {
-            (member.told)(Err(Error::unavailable("overloaded", "nobody was free to write this reaction")));
+            (member.told)(Err(Error::refused(Code::Overloaded, "nobody was free to write this reaction")));
         }
     }
 }
@@ -246,7 +246,7 @@ mod tests {
         let (_, second) = join(&lanes, ITEM, 2);
         lead.expect("leads").take(|id, _| Err(Error::content_not_found(id)));
         for told in [first, second] {
-            assert!(matches!(told.try_recv(), Ok(Err(Error::NotFound { code: "content_not_found", .. }))));
+            assert!(matches!(told.try_recv(), Ok(Err(Error::Refused { code: Code::ContentNotFound, .. }))));
         }
     }
 
@@ -258,11 +258,11 @@ mod tests {
         let lead = lead.expect("leads");
         catch_unwind(AssertUnwindSafe(|| lead.take(|_, _| panic!("on purpose")))).expect_err("panics");
         assert!(matches!(first.try_recv(), Ok(Err(Error::Panicked(_)))));
-        assert!(matches!(second.try_recv(), Ok(Err(Error::Unavailable { code: "overloaded", .. }))));
+        assert!(matches!(second.try_recv(), Ok(Err(Error::Refused { code: Code::Overloaded, .. }))));
         // Nor does one that never began.
         let (lead, third) = join(&lanes, ITEM, 3);
         drop(lead.expect("leads anew"));
-        assert!(matches!(third.try_recv(), Ok(Err(Error::Unavailable { code: "overloaded", .. }))));
+        assert!(matches!(third.try_recv(), Ok(Err(Error::Refused { code: Code::Overloaded, .. }))));
         let (lead, fourth) = join(&lanes, ITEM, 4);
         lead.expect("leads anew").take(echo);
         assert_eq!(since(&fourth), Some(4));
@@ -274,7 +274,7 @@ mod tests {
         let lanes = Arc::new(Lanes::new(2, 3, 10));
         let refused = |id| {
             let told = Box::new(|_| panic!("told though refused"));
-            matches!(lanes.join(id, wish(7), told), Err(Error::Unavailable { code: "overloaded", .. }))
+            matches!(lanes.join(id, wish(7), told), Err(Error::Refused { code: Code::Overloaded, .. }))
         };
         let (lead, _first) = join(&lanes, ITEM, 1);
         let (_, _second) = join(&lanes, ITEM, 2);

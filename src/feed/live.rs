@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Feed;
 use super::followees::List;
 use crate::clock::now;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::live::{Event, Kind, NotOpened, Online, Stream};
 use crate::model::{ContentId, Entry, Reactions, Shown, UserId};
 use crate::store::Tier;
@@ -29,7 +29,7 @@ impl Feed {
             return Ok(self.live.presence().leave(user, now()));
         }
         self.see(user, tier)?;
-        let full = || Error::unavailable("overloaded", "too many users are online; try again soon");
+        let full = || Error::refused(Code::Overloaded, "too many users are online; try again soon");
         self.live.presence().beat(user, now()).ok_or_else(full)
     }
 
@@ -38,11 +38,10 @@ impl Feed {
     pub fn listen(&self, user: UserId, most: usize) -> Result<Stream> {
         self.still_listens(user)?;
         let (stream, turn) = self.live.streams().open(user, most).map_err(|why| match why {
-            NotOpened::Closed => Error::unavailable("stopping", "the server is stopping"),
-            NotOpened::TooMany => Error::TooMany {
-                code: "stream_limit",
-                detail: format!("user {user} cannot have more than {most} open streams"),
-            },
+            NotOpened::Closed => Code::Stopping.into(),
+            NotOpened::TooMany => {
+                Error::refused(Code::StreamLimit, format_args!("user {user} cannot have more than {most} open streams"))
+            }
         })?;
         if let Some(turn) = turn {
             turn.settle(&self.shown_to(user)?);

@@ -23,7 +23,7 @@ impl Feed {
                 let counts = self.counts_at(user, place)?;
                 match self.settle(user, place, counts) {
                     // Reads go on where nothing can be written.
-                    Err(Error::Unavailable { .. }) => Ok(counts),
+                    Err(error) if error.is_unavailable() => Ok(counts),
                     settled => settled,
                 }
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Feed;
 use super::lanes::{LanesUsage, Lead, Told};
 use crate::clock::now;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::model::{
     ContentId, Cursor, Entry, Millis, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span, UserCursor,
     UserId,
@@ -89,7 +89,7 @@ impl Feed {
                 Ok(reacted) => {
                     places.into_iter().zip(reacted).for_each(|(place, reacted)| results[place] = Ok(reacted.changed));
                 }
-                Err(Error::NotFound { .. }) => {
+                Err(error) if error.code() == Some(Code::ContentNotFound) => {
                     places.into_iter().for_each(|place| results[place] = Err(Error::content_not_found(id)));
                 }
                 Err(error) => return Err(error),

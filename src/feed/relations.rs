@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Feed;
 use crate::clock::now;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
 use crate::model::{Millis, Order, Page, PageRequest, Relation, Side, Span, UserCursor, UserId};
 use crate::store::{Change, Tier};
@@ -29,7 +29,7 @@ impl Feed {
         let mut targets = HashSet::new();
         let all = follow.iter().map(|(target, _)| target).chain(unfollow);
         if let Some(twice) = all.copied().find(|target| !targets.insert(*target)) {
-            return Err(Error::invalid("invalid_body", format!("user {twice} comes twice")));
+            return Err(Error::refused(Code::InvalidBody, format_args!("user {twice} comes twice")));
         }
         if follow.iter().any(|(target, _)| *target == user) {
             return Err(self_follow(user));
@@ -62,7 +62,7 @@ impl Feed {
             } else {
                 match self.sift_follow(*user, *target, *since) {
                     Ok(there) => there.map(|_| Ok(false)),
-                    Err(error @ Error::Invalid { .. }) => Some(Err(error)),
+                    Err(error) if error.code() == Some(Code::TimeAhead) => Some(Err(error)),
                     Err(error) => return Err(error),
                 }
             };
@@ -81,11 +81,11 @@ impl Feed {
                 .map(|(_, target, since)| Change { target: *target, follow: Some(since.unwrap_or(now)) })
                 .collect();
             match self.follow_waiting(*user, &changes) {
-                Err(Error::Refused { .. }) => {
+                Err(error) if error.code() == Some(Code::FollowLimit) => {
                     for change in &changes {
                         match self.follow_waiting(*user, std::slice::from_ref(change)) {
                             Ok(news) => results.extend(news.into_iter().map(Ok)),
-                            Err(error @ Error::Refused { .. }) => results.push(Err(error)),
+                            Err(error) if error.code() == Some(Code::FollowLimit) => results.push(Err(error)),
                             Err(error) => return Err(error),
                         }
                     }
@@ -151,5 +151,5 @@ impl Feed {
 }
 
 fn self_follow(user: UserId) -> Error {
-    Error::refused("self_follow", format!("user {user} cannot follow itself"))
+    Error::refused(Code::SelfFollow, format_args!("user {user} cannot follow itself"))
 }

@@ -4,10 +4,10 @@ use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
-use super::problem::Problem;
 use super::query::{self, Number};
 use super::reply;
 use super::show::{ExplanationBody, ItemId, VerificationBody};
+use crate::error::Code;
 use crate::model::ContentId;
 use crate::store::TableStats;
 
@@ -81,8 +81,8 @@ pub(super) async fn healthz(call: Call) -> Answer {
 pub(super) async fn readyz(call: Call) -> Answer {
     call.no_query()?;
     match () {
-        () if call.api.is_stopping() => Err(Problem::stopping()),
-        () if call.api.feed().store().needs_restart() => Err(Problem::needs_restart()),
+        () if call.api.is_stopping() => Err(Code::Stopping.into()),
+        () if call.api.feed().store().needs_restart() => Err(Code::StorageStopped.into()),
         () => reply::ok(&Health { status: "ready" }),
     }
 }
@@ -130,7 +130,7 @@ pub(super) async fn explain(call: Call) -> Answer {
 /// `GET /v1/admin/stats`
 pub(super) async fn stats(call: Call) -> Answer {
     call.no_query()?;
-    let sample = call.api.sample().await.ok_or_else(Problem::overloaded)?;
+    let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
     let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.workers.usage());
     let jobs = Jobs {
         waiting: backlog.places.used,

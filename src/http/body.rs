@@ -15,6 +15,7 @@ use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use super::held::Room;
 use super::limits::{Gate, Places};
 use super::problem::Problem;
+use crate::error::Code;
 
 /// After so many bytes, the other requests of the thread have a turn. Else one that comes as fast as it is read would keep
 /// them waiting for megabytes.
@@ -109,7 +110,7 @@ pub(super) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
     let shown = |name| request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
     if let Some(encoding) = shown(CONTENT_ENCODING).filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
         let detail = format_args!("content-encoding: this server takes plain bodies only, not \"{encoding}\"");
-        return Err(Problem::unsupported_media_type(detail));
+        return Err(Problem::new(Code::UnsupportedMediaType, detail));
     }
     let Some(named) = shown(CONTENT_TYPE) else { return Ok(()) };
     let json = request.mime_type().ok().flatten().is_some_and(|mime| {
@@ -120,7 +121,7 @@ pub(super) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
             && mime.get_param("charset").is_none_or(|set| set.as_str().eq_ignore_ascii_case("utf-8"))
     });
     let detail = || format!("content-type: expected application/json, in UTF-8, not \"{named}\"");
-    if json { Ok(()) } else { Err(Problem::unsupported_media_type(detail())) }
+    if json { Ok(()) } else { Err(Problem::new(Code::UnsupportedMediaType, detail())) }
 }
 
 /// Parses a JSON object. An array with the fields in their order, which serde would take for one too, is refused.

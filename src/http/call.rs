@@ -17,7 +17,7 @@ use super::limits::Limits;
 use super::problem::Problem;
 use super::query;
 use super::reply::Text;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::feed::{Count, Feed};
 use crate::model::{ContentId, InvalidId, ReactionKind, UserId, is_topic};
 use crate::store::Tier;
@@ -79,7 +79,8 @@ impl Call {
     /// The kind of reaction named in the path as `{kind}`.
     pub(super) fn reaction(&self) -> Result<ReactionKind, Problem> {
         let text = self.request.match_info().get("kind").unwrap_or_default();
-        ReactionKind::named(text).ok_or_else(|| Problem::invalid_kind(text))
+        let detail = || format!("kind: expected \"like\" or \"favorite\", not \"{text}\"");
+        ReactionKind::named(text).ok_or_else(|| Problem::new(Code::InvalidKind, detail()))
     }
 
     /// The topic named in the path as `{topic}`. The router has decoded only some of the escapes, so it is
@@ -87,15 +88,16 @@ impl Call {
     pub(super) fn topic(&self) -> Result<String, Problem> {
         let sent = self.request.uri().path().split('/').nth(3).unwrap_or_default();
         query::text(sent).filter(|topic| is_topic(topic)).map(Cow::into_owned).ok_or_else(|| {
-            Problem::invalid_topic(format_args!(
-                "a topic is 1 to 64 characters of UTF-8, with whole escapes, not \"{sent}\""
-            ))
+            Problem::new(
+                Code::InvalidTopic,
+                format_args!("a topic is 1 to 64 characters of UTF-8, with whole escapes, not \"{sent}\""),
+            )
         })
     }
 
     fn segment<I: FromStr<Err = InvalidId>>(&self, name: &str) -> Result<I, Problem> {
         let text = self.request.match_info().get(name).unwrap_or_default();
-        text.parse().map_err(|e| Problem::invalid_id(format_args!("{name}: {e}, not \"{text}\"")))
+        text.parse().map_err(|e| Problem::new(Code::InvalidId, format_args!("{name}: {e}, not \"{text}\"")))
     }
 
     /// The values of the query parameters `names`, in that order; any other is refused.
@@ -127,7 +129,7 @@ impl Call {
         let memory = if most <= self.api.body_limit { bodies } else { batches };
         // Nothing of it is read meanwhile, so its sender waits too. There has to be time for the rest.
         let turn = self.api.limits.turn(most, self.api.timeout / PART_FOR_TURN).await;
-        self.in_time_or(Problem::body_timeout, Body::read(payload, limit, most, memory, turn)).await?
+        self.in_time_or(Code::BodyTimeout, Body::read(payload, limit, most, memory, turn)).await?
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.
@@ -220,14 +222,14 @@ impl Call {
 
     /// Waits for `work` no longer than the rest of the request's time.
     pub(super) async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
-        self.in_time_or(Problem::timeout, work).await
+        self.in_time_or(Code::Timeout, work).await
     }
 
-    async fn in_time_or<F: Future>(&self, late: fn() -> Problem, work: F) -> Result<F::Output, Problem> {
+    async fn in_time_or<F: Future>(&self, late: Code, work: F) -> Result<F::Output, Problem> {
         let left: Duration = self.api.timeout.saturating_sub(self.started.elapsed());
         tokio::time::timeout(left, work).await.map_err(|_| {
             self.api.timed_out.fetch_add(1, Ordering::Relaxed);
-            late()
+            late.into()
         })
     }
 }

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::limits::{Gate, Places};
 use super::problem::Problem;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// Answers up to this size, bytes, are as good as free: there is one a connection at most.
 const SMALL: usize = 16 << 10;
@@ -94,7 +94,7 @@ impl Room {
 }
 
 fn overloaded() -> Error {
-    Error::unavailable("overloaded", "too many large answers are under way; try again soon, or ask for fewer items")
+    Error::refused(Code::Overloaded, "too many large answers are under way; try again soon, or ask for fewer items")
 }
 
 /// An answer in pieces, each of which gives its room back when the connection has taken it.

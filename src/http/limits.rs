@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::problem::Problem;
+use crate::error::Code;
 use crate::model::Fill;
 
 /// Most requests that wait for the disk at once.
@@ -148,7 +149,7 @@ impl Gate {
 
     fn refuse(&self) -> Problem {
         self.refused.fetch_add(1, Ordering::Relaxed);
-        Problem::overloaded()
+        Code::Overloaded.into()
     }
 
     /// The same where so many more are to stay free.
@@ -173,7 +174,7 @@ impl Gate {
     pub(super) fn take_what_is_free(&self, n: usize) -> Result<Places, Problem> {
         let free = self.free.available_permits() * self.unit;
         // Another may take some between the two looks; nothing is then taken.
-        self.take_quietly(n.min(free)).or_else(|| self.take_quietly(0)).ok_or_else(Problem::overloaded)
+        self.take_quietly(n.min(free)).or_else(|| self.take_quietly(0)).ok_or_else(|| Code::Overloaded.into())
     }
 
     /// Gives `n` of some places back; false, and nothing given back, where they are fewer.

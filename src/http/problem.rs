@@ -1,4 +1,4 @@
-//! Errors as problem documents (RFC 9457): the one place that knows which error has which status.
+//! Errors as problem documents (RFC 9457): the one place that makes answers of them.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 /// A detail may quote what was sent; not at any length.
 const MAX_DETAIL: usize = 400;
@@ -16,8 +16,7 @@ const MAX_DETAIL: usize = 400;
 /// Why a request gets no good answer.
 #[derive(Debug)]
 pub(super) struct Problem {
-    status: StatusCode,
-    code: &'static str,
+    code: Code,
     detail: String,
     /// What only the log may say.
     cause: Option<String>,
@@ -37,76 +36,48 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(status: u16, code: &'a str, detail: &'a str) -> Self {
-        Self { r#type: format!("urn:tideline:problem:{code}"), title: title(code), status, detail, code }
+    pub(super) fn new(code: Code, detail: &'a str) -> Self {
+        let r#type = format!("urn:tideline:problem:{code}");
+        Self { r#type, title: code.title(), status: code.status(), detail, code: code.name() }
+    }
+}
+
+impl From<Code> for Problem {
+    /// With the detail of the code itself.
+    fn from(code: Code) -> Self {
+        Self::new(code, code.detail())
     }
 }
 
 impl Problem {
-    fn new(status: StatusCode, code: &'static str, detail: impl Display) -> Self {
-        Self { status, code, detail: detail.to_string(), cause: None, allow: None }
+    pub(super) fn new(code: Code, detail: impl Display) -> Self {
+        Self { code, detail: detail.to_string(), cause: None, allow: None }
     }
 
     /// The server's own fault. The caller learns nothing of the cause; the log gets it.
     pub(super) fn internal(cause: impl Display) -> Self {
-        let detail = "the server failed on this request; its log has the cause";
-        Self { cause: Some(cause.to_string()), ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail) }
+        Self { cause: Some(cause.to_string()), ..Code::Internal.into() }
     }
 
     /// A body that is not what the call takes.
     pub(super) fn invalid_body(detail: impl Display) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "invalid_body", detail)
+        Self::new(Code::InvalidBody, detail)
     }
 
     /// A query that is not what the call takes.
     pub(super) fn invalid_parameter(detail: impl Display) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "invalid_parameter", detail)
-    }
-
-    /// A header that is not what the call takes.
-    pub(super) fn invalid_header(detail: impl Display) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "invalid_header", detail)
-    }
-
-    /// A path segment that should be an id.
-    pub(super) fn invalid_id(detail: impl Display) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "invalid_id", detail)
-    }
-
-    /// A path segment that should be a kind of reaction.
-    pub(super) fn invalid_kind(text: &str) -> Self {
-        Self::new(
-            StatusCode::BAD_REQUEST,
-            "invalid_kind",
-            format_args!("kind: expected \"like\" or \"favorite\", not \"{text}\""),
-        )
-    }
-
-    /// A path segment that should be a topic.
-    pub(super) fn invalid_topic(detail: impl Display) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "invalid_topic", detail)
+        Self::new(Code::InvalidParameter, detail)
     }
 
     /// More bytes than `limit`; `what` says of what.
     pub(super) fn body_too_large(what: impl Display, limit: usize) -> Self {
-        Self::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "body_too_large",
-            format_args!("{what} may have at most {limit} bytes"),
-        )
+        Self::new(Code::BodyTooLarge, format_args!("{what} may have at most {limit} bytes"))
     }
 
     /// No such path, unless this one is meant.
     pub(super) fn route_not_found(meant: Option<&str>) -> Self {
         let meant = meant.map(|path| format!("; without the slash at its end, \"{path}\", there is"));
-        let detail = format_args!("there is nothing at this path{}", meant.unwrap_or_default());
-        Self::new(StatusCode::NOT_FOUND, "route_not_found", detail)
-    }
-
-    /// A path that is no text, whatever it might lead to.
-    pub(super) fn invalid_path() -> Self {
-        let detail = "the path has a % without two hexadecimal digits, or is not UTF-8";
-        Self::new(StatusCode::BAD_REQUEST, "invalid_path", detail)
+        Self::new(Code::RouteNotFound, format_args!("{}{}", Code::RouteNotFound.detail(), meant.unwrap_or_default()))
     }
 
     /// The request is for a host that is none of this server's.
@@ -114,7 +85,7 @@ impl Problem {
         let detail = format_args!(
             "\"{host}\" is not a name of this server. If clients should use this name, add it to server.allowed_hosts"
         );
-        Self::new(StatusCode::MISDIRECTED_REQUEST, "misdirected_request", detail)
+        Self::new(Code::MisdirectedRequest, detail)
     }
 
     /// What a page of another origin may not do, and of which one if the browser says so.
@@ -128,47 +99,13 @@ impl Problem {
             ),
             None => format!("pages of other origins may not {what}"),
         };
-        Self::new(StatusCode::FORBIDDEN, "cross_origin", detail)
+        Self::new(Code::CrossOrigin, detail)
     }
 
     /// The path is there, for other methods.
     pub(super) fn method_not_allowed(allow: &str) -> Self {
         let detail = format_args!("this path takes {allow}");
-        Self {
-            allow: Some(allow.to_owned()),
-            ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
-        }
-    }
-
-    /// The request took longer than the settings allow. A change may have been made all the same.
-    pub(super) fn timeout() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "timeout", "the request took too long")
-    }
-
-    /// The body did not come within the time that the settings give a request. Nothing was changed.
-    pub(super) fn body_timeout() -> Self {
-        Self::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body of the request took too long to arrive")
-    }
-
-    /// A body that is announced as what this server does not read.
-    pub(super) fn unsupported_media_type(detail: impl Display) -> Self {
-        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
-    }
-
-    /// As many requests as the settings allow wait for the disk already.
-    pub(super) fn overloaded() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", "too many requests at once")
-    }
-
-    /// The server is on its way down.
-    pub(super) fn stopping() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is stopping")
-    }
-
-    /// The storage takes no more changes before the server is started again.
-    pub(super) fn needs_restart() -> Self {
-        let detail = "the storage engine has stopped taking changes for good; the server has to be restarted";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "storage_stopped", detail)
+        Self { allow: Some(allow.to_owned()), ..Self::new(Code::MethodNotAllowed, detail) }
     }
 
     /// The same problem with its place in the request put before the detail.
@@ -186,37 +123,23 @@ impl Problem {
             Some((end, _)) => &self.detail[..end],
             None => &self.detail,
         };
-        let document = Document::new(self.status.as_u16(), self.code, detail);
-        let mut response = HttpResponse::build(self.status);
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = HttpResponse::build(status);
         if let Some(allow) = &self.allow {
             response.insert_header((ALLOW, allow.as_str()));
         }
-        if [StatusCode::SERVICE_UNAVAILABLE, StatusCode::TOO_MANY_REQUESTS].contains(&self.status) {
+        if self.code.is_passing() {
             response.insert_header((RETRY_AFTER, "1"));
         }
-        let body = serde_json::to_vec(&document).unwrap_or_default();
+        let body = serde_json::to_vec(&Document::new(self.code, detail)).unwrap_or_default();
         response.content_type("application/problem+json").body(body)
     }
-}
-
-/// `content_exists` as people read it: `Content exists`.
-fn title(code: &str) -> String {
-    let mut title = code.replace('_', " ");
-    if let Some(first) = title.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    title
 }
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
-            Error::Invalid { code, detail } => Self::new(StatusCode::BAD_REQUEST, code, detail),
-            Error::Refused { code, detail } => Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail),
-            Error::NotFound { code, detail } => Self::new(StatusCode::NOT_FOUND, code, detail),
-            Error::Conflict { code, detail } => Self::new(StatusCode::CONFLICT, code, detail),
-            Error::TooMany { code, detail } => Self::new(StatusCode::TOO_MANY_REQUESTS, code, detail),
-            Error::Unavailable { code, detail } => Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail),
+            Error::Refused { code, detail } => Self::new(code, detail),
             Error::NotCached | Error::Corrupt(_) | Error::Storage(_) | Error::Panicked(_) | Error::Setup(_) => {
                 Self::internal(error)
             }
@@ -242,18 +165,11 @@ mod tests {
 
     #[actix_web::test]
     async fn each_error_has_its_status() {
-        for (error, status) in [
-            (Error::invalid("a_code", "why"), 400),
-            (Error::NotFound { code: "a_code", detail: "why".to_owned() }, 404),
-            (Error::conflict("a_code", "why"), 409),
-            (Error::refused("a_code", "why"), 422),
-            (Error::TooMany { code: "a_code", detail: "why".to_owned() }, 429),
-            (Error::unavailable("a_code", "why"), 503),
-        ] {
-            let (found, retry, document) = document(error).await;
-            assert_eq!((found, retry.as_deref()), (status, [429, 503].contains(&status).then_some("1")));
-            let expected = serde_json::json!({"type": "urn:tideline:problem:a_code", "title": "A code",
-                "status": status, "detail": "why", "code": "a_code"});
+        for code in Code::ALL.iter().copied() {
+            let (found, retry, document) = document(Error::refused(code, "why")).await;
+            assert_eq!((found, retry.as_deref()), (code.status(), [429, 503].contains(&found).then_some("1")));
+            let expected = serde_json::json!({"type": format!("urn:tideline:problem:{code}"), "title": code.title(),
+                "status": found, "detail": "why", "code": code.name()});
             assert_eq!(document, expected);
         }
     }

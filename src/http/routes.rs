@@ -19,6 +19,7 @@ use super::{
     admin, barriers, comments, content, docs, held, markers, metrics, presence, query, reactions, relations, stream,
     timelines, users,
 };
+use crate::error::Code;
 
 /// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -138,7 +139,7 @@ impl<'a> At<'a> {
             let began = Instant::now();
             let surplus = !always && request.conn_data::<Surplus>().is_some();
             let admitted = match surplus {
-                true => Err(Problem::overloaded()),
+                true => Err(Code::Overloaded.into()),
                 false if open => Ok(()),
                 false => api.access.check(&request),
             };
@@ -188,7 +189,7 @@ where
         let began = Instant::now();
         let refused = match api.access.check(&request) {
             Ok(()) if query::is_text(request.path()) => problem(&request),
-            Ok(()) => Problem::invalid_path(),
+            Ok(()) => Code::InvalidPath.into(),
             Err(refused) => refused,
         };
         let response = refused.respond(&request);

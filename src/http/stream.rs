@@ -19,6 +19,7 @@ use super::call::{Answer, Call};
 use super::connections::{ClientEnd, Held, Watch};
 use super::events;
 use super::problem::Problem;
+use crate::error::Code;
 use crate::feed::Feed;
 use crate::live::{Event, Item, Share, Stream};
 use crate::model::{Cursor, UserId};
@@ -35,7 +36,7 @@ pub(super) async fn listen(call: Call) -> Answer {
     call.no_query()?;
     let after = last_event_id(&call)?;
     if call.api.is_stopping() {
-        return Err(Problem::stopping());
+        return Err(Code::Stopping.into());
     }
     let mut response = HttpResponse::Ok();
     response.content_type(events::MEDIA_TYPE);
@@ -61,7 +62,7 @@ pub(super) async fn listen(call: Call) -> Answer {
 
 /// The item or place after which a client wants to go on; an empty header is none.
 fn last_event_id(call: &Call) -> Result<Option<Cursor>, Problem> {
-    let wrong = |what: &str| Problem::invalid_header(format_args!("last-event-id: {what}"));
+    let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
     let mut values = call.request.headers().get_all("last-event-id");
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {

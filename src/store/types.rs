@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::model::{
     Activity, Barrier, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, Millis, Progress, Relation,
     TopicId, UserId,
@@ -77,8 +77,8 @@ pub struct Change {
 /// Why a user raises no more barriers of a kind.
 pub(super) fn too_many(barrier: Barrier, limit: usize) -> Error {
     match barrier {
-        Barrier::Mute => Error::refused("mute_limit", format!("a user mutes at most {limit} others")),
-        Barrier::Hide => Error::refused("hide_limit", format!("a user hides from at most {limit} others")),
+        Barrier::Mute => Error::refused(Code::MuteLimit, format_args!("a user mutes at most {limit} others")),
+        Barrier::Hide => Error::refused(Code::HideLimit, format_args!("a user hides from at most {limit} others")),
     }
 }
 

@@ -6,7 +6,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::Context;
 use crate::clock::now;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{ContentId, Cursor, Millis};
 
 /// Users looked at in one go.
@@ -27,7 +27,7 @@ impl Context {
             match self.evict_idle(now().saturating_sub(evict_after), stopped) {
                 Ok(0) => {}
                 Ok(users) => tracing::info!(users, "inboxes of idle users were dropped"),
-                Err(error @ Error::Unavailable { .. }) => tracing::debug!(%error, "idle users were not looked through"),
+                Err(error) if error.is_unavailable() => tracing::debug!(%error, "idle users were not looked through"),
                 Err(error) => {
                     self.tally.failure();
                     tracing::error!(%error, "idle users were not looked through; the next round does so");

@@ -30,7 +30,7 @@ impl Context {
         let pause_ms = pause.as_millis() as u64;
         match error {
             // The store tells when it begins to refuse writes, and when it takes them again.
-            Error::Unavailable { .. } => tracing::debug!(%error, pause_ms, "a job waits for the storage"),
+            _ if error.is_unavailable() => tracing::debug!(%error, pause_ms, "a job waits for the storage"),
             _ => tracing::error!(%error, lane = lane.number(), pause_ms, "a job failed and will be tried again"),
         }
     }

@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, select};
 
 use super::Context;
 use crate::clock::now;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{ContentId, Fill, Millis, Order, Span, TopicId, UserId};
 use crate::store::{Listeners, Tier, is_deleted_before};
 
@@ -134,7 +134,7 @@ impl Context {
             };
             match trimmed {
                 Ok(()) => {}
-                Err(error @ Error::Unavailable { .. }) => tracing::debug!(%error, ?candidate, "there was no trim"),
+                Err(error) if error.is_unavailable() => tracing::debug!(%error, ?candidate, "there was no trim"),
                 Err(error) => {
                     self.tally.failure();
                     tracing::error!(%error, ?candidate, "there was no trim; the next compaction asks for it again");

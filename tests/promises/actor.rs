@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use tideline::error::Error;
+use tideline::error::{Code, Error};
 use tideline::feed::Feed;
 use tideline::model::{
     Barrier, ContentId, Cursor, Draft, EditDraft, MAX_ID, MAX_MILLIS, PageRequest, Side, Span, UserId,
@@ -193,7 +193,7 @@ impl Actor<'_> {
                 life.turns.push((window, true));
                 Ok(())
             }
-            Err(Error::NotFound { .. }) if !self.round.can_restore => Ok(()),
+            Err(Error::Refused { code: Code::ContentNotFound, .. }) if !self.round.can_restore => Ok(()),
             Err(e) => Err(format!("restore fails: {e}")),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tideline::error::Error;
+use tideline::error::{Code, Error};
 use tideline::model::{Barrier, COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, Millis, Relation, UserId};
 
 use super::case::Case;
@@ -68,14 +68,7 @@ pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String>
 
 /// The stable word of a refusal.
 fn code(error: &Error) -> &'static str {
-    match error {
-        Error::Invalid { code, .. }
-        | Error::Refused { code, .. }
-        | Error::NotFound { code, .. }
-        | Error::Conflict { code, .. }
-        | Error::Unavailable { code, .. } => code,
-        _ => "",
-    }
+    error.code().map_or("", Code::name)
 }
 
 /// What the model says to one publish.

@@ -1,6 +1,6 @@
 //! Reads, each against the model.
 
-use tideline::error::Error;
+use tideline::error::{Code, Error};
 use tideline::model::{ContentId, Cursor, Entry, Page, PageRequest, Position, Side, Span, Unread, UserId};
 use tideline::store::Tier;
 
@@ -132,7 +132,7 @@ impl Case {
         let request = self.content_request(ask);
         let is = read_any(ask.inline, |tier| self.system.feed.comments(item.id, &request, tier));
         if item.deleted {
-            let gone = matches!(is, Err(Error::NotFound { .. }));
+            let gone = matches!(is, Err(Error::Refused { code: Code::ContentNotFound, .. }));
             ensure!(gone, "comments on {}, which is deleted: {is:?}", item.id);
             return Ok(());
         }

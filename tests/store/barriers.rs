@@ -1,6 +1,6 @@
 //! Mutes, and hiding from others.
 
-use tideline::error::Error;
+use tideline::error::{Code, Error};
 use tideline::model::{Barrier, Relation, Side, Span, UserCursor, UserId};
 use tideline::store::{Store, Tier};
 
@@ -113,7 +113,7 @@ fn no_more_than_the_limit(store: &Store) {
             Err(Error::Refused { code, .. }) => code,
             other => panic!("{other:?}"),
         };
-        let code = if barrier == Barrier::Mute { "mute_limit" } else { "hide_limit" };
+        let code = if barrier == Barrier::Mute { Code::MuteLimit } else { Code::HideLimit };
         assert_eq!(refused(2, 0), code);
         raise(2, 2).expect("raises");
         raise(3, 2).expect("raises");

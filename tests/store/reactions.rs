@@ -1,6 +1,6 @@
 //! Likes and favorites.
 
-use tideline::error::Error;
+use tideline::error::{Code, Error};
 use tideline::model::{
     ItemCounts, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
 };
@@ -115,7 +115,7 @@ fn what_is_not_there_gets_no_reaction(store: &Store) {
     for id in [10, 11] {
         for since in [None, Some(6)] {
             let refused = store.react(item(id), &[wish(1, Like, since), wish(2, Like, since)]);
-            assert!(matches!(refused, Err(Error::NotFound { code: "content_not_found", .. })), "{refused:?}");
+            assert!(matches!(refused, Err(Error::Refused { code: Code::ContentNotFound, .. })), "{refused:?}");
         }
     }
     // Kept for a restore, and out of sight meanwhile.

@@ -1,6 +1,6 @@
 //! Following and unfollowing.
 
-use tideline::error::Error;
+use tideline::error::{Code, Error};
 use tideline::model::{Order, Relation, RelationKind, Side, Span, UserCursor, Work};
 use tideline::store::{Change, Store, Tier};
 
@@ -156,7 +156,7 @@ fn no_changes_are_no_change(store: &Store) {
 fn is_refused(store: &Store, who: u64, changes: &[Change], limit: usize) -> bool {
     match store.relate(user(who), changes, limit) {
         Ok(_) => false,
-        Err(Error::Refused { code: "follow_limit", .. }) => true,
+        Err(Error::Refused { code: Code::FollowLimit, .. }) => true,
         Err(other) => panic!("{other:?}"),
     }
 }

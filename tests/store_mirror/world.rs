@@ -361,7 +361,7 @@ type Answer<T> = std::result::Result<T, String>;
 
 fn answer<T>(result: Result<T>) -> Answer<T> {
     result.map_err(|error| match error {
-        Error::Refused { code, .. } | Error::NotFound { code, .. } => code.to_owned(),
+        Error::Refused { code, .. } => code.to_string(),
         other => format!("{other:?}"),
     })
 }

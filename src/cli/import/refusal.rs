@@ -82,10 +82,9 @@ impl Refusal {
     /// Tells a row that cannot be taken from a store that takes nothing.
     pub(super) fn of_error(error: Error) -> Result<Self, Error> {
         match error {
-            Error::Invalid { code, detail }
-            | Error::Refused { code, detail }
-            | Error::NotFound { code, detail }
-            | Error::Conflict { code, detail } => Ok(Self { kind: code, detail, shows: true }),
+            Error::Refused { code, detail } if !code.is_passing() => {
+                Ok(Self { kind: code.name(), detail, shows: true })
+            }
             error => Err(error),
         }
     }

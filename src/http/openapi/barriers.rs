@@ -1,8 +1,8 @@
 //! The calls of `http/barriers.rs`.
 
 use super::call::{Call, Shape, delete, get, put};
-use super::problems::{HIDE_LIMIT, MUTE_LIMIT, SELF_HIDE, SELF_MUTE};
 use super::relations::{BOTH, USER, example, page_of_users};
+use crate::error::Code;
 use crate::http::show::RelationItem;
 
 /// A change that has nothing to say beside its path, and answers with the relation.
@@ -13,8 +13,8 @@ fn change(call: Call) -> Call {
 pub(super) fn calls() -> Vec<Call> {
     let calls = vec![
         change(put("/v1/users/{uid}/mutes/{target}", "mute", "Do not show me this user's content"))
-            .problem(SELF_MUTE)
-            .problem(MUTE_LIMIT)
+            .problem(Code::SelfMute)
+            .problem(Code::MuteLimit)
             .leads_to("unmute", BOTH)
             .leads_to("listMutes", USER)
             .leads_to("getTimeline", USER),
@@ -23,8 +23,8 @@ pub(super) fn calls() -> Vec<Call> {
             .leads_to("mute", BOTH),
         page_of_users(get("/v1/users/{uid}/mutes", "listMutes", "Those whom the user has muted")),
         change(put("/v1/users/{uid}/hidden-from/{target}", "hide", "Do not show my content to this user"))
-            .problem(SELF_HIDE)
-            .problem(HIDE_LIMIT)
+            .problem(Code::SelfHide)
+            .problem(Code::HideLimit)
             .leads_to("unhide", BOTH)
             .leads_to("listHiddenFrom", USER),
         change(delete("/v1/users/{uid}/hidden-from/{target}", "unhide", "Show it again to this user"))

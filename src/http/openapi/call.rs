@@ -1,6 +1,6 @@
 //! The description of one call, put together from what is particular to it and what its shape implies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -12,8 +12,9 @@ use utoipa::openapi::{
     ContentBuilder, HeaderBuilder, Object, Ref, RefOr, Required, Response, ResponseBuilder, Schema, path::Operation,
 };
 
-use super::problems::{self, Known, Problems};
+use super::problems::Problems;
 use super::{parameters, schemas};
+use crate::error::Code;
 use crate::http::events::MEDIA_TYPE;
 use crate::http::problem::Document;
 
@@ -95,7 +96,7 @@ pub(super) struct Call {
     parameters: Vec<Parameter>,
     body: Option<(Required, RefOr<Schema>, Value)>,
     good: Vec<Good>,
-    problems: Vec<Known>,
+    problems: Vec<Code>,
     links: Vec<(&'static str, Vec<(&'static str, &'static str)>)>,
     schemas: Vec<(String, RefOr<Schema>)>,
     waits: bool,
@@ -222,7 +223,7 @@ impl Call {
     }
 
     /// A problem that nothing else here implies.
-    pub(super) fn problem(mut self, problem: Known) -> Self {
+    pub(super) fn problem(mut self, problem: Code) -> Self {
         self.problems.push(problem);
         self
     }
@@ -244,33 +245,29 @@ impl Call {
     }
 
     /// The problems that come of the call's shape, and those it was given.
-    fn all_problems(&self) -> BTreeMap<u16, Vec<Known>> {
-        let mut all = vec![problems::INVALID_PARAMETER, problems::INTERNAL];
-        if self.path.contains("{uid}") || self.path.contains("{content_id}") {
-            all.push(problems::INVALID_ID);
-        }
-        if self.path.contains("{topic}") {
-            all.push(problems::INVALID_TOPIC);
-        }
-        if self.path.contains("{kind}") {
-            all.push(problems::INVALID_KIND);
+    fn all_problems(&self) -> BTreeSet<Code> {
+        let mut all = BTreeSet::from([Code::InvalidParameter, Code::Internal]);
+        for (slot, code) in [
+            ("{uid}", Code::InvalidId),
+            ("{content_id}", Code::InvalidId),
+            ("{topic}", Code::InvalidTopic),
+            ("{kind}", Code::InvalidKind),
+        ] {
+            if self.path.contains(slot) {
+                all.insert(code);
+            }
         }
         if self.body.is_some() {
-            all.extend([problems::INVALID_BODY, problems::BODY_TIMEOUT, problems::BODY_TOO_LARGE]);
-            all.push(problems::UNSUPPORTED_MEDIA_TYPE);
+            all.extend([Code::InvalidBody, Code::BodyTimeout, Code::BodyTooLarge, Code::UnsupportedMediaType]);
         }
         if self.waits {
-            all.extend([problems::OVERLOADED, problems::TIMEOUT]);
+            all.extend([Code::Overloaded, Code::Timeout]);
             if self.writes {
-                all.push(problems::STORAGE_UNAVAILABLE);
+                all.insert(Code::StorageUnavailable);
             }
         }
         all.extend(&self.problems);
-        let mut by_status = BTreeMap::<u16, Vec<Known>>::new();
-        for problem in all {
-            by_status.entry(problem.0).or_default().push(problem);
-        }
-        by_status
+        all
     }
 
     /// The call as the document has it; what it shares with others goes into `parts`.

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::call::{Call, Shape, get, post};
-use super::problems::{CONTENT_EXISTS, CONTENT_NOT_FOUND, TIME_AHEAD};
 use super::timelines;
+use crate::error::Code;
 use crate::http::show::Item;
 use crate::model::CommentDraft;
 
@@ -28,15 +28,15 @@ pub(super) fn calls() -> Vec<Call> {
             .answers(201, "Published", Shape::of::<Item<'_>>(), comment.clone())
             .answers(200, "It was published before, just like this", Shape::of::<Item<'_>>(), comment)
             .header("Location")
-            .problem(TIME_AHEAD)
-            .problem(CONTENT_NOT_FOUND)
-            .problem(CONTENT_EXISTS)
+            .problem(Code::TimeAhead)
+            .problem(Code::ContentNotFound)
+            .problem(Code::ContentExists)
             .leads_to("getContent", BY_ID)
             .leads_to("deleteContent", BY_ID)
             .leads_to("listComments", BY_SUBJECT)
             .leads_to("listUserComments", BY_AUTHOR),
         timelines::page_of_content(get("/v1/content/{content_id}/comments", "listComments", "The comments on an item"))
-            .problem(CONTENT_NOT_FOUND),
+            .problem(Code::ContentNotFound),
         timelines::page_of_content(get("/v1/users/{uid}/comments", "listUserComments", "The comments a user made")),
     ];
     calls.into_iter().map(|call| call.tag("content")).collect()

@@ -5,8 +5,8 @@ use utoipa::openapi::Ref;
 use utoipa::openapi::schema::ArrayBuilder;
 
 use super::call::{Call, Shape, delete, get, patch, post};
-use super::problems::{CONTENT_EXISTS, CONTENT_NOT_FOUND, TIME_AHEAD};
 use super::{parameters, schemas};
+use crate::error::Code;
 use crate::http::content::MAX_BATCH;
 use crate::http::show::Item;
 use crate::model::{Draft, EditDraft};
@@ -53,8 +53,8 @@ pub(super) fn calls() -> Vec<Call> {
             .answers(201, "Published", Shape::of::<Item<'_>>(), alone())
             .answers(200, "It was published before, just like this", Shape::of::<Item<'_>>(), alone())
             .header("Location")
-            .problem(TIME_AHEAD)
-            .problem(CONTENT_EXISTS)
+            .problem(Code::TimeAhead)
+            .problem(Code::ContentExists)
             .leads_to("getContent", BY_ID)
             .leads_to("editContent", BY_ID)
             .leads_to("deleteContent", BY_ID)
@@ -68,8 +68,8 @@ pub(super) fn calls() -> Vec<Call> {
             .body(Shape::named("NewContentList", batch), json!({"items": [new]}))
             .answers(201, "Published; some may have been before", items(), json!({"items": [alone()]}))
             .answers(200, "All were published before, just like this", items(), json!({"items": [alone()]}))
-            .problem(TIME_AHEAD)
-            .problem(CONTENT_EXISTS)
+            .problem(Code::TimeAhead)
+            .problem(Code::ContentExists)
             .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
         get("/v1/content", "listContent", "Up to 100 items by their ids")
             .about("In the order of the ids. Missing ones are left out.")
@@ -80,12 +80,12 @@ pub(super) fn calls() -> Vec<Call> {
             .answers(200, "Those that there are", items(), json!({"items": [example()]})),
         get("/v1/content/{content_id}", "getContent", "One item")
             .answers(200, "The item", Shape::of::<Item<'_>>(), alone())
-            .problem(CONTENT_NOT_FOUND),
+            .problem(Code::ContentNotFound),
         patch("/v1/content/{content_id}", "editContent", "Change an item")
             .about("What is left out stays, `null` clears. The item gains `edited_at`.")
             .body(Shape::of::<EditDraft>(), json!({"text": "Low tide at one"}))
             .answers(200, "The item after the change", Shape::of::<Item<'_>>(), alone())
-            .problem(CONTENT_NOT_FOUND)
+            .problem(Code::ContentNotFound)
             .leads_to("deleteContent", BY_ID),
         delete("/v1/content/{content_id}", "deleteContent", "Delete an item")
             .about(
@@ -93,7 +93,7 @@ pub(super) fn calls() -> Vec<Call> {
                  delete is 404.",
             )
             .answers_nothing("Deleted")
-            .problem(CONTENT_NOT_FOUND)
+            .problem(Code::ContentNotFound)
             .leads_to("restoreContent", PATH),
         post("/v1/content/{content_id}/restore", "restoreContent", "Take a delete back")
             .about(
@@ -101,7 +101,7 @@ pub(super) fn calls() -> Vec<Call> {
                  the same answer; 404 if it was deleted longer ago than `content.deleted_retention`.",
             )
             .answers(200, "The item", Shape::of::<Item<'_>>(), alone())
-            .problem(CONTENT_NOT_FOUND)
+            .problem(Code::ContentNotFound)
             .leads_to("getContent", BY_ID)
             .leads_to("deleteContent", BY_ID),
     ];

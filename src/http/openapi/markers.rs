@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::call::{Call, Shape, get, put};
-use super::problems::TIME_AHEAD;
 use super::schemas;
+use crate::error::Code;
 use crate::http::show::{MarkerBody, UnreadBody};
 
 pub(super) fn calls() -> Vec<Call> {
@@ -27,7 +27,7 @@ pub(super) fn calls() -> Vec<Call> {
             )
             .body(Shape::named("NewMarker", new), example.clone())
             .answers(200, "The marker after the change", marker(), example)
-            .problem(TIME_AHEAD)
+            .problem(Code::TimeAhead)
             .leads_to("getMarker", &[("uid", "$request.path.uid")])
             .leads_to("getUnread", &[("uid", "$request.path.uid")]),
     ];

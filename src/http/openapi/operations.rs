@@ -6,8 +6,8 @@ use utoipa::openapi::schema::Type;
 
 use super::call::{Call, Shape, get};
 use super::parameters::{number, optional, required};
-use super::problems::{OVERLOADED, STOPPED, STOPPING};
 use super::schemas::{id_pattern, text};
+use crate::error::Code;
 use crate::http::admin::{DEFAULT_DEPTH, Health, MAX_DEPTH, Stats};
 use crate::http::show::{ExplanationBody, VerificationBody};
 
@@ -33,15 +33,15 @@ pub(super) fn calls() -> Vec<Call> {
             .never_waits(),
         get("/readyz", "getReadiness", "Does it take requests?")
             .answers(200, "It does", Shape::of::<Health>(), json!({"status": "ready"}))
-            .problem(STOPPING)
-            .problem(STOPPED)
+            .problem(Code::Stopping)
+            .problem(Code::StorageStopped)
             .never_waits(),
         get("/metrics", "getMetrics", "Figures for Prometheus")
             .answers_text("Its text format", "text/plain", "tideline_pending_items 0\n")
             .never_waits(),
         get("/v1/admin/stats", "getStats", "The main figures")
             .answers(200, "Under the names of `/metrics`, without the prefix", Shape::of::<Stats<'_>>(), stats)
-            .problem(OVERLOADED)
+            .problem(Code::Overloaded)
             .never_waits(),
         get("/v1/admin/users/{uid}/timeline/verify", "verifyTimeline", "Is the fast answer the right one?")
             .about("Compares the timeline with a merge of the outboxes of all followees.")

@@ -6,8 +6,8 @@ use utoipa::openapi::{Object, Ref};
 
 use super::call::{Call, Shape, get, put};
 use super::parameters::header;
-use super::problems::{CROSS_ORIGIN, INVALID_HEADER, STOPPING, STREAM_LIMIT};
 use super::{content, schemas};
+use crate::error::Code;
 use crate::http::presence::PresenceBody;
 
 const EVENTS: &str = "Each event has a name and JSON as `data`:\n\n\
@@ -56,10 +56,10 @@ pub(super) fn calls() -> Vec<Call> {
                 "1689089522000-32850",
             )])
             .answers_events("Events without an end", Shape::named("Event", event).with("EventName", schemas::enumeration(&["content", "edit", "delete", "reset"])), came)
-            .problem(INVALID_HEADER)
-            .problem(CROSS_ORIGIN)
-            .problem(STREAM_LIMIT)
-            .problem(STOPPING),
+            .problem(Code::InvalidHeader)
+            .problem(Code::CrossOrigin)
+            .problem(Code::StreamLimit)
+            .problem(Code::Stopping),
     ];
     calls.into_iter().map(|call| call.tag("live")).collect()
 }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::call::{Call, Shape, delete, get, put};
-use super::problems::{CONTENT_NOT_FOUND, TIME_AHEAD};
 use super::{relations, schemas, timelines};
+use crate::error::Code;
 use crate::http::reactions::ReactionItem;
 
 /// What leads from a reaction to the calls about it.
@@ -27,17 +27,17 @@ pub(super) fn calls() -> Vec<Call> {
             .about("Counted once a user; doing it again changes nothing.")
             .optional_body(schemas::since(), since)
             .answers(200, "The reaction after the change", reaction(), there.clone())
-            .problem(TIME_AHEAD)
-            .problem(CONTENT_NOT_FOUND)
+            .problem(Code::TimeAhead)
+            .problem(Code::ContentNotFound)
             .leads_to("unreact", THIS)
             .leads_to("listReactions", &THIS[..2])
             .leads_to("listUserReactions", &THIS[1..]),
         delete("/v1/content/{content_id}/reactions/{kind}/{uid}", "unreact", "Take a reaction back")
             .answers(200, "The reaction after the change", reaction(), there)
-            .problem(CONTENT_NOT_FOUND)
+            .problem(Code::ContentNotFound)
             .leads_to("react", THIS),
         relations::page_of_users(get("/v1/content/{content_id}/reactions/{kind}", "listReactions", "Who reacted"))
-            .problem(CONTENT_NOT_FOUND),
+            .problem(Code::ContentNotFound),
         timelines::page_of_content(get(
             "/v1/users/{uid}/reactions/{kind}",
             "listUserReactions",

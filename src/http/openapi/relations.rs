@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use utoipa::openapi::schema::ArrayBuilder;
 
 use super::call::{Call, Shape, delete, get, post, put};
-use super::problems::{FOLLOW_LIMIT, SELF_FOLLOW, TIME_AHEAD};
 use super::{parameters, schemas};
+use crate::error::Code;
 use crate::http::relations::MAX_BATCH;
 use crate::http::show::{Member, RelationItem};
 
@@ -57,9 +57,9 @@ pub(super) fn calls() -> Vec<Call> {
             .about("The timeline has the target's earlier items at once. Following again changes nothing.")
             .optional_body(schemas::since(), json!({"since": 1_689_089_522_000_u64}))
             .answers(200, "The relation after the change", relation(), example())
-            .problem(TIME_AHEAD)
-            .problem(SELF_FOLLOW)
-            .problem(FOLLOW_LIMIT)
+            .problem(Code::TimeAhead)
+            .problem(Code::SelfFollow)
+            .problem(Code::FollowLimit)
             .leads_to("unfollow", BOTH)
             .leads_to("getTimeline", USER)
             .leads_to("listFollowing", USER)
@@ -79,8 +79,8 @@ pub(super) fn calls() -> Vec<Call> {
             relations(),
             json!({"items": [example()]}),
         )
-        .problem(SELF_FOLLOW)
-        .problem(FOLLOW_LIMIT),
+        .problem(Code::SelfFollow)
+        .problem(Code::FollowLimit),
         list("/v1/users/{uid}/following", "listFollowing", "Those whom the user follows"),
         list("/v1/users/{uid}/followers", "listFollowers", "Those who follow the user"),
         list("/v1/users/{uid}/friends", "listFriends", "Those who follow the user and whom the user follows")

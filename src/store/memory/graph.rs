@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Memory, State, walk};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::model::{Millis, Order, Relation, Side, Span, UserCursor, UserId, Work};
 use crate::store::types::{Change, Related, Tier};
 
@@ -21,7 +21,10 @@ impl Memory {
             }
         }
         if after > follow_limit && after > before {
-            return Err(Error::refused("follow_limit", format!("user {user} follows at most {follow_limit} others")));
+            return Err(Error::refused(
+                Code::FollowLimit,
+                format!("user {user} follows at most {follow_limit} others"),
+            ));
         }
         Ok(changes.iter().map(|change| state.apply(user, change)).collect())
     }

@@ -11,7 +11,7 @@ use super::tables::{
 };
 use super::walk::{MOST_ROWS, Walk};
 use super::{Rocks, reading, storage, values};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::failpoint::Write;
 use crate::model::{Millis, Order, Position, Relation, Side, Span, UserCursor, UserId, Work};
 use crate::store::{Change, Related, Tier};
@@ -47,7 +47,7 @@ impl Rocks {
             let count = self.count(user, Counter::Following, Tier::Disk)?.saturating_add_signed(growth);
             if count > follow_limit as u64 {
                 return Err(Error::refused(
-                    "follow_limit",
+                    Code::FollowLimit,
                     format!("user {user} follows at most {follow_limit} others"),
                 ));
             }

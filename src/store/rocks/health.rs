@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rocksdb::ErrorKind;
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 /// How the engine says that the device is full.
 const NO_ROOM: &str = "No space left on device";
@@ -270,7 +270,7 @@ impl Health {
 
 /// The error for a change that cannot be made now.
 pub(super) fn unavailable() -> Error {
-    Error::unavailable("storage_unavailable", "the storage takes no changes at present; nothing is lost, try again")
+    Code::StorageUnavailable.into()
 }
 
 /// Why changes are refused while less is free than has to be, bytes; `set` is what the settings say.
@@ -305,7 +305,7 @@ mod tests {
         health.scarce.store(true, Ordering::Relaxed);
         health.next_look.store(u64::MAX, Ordering::Relaxed);
         let error = health.admit().expect_err("full");
-        assert!(matches!(error, Error::Unavailable { code: "storage_unavailable", .. }), "{error}");
+        assert_eq!(error.code(), Some(Code::StorageUnavailable), "{error}");
         assert!(health.failing.load(Ordering::Acquire));
         health.wrote(&Admitted { tries: false });
         assert!(health.failing.load(Ordering::Acquire));
