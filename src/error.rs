@@ -43,75 +43,75 @@ macro_rules! codes {
 }
 
 codes! {
-    /// A part of the path that must be an id is not one.
+    /// An id in the path is not a whole number from 1 to 2^63-1.
     InvalidId = 400 "invalid_id", "uid: an id is a whole number from 1 to 9223372036854775807, not \"0\"";
-    /// The part of the path that names a kind of reaction is neither `like` nor `favorite`.
+    /// The kind of reaction is not `like` or `favorite`.
     InvalidKind = 400 "invalid_kind", "kind: expected \"like\" or \"favorite\", not \"love\"";
-    /// The part of the path that names a topic is not 1 to 64 characters of UTF-8.
+    /// The topic in the path does not have 1 to 64 characters.
     InvalidTopic = 400 "invalid_topic", "a topic is 1 to 64 characters of UTF-8, with whole escapes, not \"%ff\"";
-    /// A parameter of the query is unknown, given twice, missing or out of its range.
+    /// A query parameter is unknown, repeated, missing or wrong.
     InvalidParameter = 400 "invalid_parameter", "limit: expected a whole number from 1 to 100, not \"0\"";
-    /// A header has a value that the call does not take.
+    /// `Last-Event-ID` is not a cursor.
     InvalidHeader = 400 "invalid_header", "last-event-id: expected \"<published_at>-<content_id>\", not \"7\"";
-    /// The body is not the JSON object that the call takes.
+    /// The body is not valid JSON, or a field is unknown, missing, repeated or wrong.
     InvalidBody = 400 "invalid_body",
         "unknown field `txt`, expected one of `author_id`, `content_id` at line 1 column 25";
-    /// The path has an incomplete escape or is not UTF-8.
+    /// The path has a `%` without two hexadecimal digits, or is not UTF-8.
     InvalidPath = 400 "invalid_path", "the path has a % without two hexadecimal digits, or is not UTF-8";
-    /// A time lies further ahead of the server's clock than `content.max_ahead`.
+    /// A time lies more than `content.max_ahead` after the server's clock.
     TimeAhead = 400 "time_ahead",
         "published_at: 1689089522000000 is more than 10m ahead of the clock (now 1689089522000); times are \
          milliseconds since 1970; it looks like microseconds";
-    /// A web page of another origin sends a change or opens a stream.
+    /// A web page of another origin sent a change or opened a stream.
     CrossOrigin = 403 "cross_origin",
         "pages of the origin \"https://evil.example\" may not open streams. To allow this origin, add it to \
          server.allowed_origins";
-    /// The item does not exist or is deleted.
+    /// There is no such item, or it is deleted.
     ContentNotFound = 404 "content_not_found", "there is no content 32850";
-    /// No call has this path.
+    /// There is no such path.
     RouteNotFound = 404 "route_not_found", "there is nothing at this path";
-    /// The path exists, but not for this method; `Allow` has the methods.
+    /// The path exists, but not for this method.
     MethodNotAllowed = 405 "method_not_allowed", "this path takes GET, HEAD";
-    /// The body did not arrive within `server.request_timeout`; nothing was changed.
+    /// The body did not arrive within `server.request_timeout`.
     BodyTimeout = 408 "body_timeout", "the body of the request took too long to arrive";
-    /// The id belongs to an item that was published with another body.
+    /// The `content_id` is taken by an item with other fields, or by a deleted item.
     ContentExists = 409 "content_exists", "content 32850 exists with another body, or is deleted";
-    /// The body has more bytes than the call takes.
+    /// The body, or an item of a batch, is larger than its limit.
     BodyTooLarge = 413 "body_too_large", "this body may have at most 65536 bytes";
-    /// The body is announced as something else than plain JSON.
+    /// The `Content-Type` or `Content-Encoding` is not supported.
     UnsupportedMediaType = 415 "unsupported_media_type",
         "content-type: expected application/json, in UTF-8, not \"text/xml\"";
-    /// The request names a host that is not in `server.allowed_hosts`.
+    /// The `Host` is not a name of this server (`server.allowed_hosts`).
     MisdirectedRequest = 421 "misdirected_request",
         "\"evil.example\" is not a name of this server. If clients should use this name, add it to \
          server.allowed_hosts";
     /// A user cannot follow itself.
     SelfFollow = 422 "self_follow", "user 111 cannot follow itself";
-    /// The user follows as many others as `graph.follow_limit` allows.
+    /// The user follows `graph.follow_limit` users already.
     FollowLimit = 422 "follow_limit", "user 111 follows at most 1000 others";
     /// A user cannot mute itself.
     SelfMute = 422 "self_mute", "a user cannot mute itself";
-    /// A user cannot hide from itself.
+    /// A user cannot hide its content from itself.
     SelfHide = 422 "self_hide", "a user cannot hide from itself";
-    /// The user has muted as many others as one may.
+    /// The user has muted 10,000 users already.
     MuteLimit = 422 "mute_limit", "a user mutes at most 10000 others";
-    /// The user hides from as many others as one may.
+    /// The user hides its content from 10,000 users already.
     HideLimit = 422 "hide_limit", "a user hides from at most 10000 others";
-    /// The user has as many open streams as `server.max_streams_per_user` allows.
+    /// The user has `server.max_streams_per_user` open streams already.
     StreamLimit = 429 "stream_limit", "user 111 cannot have more than 32 open streams";
-    /// The server failed on this request, and its log has the cause.
+    /// The server failed; its log has the cause.
     Internal = 500 "internal", "the server failed on this request; its log has the cause";
-    /// A queue or a memory limit of the server is full; nothing was changed.
+    /// Too much work waits; nothing has changed. Send the request again after `Retry-After`.
     Overloaded = 503 "overloaded", "too many requests at once";
-    /// The storage takes no changes at present, for example because the device is full.
+    /// The disk takes no writes, mostly because it is full; reads go on.
     StorageUnavailable = 503 "storage_unavailable",
         "the storage takes no changes at present; nothing is lost, try again";
-    /// The storage takes no changes until the server is restarted.
+    /// The storage engine has stopped; the server must be restarted.
     StorageStopped = 503 "storage_stopped",
         "the storage engine has stopped taking changes for good; the server has to be restarted";
     /// The server is stopping.
     Stopping = 503 "stopping", "the server is stopping";
-    /// The request took longer than `server.request_timeout`; a change may have been made.
+    /// The request took longer than `server.request_timeout`; a change may have been made all the same. Send it again.
     Timeout = 503 "timeout", "the request took too long";
 }
 
@@ -209,7 +209,20 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), Code::ALL.len());
-        assert!(Code::ALL.iter().all(|code| code.meaning().ends_with('.') && !code.detail().is_empty()));
         assert_eq!((Code::ContentExists.title().as_str(), Code::Timeout.is_passing()), ("Content exists", true));
+    }
+
+    #[test]
+    fn the_table_of_the_docs_has_every_code_with_its_meaning() {
+        let page = include_str!("../docs/api.md");
+        let (_, table) = page.split_once("| code | status | meaning |\n|---|---|---|\n").expect("a table");
+        let mut rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
+        for code in Code::ALL {
+            let (first, rest) = code.meaning().trim_end_matches('.').split_at(1);
+            let row = format!("| `{code}` | {} | {}{rest}", code.status(), first.to_ascii_lowercase());
+            let place = rows.iter().position(|found| found.starts_with(&row));
+            rows.remove(place.unwrap_or_else(|| panic!("docs/api.md has no row {row:?}")));
+        }
+        assert!(rows.is_empty(), "no such codes: {rows:?}");
     }
 }
