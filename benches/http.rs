@@ -7,9 +7,10 @@
 #![allow(clippy::expect_used, missing_docs)]
 
 mod common;
+#[path = "../tests/server/mod.rs"]
+mod server;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc;
 
 use actix_web::{App, HttpResponse, HttpServer, web};
@@ -26,9 +27,10 @@ fn main() {
         return;
     }
     let dir = tempfile::tempdir().expect("temp dir");
-    let data = dir.path().join("data");
-    drop(common::readers(&data));
-    let (mut server, ours) = serve(&data);
+    let data = tempfile::tempdir().expect("temp dir");
+    drop(common::readers(data.path()));
+    let server = server::Server::on(data, &[("TIDELINE__LOG__LEVEL", "warn")]);
+    let ours = format!("http://{}", server.address);
     let first = format!("{ours}/v1/users/{}/timeline?limit={PAGE}&view=ids", AUTHORS + 1);
     let mut answer = ureq::get(&first).call().expect("a page");
     let link = answer.headers().get("link").and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
@@ -49,28 +51,11 @@ fn main() {
             bare_rates.push(b);
         }
     }
-    server.kill().expect("stops");
-    server.wait().expect("ends");
+    server.end("KILL");
     let (ours, bare) = (median(our_rates), median(bare_rates));
     println!("  tideline   {ours:>8.0} pages/s");
     println!("  bare actix {bare:>8.0} answers/s");
     println!("  ratio      {:>8.2} (at least 0.4 wanted)", ours / bare);
-}
-
-/// Starts the server on a free port.
-fn serve(data: &std::path::Path) -> (Child, String) {
-    let mut server = Command::new(env!("CARGO_BIN_EXE_tideline"))
-        .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
-        .arg(data)
-        .env_clear()
-        .env("TIDELINE__LOG__LEVEL", "warn")
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
-    let url = line.trim().trim_start_matches("listening on ").to_owned();
-    (server, url)
 }
 
 /// Serves one constant answer on every path, with as many threads as the server.

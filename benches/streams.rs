@@ -15,7 +15,7 @@ mod client;
 mod cuts;
 #[path = "streams/load.rs"]
 mod load;
-#[path = "streams/server.rs"]
+#[path = "../tests/server/mod.rs"]
 mod server;
 
 fn main() {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod command;
+mod server;
 
 #[path = "check/damage.rs"]
 mod damage;
@@ -14,7 +15,6 @@ use std::time::Duration;
 use command::{Place, content_id, user};
 use tideline::config::Config;
 use tideline::model::{Cursor, Entry};
-use tideline::server;
 
 /// User 1 follows 2 and 3, and 2 follows 1.
 fn place() -> Place {
@@ -80,7 +80,7 @@ fn rows_of_deleted_content_may_stay() {
     let place = place();
     let mut config = Config::default();
     config.storage.data_dir = place.data();
-    let app = server::open(&config).expect("opens");
+    let app = tideline::server::open(&config).expect("opens");
     app.feed().delete(content_id(12)).expect("deletes");
     app.stop(Duration::from_secs(5)).expect("stops");
     place.run(&["check"]).ok();

@@ -3,14 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod command;
+mod server;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use command::{Place, repository_file};
+use server::Server;
 use tideline::config::Config;
 
 /// `config.toml` with the "#" before every setting taken away.
@@ -294,39 +296,10 @@ fn demo_data_imports_and_checks() {
     place.run(&ahead).failed("tideline: --until 4000000000000 lies ahead of the clock, ");
 }
 
-/// A server that is ended when the test is.
-struct Server(Child, String);
-
-impl Server {
-    fn start(place: &Place) -> Self {
-        Self::start_at(place, "127.0.0.1:0")
-    }
-
-    fn start_at(place: &Place, listen: &str) -> Self {
-        let mut child = place.command(&["serve", "--listen", listen]).stderr(Stdio::inherit()).spawn().expect("starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("a line");
-        let address = line.trim_end().strip_prefix("listening on ").expect("ready").to_owned();
-        Self(child, address)
-    }
-
-    fn signal(&mut self, name: &str) -> Option<i32> {
-        let sent = Command::new("kill").args(["-s", name, &self.0.id().to_string()]).status().expect("kill runs");
-        assert!(sent.success());
-        let status = self.0.wait().expect("ends");
-        let mut rest = String::new();
-        self.0.stdout.as_mut().expect("piped").read_to_string(&mut rest).expect("reads");
-        assert_eq!(rest, "", "stdout has one line only");
-        status.code()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It has ended already, unless the test failed.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+fn serve(place: &Place, listen: &str) -> Server {
+    let mut command = place.command(&["serve", "--listen", listen]);
+    command.stderr(Stdio::inherit());
+    Server::launch(command).expect("starts")
 }
 
 #[test]
@@ -334,15 +307,14 @@ fn serving_stops_in_order_and_holds_its_directory() {
     for signal in ["TERM", "INT"] {
         let place = Place::new();
         place.file("f", "1,2\n");
-        let mut server = Server::start(&place);
-        assert!(server.1.starts_with("http://127.0.0.1:") && !server.1.ends_with(":0"), "{}", server.1);
-        let healthy = ureq::get(format!("{}/healthz", server.1)).call().expect("answers");
-        assert_eq!(healthy.status(), 200);
+        let server = serve(&place, "127.0.0.1:0");
+        assert!(server.address.ip().is_loopback() && server.address.port() != 0, "{}", server.address);
+        assert_eq!(server.get("/healthz")["status"], "ok");
         for args in [&["stats"][..], &["check"], &["import", "--follows", "f"], &["serve", "--listen", "127.0.0.1:0"]] {
             let ran = place.run(args).failed("tideline: ");
             assert!(ran.err.contains("is in use by process "), "{}", ran.err);
         }
-        assert_eq!(server.signal(signal), Some(0), "{signal}");
+        assert_eq!(server.end(signal).code(), Some(0), "{signal}");
         place.run(&["stats"]).ok();
     }
 }
@@ -358,8 +330,7 @@ fn the_log_says_when_a_server_has_stopped() {
     let words =
         format!("tideline: cannot listen on {address}: Address already in use (os error 98); choose another port");
     other.run(&["serve", "--listen", address]).failed(&words);
-    let sent = Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status();
-    assert!(sent.expect("kill runs").success());
+    server::signal(&child, "TERM");
     let ended = child.wait_with_output().expect("ends");
     let log = String::from_utf8(ended.stderr).expect("text");
     let said: Vec<_> = log.lines().filter_map(|line| line.rsplit_once(": ")).map(|(_, said)| said).collect();
@@ -378,8 +349,8 @@ fn a_port_alone_is_no_address() {
     let ran = place.run(&["serve", "--listen", ":8080"]);
     assert!(ran.code == Some(2) && ran.err.contains("0.0.0.0:8080 for all its IPv4 addresses"), "{ran:?}");
     place_with("TIDELINE__SERVER__LISTEN", ":8080").run(&["serve"]).failed("0.0.0.0:8080 for all its IPv4 addresses");
-    let server = Server::start_at(&place, ":0");
-    assert!(server.1.starts_with("http://127.0.0.1:") && !server.1.ends_with(":0"), "{}", server.1);
+    let address = serve(&place, ":0").address;
+    assert!(address.ip().is_loopback() && address.port() != 0, "{address}");
 }
 
 #[test]
@@ -396,8 +367,7 @@ fn an_import_asked_to_stop_says_how_far_it_came() {
             std::thread::sleep(Duration::from_millis(5));
         }
         std::thread::sleep(Duration::from_millis(1500));
-        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
-        assert!(sent.expect("kill runs").success());
+        server::signal(&child, signal);
         let ended = child.wait_with_output().expect("ends");
         drop(stdin);
         let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
@@ -421,12 +391,11 @@ fn asked_to_stop_while_it_opens_it_stops_in_order() {
         while !place.data().join("LOCK").exists() && began.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_micros(100));
         }
-        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
-        assert!(sent.expect("kill runs").success());
+        server::signal(&child, signal);
         assert_eq!(child.wait().expect("ends").code(), Some(0), "{signal}");
         let mut said = String::new();
         child.stdout.as_mut().expect("piped").read_to_string(&mut said).expect("reads");
         assert!(said.is_empty() || said.starts_with("listening on "), "{said}");
-        assert_eq!(Server::start(&place).signal("TERM"), Some(0), "it opens again");
+        assert_eq!(serve(&place, "127.0.0.1:0").end("TERM").code(), Some(0), "it opens again");
     }
 }

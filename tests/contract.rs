@@ -13,9 +13,6 @@ mod bad_input;
 mod behaviour;
 #[path = "contract/calls.rs"]
 mod calls;
-#[allow(dead_code, reason = "shared with tests/http")]
-#[path = "http/client.rs"]
-mod client;
 #[path = "contract/comment.rs"]
 mod comment;
 #[path = "contract/delete.rs"]
@@ -55,6 +52,7 @@ mod reactions;
 mod read_content;
 #[path = "contract/relations.rs"]
 mod relations;
+mod server;
 #[path = "contract/settings.rs"]
 mod settings;
 #[path = "contract/stream.rs"]

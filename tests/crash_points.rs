@@ -7,16 +7,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod process;
+mod server;
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use process::history::{History, Outcome, Told, compare};
+use process::history::{History, Outcome, Told, call, compare};
+use process::home::Home;
 use process::model::{Change, Item};
-use process::server::{Home, Server};
 use serde_json::{Value, json};
+use server::Server;
 use tempfile::TempDir;
 use tideline::failpoint::{Place, Write, names};
 use tideline::model::{Entry, Event};
@@ -131,8 +133,8 @@ impl Load<'_> {
     fn read(&self) -> Option<()> {
         for reader in READERS {
             let path = format!("/v1/users/{reader}/timeline?limit=5");
-            let answer = self.server.call("GET", &path, &Value::Null)?;
-            assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+            let answer = call(self.server, "GET", &path, &Value::Null)?;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.text());
         }
         Some(())
     }
@@ -177,7 +179,7 @@ fn all_is_well(home: &Home, history: &mut History, when: &str) {
     compare(&server, &history.model, &format!("{when}, at once"));
     assert!(server.drain());
     compare(&server, &history.model, &format!("{when}, all jobs done"));
-    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.end("TERM").code(), Some(0));
     home.check();
     // Nothing since the start has an event.
     assert_eq!(events(home), history.events(), "{when}: events");
@@ -193,7 +195,7 @@ fn abort_at(name: &str, n: usize) {
         // So that there is something to take over.
         let server = home.start();
         assert!(work(&server, &mut history, 1));
-        server.kill();
+        server.end("KILL");
     }
     if is_repair(name) {
         make_older(&home, &mut history);
@@ -202,10 +204,10 @@ fn abort_at(name: &str, n: usize) {
         Err(status) => status,
         Ok(server) if is_compaction(name) => {
             assert!(work(&server, &mut history, ROUNDS));
-            server.kill();
+            server.end("KILL");
             to_purge(&home).run("compact", &points)
         }
-        Ok(server) if work(&server, &mut history, ROUNDS) => server.stop(),
+        Ok(server) if work(&server, &mut history, ROUNDS) => server.end("TERM"),
         Ok(mut server) => server.wait(),
     };
     assert_eq!(status.signal(), Some(ABORTED), "{when}: not reached; the server ended with {status}");
@@ -231,7 +233,7 @@ fn is_at(name: &str, write: Write) -> bool {
 fn make_older(home: &Home, history: &mut History) {
     let server = home.start();
     assert!(work(&server, history, ROUNDS));
-    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.end("TERM").code(), Some(0));
     assert_eq!(home.run("compact", "").code(), Some(0));
     let path = home.data.join("db");
     let mut engine = rocksdb::Options::default();
@@ -255,7 +257,7 @@ fn fail_at(points: &str) {
     let server = home.try_start(points).expect("starts");
     assert!(work(&server, &mut history, ROUNDS), "{points}");
     compare(&server, &history.model, points);
-    assert_eq!(server.stop().code(), Some(0), "{points}");
+    assert_eq!(server.end("TERM").code(), Some(0), "{points}");
     if is_compaction(points) {
         assert_eq!(to_purge(&home).run("compact", &points.replace("1*off->", "")).code(), Some(0), "{points}");
     }
@@ -328,7 +330,7 @@ fn a_marker_ahead_is_read_while_nothing_can_be_written() {
     let dir = tempfile::tempdir().expect("temp dir");
     let home = home(&dir);
     let send = |server: &Server, method: &str, path: &str, body: Value| {
-        server.call(method, path, &body).expect("an answer").status
+        call(server, method, path, &body).expect("an answer").status
     };
     let seen = |server: &Server| {
         let unread = server.get("/v1/users/1/timeline/unread")["count"].clone();
@@ -343,7 +345,7 @@ fn a_marker_ahead_is_read_while_nothing_can_be_written() {
     assert_eq!(send(&server, "POST", "/v1/content", ahead), 201);
     assert_eq!(send(&server, "PUT", MARKER, json!({"cursor": "4000000000000-9"})), 200);
     assert_eq!(send(&server, "DELETE", "/v1/content/9", Value::Null), 204);
-    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.end("TERM").code(), Some(0));
 
     let server = home.try_start("move_marker.before=3*return(error)->off").expect("starts");
     assert_eq!(seen(&server), (json!("1005-5"), json!(0)));
@@ -352,7 +354,7 @@ fn a_marker_ahead_is_read_while_nothing_can_be_written() {
     assert_eq!(seen(&server), (json!("1005-5"), json!(0)));
     assert_eq!(send(&server, "POST", "/v1/content", post(6)), 201);
     assert_eq!(seen(&server), (json!("1005-5"), json!(1)));
-    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.end("TERM").code(), Some(0));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod process;
+mod server;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,9 +20,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use process::history::scroll;
-use process::server::{Home, PATIENCE, Server};
+use process::history::{call, scroll};
+use process::home::Home;
 use serde_json::json;
+use server::{PATIENCE, Server};
 use tempfile::TempDir;
 
 const ROUNDS: u64 = 20;
@@ -121,11 +123,11 @@ impl Load {
             let id = 1 + writer + WRITERS * step;
             let item = json!({"author_id": 1 + writer, "content_id": id, "text": "x".repeat(TEXT)});
             self.sent.fetch_max(id, Ordering::Relaxed);
-            let answer = server.call("POST", "/v1/content", &item).expect("an answer");
+            let answer = call(server, "POST", "/v1/content", &item).expect("an answer");
             match answer.status {
                 201 => _ = self.acknowledged.lock().insert(id),
                 503 => {
-                    assert!(answer.retry_after.is_some(), "{answer:?}");
+                    assert!(answer.header("retry-after").is_some(), "{answer:?}");
                     self.refused.fetch_add(1, Ordering::Relaxed);
                 }
                 _ => panic!("{answer:?}"),
@@ -205,10 +207,10 @@ fn a_device_that_stalls_stops_nothing_but_changes() {
     ];
     let home = Home::new(device.mount.join("data"), logs.path().join("log"), &settings);
     let server = home.start();
-    let address = server.address();
+    let address = server.address;
     for writer in 1..=WRITERS {
         let path = format!("/v1/users/{READER}/following/{writer}");
-        assert_eq!(server.call("PUT", &path, &json!({})).expect("an answer").status, 200);
+        assert_eq!(call(&server, "PUT", &path, &json!({})).expect("an answer").status, 200);
     }
     let load = Load::default();
     std::thread::scope(|threads| {
@@ -245,7 +247,7 @@ fn a_device_that_stalls_stops_nothing_but_changes() {
     });
     assert!(server.drain());
     load.compare(&server);
-    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.end("TERM").code(), Some(0));
     let server = home.start();
     load.compare(&server);
     drop(server);

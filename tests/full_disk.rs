@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod process;
+mod server;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -15,9 +16,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
-use process::history::{Outcome, compare, outcome, send};
+use process::history::{Outcome, call, compare, outcome, send};
+use process::home::Home;
 use process::model::{Change, Item, Model};
-use process::server::{Home, PATIENCE, Server};
+use server::{PATIENCE, Server, wait_until};
 use tempfile::TempDir;
 
 const WRITERS: u64 = 3;
@@ -227,7 +229,7 @@ fn kill_while_full(disk: &Disk, home: &Home, server: Server, model: Model) {
         // Other ids than before.
         load.write_from(&server, 1_000_000);
     });
-    server.kill();
+    server.end("KILL");
     let mut model = load.model.into_inner().unwrap();
     // What the engine let go when it was killed.
     disk.fill();
@@ -242,7 +244,7 @@ fn kill_while_full(disk: &Disk, home: &Home, server: Server, model: Model) {
             model.apply(&change);
         }
         assert_eq!(server.get("/readyz")["status"], "ready");
-        server.kill();
+        server.end("KILL");
     }
     let server = home.start();
     disk.free();
@@ -254,12 +256,12 @@ fn kill_while_full(disk: &Disk, home: &Home, server: Server, model: Model) {
     }
     model.apply(&change);
     compare(&server, &model, "with room again");
-    server.kill();
+    server.end("KILL");
     let server = home.start();
     compare(&server, &model, "after a restart");
     assert!(server.drain());
     compare(&server, &model, "after a restart, all jobs done");
-    assert_eq!(server.stop().code(), Some(0));
+    assert_eq!(server.end("TERM").code(), Some(0));
     home.check();
 }
 
@@ -297,17 +299,15 @@ fn an_engine_that_has_stopped_for_good_is_not_ready() {
         !made
     });
     assert!(refused.is_some_and(|id| id > 50), "{refused:?}");
-    let ready = server.call("GET", "/readyz", &serde_json::Value::Null).expect("an answer");
-    assert_eq!((ready.status, &ready.body["code"]), (503, &serde_json::json!("storage_stopped")));
+    let ready = call(&server, "GET", "/readyz", &serde_json::Value::Null).expect("an answer");
+    assert_eq!((ready.status, ready.json()["code"].as_str()), (503, Some("storage_stopped")));
     assert_eq!(server.get("/healthz")["status"], "ok");
     assert_eq!(home.logged("the storage engine has stopped for good; restart the server"), 1, "{}", home.log());
-    let began = Instant::now();
-    while !server.text("/metrics").contains("\ntideline_storage_needs_restart 1\n") {
-        assert!(began.elapsed() < PATIENCE, "no metric");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("no metric", || {
+        server.call("GET", "/metrics", "").text().contains("\ntideline_storage_needs_restart 1\n")
+    });
     compare(&server, &model, "reads go on");
-    server.kill();
+    server.end("KILL");
     let server = home.start();
     assert_eq!(server.get("/readyz")["status"], "ready");
     compare(&server, &model, "after a restart");
@@ -330,7 +330,7 @@ fn a_device_that_is_too_small_is_said_to_be_at_the_start() {
         let words = " MiB have to be, so that room is kept for a start on a full device (file RESERVE)";
         assert!(line.contains(" MiB are free and ") && line.contains(words), "{line}");
     }
-    server.kill();
+    server.end("KILL");
     // What the engine has set aside by now would be free at another start of this directory.
     fs::remove_dir_all(&home.data).expect("removes");
     let follows = logs.path().join("f");

@@ -8,8 +8,6 @@ mod admin;
 mod ahead;
 #[path = "http/barriers.rs"]
 mod barriers;
-#[path = "http/client.rs"]
-mod client;
 #[path = "http/clock.rs"]
 mod clock;
 #[path = "http/comments.rs"]
@@ -50,6 +48,7 @@ mod restore;
 mod resume;
 #[path = "http/running.rs"]
 mod running;
+mod server;
 #[path = "http/set_back.rs"]
 mod set_back;
 #[path = "http/stream.rs"]

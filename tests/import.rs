@@ -4,11 +4,9 @@
 
 mod command;
 
-#[path = "http/client.rs"]
-#[allow(dead_code, reason = "each test binary uses a part")]
-mod client;
 #[path = "import/members.rs"]
 mod members;
+mod server;
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -17,7 +15,6 @@ use std::time::Duration;
 use command::{Place, content_id, gzip, user};
 use tideline::config::Config;
 use tideline::model::{PageRequest, Span, UserId};
-use tideline::server;
 use tideline::store::Tier;
 
 const FOLLOWS: &str = "1,2,100\n1,3,200\n2,1,300\n3,1,400\n4,2,500\n4,3,600\n";
@@ -532,7 +529,7 @@ fn the_worked_case_gives_its_pages() {
 
         let mut config = Config::default();
         config.storage.data_dir = place.data();
-        let app = server::open(&config).expect("opens");
+        let app = tideline::server::open(&config).expect("opens");
         let mut request = PageRequest { span: Span::ALL, limit: 3 };
         let mut shown = Vec::new();
         loop {

@@ -6,23 +6,8 @@
 
 #[path = "overload/answers.rs"]
 mod answers;
-#[allow(dead_code, reason = "the other tests use the rest")]
-#[path = "http/client.rs"]
-mod client;
 #[path = "overload/connections.rs"]
 mod connections;
 #[path = "overload/jobs.rs"]
 mod jobs;
-
-use std::time::{Duration, Instant};
-
-use client::{PATIENCE, Server};
-
-/// Waits until a figure of `/metrics` is as it should be.
-fn wait_for(server: &Server, name: &str, good: impl Fn(f64) -> bool) {
-    let began = Instant::now();
-    while !good(server.figure(name)) {
-        assert!(began.elapsed() < PATIENCE, "{name} stays {}", server.figure(name));
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+mod server;

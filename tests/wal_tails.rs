@@ -4,15 +4,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod process;
+mod server;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use process::history::{Outcome, compare, following, outcome, scroll, send};
+use process::home::{Home, engine_logs};
 use process::model::{Change, Item, Model};
-use process::server::{Home, PATIENCE, Server, engine_logs};
+use server::{Server, wait_until};
 use tempfile::TempDir;
 
 /// Bytes a text, so that the table of content is flushed once, alone: the engine takes up a new log then, and other tables
@@ -53,7 +54,7 @@ fn killed() -> Killed {
         assert_eq!(outcome(&change, send(&server, &change)), Outcome::Made, "{change:?}");
         changes.push(change);
     }
-    server.kill();
+    server.end("KILL");
     Killed { dir, home, changes }
 }
 
@@ -82,7 +83,7 @@ impl Killed {
         compare(&server, &model, what);
         assert!(server.drain());
         compare(&server, &model, what);
-        assert_eq!(server.stop().code(), Some(0), "{what}");
+        assert_eq!(server.end("TERM").code(), Some(0), "{what}");
         home.check();
         made
     }
@@ -191,13 +192,9 @@ fn killed_with_items(dir: &Path, rest: bool) -> Home {
     }
     if rest {
         assert!(server.drain());
-        let began = Instant::now();
-        while !ends_with_a_note(&home.data) {
-            assert!(began.elapsed() < PATIENCE, "the log is not vouched for");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait_until("the log is not vouched for", || ends_with_a_note(&home.data));
     }
-    server.kill();
+    server.end("KILL");
     home
 }
 
@@ -273,7 +270,7 @@ fn a_flipped_bit_takes_nothing_away_in_silence() {
     let left = items(&server);
     assert!((1..ITEMS).contains(&left), "{left} items are left");
     assert_eq!(home.logged("acknowledged changes are lost, as --accept-log-loss allows"), 1, "{}", home.log());
-    server.kill();
+    server.end("KILL");
     home.check();
     let server = home.start();
     assert_eq!(items(&server), left);

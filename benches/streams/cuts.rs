@@ -57,7 +57,7 @@ struct Heard {
 }
 
 pub(crate) fn run(cuts: u64) {
-    let server = Server::start();
+    let server = Server::with(&[("TIDELINE__LOG__LEVEL", "warn")]);
     let address = server.address;
     println!(
         "cuts: {READERS} streams, each cut {cuts} times at random, while {AUTHORS} authors publish, backdate, edit and delete"

@@ -44,9 +44,24 @@ fn first_author(reader: u64, authors: u64) -> u64 {
     reader * FOLLOWEES % authors
 }
 
+/// Memory of the process by the system's name for it (`VmRSS`: resident, `VmHWM`: at most so far), MiB.
+fn memory(server: &Server, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("runs");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("a figure");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024
+}
+
+/// Processor time so far, seconds.
+fn worked_for(server: &Server) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).expect("runs");
+    let rest = stat.rsplit_once(')').expect("a name").1;
+    let ticks: u64 = rest.split_whitespace().skip(11).take(2).map(|n| n.parse::<u64>().expect("ticks")).sum();
+    ticks as f64 / 100.0
+}
+
 pub(crate) fn run(streams: u64, rate: u64, seconds: u64) {
     let authors = (streams * FOLLOWEES / AUDIENCE).max(FOLLOWEES);
-    let server = Server::start();
+    let server = Server::with(&[("TIDELINE__LOG__LEVEL", "warn")]);
     let address = server.address;
     println!("streams: {streams} listeners of {FOLLOWEES} of {authors} authors, {rate} publishes/s for {seconds} s");
     rt::System::new().block_on(async {
@@ -58,7 +73,7 @@ pub(crate) fn run(streams: u64, rate: u64, seconds: u64) {
             caller.call("POST", &format!("/v1/users/{}/following/batch", 1_000_000 + reader), &body).await;
         }
     });
-    let before = server.memory("VmRSS");
+    let before = memory(&server, "VmRSS");
     let (tell, told) = mpsc::channel();
     let listeners: Vec<_> = (0..THREADS)
         .map(|thread| {
@@ -70,12 +85,12 @@ pub(crate) fn run(streams: u64, rate: u64, seconds: u64) {
     for _ in 0..THREADS {
         told.recv().expect("opened");
     }
-    let (opened, worked, began) = (server.memory("VmRSS"), server.worked(), Instant::now());
+    let (opened, worked, began) = (memory(&server, "VmRSS"), worked_for(&server), Instant::now());
     let published = rt::System::new().block_on(publish_all(address, authors, rate, seconds));
     let took = began.elapsed().as_secs_f64();
-    let worked = server.worked() - worked;
+    let worked = worked_for(&server) - worked;
     let heard: Vec<Heard> = listeners.into_iter().flat_map(|thread| thread.join().expect("listens")).collect();
-    let (after, peak) = (server.memory("VmRSS"), server.memory("VmHWM"));
+    let (after, peak) = (memory(&server, "VmRSS"), memory(&server, "VmHWM"));
     report(&heard, &published, authors);
     println!(
         "  published {} items, {:.0}/s; server busy {:.0} % of one core",

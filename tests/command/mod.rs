@@ -68,8 +68,8 @@ impl Place {
 
     /// The program with `args`, in this directory and with no other environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
-        command.args(args).current_dir(self.dir.path()).env_clear();
+        let mut command = crate::server::program();
+        command.args(args).current_dir(self.dir.path());
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

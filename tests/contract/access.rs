@@ -5,8 +5,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use super::calls::{CALLS, Call};
-use super::client::{PATIENCE, Server};
 use super::town::Town;
+use crate::server::{PATIENCE, Server};
 
 /// The one answer to a request with just these headers: its status, and the code of its problem.
 fn answer(server: &Server, method: &str, target: &str, headers: &str, body: &str) -> (u16, String) {

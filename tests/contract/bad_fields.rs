@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use super::client::Server;
+use crate::server::Server;
 
 /// Every bad value of every field.
 pub(crate) fn bad_fields(server: &Server) {

@@ -2,8 +2,8 @@
 
 use super::bad_fields::bad_fields;
 use super::calls::{CALLS, Call, Query, filled};
-use super::client::Server;
 use super::town::Town;
+use crate::server::Server;
 
 /// Texts that are no ids.
 const NO_IDS: &[&str] =

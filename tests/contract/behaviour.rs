@@ -1,12 +1,12 @@
 //! What stands behind the API: who is pushed to and when, what is kept, and what is never fanned out.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::client::{PATIENCE, Server, program};
 use super::town::Town;
+use crate::server::{Server, run, wait_until};
 
 fn in_inbox(server: &Server, user: u64, id: u64) -> bool {
     let found = server.get(&format!("/v1/admin/users/{user}/timeline/explain?content_id={id}"));
@@ -18,14 +18,6 @@ fn publish_all(server: &Server, author: u64, ids: std::ops::RangeInclusive<u64>)
     let items: Vec<_> =
         ids.map(|id| json!({"content_id": id, "author_id": author, "published_at": id, "text": "x"})).collect();
     server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
-}
-
-/// Runs a command on the data of a server that was stopped.
-fn run(args: &[&str], data: &TempDir, settings: &[(&str, &str)]) {
-    let mut command = program();
-    command.args(args).arg("--data-dir").arg(data.path()).envs(settings.iter().copied());
-    let done = command.output().unwrap();
-    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
 #[test]
@@ -106,12 +98,8 @@ fn an_inbox_of_nobody_is_dropped_until_the_user_returns() {
     let server = Server::with(&[("TIDELINE__TIMELINE__EVICT_AFTER", "200ms")]);
     server.follow(1, 2, 1);
     server.publish(10, 2, 10);
-    let began = Instant::now();
     server.settle();
-    while in_inbox(&server, 1, 10) {
-        assert!(began.elapsed() < PATIENCE, "the inbox is never dropped");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the inbox is never dropped", || !in_inbox(&server, 1, 10));
     assert_eq!(server.ids("/v1/users/1/timeline"), [10]);
     assert_eq!(server.get("/v1/admin/users/1/timeline/verify")["exact"], true);
 }
@@ -137,10 +125,7 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
     let server = Server::on(data, &slow);
     server.call("PUT", &format!("/v1/users/{FOLLOWERS}/presence"), r#"{"online":true}"#).expect(200);
     server.publish(1, AUTHOR, 10);
-    let began = Instant::now();
-    while !in_inbox(&server, FOLLOWERS, 1) {
-        assert!(began.elapsed() < PATIENCE, "nothing is pushed");
-    }
+    wait_until("nothing is pushed", || in_inbox(&server, FOLLOWERS, 1));
     assert!(!in_inbox(&server, FOLLOWERS - 1, 1), "the last of all, but online: before the others");
     // Meanwhile a pair changes its mind, again and again.
     let path = format!("/v1/users/999999/following/{AUTHOR}");
@@ -149,12 +134,9 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
         server.call("DELETE", &path, "").expect(200);
     }
     server.call("PUT", &path, "").expect(200);
-    while server.figure(CHUNKS) < 1000.0 {
-        assert!(began.elapsed() < PATIENCE, "too slow");
-    }
+    server.wait_for(CHUNKS, |chunks| chunks >= 1000.0);
     assert!(!in_inbox(&server, FOLLOWERS - 1, 1), "the fan-out is done already: the test shows nothing");
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &slow);
+    let server = server.restart("KILL", &slow);
     assert_eq!(server.ids("/v1/users/999999/timeline"), [1]);
     server.settle();
     let rest = server.figure(CHUNKS);

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::client::{PATIENCE, Server};
 use super::town::Town;
+use crate::server::{PATIENCE, Server};
 
 const ALL: [u64; 7] = [10, 11, 12, 13, 20, 21, 30];
 

@@ -1,7 +1,7 @@
 //! `PUT` and `DELETE /v1/users/{uid}/following/{target}`
 
-use super::client::Server;
 use super::town::Town;
+use crate::server::Server;
 
 #[test]
 fn a_follow_brings_what_was_published_before() {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::client::Server;
 use super::model::{content_cursor, user_cursor};
 use super::walk::List;
+use crate::server::Server;
 
 const COUNT: u64 = 9;
 

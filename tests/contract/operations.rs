@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::calls::CALLS;
-use super::client::Server;
 use super::town::Town;
+use crate::server::Server;
 
 #[test]
 fn every_call_that_is_described_is_walked_with_bad_input() {

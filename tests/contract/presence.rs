@@ -1,12 +1,10 @@
 //! `GET`, `PUT /v1/users/{uid}/presence`
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 
-use super::client::PATIENCE;
 use super::listener::Listener;
 use super::town::Town;
+use crate::server::wait_until;
 
 const ONLINE: &str = "tideline_users_online";
 
@@ -46,11 +44,7 @@ fn a_heartbeat_lives_as_long_as_it_is_told_to() {
     let town = Town::empty(&[("TIDELINE__PRESENCE__TTL", "1s")]);
     town.server.call("PUT", "/v1/users/1/presence", r#"{"online":true}"#).expect(200);
     let listener = Listener::open(&town.server, 2, None);
-    let began = Instant::now();
-    while town.server.figure(ONLINE) != 1.0 {
-        assert!(began.elapsed() < PATIENCE, "a heartbeat that does not run out");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("a heartbeat that does not run out", || town.server.figure(ONLINE) == 1.0);
     assert_eq!(town.server.get("/v1/users/1/presence"), json!({"user_id": "1", "online": false}), "it ran out");
     let listening = json!({"user_id": "2", "online": true});
     assert_eq!(town.server.get("/v1/users/2/presence"), listening);

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::client::Server;
 use super::model::content_cursor;
 use super::town::Town;
 use super::walk::List;
+use crate::server::Server;
 
 /// Inboxes and outboxes of almost nothing, each way of delivery, readers that fall dormant or are evicted at once,
 /// and sub-tasks of one follower.

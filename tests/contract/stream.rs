@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::client::PATIENCE;
 use super::listener::{Listener, Sent};
 use super::model::content_cursor;
 use super::town::Town;
+use crate::server::PATIENCE;
 
 /// The next event on the stream of user 1, which must be this one, with the item's state if it is still there.
 #[track_caller]
@@ -118,8 +118,7 @@ fn a_stream_goes_on_where_it_was_cut() {
 fn every_item_of_the_timeline_is_a_place_also_after_a_restart() {
     let mut town = Town::new();
     town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 200}));
-    let (_, data) = town.server.stop("KILL");
-    town.server = super::client::Server::on(data, &[]);
+    town.server = town.server.restart("KILL", &[]);
     let oldest_first: Vec<u64> = town.model.timeline(1).into_iter().rev().collect();
     assert_eq!(oldest_first, [10, 11, 12, 21, 30, 40]);
     // What was missed is what was published later, whatever time it has.

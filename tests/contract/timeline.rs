@@ -40,8 +40,7 @@ fn everything_is_the_same_after_a_crash() {
     town.delete(11);
     town.mute(1, 4);
     town.unreact("like", 10, 1);
-    let (_, data) = town.server.stop("KILL");
-    town.server = super::client::Server::on(data, &[]);
+    town.server = town.server.restart("KILL", &[]);
     town.check("after a crash");
     town.restore(11);
     town.unmute(1, 4);

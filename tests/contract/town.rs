@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::client::{Reply, Server};
 use super::model::{Item, Model, User};
+use crate::server::{Reply, Server};
 
 /// The server and what it must show.
 pub(crate) struct Town {

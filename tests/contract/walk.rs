@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::Server;
+use crate::server::Server;
 
 /// A list with all that it has, newest first, and how its items become cursors.
 pub(crate) struct List<'a> {

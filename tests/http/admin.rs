@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::client::Server;
+use crate::server::Server;
 
 #[test]
 fn health_is_open_and_plain() {

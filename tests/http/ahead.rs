@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Reply, Server};
+use crate::server::{Reply, Server};
 
 /// In the year 2096.
 const TO_COME: u64 = 4_000_000_000_000;
@@ -16,8 +16,7 @@ fn before() -> Server {
 
 /// The same data directory, with the rule.
 fn updated(server: Server) -> Server {
-    let (_, data) = server.stop("TERM");
-    Server::on(data, &[])
+    server.restart("TERM", &[])
 }
 
 fn publish(server: &Server, item: &Value) -> Reply {

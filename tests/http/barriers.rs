@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, users};
+use crate::server::{Server, users};
 
 /// User 1 follows 2 and 3, user 2 follows 1; each of 1, 2 and 3 has published.
 fn world() -> Server {
@@ -169,11 +169,9 @@ fn both_are_there_after_a_crash() {
     let server = world();
     server.call("PUT", "/v1/users/1/mutes/3", "").expect(200);
     server.call("PUT", "/v1/users/2/hidden-from/1", "").expect(200);
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &[]);
+    let server = server.restart("KILL", &[]);
     assert_eq!(timeline(&server, 1), Vec::<u64>::new());
     server.call("DELETE", "/v1/users/1/mutes/3", "").expect(200);
     server.call("DELETE", "/v1/users/2/hidden-from/1", "").expect(200);
-    let (_, data) = server.stop("KILL");
-    assert_eq!(timeline(&Server::on(data, &[]), 1), [30, 21, 20]);
+    assert_eq!(timeline(&server.restart("KILL", &[]), 1), [30, 21, 20]);
 }

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
-use super::client::Server;
+use crate::server::Server;
 
 /// Shifts the time of day by the seconds written in a file.
 const SHIM: &str = include_str!("../support/clock.c");
@@ -100,8 +100,7 @@ fn falling_ids_and_a_crash_take_no_cursor_back() {
     let newest = server.get("/v1/users/2/comments?limit=1")["prev"].as_str().unwrap().to_owned();
     let (at, id) = newest.split_once('-').unwrap();
     let newest = (at.parse().unwrap(), id.parse().unwrap());
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &[]);
+    let server = server.restart("KILL", &[]);
     let cursors: Vec<_> = (0..5).map(|_| publish(&server)).collect();
     assert_eq!((after(&server, newest), rising(&cursors)), (5, 5));
 }

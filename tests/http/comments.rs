@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, ids};
+use crate::server::{Server, ids};
 
 /// Item 1 by user 2, followed by 3, with the comments 10 and 11 by the users 4 and 5.
 fn commented() -> Server {
@@ -16,7 +16,7 @@ fn commented() -> Server {
     server
 }
 
-fn comment(server: &Server, subject: u64, id: u64, author: u64, at: u64) -> super::client::Reply {
+fn comment(server: &Server, subject: u64, id: u64, author: u64, at: u64) -> crate::server::Reply {
     let body = format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{at},"text":"comment {id}"}}"#);
     server.call("POST", &format!("/v1/content/{subject}/comments"), body)
 }

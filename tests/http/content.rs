@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::client::{Server, ids};
+use crate::server::{Server, ids};
 
 #[test]
 fn a_publish_returns_the_whole_item_and_its_place() {

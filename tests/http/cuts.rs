@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
-use super::client::Server;
 use super::listener::{Listener, Sent};
+use crate::server::Server;
 
 const READER: u64 = 1;
 const AUTHORS: [u64; 3] = [2, 3, 4];
@@ -169,8 +169,7 @@ impl Story {
     fn restart(&self, signal: &str) {
         self.server.read().unwrap().as_ref().unwrap().signal(signal);
         let mut server = self.server.write().unwrap();
-        let (_, data) = server.take().unwrap().stop(signal);
-        *server = Some(Server::on(data, &[]));
+        *server = server.take().map(|server| server.restart(signal, &[]));
     }
 
     /// Reads a stream that was opened before all else and is cut so often, then what is left; compares.

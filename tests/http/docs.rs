@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use super::client::{PATIENCE, Server, program};
+use crate::server::{PATIENCE, Server, program};
 
 #[test]
 fn the_document_is_served_and_printed_alike() {

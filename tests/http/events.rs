@@ -1,7 +1,7 @@
 //! The log of events: streams that go on over restarts, and over more than memory keeps.
 
-use super::client::Server;
 use super::listener::Listener;
+use crate::server::{Server, run};
 
 fn call(server: &Server, method: &str, path: &str, body: &str) {
     let reply = server.call(method, path, body);
@@ -61,8 +61,7 @@ fn every_change_is_told_over_restarts() {
     change(&server);
     let behind = hears_all(&server, &place);
     for signal in ["KILL", "TERM", "KILL"] {
-        let (_, data) = server.stop(signal);
-        server = Server::on(data, &[]);
+        server = server.restart(signal, &[]);
         assert_eq!(hears_all(&server, &place), behind);
         // That of the restored item; a delete has none.
         let mut listener = Listener::open(&server, 1, Some(&behind));
@@ -94,8 +93,7 @@ fn every_change_is_told_that_memory_has_forgotten() {
     change(&server);
     fill_memory(&server);
     let behind = hears_all(&server, &place);
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &[]);
+    let server = server.restart("KILL", &[]);
     assert_eq!(hears_all(&server, &place), behind);
     call(&server, "PATCH", "/v1/content/15", r#"{"text":"new"}"#);
     // The place of the restored item, and that of the backdated one.
@@ -114,12 +112,7 @@ fn an_import_in_between_is_a_reset() {
     let dir = tempfile::TempDir::new().unwrap();
     let file = dir.path().join("items.csv");
     std::fs::write(&file, "content_id,author_id,published_at\n900,2,1000\n").unwrap();
-    let import = |data: &tempfile::TempDir| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tideline"));
-        command.args(["import", "--data-dir"]).arg(data.path()).arg("--content").arg(&file);
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
+    let import = |data: &tempfile::TempDir| run(&["import", "--content", file.to_str().unwrap()], data, &[]);
     import(&data);
     let server = Server::on(data, &[]);
     let mut listener = Listener::open(&server, 1, Some(&place));

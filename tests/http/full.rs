@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, ids};
+use crate::server::{Server, ids};
 
 const TIMELINE: &str = "/v1/users/1/timeline";
 

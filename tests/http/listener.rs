@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::client::{PATIENCE, Server};
+use crate::server::{PATIENCE, Server};
 
 /// One event, or a block without one.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, ids};
+use crate::server::{Server, ids};
 
 /// User 1 follows 2 and 3; items 1 to 9 alternate between them, two of each time.
 fn nine() -> Server {

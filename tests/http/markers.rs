@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::Server;
+use crate::server::Server;
 
 const MARKER: &str = "/v1/users/1/marker";
 const UNREAD: &str = "/v1/users/1/timeline/unread";
@@ -83,6 +83,5 @@ fn a_count_is_a_sign_of_life() {
 fn a_marker_is_there_after_a_restart() {
     let server = Server::start();
     mark(&server, "7-7");
-    let (_, data) = server.stop("KILL");
-    assert_eq!(Server::on(data, &[]).get(MARKER), json!({"cursor": "7-7"}));
+    assert_eq!(server.restart("KILL", &[]).get(MARKER), json!({"cursor": "7-7"}));
 }

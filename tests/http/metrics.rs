@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::client::Server;
+use crate::server::Server;
 
 /// The families of a page, with their types and samples. Panics on what is not the text format.
 fn families(page: &str) -> BTreeMap<String, (String, Vec<(String, f64)>)> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use super::client::Server;
+use crate::server::Server;
 
 const READER: u64 = 1;
 const AUTHORS: [u64; 4] = [2, 3, 4, 5];

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::client::{PATIENCE, Server};
 use super::listener::Listener;
+use crate::server::{PATIENCE, Server};
 
 const READER: u64 = 1;
 /// Who publishes all the time.

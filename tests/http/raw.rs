@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use super::client::{PATIENCE, Server};
+use crate::server::{PATIENCE, Server};
 
 /// The statuses of all answers on the connection.
 fn statuses(answer: &[u8]) -> Vec<u16> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, users};
+use crate::server::{Server, users};
 
 fn counts(likes: u64, favorites: u64) -> Value {
     json!({"likes": likes, "favorites": favorites, "comments": 0, "reposts": 0})
@@ -101,7 +101,7 @@ fn both_lists_are_paged() {
     // A deleted item leaves no gap.
     server.call("DELETE", "/v1/content/13", "");
     let page = server.get(&format!("{mine}?limit=2"));
-    assert_eq!((super::client::ids(&page), &page["next"]), (vec![10, 12], &json!("200-12")));
+    assert_eq!((crate::server::ids(&page), &page["next"]), (vec![10, 12], &json!("200-12")));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, users};
+use crate::server::{Server, users};
 
 fn relation(user: u64, target: u64, word: &str, since: Option<u64>) -> Value {
     let mut relation = json!({"user_id": user.to_string(), "target_id": target.to_string(), "relation": word,

@@ -1,12 +1,12 @@
 //! Taking a delete back.
 
-use super::client::Server;
+use crate::server::Server;
 
 fn delete(server: &Server, id: u64) {
     assert_eq!(server.call("DELETE", &format!("/v1/content/{id}"), "").status, 204);
 }
 
-fn restore(server: &Server, id: u64) -> super::client::Reply {
+fn restore(server: &Server, id: u64) -> crate::server::Reply {
     server.call("POST", &format!("/v1/content/{id}/restore"), "")
 }
 

@@ -1,7 +1,7 @@
 //! Streams that go on after an item that came back, after changes that are no items, and after nothing that is there.
 
-use super::client::{PATIENCE, Server};
 use super::listener::Listener;
+use crate::server::{PATIENCE, Server};
 
 fn batch(server: &Server, ids: std::ops::RangeInclusive<u64>) {
     let items: Vec<_> = ids.map(|id| format!(r#"{{"content_id":{id},"author_id":2}}"#)).collect();
@@ -76,8 +76,7 @@ fn after_an_item_that_came_back_a_client_goes_on_from_there() {
     // The item's own cursor leads to its publish, as ever.
     assert_eq!(Listener::open(&server, 1, Some("1000-1")).event().event, "reset");
     // Over a restart, too.
-    let (_, data) = server.stop("TERM");
-    let server = Server::on(data, &[]);
+    let server = server.restart("TERM", &[]);
     let mut again = Listener::open(&server, 1, Some(&behind));
     assert_eq!(again.content(), 1600);
     again.is_quiet();
@@ -145,16 +144,14 @@ fn a_place_that_leads_to_nothing_is_a_reset() {
             break place;
         }
     };
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &[]);
+    let server = server.restart("KILL", &[]);
     goes_on(&server, &begin, &[]);
     let mut listener = Listener::open(&server, 1, None);
     let item = told(&server, &mut listener, 7);
     server.call("POST", "/v1/content", r#"{"author_id":2,"content_id":8,"broadcast":false}"#).expect(201);
     let quiet = server.get("/v1/content/8")["published_at"].as_u64().unwrap();
     drop(listener);
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &[]);
+    let server = server.restart("KILL", &[]);
     // What there is, whether or not streams are told of it.
     goes_on(&server, &begin, &[7]);
     goes_on(&server, &item, &[]);

@@ -1,13 +1,13 @@
 //! Starting and stopping.
 
 use std::io::Read;
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::client::{Server, command, wait};
+use crate::server::{Server, command, wait};
 
 #[test]
 fn what_was_acknowledged_is_there_after_a_restart() {
@@ -18,29 +18,9 @@ fn what_was_acknowledged_is_there_after_a_restart() {
         server.publish(1 + round, 2 + round, 100 + round);
         let expected: Vec<u64> = (1..=1 + round).rev().collect();
         assert_eq!(server.ids("/v1/users/1/timeline"), expected);
-        let (status, data) = server.stop(signal);
-        assert_eq!(status.code(), if signal == "KILL" { None } else { Some(0) }, "{signal}");
-        server = Server::on(data, &[]);
+        server = server.restart(signal, &[]);
         assert_eq!(server.ids("/v1/users/1/timeline"), expected, "{signal}");
     }
-}
-
-#[test]
-fn stdout_has_one_line() {
-    let data = TempDir::new().unwrap();
-    let mut child = command(&data, "127.0.0.1:0", &[]).spawn().unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    let mut first = [0; 64];
-    let read = stdout.read(&mut first).unwrap();
-    let line = String::from_utf8(first[..read].to_vec()).unwrap();
-    let address: SocketAddr = line.strip_prefix("listening on http://").unwrap().trim_end().parse().unwrap();
-    assert!(address.ip().is_loopback() && address.port() != 0);
-    TcpStream::connect(address).unwrap();
-    assert!(std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
-    assert_eq!(wait(&mut child).code(), Some(0));
-    let mut rest = String::new();
-    stdout.read_to_string(&mut rest).unwrap();
-    assert_eq!(rest, "");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::client::Server;
 use super::listener::Listener;
 use super::resume::{goes_on, is_reset, told};
+use crate::server::Server;
 
 const SYNC: (&str, &str) = ("TIDELINE__STORAGE__DURABILITY", "sync");
 const OS: (&str, &str) = ("TIDELINE__STORAGE__DURABILITY", "os");
@@ -45,8 +45,7 @@ fn only_an_end_of_the_machine_sets_streams_back_and_only_where_changes_wait_for_
         drop(listener);
         server.publish(id + 2, 2, 5000 + id);
         // The end of the process alone is none of the machine.
-        let (_, data) = server.stop("KILL");
-        server = Server::on(data, &[setting]);
+        server = server.restart("KILL", &[setting]);
         goes_on(&server, &place, &[id + 2]);
         let next = cases.get(n + 1).map_or(SYNC, |case| case.0);
         server = reboot(server, signal, next);
@@ -58,8 +57,7 @@ fn only_an_end_of_the_machine_sets_streams_back_and_only_where_changes_wait_for_
         let newest = is_reset(&server, &format!("{}-{}", 5000 + id, id + 2));
         goes_on(&server, &newest, &[]);
         // Once is enough, and stays.
-        let (_, data) = server.stop("KILL");
-        server = Server::on(data, &[next]);
+        server = server.restart("KILL", &[next]);
         goes_on(&server, &newest, &[]);
         places.drain(..).for_each(|place| drop(is_reset(&server, &place)));
     }
@@ -89,7 +87,6 @@ fn a_copy_of_a_data_directory_sets_streams_back() {
         let mut listener = Listener::open(&server, 1, Some(&newest));
         told(&server, &mut listener, 3);
         drop(listener);
-        let (_, data) = server.stop(signal);
-        goes_on(&Server::on(data, &[setting]), &newest, &[3]);
+        goes_on(&server.restart(signal, &[setting]), &newest, &[3]);
     }
 }

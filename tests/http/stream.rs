@@ -1,12 +1,10 @@
 //! Streams: what they are sent, and when.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Socket, Type};
-
-use super::client::{PATIENCE, Server};
 use super::listener::{Listener, Sent};
+use crate::server::{PATIENCE, Server, wait_until};
 
 #[test]
 fn followers_get_every_change_as_it_happens() {
@@ -135,8 +133,7 @@ fn who_comes_back_gets_what_came_meanwhile() {
     assert_eq!((listener.event().event, listener.event().event), ("edit".to_owned(), "delete".to_owned()));
     assert_eq!(listener.content(), 15);
     // All of that is known after a restart, too.
-    let (_, data) = server.stop("TERM");
-    let server = Server::on(data, &[]);
+    let server = server.restart("TERM", &[]);
     let mut listener = Listener::open(&server, 1, Some("7-14"));
     assert_eq!((listener.event().event, listener.event().event), ("edit".to_owned(), "delete".to_owned()));
     assert_eq!(listener.content(), 15);
@@ -231,7 +228,7 @@ fn silence_is_broken_by_comments() {
 }
 
 /// A server that would wait for what is open longer than a test does.
-const PATIENT: (&str, &str) = ("TIDELINE__SERVER__SHUTDOWN_TIMEOUT", "60s");
+const PATIENT: (&str, &str) = ("TIDELINE__SERVER__SHUTDOWN_TIMEOUT", "90s");
 
 #[test]
 fn a_stop_ends_streams_at_once() {
@@ -245,14 +242,6 @@ fn a_stop_ends_streams_at_once() {
     assert!(listeners.iter_mut().all(Listener::ends));
 }
 
-/// A connection whose client takes little before it reads.
-fn narrow(address: SocketAddr) -> TcpStream {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    socket.set_recv_buffer_size(4096).unwrap();
-    socket.connect(&address.into()).unwrap();
-    socket.into()
-}
-
 #[test]
 fn who_does_not_read_loses_events_and_nobody_else_does() {
     // One thread for all connections: if it waited for a client, or the dispatcher did, the others would, too.
@@ -261,7 +250,7 @@ fn who_does_not_read_loses_events_and_nobody_else_does() {
     for reader in readers {
         server.follow(reader, 3, 10);
     }
-    let mut slow = Listener::on(narrow(server.address), 1, None);
+    let mut slow = Listener::on(server.narrow(), 1, None);
     let mut quick = Listener::open(&server, 2, None);
     let text = "x".repeat(8000);
     for batch in 0..30 {
@@ -303,10 +292,7 @@ fn who_does_not_read_loses_events_and_nobody_else_does() {
     }
     again.is_quiet();
     drop((slow, quick, again));
-    let began = Instant::now();
-    while server.figure("tideline_stream_memory_bytes") > 0.0 {
-        assert!(began.elapsed() < PATIENCE, "memory is not given back");
-    }
+    wait_until("memory is not given back", || server.figure("tideline_stream_memory_bytes") <= 0.0);
 }
 
 /// Streams whose clients take nothing, with as much as can wait for each.
@@ -314,7 +300,7 @@ fn stuck(server: &Server, readers: u64) -> Vec<Listener> {
     for reader in 1..=readers {
         server.follow(reader, 99, 10);
     }
-    let stuck = (1..=readers).map(|reader| Listener::on(narrow(server.address), reader, None)).collect();
+    let stuck = (1..=readers).map(|reader| Listener::on(server.narrow(), reader, None)).collect();
     let text = "x".repeat(8000);
     for batch in 0..12 {
         let item = |n: u64| format!(r#"{{"content_id":{},"author_id":99,"text":"{text}"}}"#, 1 + 100 * batch + n);
@@ -327,7 +313,7 @@ fn stuck(server: &Server, readers: u64) -> Vec<Listener> {
 #[test]
 fn what_waits_for_a_slow_client_goes_with_its_author() {
     let server = Server::start();
-    let mut slow = Listener::on(narrow(server.address), 1, None);
+    let mut slow = Listener::on(server.narrow(), 1, None);
     for author in [3, 4] {
         server.follow(1, author, 10);
     }
@@ -360,8 +346,7 @@ fn what_has_a_time_to_come_is_a_place_after_a_restart_too() {
     server.call("POST", "/v1/content", r#"{"content_id":12,"author_id":2}"#).expect(201);
     let mut again = Listener::open(&server, 1, place.as_deref());
     assert_eq!(again.content(), 12, "what happened is still known");
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &[]);
+    let server = server.restart("KILL", &[]);
     server.call("POST", "/v1/content", r#"{"content_id":13,"author_id":2}"#).expect(201);
     let mut again = Listener::open(&server, 1, place.as_deref());
     assert_eq!((again.content(), again.content()), (12, 13));
@@ -386,11 +371,7 @@ fn who_takes_nothing_for_long_is_not_online_any_more() {
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s")]);
     let stuck = stuck(&server, 10);
     let _quiet = Listener::open(&server, 50, None);
-    let began = Instant::now();
-    while server.figure("tideline_streams") > 1.0 {
-        assert!(began.elapsed() < PATIENCE, "clients that take nothing are waited for");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("clients that take nothing are waited for", || server.figure("tideline_streams") <= 1.0);
     assert_eq!(server.figure("tideline_users_online"), 1.0, "who hears nothing since there is nothing, stays");
     drop(stuck);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, ids, program};
+use crate::server::{Server, ids, run};
 
 fn publish(server: &Server, id: u64, at: u64, topics: &[&str]) {
     let body = json!({"content_id": id, "author_id": id % 3 + 1, "published_at": at, "topics": topics});
@@ -134,14 +134,9 @@ fn a_list_ends_at_its_limit_and_never_before() {
     assert_eq!(server.figure("tideline_trims_total"), 0.0);
     let (status, data) = server.stop("TERM");
     assert!(status.success());
-    let compacted = program()
-        .args(["compact", "--data-dir"])
-        .arg(data.path())
-        .env("TIDELINE__TOPICS__LIMIT", "20")
-        .output()
-        .unwrap();
-    assert!(compacted.status.success(), "{}", String::from_utf8_lossy(&compacted.stderr));
-    let server = Server::on(data, &[("TIDELINE__TOPICS__LIMIT", "20")]);
+    let limit = [("TIDELINE__TOPICS__LIMIT", "20")];
+    run(&["compact"], &data, &limit);
+    let server = Server::on(data, &limit);
     assert_eq!(server.ids("/v1/topics/a/content?limit=100"), (881..=900).rev().collect::<Vec<_>>());
     let rows = |server: &Server| server.figure("tideline_table_rows{table=\"topic_content\"}");
     assert!(rows(&server) < 100.0, "{} rows are left", rows(&server));

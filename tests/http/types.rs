@@ -1,6 +1,6 @@
 //! What a body is said to be.
 
-use super::client::Server;
+use crate::server::Server;
 
 #[test]
 fn a_body_is_plain_json_or_refused_by_its_type() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::Server;
+use crate::server::Server;
 
 fn profile(user: u64, fields: &Value, counts: [u64; 4]) -> Value {
     let [following, followers, friends, content] = counts;
@@ -51,8 +51,7 @@ fn extra_comes_back_as_it_was_written_also_after_a_restart() {
     let extra = r#"{"b":1.50, "a":{"x":[1e2,"é\n"]}}"#;
     server.call("PUT", "/v1/users/1", format!(r#"{{"extra":{extra}}}"#)).expect(200);
     assert!(server.call("GET", "/v1/users/1", "").text().contains(extra));
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &[]);
+    let server = server.restart("KILL", &[]);
     assert!(server.call("GET", "/v1/users/1", "").text().contains(extra));
 }
 
@@ -100,8 +99,7 @@ fn counts_follow_every_change_at_once() {
     assert_eq!((counts(1), counts(2)), ([1, 1, 0, 1], [1, 0, 0, 0]));
     let answer = server.call("PUT", "/v1/users/1", r#"{"nickname":"Ann"}"#).expect(200);
     assert_eq!(answer, profile(1, &json!({"nickname": "Ann"}), [1, 1, 0, 1]));
-    let (_, data) = server.stop("KILL");
-    assert_eq!(Server::on(data, &[]).get("/v1/users/1"), answer);
+    assert_eq!(server.restart("KILL", &[]).get("/v1/users/1"), answer);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::client::{PATIENCE, Server};
 use super::listener::Listener;
+use crate::server::{PATIENCE, Server};
 
 const READERS: [u64; 3] = [1, 2, 4];
 

@@ -1,11 +1,11 @@
 //! What is acknowledged is seen by the next read, whatever the workers still have to do.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::client::{PATIENCE, Server, program};
+use crate::server::{PATIENCE, Server, run, wait_until};
 
 const FOLLOWERS: u64 = 100_000;
 const AUTHOR: u64 = 1_000_000;
@@ -21,9 +21,7 @@ fn followed() -> TempDir {
     let inputs = TempDir::new().unwrap();
     let file = inputs.path().join("follows.csv");
     std::fs::write(&file, follows).unwrap();
-    let mut import = program();
-    import.args(["import", "--follows"]).arg(file).arg("--data-dir").arg(data.path());
-    assert!(import.status().unwrap().success());
+    run(&["import", "--follows", file.to_str().unwrap()], &data, &[]);
     data
 }
 
@@ -56,13 +54,12 @@ fn a_fan_out_that_has_barely_begun_is_no_excuse() {
     assert_eq!(server.ids("/v1/users/777/timeline"), [6, 5, 7, 3, 2, 1]);
     for reader in [2, 50_000, FOLLOWERS] {
         let page = server.get(&format!("/v1/users/{reader}/timeline"));
-        assert_eq!(super::client::ids(&page), [5, 7, 3, 2, 1]);
+        assert_eq!(crate::server::ids(&page), [5, 7, 3, 2, 1]);
         assert_eq!(page["items"][0]["text"], "changed");
     }
     assert!(waiting() > 0, "the fan-outs are done already: the test shows nothing");
     // The same from the first request on after a crash.
-    let (_, data) = server.stop("KILL");
-    let server = Server::on(data, &slow);
+    let server = server.restart("KILL", &slow);
     assert_eq!(server.ids("/v1/users/1/timeline"), [6]);
     assert_eq!(server.ids("/v1/users/777/timeline"), [6, 5, 7, 3, 2, 1]);
     assert_eq!(server.ids(&format!("/v1/users/{FOLLOWERS}/timeline")), [5, 7, 3, 2, 1]);
@@ -84,11 +81,7 @@ fn an_inbox_that_was_dropped_is_missed_by_nobody() {
         }
         assert!(began.elapsed() < PATIENCE, "the inbox is never there");
     }
-    let began = Instant::now();
-    while explain(1)["in_inbox"] == true {
-        assert!(began.elapsed() < PATIENCE, "the inbox is never dropped");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the inbox is never dropped", || explain(1)["in_inbox"] != true);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as u64;
     server.publish(2, 2, now + 60_000);
     server.settle();

@@ -1,6 +1,6 @@
 //! The worked case of the contract, page by page, pulled, pushed and mixed.
 
-use super::client::{Server, ids};
+use crate::server::{Server, ids};
 
 const OF_200: [(u64, u64); 5] = [
     (32850, 1_689_089_522),

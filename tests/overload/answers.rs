@@ -5,8 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::json;
 
-use crate::client::{PATIENCE, Server};
-use crate::wait_for;
+use crate::server::{PATIENCE, Server};
 
 const HELD: &str = "tideline_http_answer_memory_bytes";
 const READER: &str = "/v1/users/1/timeline?limit=100";
@@ -31,7 +30,7 @@ fn pages_that_nobody_reads_take_a_bounded_memory() {
     }
     let connect = |_| {
         let mut stream = TcpStream::connect(server.address).unwrap();
-        stream.set_read_timeout(Some(6 * PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(2 * PATIENCE)).unwrap();
         write!(stream, "GET {READER} HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
         stream
     };
@@ -48,7 +47,7 @@ fn pages_that_nobody_reads_take_a_bounded_memory() {
     // Small answers need no room.
     assert_eq!(server.get("/v1/users/1/timeline?view=ids&limit=100")["items"].as_array().unwrap().len(), 100);
     drop(streams);
-    wait_for(&server, HELD, |held| held == 0.0);
+    server.wait_for(HELD, |held| held == 0.0);
     let page = server.get(READER);
     assert!(page["items"].as_array().unwrap().iter().all(|item| item["text"] == text.as_str()));
 }

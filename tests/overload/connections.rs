@@ -1,13 +1,10 @@
 //! More connections than there may be, and clients that do not go on.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Socket, Type};
-
-use crate::client::{PATIENCE, Server};
-use crate::wait_for;
+use crate::server::{PATIENCE, Server, wait_until};
 
 const OPEN: &str = "tideline_http_connections";
 
@@ -27,7 +24,7 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
     // The connection that asks for the figures stays open too.
     server.get("/healthz");
     let idle: Vec<_> = (0..2).map(|_| connect()).collect();
-    wait_for(&server, OPEN, |open| open >= 3.0);
+    server.wait_for(OPEN, |open| open >= 3.0);
     let answer = ask(&mut connect(), "/v1/users/1/timeline");
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
     assert!(answer.contains("\"code\":\"overloaded\""), "{answer}");
@@ -47,10 +44,9 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
     surplus.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
     drop(idle);
-    let began = Instant::now();
-    while !ask(&mut connect(), "/v1/users/1/timeline").starts_with("HTTP/1.1 200 ") {
-        assert!(began.elapsed() < PATIENCE, "places are not given back");
-    }
+    wait_until("places are not given back", || {
+        ask(&mut connect(), "/v1/users/1/timeline").starts_with("HTTP/1.1 200 ")
+    });
 }
 
 #[test]
@@ -64,11 +60,11 @@ fn who_sends_nothing_more_keeps_nothing() {
     // As many announced batches as would take all memory for bodies if a word were enough.
     let bodies = "POST /v1/content/batch HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16777216\r\n\r\n{\"items\":[";
     let streams: Vec<_> = (0..40).map(|_| part(bodies)).chain((0..10).map(|_| part("GET /v1/us"))).collect();
-    wait_for(&server, OPEN, |open| open >= 50.0);
+    server.wait_for(OPEN, |open| open >= 50.0);
     assert!(server.figure("tideline_http_batch_memory_bytes") < 1e6);
     server.publish(1, 1, 1);
-    wait_for(&server, "tideline_http_requests_timed_out_total", |timed_out| timed_out >= 40.0);
-    wait_for(&server, "tideline_http_batch_memory_bytes", |bytes| bytes < 1.0);
+    server.wait_for("tideline_http_requests_timed_out_total", |timed_out| timed_out >= 40.0);
+    server.wait_for("tideline_http_batch_memory_bytes", |bytes| bytes < 1.0);
     for mut stream in streams {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut answer = String::new();
@@ -78,7 +74,7 @@ fn who_sends_nothing_more_keeps_nothing() {
         answer.push_str(std::str::from_utf8(&chunk[..read]).unwrap());
         assert!(answer.starts_with("HTTP/1.1 408 "), "{answer:?}");
     }
-    wait_for(&server, OPEN, |open| open < 5.0);
+    server.wait_for(OPEN, |open| open < 5.0);
 }
 
 #[test]
@@ -93,7 +89,7 @@ fn who_announces_much_and_sends_nothing_keeps_no_large_batch_waiting() {
             stream
         })
         .collect();
-    wait_for(&server, OPEN, |open| open >= 20.0);
+    server.wait_for(OPEN, |open| open >= 20.0);
     let text = "x".repeat(60_000);
     let items = vec![format!(r#"{{"author_id":1,"text":"{text}"}}"#); 30].join(",");
     let began = Instant::now();
@@ -101,14 +97,6 @@ fn who_announces_much_and_sends_nothing_keeps_no_large_batch_waiting() {
     // Without a turn, it would be read after a third of the time of a request.
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     drop(streams);
-}
-
-/// A connection whose client takes little before it reads.
-fn narrow(address: SocketAddr) -> TcpStream {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    socket.set_recv_buffer_size(4096).unwrap();
-    socket.connect(&address.into()).unwrap();
-    socket.into()
 }
 
 #[test]
@@ -119,7 +107,7 @@ fn who_takes_nothing_is_dropped_and_its_answers_with_it() {
     server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
     let streams: Vec<_> = (0..6)
         .map(|_| {
-            let mut stream = narrow(server.address);
+            let mut stream = server.narrow();
             stream
                 .write_all("GET /v1/users/1/content?limit=100 HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(3).as_bytes())
                 .unwrap();
@@ -127,10 +115,10 @@ fn who_takes_nothing_is_dropped_and_its_answers_with_it() {
         })
         .collect();
     let memory = "tideline_http_answer_memory_bytes";
-    wait_for(&server, memory, |bytes| bytes > 6e6);
+    server.wait_for(memory, |bytes| bytes > 6e6);
     let began = Instant::now();
-    wait_for(&server, memory, |bytes| bytes < 1.0);
-    wait_for(&server, OPEN, |open| open < 5.0);
+    server.wait_for(memory, |bytes| bytes < 1.0);
+    server.wait_for(OPEN, |open| open < 5.0);
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     drop(streams);
     // A slow machine may need more than the time of a request for it.

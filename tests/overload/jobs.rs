@@ -4,8 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::client::{Reply, Server};
-use crate::wait_for;
+use crate::server::{Reply, Server};
 
 /// One follower a sub-task and one worker: a fan-out takes much longer than a publish.
 const SLOW: [(&str, &str); 5] = [
@@ -62,7 +61,7 @@ fn timeline(server: &Server, user: u64) -> Vec<u64> {
     let mut path = format!("/v1/users/{user}/timeline?limit=100&view=ids");
     loop {
         let page = server.get(&path);
-        found.extend(crate::client::ids(&page));
+        found.extend(crate::server::ids(&page));
         let Some(next) = page["next"].as_str() else { return found };
         path = format!("/v1/users/{user}/timeline?limit=100&view=ids&before={next}");
     }
@@ -90,7 +89,7 @@ fn beyond_the_queue_nothing_is_taken_and_nothing_is_lost() {
             .collect();
         let changes = scope.spawn(|| change_one_pair(&server));
         scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) && began.elapsed() < crate::client::PATIENCE {
+            while !over.load(Ordering::Relaxed) && began.elapsed() < crate::server::PATIENCE {
                 most_waiting.fetch_max(server.figure("tideline_job_places") as u64, Ordering::Relaxed);
             }
         });
@@ -162,7 +161,7 @@ fn a_stop_under_load_keeps_its_time_and_all_that_was_acknowledged() {
                 }
             });
         }
-        wait_for(&server, "tideline_job_places", |places| places >= 40.0);
+        server.wait_for("tideline_job_places", |places| places >= 40.0);
         began = Instant::now();
         server.signal("TERM");
     });
@@ -232,7 +231,7 @@ fn a_crowd_that_returns_does_not_flood_the_queue() {
                 most = most.max(server.figure("tideline_job_places") as u64);
             }
         });
-        assert!(began.elapsed() < crate::client::PATIENCE, "not all came back");
+        assert!(began.elapsed() < crate::server::PATIENCE, "not all came back");
     }
     assert!(most <= QUEUE + WORKERS * AUTHORS, "{most} jobs at once");
     assert!(server.figure("tideline_rebuilds_put_off_total") > 0.0);

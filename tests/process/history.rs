@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tideline::model::EventKind;
 
+use super::home::TOPIC_LIMIT;
 use super::model::{Change, Item, Model};
-use super::server::{Answer, PATIENCE, Server, TOPIC_LIMIT};
+use crate::server::{PATIENCE, Reply, Server};
 
 /// Items a page: small, so that every list has several.
 const PAGE: usize = 7;
@@ -117,32 +118,37 @@ impl History {
     }
 }
 
+/// A call of a server that may be gone.
+pub(crate) fn call(server: &Server, method: &str, path: &str, body: &Value) -> Option<Reply> {
+    server.attempt(method, path, body.to_string()).ok()
+}
+
 /// Sends a change.
-pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
+pub(crate) fn send(server: &Server, change: &Change) -> Option<Reply> {
     match change {
         Change::Publish(items) => match items.as_slice() {
-            [item] => server.call("POST", "/v1/content", &body(item)),
+            [item] => call(server, "POST", "/v1/content", &body(item)),
             items => {
                 let items: Vec<_> = items.iter().map(body).collect();
-                server.call("POST", "/v1/content/batch", &json!({"items": items}))
+                call(server, "POST", "/v1/content/batch", &json!({"items": items}))
             }
         },
-        Change::Edit { id, text } => server.call("PATCH", &format!("/v1/content/{id}"), &json!({"text": text})),
-        Change::Delete(id) => server.call("DELETE", &format!("/v1/content/{id}"), &Value::Null),
-        Change::Restore(id) => server.call("POST", &format!("/v1/content/{id}/restore"), &json!({})),
+        Change::Edit { id, text } => call(server, "PATCH", &format!("/v1/content/{id}"), &json!({"text": text})),
+        Change::Delete(id) => call(server, "DELETE", &format!("/v1/content/{id}"), &Value::Null),
+        Change::Restore(id) => call(server, "POST", &format!("/v1/content/{id}/restore"), &json!({})),
         Change::Mark { user, place } => {
-            server.call("PUT", &format!("/v1/users/{user}/marker"), &json!({"cursor": cursor(*place)}))
+            call(server, "PUT", &format!("/v1/users/{user}/marker"), &json!({"cursor": cursor(*place)}))
         }
         Change::Like { id, user, on } => {
             let path = format!("/v1/content/{id}/reactions/like/{user}");
-            if *on { server.call("PUT", &path, &json!({})) } else { server.call("DELETE", &path, &Value::Null) }
+            if *on { call(server, "PUT", &path, &json!({})) } else { call(server, "DELETE", &path, &Value::Null) }
         }
         Change::Relate { user, follow, unfollow } => match (follow.as_slice(), unfollow.as_slice()) {
-            ([target], []) => server.call("PUT", &format!("/v1/users/{user}/following/{target}"), &json!({})),
-            ([], [target]) => server.call("DELETE", &format!("/v1/users/{user}/following/{target}"), &Value::Null),
+            ([target], []) => call(server, "PUT", &format!("/v1/users/{user}/following/{target}"), &json!({})),
+            ([], [target]) => call(server, "DELETE", &format!("/v1/users/{user}/following/{target}"), &Value::Null),
             _ => {
                 let path = format!("/v1/users/{user}/following/batch");
-                server.call("POST", &path, &json!({"follow": follow, "unfollow": unfollow}))
+                call(server, "POST", &path, &json!({"follow": follow, "unfollow": unfollow}))
             }
         },
         Change::Mute { user, target, muted } => bar(server, &format!("/v1/users/{user}/mutes/{target}"), *muted),
@@ -150,7 +156,7 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Answer> {
             bar(server, &format!("/v1/users/{user}/hidden-from/{target}"), *hidden)
         }
         Change::Profile { user, nickname } => {
-            server.call("PUT", &format!("/v1/users/{user}"), &json!({"nickname": nickname}))
+            call(server, "PUT", &format!("/v1/users/{user}"), &json!({"nickname": nickname}))
         }
     }
 }
@@ -164,8 +170,8 @@ fn cursor(place: (u64, u64)) -> String {
     format!("{}-{}", place.0, place.1)
 }
 
-fn bar(server: &Server, path: &str, stands: bool) -> Option<Answer> {
-    server.call(if stands { "PUT" } else { "DELETE" }, path, &json!({}))
+fn bar(server: &Server, path: &str, stands: bool) -> Option<Reply> {
+    call(server, if stands { "PUT" } else { "DELETE" }, path, &json!({}))
 }
 
 fn body(item: &Item) -> Value {
@@ -176,13 +182,13 @@ fn body(item: &Item) -> Value {
 
 /// What an answer to a change says. A refusal must be a clear one.
 #[track_caller]
-pub(crate) fn outcome(change: &Change, answer: Option<Answer>) -> Outcome {
+pub(crate) fn outcome(change: &Change, answer: Option<Reply>) -> Outcome {
     match answer {
         None => Outcome::Lost,
         Some(answer) if (200..300).contains(&answer.status) => Outcome::Made,
-        Some(Answer { status: 503, retry_after, body }) => {
-            assert_eq!(body["code"], "storage_unavailable", "{body}");
-            assert!(retry_after.is_some(), "no Retry-After");
+        Some(answer) if answer.status == 503 => {
+            answer.problem("a refusal", 503, "storage_unavailable");
+            assert!(answer.header("retry-after").is_some(), "no Retry-After");
             Outcome::Refused
         }
         Some(answer) => panic!("{change:?}: {answer:?}"),
@@ -236,8 +242,8 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
 
 /// The text of an item, if it is there.
 fn text(server: &Server, id: u64) -> Option<String> {
-    let answer = server.call("GET", &format!("/v1/content/{id}"), &Value::Null).expect("an answer");
-    (answer.status == 200).then(|| answer.body["text"].as_str().expect("text").to_owned())
+    let answer = call(server, "GET", &format!("/v1/content/{id}"), &Value::Null).expect("an answer");
+    (answer.status == 200).then(|| answer.json()["text"].as_str().expect("text").to_owned())
 }
 
 /// Whether a user's relation to another says so.
@@ -301,7 +307,7 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
         assert_eq!(likers(server, id), expected, "{when}: who likes {id}");
         // What is not there is not taken away, and answers the counts.
         let nobody = Change::Like { id, user: u64::MAX >> 1, on: false };
-        let counts = send(server, &nobody).expect("an answer").body["counts"].take();
+        let counts = send(server, &nobody).expect("an answer").json()["counts"].take();
         assert_eq!(counts["likes"], expected.len(), "{when}: likes of {id}");
     }
     for topic in model.items.keys().flat_map(|id| Model::topics(*id)).collect::<BTreeSet<_>>() {

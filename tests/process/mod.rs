@@ -3,5 +3,5 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub(crate) mod history;
+pub(crate) mod home;
 pub(crate) mod model;
-pub(crate) mod server;

@@ -1,27 +1,31 @@
-//! A server of its own for each test, and a client for it.
+//! The built program: run as a server on a free port, and called.
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test binary and bench uses a part")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 use ureq::Agent;
 use ureq::http::Request;
 
-/// How long anything may take before the test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// How long anything may take before the test fails: for the slowest machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running server with a data directory of its own. Killed when dropped.
+/// A running server. Killed when dropped.
 pub(crate) struct Server {
     child: Child,
+    stdout: BufReader<ChildStdout>,
     agent: Agent,
     pub(crate) address: SocketAddr,
-    data: TempDir,
+    /// The data directory, where the server has one of its own.
+    data: Option<TempDir>,
 }
 
-/// What came back.
+/// An answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -29,22 +33,41 @@ pub(crate) struct Reply {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The program without any settings, and without what is meant for tests.
+/// The program without any settings.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tideline"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TIDELINE_")) {
-        command.env_remove(name);
-    }
+    command.env_clear();
     command
 }
 
-/// The command with only the settings of the test.
+/// Runs the program on a data directory to its end, which must be a success.
+pub(crate) fn run(args: &[&str], data: &TempDir, settings: &[(&str, &str)]) {
+    let mut command = program();
+    let done = command.args(args).arg("--data-dir").arg(data.path()).envs(settings.iter().copied()).output().unwrap();
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Waits until something is so; `complaint` says that it is not.
+#[track_caller]
+pub(crate) fn wait_until(complaint: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "{complaint}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The command that serves a directory, with only the settings of the test.
 pub(crate) fn command(data: &TempDir, listen: &str, settings: &[(&str, &str)]) -> Command {
     let mut command = program();
     command.args(["serve", "--listen", listen, "--data-dir"]).arg(data.path());
     command.current_dir(data.path()).envs(settings.iter().copied());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     command
+}
+
+/// Sends a signal to a process.
+pub(crate) fn signal(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
 }
 
 impl Server {
@@ -60,18 +83,28 @@ impl Server {
 
     /// Starts a server on a data directory that may have been used before.
     pub(crate) fn on(data: TempDir, settings: &[(&str, &str)]) -> Self {
-        let mut child = command(&data, "127.0.0.1:0", settings).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line:?}"));
-        let address = address.parse().unwrap();
+        let started = Self::launch(command(&data, "127.0.0.1:0", settings));
+        let mut server = started.unwrap_or_else(|status| panic!("the server ended with {status}"));
+        server.data = Some(data);
+        server
+    }
+
+    /// Starts a server by a command and waits until it is ready; how it ended, if it is never.
+    pub(crate) fn launch(mut command: Command) -> Result<Self, ExitStatus> {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut stdout, mut line) = (BufReader::new(child.stdout.take().unwrap()), String::new());
+        stdout.read_line(&mut line).unwrap();
+        let Some(address) = line.trim_end().strip_prefix("listening on http://") else {
+            assert_eq!(line, "");
+            return Err(child.wait().unwrap());
+        };
         let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build().into();
-        Self { child, agent, address, data }
+        Ok(Self { child, stdout, agent, address: address.parse().unwrap(), data: None })
     }
 
     /// Where the server keeps its data.
     pub(crate) fn data(&self) -> &TempDir {
-        &self.data
+        self.data.as_ref().unwrap()
     }
 
     /// The server's process.
@@ -144,13 +177,35 @@ impl Server {
         line.unwrap_or_else(|| panic!("no {name}")).parse().unwrap()
     }
 
-    /// Waits until the workers have nothing left to do.
+    /// Waits until a figure of `/metrics` is as it should be.
+    pub(crate) fn wait_for(&self, name: &str, good: impl Fn(f64) -> bool) {
+        wait_until(&format!("{name} is not as it should be"), || good(self.figure(name)));
+    }
+
+    /// Waits until the workers have nothing left to do; false if the server ends before.
+    pub(crate) fn drain(&self) -> bool {
+        let mut is_there = true;
+        wait_until("the jobs do not end", || match self.attempt("GET", "/v1/admin/stats", "") {
+            Ok(stats) => stats.json()["jobs"]["waiting"] == 0,
+            Err(_) => {
+                is_there = false;
+                true
+            }
+        });
+        is_there
+    }
+
+    /// The same for a server that stays.
     pub(crate) fn settle(&self) {
-        let began = Instant::now();
-        while self.get("/v1/admin/stats")["jobs"]["waiting"] != 0 {
-            assert!(began.elapsed() < PATIENCE, "the jobs do not end");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        assert!(self.drain(), "the server is gone");
+    }
+
+    /// A connection whose client takes little before it reads.
+    pub(crate) fn narrow(&self) -> TcpStream {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        socket.connect(&self.address.into()).unwrap();
+        socket.into()
     }
 
     /// Sends bytes as they are and returns all that comes back until the server closes, which it must.
@@ -165,23 +220,43 @@ impl Server {
             match stream.read(&mut chunk) {
                 Ok(0) => return answer,
                 Ok(read) => answer.extend_from_slice(&chunk[..read]),
-                Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => return answer,
+                Err(e) if e.kind() == ErrorKind::ConnectionReset => return answer,
                 Err(e) => panic!("no end after {:?}: {e}", String::from_utf8_lossy(&answer)),
             }
         }
     }
 
     /// Sends a signal.
-    pub(crate) fn signal(&self, signal: &str) {
-        let pid = self.pid().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+    pub(crate) fn signal(&self, name: &str) {
+        signal(&self.child, name);
     }
 
-    /// Sends a signal and waits for the end; the data directory stays.
-    pub(crate) fn stop(mut self, signal: &str) -> (ExitStatus, TempDir) {
-        self.signal(signal);
+    /// How a server ends that is about to. It has written one line to stdout.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
         let status = wait(&mut self.child);
-        (status, std::mem::replace(&mut self.data, TempDir::new().unwrap()))
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "");
+        status
+    }
+
+    /// Sends a signal and waits for the end.
+    pub(crate) fn end(mut self, signal: &str) -> ExitStatus {
+        self.signal(signal);
+        self.wait()
+    }
+
+    /// The same for a server with a data directory of its own, which stays.
+    pub(crate) fn stop(mut self, signal: &str) -> (ExitStatus, TempDir) {
+        let data = self.data.take().unwrap();
+        (self.end(signal), data)
+    }
+
+    /// Ends the server by a signal and starts another on its data.
+    pub(crate) fn restart(self, signal: &str, settings: &[(&str, &str)]) -> Self {
+        let (status, data) = self.stop(signal);
+        assert_eq!(status.code(), if signal == "KILL" { None } else { Some(0) }, "{signal}");
+        Self::on(data, settings)
     }
 }
 
@@ -194,17 +269,12 @@ impl Drop for Server {
 
 /// Waits for a process to end by itself.
 pub(crate) fn wait(child: &mut Child) -> ExitStatus {
-    let began = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        if began.elapsed() > PATIENCE {
-            let _ = child.kill();
-            panic!("the server does not stop");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut status = None;
+    wait_until("the server does not end", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    status.unwrap()
 }
 
 /// The content ids of a list's answer.
@@ -228,11 +298,16 @@ impl Reply {
         std::str::from_utf8(&self.bytes).unwrap()
     }
 
+    /// The JSON of an answer; null where it is empty.
+    pub(crate) fn json(&self) -> Value {
+        if self.bytes.is_empty() { Value::Null } else { serde_json::from_slice(&self.bytes).unwrap() }
+    }
+
     /// The JSON of an answer that has this status.
     pub(crate) fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.bytes));
         assert_eq!(self.header("content-type"), Some("application/json"));
-        serde_json::from_slice(&self.bytes).unwrap()
+        self.json()
     }
 
     /// Checks that the answer is a complete problem document with this status and code.

@@ -1,18 +1,10 @@
-//! Starting, calling and ending the built program.
+//! The built program on a directory that outlives it, with failpoints and a log.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus, Stdio};
 
-use serde_json::Value;
-use ureq::Agent;
-use ureq::http::Request;
-
-/// For the slowest machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+use crate::server::{Server, program};
 
 /// The list of a topic shows so many items, in every home.
 pub(crate) const TOPIC_LIMIT: usize = 10;
@@ -59,14 +51,15 @@ impl Home {
     /// The program with `args`, on this directory and with this log, and with failpoints.
     pub(crate) fn command(&self, args: &[&str], points: &str) -> Command {
         let log = || Stdio::from(OpenOptions::new().create(true).append(true).open(&self.log).expect("log"));
-        let program = env!("CARGO_BIN_EXE_tideline");
-        let mut command = Command::new(if self.largest_file.is_some() { "sh" } else { program });
+        let mut command = program();
         if let Some(bytes) = self.largest_file {
             // Counted in pieces of 512 bytes. Without the trap the program would be ended by a signal.
             let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", bytes / 512);
-            command.args(["-c", &limit, program]);
+            let limited = command;
+            command = Command::new("sh");
+            command.args(["-c", &limit]).arg(limited.get_program()).env_clear();
         }
-        command.args(args).arg("--data-dir").arg(&self.data).env_clear();
+        command.args(args).arg("--data-dir").arg(&self.data);
         command.envs(self.settings.iter().map(|(name, value)| (*name, value)));
         if !points.is_empty() {
             command.env("FAILPOINTS", points);
@@ -89,15 +82,7 @@ impl Home {
     /// The same with more arguments.
     pub(crate) fn try_start_with(&self, args: &[&str], points: &str) -> Result<Server, ExitStatus> {
         let args = [&["serve", "--listen", "127.0.0.1:0"], args].concat();
-        let mut child = self.command(&args, points).spawn().expect("starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("reads");
-        let Some(address) = line.trim_end().strip_prefix("listening on http://") else {
-            return Err(child.wait().expect("ends"));
-        };
-        let address = address.parse().expect("an address");
-        let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build().into();
-        Ok(Server { child, agent, address })
+        Server::launch(self.command(&args, points))
     }
 
     /// Runs a command with failpoints to its end.
@@ -138,103 +123,6 @@ impl Drop for Home {
             let lines: Vec<_> = log.lines().collect();
             println!("the log ends:\n{}", lines[lines.len().saturating_sub(20)..].join("\n"));
         }
-    }
-}
-
-/// An answer.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) retry_after: Option<String>,
-    pub(crate) body: Value,
-}
-
-/// A server that is killed when dropped.
-pub(crate) struct Server {
-    child: Child,
-    agent: Agent,
-    address: SocketAddr,
-}
-
-impl Server {
-    /// Where it listens.
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// A call; `None` if the connection is lost.
-    pub(crate) fn call(&self, method: &str, path: &str, body: &Value) -> Option<Answer> {
-        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
-        let answer = match method {
-            "GET" | "DELETE" => self.agent.run(request.body(()).expect("request")),
-            _ => self.agent.run(request.body(body.to_string()).expect("request")),
-        };
-        let mut answer = answer.ok()?;
-        let bytes = answer.body_mut().with_config().limit(64 << 20).read_to_vec().ok()?;
-        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).expect("JSON") };
-        let retry_after = answer.headers().get("retry-after").map(|value| value.to_str().expect("text").to_owned());
-        Some(Answer { status: answer.status().as_u16(), retry_after, body })
-    }
-
-    /// GET that must succeed.
-    #[track_caller]
-    pub(crate) fn get(&self, path: &str) -> Value {
-        let answer = self.call("GET", path, &Value::Null).unwrap_or_else(|| panic!("GET {path}: no answer"));
-        assert_eq!(answer.status, 200, "GET {path}: {}", answer.body);
-        answer.body
-    }
-
-    /// GET of what is no JSON.
-    pub(crate) fn text(&self, path: &str) -> String {
-        let request = Request::builder().uri(format!("http://{}{path}", self.address));
-        let mut answer = self.agent.run(request.body(()).expect("request")).expect("an answer");
-        answer.body_mut().read_to_string().expect("text")
-    }
-
-    /// Waits until no job is left; false if the server ends before.
-    pub(crate) fn drain(&self) -> bool {
-        let began = Instant::now();
-        loop {
-            let Some(stats) = self.call("GET", "/v1/admin/stats", &Value::Null) else { return false };
-            if stats.body["jobs"]["waiting"] == 0 {
-                return true;
-            }
-            assert!(began.elapsed() < PATIENCE, "the jobs do not end: {}", stats.body);
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// kill -9.
-    pub(crate) fn kill(mut self) {
-        self.child.kill().expect("kills");
-        self.child.wait().expect("ends");
-    }
-
-    /// SIGTERM, and how the server ends then.
-    pub(crate) fn stop(mut self) -> ExitStatus {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").arg(&pid).status().expect("kill runs").success());
-        self.wait()
-    }
-
-    /// How a server ends that is about to.
-    pub(crate) fn wait(&mut self) -> ExitStatus {
-        let began = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().expect("waits") {
-                return status;
-            }
-            assert!(began.elapsed() < PATIENCE, "the server does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
