@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds README, CONTRIBUTING and docs/ against the project: links, files, make targets, commands, settings, calls and error
-codes must be there, and the examples of README.md, docs/api.md and docs/streams.md must work on the real binary.
+"""Holds README, CONTRIBUTING and docs/ against the project: links, files, make targets, commands, settings and calls
+must be there, and the examples of README.md, docs/api.md and docs/streams.md must work on the real binary.
 
 In an `sh` block each curl has to answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after it
 has to have the fields of the last answer. Blocks of `python` and `js` are programs that have to end well."""
@@ -116,10 +116,9 @@ class Project:
             elif setting := re.match(r"#?(\w+) = ", line):
                 self.settings.add(f"{section}.{setting[1]}")
         self.sections = {name.split(".")[0] for name in self.settings}
-        self.description = self.ask("openapi")
         self.calls = {
             (method.upper(), re.sub(r"\{\w+\}", "{}", path))
-            for path, methods in json.loads(self.description)["paths"].items() for method in methods
+            for path, methods in json.loads(self.ask("openapi"))["paths"].items() for method in methods
         }
         # Served, but no calls of the API.
         self.calls |= {("GET", "/"), ("GET", "/docs/")}
@@ -177,7 +176,7 @@ class Project:
             self.fault(page, number, f"there is no setting {name}")
 
     def tables(self, pages: dict[str, Page]) -> None:
-        """What has to be complete: settings, calls, error codes."""
+        """What has to be complete: settings and calls."""
         operations, api = pages["docs/operations.md"], pages["docs/api.md"]
         told = {span for _, span in operations.spans()}
         for name in sorted(self.settings - told):
@@ -187,11 +186,6 @@ class Project:
         told_calls = {(method, re.sub(r"\{\w+\}", "{}", path)) for methods, path in told_calls for method in methods.split(", ")}
         for method, path in sorted(self.calls - told_calls - {("GET", "/"), ("GET", "/docs/")}):
             self.fault(api, 1, f"the call {method} {path} is not described")
-        rows = dict(re.findall(r"^\| `([a-z_]+)` \| (\d{3}) \|", text, re.M))
-        here = {name: status for status, names in re.findall(r"\b([45]\d\d) ((?:`\w+`(?:, )?)+)", self.description)
-                for name in re.findall(r"\w+", names)}
-        for name in sorted(here.items() ^ rows.items()):
-            self.fault(api, 1, f"the table of errors and the description of the API do not agree on {name}")
 
     def run(self, page: Page, server: Tideline, directory: Path) -> int:
         """Runs the examples of a page, one after the other; returns how many."""
