@@ -3,7 +3,7 @@
 must be there, and the examples of README.md, docs/api.md and docs/streams.md must work on the real binary.
 
 In an `sh` block each curl has to answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after it
-has to have the fields of the last answer. Blocks of `python` and `js` are programs that have to end well."""
+has to have the fields of the last answer, and the events that a block shows have to be in it. Blocks of `python` and `js` are programs that have to end well."""
 
 import argparse
 import json
@@ -25,11 +25,11 @@ FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|tests|docs|ben
 METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE"
 LANGUAGES = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable], "js": ["node"]}
 SUFFIXES = {"sh": "sh", "python": "py", "js": "mjs"}
-# Writes the status of each answer to a file. A stream is ended after a second.
+# Writes the status of each answer to a file. A stream is ended after two seconds.
 CURL = """#!/bin/bash
 status() { [ -z "$2" ] || echo "$2" >> "$STATUSES"; exit "$1"; }
 limit=(); code=0
-[[ "$*" != */stream* ]] || limit=(--max-time 1)
+[[ "$*" != */stream* ]] || limit=(--max-time 2)
 out=$(mktemp); trap 'rm -f "$out"' EXIT
 answer=$(%s "${limit[@]}" -o "$out" -w '%%{http_code}' "$@") || code=$?
 cat "$out"; echo
@@ -200,6 +200,9 @@ class Project:
         for block in page.blocks:
             if block.language == "json":
                 self.compare(page, block, answer)
+            for event in re.findall(r"^event: .*", block.code, re.M):
+                if event not in answer.splitlines():
+                    self.fault(page, block.line, f"the stream has no {event}: {answer}")
             needed = {"sh": "curl", "js": "node"}.get(block.language)
             runs = block.language in ("python", "js") or (block.language == "sh" and "curl" in block.code)
             if not runs or (needed and not shutil.which(needed)):
