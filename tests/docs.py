@@ -102,19 +102,13 @@ class Project:
         self.help = self.ask("--help")
         self.commands = set(re.findall(r"^  ([a-z]+)  ", self.help, re.M))
         self.options = {name: set(re.findall(r"--[a-z-]+", self.ask(name, "--help"))) for name in self.commands - {"help"}}
-        self.settings: set[str] = set()
+        self.settings: dict[str, str] = {}  # with their defaults
         section = ""
         for line in self.ask("config").splitlines():
             if header := re.fullmatch(r"\[(\w+)\]", line):
                 section = header[1]
-            elif setting := re.match(r"(\w+) =", line):
-                self.settings.add(f"{section}.{setting[1]}")
-        # No default is printed for what may be left out.
-        for line in (ROOT / "config.toml").read_text().splitlines():
-            if header := re.fullmatch(r"\[(\w+)\]", line):
-                section = header[1]
-            elif setting := re.match(r"#?(\w+) = ", line):
-                self.settings.add(f"{section}.{setting[1]}")
+            elif setting := re.match(r'(\w+) = "?([^"]*)', line):
+                self.settings[f"{section}.{setting[1]}"] = setting[2].replace("[]", "none")
         self.sections = {name.split(".")[0] for name in self.settings}
         self.calls = {
             (method.upper(), re.sub(r"\{\w+\}", "{}", path))
@@ -162,6 +156,10 @@ class Project:
                         self.fault(page, number, f"tideline {name} has no option {option}")
             for variable in re.findall(r"TIDELINE__(\w+?)__(\w+)", text):
                 self.setting(page, number, ".".join(variable).lower())
+        for number, line in enumerate(page.lines, 1):
+            row = re.match(r"\| `(\w+\.\w+)` \| `?([^|`]*?)`? \|", line)
+            if row and self.settings.get(row[1], row[2]) != row[2]:
+                self.fault(page, number, f"the default of {row[1]} is {self.settings[row[1]]}")
         for number, span in page.spans():
             if (name := re.fullmatch(r"([a-z]+)\.([a-z][a-z_]+)", span)) and name[1] in self.sections and not FILE.fullmatch(span):
                 self.setting(page, number, span)
@@ -179,7 +177,7 @@ class Project:
         """What has to be complete: settings and calls."""
         operations, api = pages["docs/operations.md"], pages["docs/api.md"]
         told = {span for _, span in operations.spans()}
-        for name in sorted(self.settings - told):
+        for name in sorted(self.settings.keys() - told):
             self.fault(operations, 1, f"the setting {name} is not described")
         text = "\n".join(api.lines)
         told_calls = re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/[^`?\s]*)", text)
