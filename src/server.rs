@@ -15,10 +15,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::backlog::Backlog;
-use crate::config::{Config, Durability};
+use crate::config::{Config, Durability, cores};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
-use crate::feed::{self, Feed};
+use crate::feed::Feed;
 use crate::http::{self, Api, Dispatcher};
 use crate::live::Live;
 use crate::store::Store;
@@ -72,8 +72,7 @@ pub struct Told {
 }
 
 fn open_as_told(config: &Config, told: Told) -> Result<App> {
-    let Config { server, storage, timeline, fanout, content, graph, topics, presence, .. } = config;
-    let active_for = timeline.active_for.as_millis();
+    let Config { server, storage, timeline, fanout, content, topics, presence, .. } = config;
     let candidates = Candidates::default();
     let files::Shares { tables, connections } = files::share(storage.max_open_files, server.max_connections);
     let store = Arc::new(Store::Rocks(Rocks::open(&Options {
@@ -91,48 +90,20 @@ fn open_as_told(config: &Config, told: Told) -> Result<App> {
             limit => limit + worker::slack(limit),
         },
         notice_topic_above: worker::topic_room(topics.limit) + worker::slack(topics.limit),
-        listeners: candidates.listeners(content.deleted_retention.as_millis()),
+        listeners: candidates.listeners(content),
     })?));
     failpoint::pass(Place::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
     backlog.restore(store.jobs()?);
     failpoint::pass(Place::StartRestored);
-    let rules = worker::Rules {
-        workers: if fanout.workers > 0 { fanout.workers } else { cores() },
-        chunk: fanout.chunk,
-        push_threshold: fanout.push_threshold,
-        pull_threshold: fanout.pull_threshold,
-        active_for,
-        evict_after: timeline.evict_after.as_millis(),
-        inbox_limit: timeline.inbox_limit,
-        outbox_limit: timeline.outbox_limit,
-        topic_limit: topics.limit,
-        deleted_retention: content.deleted_retention.as_millis(),
-    };
     let live = Arc::new(Live::new(presence.ttl.as_millis()));
-    let active_for = match rules.evict_after {
-        0 => active_for,
-        evict_after => active_for.min(evict_after),
-    };
-    let feed_rules = feed::Rules {
-        include_own: timeline.include_own,
-        active_for,
-        follow_limit: graph.follow_limit,
-        topic_limit: topics.limit,
-        deleted_retention: content.deleted_retention.as_millis(),
-        max_ahead: content.max_ahead.as_millis(),
-    };
-    let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), feed_rules)?;
-    let workers = Workers::start(store, backlog, live, rules, candidates)?;
+    let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), config)?;
+    let workers = Workers::start(store, backlog, live, config, candidates)?;
     Ok(App { feed: Arc::new(feed), workers, connections })
 }
 
 fn mebibytes(n: usize) -> usize {
     n.saturating_mul(1 << 20)
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 impl App {

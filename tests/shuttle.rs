@@ -15,8 +15,8 @@ mod ensure;
 #[path = "shuttle/sync.rs"]
 mod sync;
 
-// What they name as `crate::cache`, `crate::error`, `crate::failpoint` and `crate::model`.
-use tideline::{cache, error, failpoint, model};
+// What they name as `crate::cache`, `crate::config`, `crate::error`, `crate::failpoint` and `crate::model`.
+use tideline::{cache, config, error, failpoint, model};
 
 #[path = "../src/backlog/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]

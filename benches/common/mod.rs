@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tideline::backlog::Backlog;
-use tideline::feed::{Feed, Rules};
+use tideline::config::{self, Config};
+use tideline::feed::Feed;
 use tideline::live::Live;
 use tideline::model::{Draft, PageRequest, Span, UserId};
 use tideline::store::rocks::{self, Rocks};
 use tideline::store::{Store, Tier};
-use tideline::worker::{self, Candidates, Workers};
+use tideline::worker::{Candidates, Workers};
 
 pub const AUTHORS: u64 = 1_000;
 pub const FOLLOWEES: u64 = 50;
@@ -39,43 +40,24 @@ pub fn user(raw: u64) -> UserId {
 
 pub struct Opened {
     pub feed: Feed,
-    pub rules: worker::Rules,
+    pub config: Config,
     pub candidates: Candidates,
 }
 
 pub fn open(dir: &Path) -> Opened {
+    let mut config = Config::default();
+    config.graph.follow_limit = 100_000;
+    config.timeline.evict_after = config::Duration::from_secs(0);
     let candidates = Candidates::default();
     let mut options = rocks::Options::new(dir);
     options.sync = false;
     options.block_cache = 512 << 20;
-    options.listeners = candidates.listeners(1000);
+    options.listeners = candidates.listeners(&config.content);
     let store = Arc::new(Store::Rocks(Rocks::open(&options).expect("opens")));
     let backlog = Arc::new(Backlog::new(1_000_000));
-    let active_for = 1 << 40;
-    let rules = Rules {
-        include_own: false,
-        active_for,
-        follow_limit: 100_000,
-        topic_limit: 1000,
-        deleted_retention: 1000,
-        max_ahead: 1000,
-    };
-    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let worker_rules = worker::Rules {
-        workers,
-        chunk: 1000,
-        push_threshold: 10_000,
-        pull_threshold: 1_000_000,
-        active_for,
-        evict_after: 0,
-        inbox_limit: 1000,
-        outbox_limit: 0,
-        topic_limit: 1000,
-        deleted_retention: 1000,
-    };
     Opened {
-        feed: Feed::new(store, backlog, Arc::new(Live::new(60_000)), rules).expect("events"),
-        rules: worker_rules,
+        feed: Feed::new(store, backlog, Arc::new(Live::new(60_000)), &config).expect("events"),
+        config,
         candidates,
     }
 }
@@ -85,7 +67,7 @@ impl Opened {
         let start = Instant::now();
         let (store, backlog) = (Arc::clone(self.feed.store()), Arc::clone(self.feed.backlog()));
         let live = Arc::clone(self.feed.live());
-        let workers = Workers::start(store, backlog, live, self.rules, self.candidates.clone()).expect("starts");
+        let workers = Workers::start(store, backlog, live, &self.config, self.candidates.clone()).expect("starts");
         assert!(self.feed.backlog().wait_until_empty(Duration::from_secs(600)), "the workers are stuck");
         let taken = start.elapsed();
         workers.stop();

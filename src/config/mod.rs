@@ -1,4 +1,4 @@
-//! Every setting, typed, with its default.
+//! Every setting, with its type, its default and its range.
 //!
 //! Sources, each overriding the one before: the defaults here, the config file, environment
 //! variables such as `TIDELINE__TIMELINE__INBOX_LIMIT=300`, the command line.
@@ -6,85 +6,225 @@
 mod address;
 mod duration;
 mod environment;
-mod limits;
 mod load;
 mod web;
 
+use std::fmt::Display;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use self::load::wrong;
+use crate::error::Result;
 
 pub use address::address;
 pub use duration::Duration;
 pub use web::{Authority, Host, HostName, Origin, PageOrigin};
 
-/// All settings.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// The HTTP server.
-    pub server: Server,
-    /// The data directory and the storage engine.
-    pub storage: Storage,
-    /// Home timelines and inboxes.
-    pub timeline: Timeline,
-    /// Fan-out on write.
-    pub fanout: Fanout,
-    /// Content: how long deleted items are kept, and how far times may lie ahead.
-    pub content: Content,
-    /// The follow graph.
-    pub graph: Graph,
-    /// Topics.
-    pub topics: Topics,
-    /// Who is online, and streams.
-    pub presence: Presence,
-    /// Who may call.
-    pub auth: Auth,
-    /// Logging.
-    pub log: Log,
-}
-
-/// `[server]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Server {
-    /// Address and port; port 0 takes a free one.
-    #[serde(deserialize_with = "address::deserialize")]
-    pub listen: SocketAddr,
-    /// Names of this server besides `localhost`. A request for another name is answered 421; one for an IP address
-    /// never is.
-    pub allowed_hosts: Vec<HostName>,
-    /// Origins besides this server's own whose pages may send changes. From others they are answered 403.
-    pub allowed_origins: Vec<Origin>,
-    /// HTTP worker threads, each an event loop; 0 for four a core, and no fewer than eight.
-    pub workers: usize,
-    /// Most connections at once. A request on one more is answered 503.
-    pub max_connections: usize,
-    /// Most streams that one user may have open at once. One more is answered 429.
-    pub max_streams_per_user: usize,
-    /// Largest body of one change, bytes. A batch may have 256 times as much in all.
-    pub body_limit: usize,
-    /// A request that takes longer is answered 503; 408 if its body was still coming.
-    pub request_timeout: Duration,
-    /// How long a stop waits for open requests and running jobs.
-    pub shutdown_timeout: Duration,
-}
-
-impl Default for Server {
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-            workers: 0,
-            max_connections: 4096,
-            max_streams_per_user: 32,
-            body_limit: 65_536,
-            request_timeout: Duration::from_secs(30),
-            shutdown_timeout: Duration::from_secs(10),
+/// Declares the sections and [`Config`]. A setting is `name: type = default;` or `name: type = default, range;`.
+macro_rules! settings {
+    ($(
+        $(#[$about:meta])*
+        $section:ident: $Section:ident {
+            $($(#[$attribute:meta])* $key:ident: $type:ty = $default:expr $(, $range:expr)?;)*
         }
+    )*) => {
+        $(
+            $(#[$about])*
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            #[serde(default, deny_unknown_fields)]
+            pub struct $Section {
+                $($(#[$attribute])* pub $key: $type,)*
+            }
+
+            impl Default for $Section {
+                fn default() -> Self {
+                    Self { $($key: $default,)* }
+                }
+            }
+        )*
+
+        /// All settings.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Config {
+            $($(#[$about])* pub $section: $Section,)*
+        }
+
+        impl Config {
+            fn check_ranges(&self) -> Result<()> {
+                $($($(
+                    check(concat!(stringify!($section), ".", stringify!($key)), &self.$section.$key, &$range)?;
+                )?)*)*
+                Ok(())
+            }
+        }
+    };
+}
+
+/// Times beyond this are typing mistakes; a hundred years.
+const LONGEST: Duration = Duration::from_days(36_500);
+const NONE: Duration = Duration::from_secs(0);
+const HOUR: Duration = Duration::from_secs(3600);
+
+settings! {
+    /// The HTTP server.
+    server: Server {
+        /// Address and port; port 0 takes a free one.
+        #[serde(deserialize_with = "address::deserialize")]
+        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+        /// Names of this server besides `localhost`. A request for another name is answered 421; one for an IP address
+        /// never is.
+        allowed_hosts: Vec<HostName> = Vec::new();
+        /// Origins besides this server's own whose pages may send changes. From others they are answered 403.
+        allowed_origins: Vec<Origin> = Vec::new();
+        /// HTTP worker threads, each an event loop; 0 for four a core, and no fewer than eight.
+        workers: usize = 0, 0..=1024;
+        /// Most connections at once. A request on one more is answered 503.
+        max_connections: usize = 4096, 1..=1_000_000;
+        /// Most streams that one user may have open at once. One more is answered 429.
+        max_streams_per_user: usize = 32, 1..=1_000_000;
+        /// Largest body of one change, bytes. A batch may have 256 times as much in all, a line of an import at most 1 MiB.
+        body_limit: usize = 65_536, 256..=1 << 20;
+        /// A request that takes longer is answered 503; 408 if its body was still coming.
+        request_timeout: Duration = Duration::from_secs(30), Duration::from_millis(100)..=HOUR;
+        /// How long a stop waits for open requests and running jobs.
+        shutdown_timeout: Duration = Duration::from_secs(10), Duration::from_millis(100)..=HOUR;
     }
+
+    /// The data directory and the storage engine.
+    storage: Storage {
+        /// Where everything is kept.
+        data_dir: PathBuf = PathBuf::from("data");
+        /// When a change is acknowledged.
+        durability: Durability = Durability::Sync;
+        /// Changes are refused while the file system has less free than this, MiB; 0 for never.
+        min_free_mb: usize = 512;
+        /// Memory for blocks read from disk, MiB.
+        block_cache_mb: usize = 512, 1..=1 << 20;
+        /// Memory for rows not yet written to table files, MiB, over all tables; the log may have half of it. With less
+        /// than the least, nearly every write would flush a table. More than the most the tables cannot have together:
+        /// each writes its own out when that is full.
+        write_buffer_mb: usize = 64, 8..=256;
+        /// Files kept open at once. With fewer than the least, table files would be opened and closed all the time; -1
+        /// would be no limit.
+        max_open_files: i32 = 4096, 64..=1_000_000;
+    }
+
+    /// Home timelines and inboxes.
+    timeline: Timeline {
+        /// Newest entries kept in an inbox; older ones are pulled when read.
+        inbox_limit: usize = 1000, 1..=1_000_000;
+        /// Newest entries of an author kept in the outbox, 0 for all; older ones are kept in the archive.
+        outbox_limit: usize = 0, 0..=1_000_000;
+        /// Whether a timeline has the viewer's own content too.
+        include_own: bool = false;
+        /// How long after a read a user still gets the pushes of large authors.
+        active_for: Duration = Duration::from_days(30), NONE..=LONGEST;
+        /// How long after the last read an inbox is dropped, until the user returns; 0 for never.
+        evict_after: Duration = Duration::from_days(90), NONE..=LONGEST;
+    }
+
+    /// Fan-out on write.
+    fanout: Fanout {
+        /// Worker threads; 0 for one a core.
+        workers: usize = 0, 0..=1024;
+        /// Followers a sub-task. A worker holds a whole one in memory.
+        chunk: usize = 1000, 1..=100_000;
+        /// Authors with at most this many followers are pushed to all of them.
+        push_threshold: u64 = 10_000, 0..=i64::MAX as u64;
+        /// Authors above `push_threshold` with at most this many followers are pushed to active ones;
+        /// above it, to nobody.
+        pull_threshold: u64 = 1_000_000, 0..=i64::MAX as u64;
+        /// Jobs that may wait; a change that would add one more is answered 503.
+        queue: usize = 100_000, 1..=10_000_000;
+    }
+
+    /// Content: how long deleted items are kept, and how far times may lie ahead.
+    content: Content {
+        /// How long after its deletion an item can be restored; then it is purged. 0 for not at all.
+        deleted_retention: Duration = Duration::from_days(30), NONE..=LONGEST;
+        /// How far ahead of the clock a time may lie that the host gives. With less than the least, a host whose clock is
+        /// a little ahead could publish nothing.
+        max_ahead: Duration = Duration::from_secs(600), Duration::from_secs(1)..=LONGEST;
+    }
+
+    /// The follow graph.
+    graph: Graph {
+        /// Most users that one user can follow.
+        follow_limit: usize = 1000, 1..=1_000_000;
+    }
+
+    /// Topics.
+    topics: Topics {
+        /// Newest items that the list of a topic shows. A page may walk over as many rows, on a thread that must not wait
+        /// for long.
+        limit: usize = 1000, 1..=10_000;
+    }
+
+    /// Who is online, and streams.
+    presence: Presence {
+        /// How long a heartbeat keeps a user online.
+        ttl: Duration = Duration::from_secs(60), Duration::from_secs(1)..=Duration::from_days(1);
+        /// After how much silence a stream gets a comment.
+        heartbeat: Duration = Duration::from_secs(15), Duration::from_millis(100)..=HOUR;
+    }
+
+    /// Who may call.
+    auth: Auth {
+        /// Serve other addresses than loopback although anybody who reaches them may do anything.
+        insecure: bool = false;
+    }
+
+    /// Logging.
+    log: Log {
+        /// How lines look.
+        format: LogFormat = LogFormat::Text;
+        /// `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `tideline=debug,warn`.
+        level: String = "info".to_owned();
+    }
+}
+
+impl Config {
+    /// Refuses values with which no server could run, each by its name.
+    pub fn validate(&self) -> Result<()> {
+        self.check_ranges()?;
+        if self.fanout.pull_threshold < self.fanout.push_threshold {
+            return Err(wrong("fanout.pull_threshold must not be below fanout.push_threshold"));
+        }
+        if self.storage.data_dir == Path::new("") {
+            return Err(wrong("storage.data_dir: must not be empty"));
+        }
+        Ok(())
+    }
+}
+
+fn check<T: PartialOrd + Display>(name: &str, value: &T, range: &RangeInclusive<T>) -> Result<()> {
+    if range.contains(value) {
+        return Ok(());
+    }
+    Err(wrong(format_args!("{name}: {value} is not from {} to {}", range.start(), range.end())))
+}
+
+impl Timeline {
+    /// How long after a read the user still has all of an inbox.
+    pub fn whole_for(&self) -> Duration {
+        if self.evict_after == NONE { self.active_for } else { self.active_for.min(self.evict_after) }
+    }
+}
+
+impl Fanout {
+    /// Worker threads, counted.
+    pub fn threads(&self) -> usize {
+        if self.workers > 0 { self.workers } else { cores() }
+    }
+}
+
+/// How many cores there are.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// When a change counts as on disk.
@@ -107,156 +247,6 @@ impl Durability {
     }
 }
 
-/// `[storage]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Storage {
-    /// Where everything is kept.
-    pub data_dir: PathBuf,
-    /// When a change is acknowledged.
-    pub durability: Durability,
-    /// Changes are refused while the file system has less free than this, MiB; 0 for never.
-    pub min_free_mb: usize,
-    /// Memory for blocks read from disk, MiB.
-    pub block_cache_mb: usize,
-    /// Memory for rows not yet written to table files, MiB, over all tables; the log may have half of it.
-    pub write_buffer_mb: usize,
-    /// Files kept open at once.
-    pub max_open_files: i32,
-}
-
-impl Default for Storage {
-    fn default() -> Self {
-        Self {
-            data_dir: PathBuf::from("data"),
-            durability: Durability::Sync,
-            min_free_mb: 512,
-            block_cache_mb: 512,
-            write_buffer_mb: 64,
-            max_open_files: 4096,
-        }
-    }
-}
-
-/// `[timeline]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Timeline {
-    /// Newest entries kept in an inbox; older ones are pulled when read.
-    pub inbox_limit: usize,
-    /// Newest entries of an author kept in the outbox, 0 for all; older ones are kept in the archive.
-    pub outbox_limit: usize,
-    /// Whether a timeline has the viewer's own content too.
-    pub include_own: bool,
-    /// How long after a read a user still gets the pushes of large authors.
-    pub active_for: Duration,
-    /// How long after the last read an inbox is dropped, until the user returns; 0 for never.
-    pub evict_after: Duration,
-}
-
-impl Default for Timeline {
-    fn default() -> Self {
-        Self {
-            inbox_limit: 1000,
-            outbox_limit: 0,
-            include_own: false,
-            active_for: Duration::from_days(30),
-            evict_after: Duration::from_days(90),
-        }
-    }
-}
-
-/// `[fanout]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Fanout {
-    /// Worker threads; 0 for one a core.
-    pub workers: usize,
-    /// Followers a sub-task.
-    pub chunk: usize,
-    /// Authors with at most this many followers are pushed to all of them.
-    pub push_threshold: u64,
-    /// Authors above `push_threshold` with at most this many followers are pushed to active ones;
-    /// above it, to nobody.
-    pub pull_threshold: u64,
-    /// Jobs that may wait; a change that would add one more is answered 503.
-    pub queue: usize,
-}
-
-impl Default for Fanout {
-    fn default() -> Self {
-        Self { workers: 0, chunk: 1000, push_threshold: 10_000, pull_threshold: 1_000_000, queue: 100_000 }
-    }
-}
-
-/// `[content]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Content {
-    /// How long after its deletion an item can be restored; then it is purged. 0 for not at all.
-    pub deleted_retention: Duration,
-    /// How far ahead of the clock a time may lie that the host gives.
-    pub max_ahead: Duration,
-}
-
-impl Default for Content {
-    fn default() -> Self {
-        Self { deleted_retention: Duration::from_days(30), max_ahead: Duration::from_secs(600) }
-    }
-}
-
-/// `[graph]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Graph {
-    /// Most users that one user can follow.
-    pub follow_limit: usize,
-}
-
-impl Default for Graph {
-    fn default() -> Self {
-        Self { follow_limit: 1000 }
-    }
-}
-
-/// `[topics]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Topics {
-    /// Newest items that the list of a topic shows.
-    pub limit: usize,
-}
-
-impl Default for Topics {
-    fn default() -> Self {
-        Self { limit: 1000 }
-    }
-}
-
-/// `[presence]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Presence {
-    /// How long a heartbeat keeps a user online.
-    pub ttl: Duration,
-    /// After how much silence a stream gets a comment.
-    pub heartbeat: Duration,
-}
-
-impl Default for Presence {
-    fn default() -> Self {
-        Self { ttl: Duration::from_secs(60), heartbeat: Duration::from_secs(15) }
-    }
-}
-
-/// `[auth]`
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Auth {
-    /// Serve other addresses than loopback although anybody who reaches them may do anything.
-    pub insecure: bool,
-}
-
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -267,18 +257,57 @@ pub enum LogFormat {
     Json,
 }
 
-/// `[log]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Log {
-    /// How lines look.
-    pub format: LogFormat,
-    /// `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `tideline=debug,warn`.
-    pub level: String,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Default for Log {
-    fn default() -> Self {
-        Self { format: LogFormat::Text, level: "info".to_owned() }
+    /// Sets one value and says what is wrong with it then.
+    fn refusal(set: impl FnOnce(&mut Config)) -> Option<String> {
+        let mut config = Config::default();
+        set(&mut config);
+        config.validate().err().map(|error| error.to_string())
+    }
+
+    /// One setting or two of each type: the ranges of all are checked by the same code.
+    #[test]
+    fn values_out_of_range_are_refused_by_name() {
+        let named = |name: &str, refusal: Option<String>| {
+            let refusal = refusal.unwrap_or_else(|| panic!("{name} is taken"));
+            assert!(refusal.starts_with(&format!("configuration: {name}")), "{refusal}");
+        };
+        for n in [0, usize::MAX] {
+            named("server.body_limit: ", refusal(|c| c.server.body_limit = n));
+            named("server.max_connections: ", refusal(|c| c.server.max_connections = n));
+            named("storage.block_cache_mb: ", refusal(|c| c.storage.block_cache_mb = n));
+            named("fanout.chunk: ", refusal(|c| c.fanout.chunk = n));
+        }
+        for n in [7, 257, 1 << 40] {
+            named("storage.write_buffer_mb: ", refusal(|c| c.storage.write_buffer_mb = n));
+        }
+        for n in [-1, 0, i32::MAX] {
+            named("storage.max_open_files: ", refusal(|c| c.storage.max_open_files = n));
+        }
+        named("server.workers: 1025 is not from 0 to 1024", refusal(|c| c.server.workers = 1025));
+        named("fanout.push_threshold: ", refusal(|c| c.fanout.push_threshold = u64::MAX));
+        named("fanout.pull_threshold must not", refusal(|c| c.fanout.pull_threshold = 9_999));
+        named("storage.data_dir: ", refusal(|c| c.storage.data_dir = "".into()));
+        for span in [Duration::from_millis(99), Duration::from_days(1)] {
+            named("server.request_timeout: ", refusal(|c| c.server.request_timeout = span));
+        }
+        let longer = Duration::from_days(36_501);
+        named("timeline.active_for: 36501d is not from 0s to 36500d", refusal(|c| c.timeline.active_for = longer));
+        for span in [Duration::from_millis(999), longer] {
+            named("content.max_ahead: ", refusal(|c| c.content.max_ahead = span));
+        }
+    }
+
+    #[test]
+    fn both_ends_of_a_range_are_taken() {
+        let taken = |set: fn(&mut Config)| assert_eq!(refusal(set), None);
+        taken(|_| {});
+        taken(|c| (c.server.body_limit, c.fanout.queue, c.graph.follow_limit) = (256, 1, 1));
+        taken(|c| (c.server.body_limit, c.fanout.queue, c.graph.follow_limit) = (1 << 20, 10_000_000, 1_000_000));
+        taken(|c| (c.timeline.inbox_limit, c.timeline.outbox_limit, c.fanout.chunk) = (1_000_000, 1_000_000, 1));
+        taken(|c| (c.timeline.evict_after, c.server.workers) = (NONE, 1024));
     }
 }

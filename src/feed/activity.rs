@@ -16,7 +16,7 @@ impl Feed {
     pub(super) fn see(&self, user: UserId, tier: Tier) -> Result<Activity> {
         let present = self.store.activity(user, tier)?;
         let now = now();
-        let refresh = self.rules.active_for / REFRESH_PART;
+        let refresh = self.config.timeline.whole_for().as_millis() / REFRESH_PART;
         if present.seen().is_some_and(|seen| now.saturating_sub(seen) <= refresh) {
             return Ok(present);
         }

@@ -25,12 +25,12 @@ type Sifted = (Vec<Publish>, Vec<(usize, Result<Content>)>);
 impl Feed {
     /// The latest time that the host can give now.
     pub(super) fn latest(&self) -> Millis {
-        latest().saturating_add(self.rules.max_ahead)
+        latest().saturating_add(self.config.content.max_ahead.as_millis())
     }
 
     /// `time_ahead` if a time lies further ahead of the clock than the rules allow; `name` is what the caller calls it.
     pub(super) fn not_ahead(&self, name: impl Display, at: Millis) -> Result<()> {
-        let (clock, ahead) = (latest(), self.rules.max_ahead);
+        let (clock, ahead) = (latest(), self.config.content.max_ahead.as_millis());
         if at <= clock.saturating_add(ahead) {
             return Ok(());
         }

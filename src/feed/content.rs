@@ -172,7 +172,7 @@ impl Feed {
         }
         drop(change);
         ticket.commit(&content);
-        if self.rules.deleted_retention == 0
+        if self.config.content.deleted_retention.as_millis() == 0
             && let Err(error) = self.purge(id)
         {
             tracing::debug!(%error, "deleted content {id} is left for a compaction to purge");
@@ -195,7 +195,7 @@ impl Feed {
         let _turn = self.turns.take(id);
         let mut room = self.backlog.reserve(1)?;
         // Deleted at this instant or later, its time is not over.
-        let deleted_since = (now() + 1).saturating_sub(self.rules.deleted_retention);
+        let deleted_since = (now() + 1).saturating_sub(self.config.content.deleted_retention.as_millis());
         let ticket = self.live.sequencer().take(Kind::Restore);
         let restored =
             self.store.restore(id, deleted_since, Some(ticket.stamp()), &mut |job| self.backlog.add(&mut room, job))?;

@@ -33,9 +33,10 @@ mod verify;
 use std::sync::Arc;
 
 use crate::backlog::Backlog;
+use crate::config::Config;
 use crate::error::Result;
 use crate::live::Live;
-use crate::model::{CacheUsage, Millis};
+use crate::model::CacheUsage;
 use crate::store::Store;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -48,31 +49,13 @@ pub use reading::Count;
 pub use relations::Follow;
 pub use verify::Verification;
 
-/// The settings that change what the rules do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
-    /// Whether a timeline has the viewer's own content too.
-    pub include_own: bool,
-    /// How long after a read the user still has all of an inbox: the shorter of what the settings
-    /// `active_for` and `evict_after` say. A small part of it may pass before a read is written down.
-    pub active_for: Millis,
-    /// Most users that one user can follow.
-    pub follow_limit: usize,
-    /// Newest items that the list of a topic shows.
-    pub topic_limit: usize,
-    /// How long after its deletion an item can be restored.
-    pub deleted_retention: Millis,
-    /// How far ahead of the clock a time may lie that the host gives.
-    pub max_ahead: Millis,
-}
-
 /// The service behind every front.
 #[derive(Debug)]
 pub struct Feed {
     store: Arc<Store>,
     backlog: Arc<Backlog>,
     live: Arc<Live>,
-    rules: Rules,
+    config: Config,
     followees: followees::Followees,
     contents: contents::Contents,
     cards: cards::Cards,
@@ -87,12 +70,12 @@ pub struct Feed {
 impl Feed {
     /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events goes
     /// on behind that of the store.
-    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, rules: Rules) -> Result<Self> {
+    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, config: &Config) -> Result<Self> {
         let events_on_disk = events::OnDisk::open(&store, &live)?;
         Ok(Self {
             store,
             backlog,
-            rules,
+            config: config.clone(),
             followees: followees::Followees::new(Arc::clone(&live)),
             contents: contents::cache(),
             cards: cards::cache(),

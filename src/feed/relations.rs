@@ -115,7 +115,7 @@ impl Feed {
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
         let change = self.followees.change(&self.store, user, changes.iter().map(|change| change.target).collect());
-        let related = self.store.relate(user, changes, self.rules.follow_limit)?;
+        let related = self.store.relate(user, changes, self.config.graph.follow_limit)?;
         drop(change);
         for (pair, related) in unsettling.into_iter().zip(&related) {
             if let Some(job) = related.job {

@@ -140,7 +140,7 @@ impl Feed {
     pub(super) fn authors(&self, user: UserId, tier: Tier) -> Result<List> {
         self.followees.get(user, || {
             let mut authors = self.store.authors(user, tier)?;
-            if self.rules.include_own
+            if self.config.timeline.include_own
                 && let Err(place) = authors.binary_search(&user)
             {
                 authors.insert(place, user);

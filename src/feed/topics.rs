@@ -11,7 +11,7 @@ impl Feed {
     pub fn topic(&self, name: &str, request: &PageRequest<ContentId>, tier: Tier) -> Result<Page<Entry, ContentId>> {
         let topic = self.store.topic(name, tier)?;
         let read = |span: Span<ContentId>, order: Order, limit: usize| match topic {
-            Some(topic) => self.store.topic_content(topic, span, order, limit, self.rules.topic_limit, tier),
+            Some(topic) => self.store.topic_content(topic, span, order, limit, self.config.topics.limit, tier),
             None => Ok(Vec::new()),
         };
         self.list_page(request, read)

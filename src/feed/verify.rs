@@ -161,7 +161,7 @@ impl Feed {
     fn belongs(&self, user: UserId, entry: Entry) -> Result<bool> {
         let content = self.store.contents(&[entry.cursor.id], Tier::Disk)?.pop().flatten();
         let is_live = content.is_some_and(|content| content.broadcast && content.entry() == entry);
-        let is_own = self.rules.include_own && entry.author == user;
+        let is_own = self.config.timeline.include_own && entry.author == user;
         Ok(is_live && (is_own || self.store.authors(user, Tier::Disk)?.binary_search(&entry.author).is_ok()))
     }
 }

@@ -174,7 +174,6 @@ pub(super) mod tests {
     use super::*;
     use crate::backlog::Backlog;
     use crate::error::Error;
-    use crate::feed::Rules;
     use crate::live::Live;
     use crate::store::Store;
     use crate::store::memory::Memory;
@@ -182,15 +181,8 @@ pub(super) mod tests {
     /// An API over an empty store.
     pub(in crate::http) fn api() -> Arc<Api> {
         let store = Arc::new(Store::Memory(Memory::new()));
-        let rules = Rules {
-            include_own: false,
-            active_for: 1000,
-            follow_limit: 1000,
-            topic_limit: 1000,
-            deleted_retention: 1000,
-            max_ahead: 1000,
-        };
-        let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules).expect("opens");
+        let feed =
+            Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), &Config::default()).expect("opens");
         Arc::new(Api::new(Arc::new(feed), Figures::default(), &Config::default(), 10))
     }
 

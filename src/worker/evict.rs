@@ -18,7 +18,7 @@ const EVERY: (Millis, Millis) = (10, 3_600_000);
 impl Context {
     /// Looks through all users again and again; does nothing if `evict_after` is 0.
     pub(super) fn run_evict(&self, stopped: &Receiver<()>) {
-        let evict_after = self.rules.evict_after;
+        let evict_after = self.config.timeline.evict_after.as_millis();
         if evict_after == 0 {
             return;
         }

@@ -85,7 +85,7 @@ impl Context {
                 if reach != Reach::All {
                     self.store.begin_fan_out(job.id, entry, reach)?;
                 }
-                if reach != Reach::Nobody && followers > self.rules.chunk as u64 {
+                if reach != Reach::Nobody && followers > self.config.fanout.chunk as u64 {
                     early = self.online_first(job.id, entry, reach)?;
                 }
                 Progress { reach, done_to: None }
@@ -103,9 +103,9 @@ impl Context {
     }
 
     fn reach(&self, followers: u64) -> Reach {
-        if followers <= self.rules.push_threshold {
+        if followers <= self.config.fanout.push_threshold {
             Reach::All
-        } else if followers <= self.rules.pull_threshold {
+        } else if followers <= self.config.fanout.pull_threshold {
             Reach::Active
         } else {
             Reach::Nobody
@@ -158,8 +158,8 @@ impl Context {
     /// The next chunk; calls for help if there is more after it.
     fn take(&self, fan_out: &Arc<FanOut>, state: &mut State) -> Result<Chunk> {
         let start = state.taken_to;
-        let followers = self.store.followers_after(fan_out.entry.author, start, self.rules.chunk)?;
-        state.complete = followers.len() < self.rules.chunk;
+        let followers = self.store.followers_after(fan_out.entry.author, start, self.config.fanout.chunk)?;
+        state.complete = followers.len() < self.config.fanout.chunk;
         state.closed = state.complete;
         state.taken_to = followers.last().copied().or(start);
         state.running.insert(start);
@@ -210,7 +210,7 @@ impl Context {
         if reach == Reach::All {
             return self.store.not_evicted(followers);
         }
-        let seen_since = now().saturating_sub(self.rules.active_for);
+        let seen_since = now().saturating_sub(self.config.timeline.active_for.as_millis());
         Ok(self.store.split_active(&followers, seen_since)?.active)
     }
 }

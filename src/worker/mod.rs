@@ -20,39 +20,15 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use self::fan_out::FanOut;
 use self::retry::guarded;
 use crate::backlog::Backlog;
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
 use crate::live::Live;
-use crate::model::{Job, Lane, Millis, UserId, Work};
+use crate::model::{Job, Lane, UserId, Work};
 use crate::store::Store;
 
 pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};
-
-/// The settings that change what workers do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
-    /// Threads.
-    pub workers: usize,
-    /// Followers a sub-task.
-    pub chunk: usize,
-    /// Authors with at most this many followers are pushed to all of them.
-    pub push_threshold: u64,
-    /// Authors with more than that and at most this many are pushed to active followers.
-    pub pull_threshold: u64,
-    /// A user not seen for this long becomes dormant.
-    pub active_for: Millis,
-    /// A user not seen for this long loses the inbox; 0 for never.
-    pub evict_after: Millis,
-    /// Newest entries kept in an inbox.
-    pub inbox_limit: usize,
-    /// Newest entries of an outbox that are kept out of the archive; 0 for all.
-    pub outbox_limit: usize,
-    /// Newest items that the list of a topic shows.
-    pub topic_limit: usize,
-    /// How long after its deletion an item can be restored.
-    pub deleted_retention: Millis,
-}
 
 /// What every worker has.
 #[derive(Debug)]
@@ -60,7 +36,7 @@ struct Context {
     store: Arc<Store>,
     backlog: Arc<Backlog>,
     live: Arc<Live>,
-    rules: Rules,
+    config: Config,
     /// Fan-outs with chunks to spare. A full channel only means that enough hands help already.
     help: Sender<Arc<FanOut>>,
     candidates: Candidates,
@@ -84,16 +60,17 @@ impl Workers {
         store: Arc<Store>,
         backlog: Arc<Backlog>,
         live: Arc<Live>,
-        rules: Rules,
+        config: &Config,
         candidates: Candidates,
     ) -> Result<Self> {
+        let threads = config.fanout.threads();
         let (stop, stopped) = bounded(0);
-        let (help, wanted) = bounded(rules.workers);
+        let (help, wanted) = bounded(threads);
         let figures = Figures { candidates: candidates.clone(), ..Figures::default() };
         let tally = Arc::clone(&figures.tally);
-        let context = Arc::new(Context { store, backlog, live, rules, help, candidates, tally });
+        let context = Arc::new(Context { store, backlog, live, config: config.clone(), help, candidates, tally });
         let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
-        for number in 0..rules.workers {
+        for number in 0..threads {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
             workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
         }

@@ -22,7 +22,7 @@ impl Context {
         let mut next = Some(UserId::MIN);
         while let Some(from) = next.filter(|_| served.len() < MOST) {
             let mut found = Vec::new();
-            while let Some(from) = next.filter(|_| found.len() < self.rules.chunk) {
+            while let Some(from) = next.filter(|_| found.len() < self.config.fanout.chunk) {
                 next = self.look(entry.author, from, &mut found)?;
             }
             if found.is_empty() {

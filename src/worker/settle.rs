@@ -14,8 +14,8 @@ impl Context {
         if self.backlog.is_superseded(user, author, job.id) {
             return self.store.drop_job(job.id);
         }
-        let changed = self.store.settle(job.id, user, author, self.rules.inbox_limit)?;
-        if changed >= super::slack(self.rules.inbox_limit) {
+        let changed = self.store.settle(job.id, user, author, self.config.timeline.inbox_limit)?;
+        if changed >= super::slack(self.config.timeline.inbox_limit) {
             self.trim_soon(user);
         }
         Ok(())

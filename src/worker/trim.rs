@@ -11,6 +11,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, select};
 
 use super::Context;
 use crate::clock::now;
+use crate::config;
 use crate::error::Result;
 use crate::model::{ContentId, Fill, Millis, Order, Span, TopicId, UserId};
 use crate::store::{Listeners, Tier, is_deleted_before};
@@ -91,9 +92,10 @@ impl Candidates {
         self.left_out.load(Ordering::Relaxed)
     }
 
-    /// What a store needs in order to name here what it notices; deleted items once they have been so for
-    /// `deleted_retention`.
-    pub fn listeners(&self, deleted_retention: Millis) -> Listeners {
+    /// What a store needs in order to name here what it notices; deleted items once they have been so for so long
+    /// that they cannot be restored any more.
+    pub fn listeners(&self, content: &config::Content) -> Listeners {
+        let deleted_retention = content.deleted_retention.as_millis();
         let (inboxes, outboxes, topics, items) = (self.clone(), self.clone(), self.clone(), self.clone());
         Listeners {
             oversized_inbox: Arc::new(move |user| inboxes.name(Candidate::Inbox(user))),
@@ -146,7 +148,7 @@ impl Context {
 
     /// Raises the floor to the first entry beyond the limit, if there are more than the slack of them.
     fn trim(&self, user: UserId) -> Result<()> {
-        let (limit, slack) = (self.rules.inbox_limit, slack(self.rules.inbox_limit));
+        let (limit, slack) = (self.config.timeline.inbox_limit, slack(self.config.timeline.inbox_limit));
         let (mut rows, mut first_beyond) = (0, None);
         self.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
             rows += 1;
@@ -168,8 +170,8 @@ impl Context {
     /// Moves what is beyond [`topic_room`] to the archive, if there is more than the slack of it. A stop
     /// leaves the rest to the next compaction.
     fn trim_topic(&self, topic: TopicId, stopped: &Receiver<()>) -> Result<()> {
-        let room = topic_room(self.rules.topic_limit);
-        let enough = room + slack(self.rules.topic_limit) + 1;
+        let room = topic_room(self.config.topics.limit);
+        let enough = room + slack(self.config.topics.limit) + 1;
         let newest = self.store.topic_content(topic, Span::ALL, Order::NewestFirst, enough, enough, Tier::Disk)?;
         if let Some(first_beyond) = newest.get(room).filter(|_| newest.len() == enough) {
             loop {
@@ -186,7 +188,7 @@ impl Context {
     /// Ends what is left of a deleted item, unless it was taken back meanwhile. A stop leaves the rest to the
     /// next compaction.
     fn purge(&self, id: ContentId, stopped: &Receiver<()>) -> Result<()> {
-        let deleted_before = final_before(self.rules.deleted_retention);
+        let deleted_before = final_before(self.config.content.deleted_retention.as_millis());
         let mut last = None;
         loop {
             let purged = self.store.purge_reactions(id, deleted_before, MOVED, last)?;
@@ -207,7 +209,7 @@ impl Context {
     /// Moves what is beyond the limit to the archive, if there is more than the slack of it. A stop
     /// leaves the rest to the next compaction.
     fn trim_outbox(&self, author: UserId, stopped: &Receiver<()>) -> Result<()> {
-        let limit = self.rules.outbox_limit;
+        let limit = self.config.timeline.outbox_limit;
         if limit == 0 {
             return Ok(());
         }
@@ -232,11 +234,12 @@ mod tests {
 
     use super::*;
     use crate::backlog::Backlog;
+    use crate::config::Config;
     use crate::live::Live;
     use crate::model::{Content, Publish, Reaction, ReactionKind};
     use crate::store::rocks::{Options, Rocks};
     use crate::store::{Batch, Store};
-    use crate::worker::{Rules, Workers};
+    use crate::worker::Workers;
 
     fn item(raw: u64) -> ContentId {
         ContentId::new(raw).expect("in range")
@@ -283,20 +286,11 @@ mod tests {
         store.delete(item(10), 1).expect("deletes");
         let candidates = Candidates::default();
         candidates.name(Candidate::Deleted(item(10)));
-        let rules = Rules {
-            workers: 1,
-            chunk: 1,
-            push_threshold: 1,
-            pull_threshold: 1,
-            active_for: 1,
-            evict_after: 0,
-            inbox_limit: 1,
-            outbox_limit: 0,
-            topic_limit: 1,
-            deleted_retention: 0,
-        };
+        let mut config = Config::default();
+        config.fanout.workers = 1;
+        config.content.deleted_retention = crate::config::Duration::from_millis(0);
         let (backlog, live) = (Arc::new(Backlog::new(10)), Arc::new(Live::new(60_000)));
-        let workers = Workers::start(Arc::clone(&store), backlog, live, rules, candidates).expect("start");
+        let workers = Workers::start(Arc::clone(&store), backlog, live, &config, candidates).expect("start");
         let left = || store.item_counts(&[item(10)], Tier::Disk).expect("reads")[0].likes;
         let since = Instant::now();
         while left() == LIKES && since.elapsed() < Duration::from_secs(20) {

@@ -61,9 +61,9 @@ impl Batch {
         });
         match outcome {
             Ok(()) => Ok(()),
-            Err(TestError::Fail(why, Sequence { shape, ops, .. })) => {
+            Err(TestError::Fail(why, Sequence { config, ops, .. })) => {
                 let steps: Vec<_> = ops.iter().enumerate().map(|(n, op)| format!("  {n}: {op:?}\n")).collect();
-                Err(format!("{why}\non {:?} with {shape:?}\n{}", self.kind, steps.concat()))
+                Err(format!("{why}\non {:?} with {config:?}\n{}", self.kind, steps.concat()))
             }
             Err(TestError::Abort(why)) => Err(why.to_string()),
         }
@@ -72,7 +72,7 @@ impl Batch {
 
 impl Case {
     fn run(kind: Kind, sequence: &Sequence) -> Result<(), String> {
-        let mut case = Self { system: System::new(kind, sequence.shape), model: Model::default() };
+        let mut case = Self { system: System::new(kind, sequence.config.clone()), model: Model::default() };
         for (number, op) in sequence.ops.iter().enumerate() {
             case.apply(op).map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
             if sequence.watched {
@@ -136,7 +136,7 @@ impl Case {
                 Ok(())
             }
             Op::Allow(max_ahead) => {
-                self.system.shape.max_ahead = *max_ahead;
+                self.system.config.content.max_ahead = *max_ahead;
                 self.system.reopen();
                 Ok(())
             }

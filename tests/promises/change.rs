@@ -10,7 +10,7 @@ use super::case::Case;
 use super::model::{Body, Item};
 use super::names::{TOPICS, item, user};
 use super::ops::{Place, Post};
-use super::shape::WIDE;
+use super::shape::{NEVER, WIDE};
 
 pub(crate) fn clock() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_millis() as Millis
@@ -82,12 +82,12 @@ enum Verdict {
 impl Case {
     /// Whether a refusal is one of a full queue, which is fine if the queue is a small one.
     fn is_full(&self, error: &Error) -> bool {
-        code(error) == "overloaded" && self.system.shape.queue < WIDE
+        code(error) == "overloaded" && self.system.config.fanout.queue < WIDE
     }
 
     /// Whether a time that is given is refused, unless it repeats what is there.
     pub(crate) fn is_ahead(&self, at: Millis) -> bool {
-        at > clock().saturating_add(self.system.shape.max_ahead)
+        at > clock().saturating_add(self.system.config.content.max_ahead.as_millis())
     }
 
     fn judge(&self, id: Option<u64>, at: Option<Millis>, body: &Body) -> Verdict {
@@ -193,7 +193,7 @@ impl Case {
     }
 
     fn newest_up_to(&self, reader: UserId, place: Cursor) -> Option<Cursor> {
-        let timeline = self.model.timeline(reader, self.system.shape.include_own);
+        let timeline = self.model.timeline(reader, self.system.config.timeline.include_own);
         timeline.iter().map(|entry| entry.cursor).find(|cursor| *cursor <= place)
     }
 
@@ -203,7 +203,7 @@ impl Case {
     }
 
     pub(crate) fn import(&mut self, posts: &[Post]) -> Result<(), String> {
-        if self.system.shape.queue < WIDE {
+        if self.system.config.fanout.queue < WIDE {
             return Ok(()); // Would wait for workers that may be off.
         }
         let named: Vec<_> = posts.iter().filter(|post| post.id.is_some() && post.at.is_some()).collect();
@@ -259,7 +259,7 @@ impl Case {
     /// A restore may be refused for want of room, as a publish.
     pub(crate) fn restore(&mut self, index: usize) -> Result<(), String> {
         let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
-        let kept = self.system.shape.deleted_retention > 0;
+        let kept = self.system.config.content.deleted_retention > NEVER;
         let content = match self.system.feed.restore(id) {
             Err(error) if self.is_full(&error) => return Ok(()),
             answer if deleted && !kept => return expect_not_found(answer),
@@ -302,7 +302,7 @@ impl Case {
         let added = follow.iter().filter(|(target, _)| !self.model.follows(me, *target)).count();
         let removed = unfollow.iter().filter(|target| self.model.follows(me, **target)).count();
         let after = self.model.following(me) + added - removed;
-        let beyond = added > removed && after > self.system.shape.follow_limit;
+        let beyond = added > removed && after > self.system.config.graph.follow_limit;
         let relations = match answer {
             Err(error) if twice => return expect_code(&error, "invalid_body"),
             Err(error) if itself => return expect_code(&error, "self_follow"),
@@ -376,7 +376,7 @@ impl Case {
     }
 
     pub(crate) fn import_follows(&mut self, follows: &[(u64, u64, Option<Millis>)]) -> Result<(), String> {
-        if self.system.shape.queue < WIDE {
+        if self.system.config.fanout.queue < WIDE {
             return Ok(()); // Would wait for workers that may be off.
         }
         let follows: Vec<_> = follows.iter().map(|(u, t, since)| (user(*u), user(*t), since.or(Some(3)))).collect();
@@ -384,7 +384,7 @@ impl Case {
         ensure_eq!(results.len(), follows.len(), "answers");
         for ((me, target, since), result) in follows.into_iter().zip(results) {
             let known = self.model.follows(me, target);
-            let full = self.model.following(me) >= self.system.shape.follow_limit;
+            let full = self.model.following(me) >= self.system.config.graph.follow_limit;
             match result {
                 Err(error) if me == target => expect_code(&error, "self_follow")?,
                 Err(error) if self.is_new_and_ahead(me, target, since) => expect_code(&error, "time_ahead")?,

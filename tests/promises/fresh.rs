@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use tideline::config::Durability;
 use tideline::feed::Feed;
 use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, Reaction, ReactionKind, Shown};
 use tideline::store::Tier;
 
 use super::names::{item, user};
 use super::seed::{Random, seed};
-use super::shape::{Kind, Shape, WIDE};
+use super::shape::{self, Kind};
 use super::system::System;
 
 /// Items that are changed and read at a time.
@@ -158,8 +159,9 @@ fn write(feed: &Feed, slots: &[Slot], names: &[Slot], writer: u64, stop: &Atomic
 /// Writers and readers at the same time, on both stores.
 pub(crate) fn run() {
     for kind in [Kind::Memory, Kind::Rocks] {
-        let shape = Shape { sync: false, queue: WIDE, ..Shape::random(&mut Random::new(seed())) };
-        let system = System::new(kind, shape);
+        let mut config = shape::random(&mut Random::new(seed()));
+        config.storage.durability = Durability::Os;
+        let system = System::new(kind, config);
         let (feed, slots, stop) =
             (&*system.feed, (0..SLOTS).map(|_| Slot::default()).collect::<Vec<_>>(), AtomicBool::new(false));
         let names = (0..SLOTS).map(|_| Slot::default()).collect::<Vec<_>>();

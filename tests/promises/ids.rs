@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use tideline::backlog::Backlog;
 use tideline::clock::now;
-use tideline::feed::{Feed, Rules};
+use tideline::config::Config;
+use tideline::feed::Feed;
 use tideline::live::Live;
 use tideline::model::{Content, ContentId, Cursor, EventKind, Publish, Stamp, UserId};
 use tideline::store::memory::Memory;
 use tideline::store::{Batch, Store};
+
+use super::shape::ANY;
 
 #[test]
 fn made_ids_that_are_taken_are_left_behind() {
@@ -32,16 +35,10 @@ fn made_ids_that_are_taken_are_left_behind() {
     };
     let first = Publish { content, time_given: true, id_made: false, stamp: Some(stamp) };
     store.publish(&[first], Batch::AllOrNone, &mut |_| ()).expect("publishes");
-    let rules = Rules {
-        include_own: false,
-        active_for: 1,
-        follow_limit: 1,
-        topic_limit: 1,
-        deleted_retention: 1,
-        max_ahead: u64::MAX,
-    };
+    let mut config = Config::default();
+    config.content.max_ahead = ANY;
     let (backlog, live) = (Arc::new(Backlog::new(100_000)), Arc::new(Live::new(1)));
-    let feed = Feed::new(store, backlog, live, rules).expect("opens");
+    let feed = Feed::new(store, backlog, live, &config).expect("opens");
     let draft = |id: String| serde_json::from_str(&format!(r#"{{"author_id":1{id}}}"#)).expect("a draft");
     let next = ((at + 1) << 20) + 1;
     let taken = (next..next + 20_000).map(|id| draft(format!(r#","published_at":1,"content_id":{id}"#)));

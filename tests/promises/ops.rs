@@ -4,11 +4,12 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use tideline::config::{Config, Duration};
 use tideline::model::{Barrier, COMMENT, REPOST, ReactionKind, Side};
 
 use super::names::{AUTHORS, IDS, TIMES, TOPICS, USERS, id, time};
 use super::react::Wish;
-use super::shape::{ANY, LONG, Shape, shapes};
+use super::shape::{ANY, LONG, configs};
 
 /// An item to publish. What is `None` is left to the server.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +111,7 @@ pub(crate) enum Op {
     /// Stops in order, and opens again.
     Reopen,
     /// The same, and from then on times may lie so far ahead: as when a server is updated, or a setting changed.
-    Allow(u64),
+    Allow(Duration),
     /// Goes on with the directory as it is at this instant.
     Crash,
 }
@@ -118,14 +119,14 @@ pub(crate) enum Op {
 /// Settings and steps.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
-    pub(crate) shape: Shape,
+    pub(crate) config: Config,
     /// Whether a whole timeline is compared after every step. Not always: whoever reads is not dormant.
     pub(crate) watched: bool,
     pub(crate) ops: Vec<Op>,
 }
 
 pub(crate) fn sequences(steps: usize) -> impl Strategy<Value = Sequence> {
-    (shapes(), any::<bool>(), vec(op(), 1..steps)).prop_map(|(shape, watched, ops)| Sequence { shape, watched, ops })
+    (configs(), any::<bool>(), vec(op(), 1..steps)).prop_map(|(config, watched, ops)| Sequence { config, watched, ops })
 }
 
 fn user() -> impl Strategy<Value = u64> + Clone {

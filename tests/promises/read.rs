@@ -31,7 +31,7 @@ impl Case {
         inline: bool,
     ) -> Result<Page<Entry, ContentId>, String> {
         let is = read(inline, |tier| self.system.feed.timeline(user, request, tier))?;
-        let whole = self.model.timeline(user, self.system.shape.include_own);
+        let whole = self.model.timeline(user, self.system.config.timeline.include_own);
         ensure_eq!(is, page(&whole, |entry| entry.cursor, request), "timeline of {user}, {request:?}");
         Ok(is)
     }
@@ -54,7 +54,7 @@ impl Case {
     /// Every page is compared; the pages of each way together must be the whole.
     pub(crate) fn scroll(&self, raw: u64, limit: usize) -> Result<(), String> {
         let reader = user(raw);
-        let whole = self.model.timeline(reader, self.system.shape.include_own);
+        let whole = self.model.timeline(reader, self.system.config.timeline.include_own);
         let (mut down, mut span) = (Vec::new(), Span::ALL);
         loop {
             let part = self.timeline_is(reader, &PageRequest { span, limit }, false)?;
@@ -86,7 +86,7 @@ impl Case {
             self.model.markers.get(&reader).copied(),
             "marker of {reader}"
         );
-        let count = self.model.unread(reader, self.system.shape.include_own);
+        let count = self.model.unread(reader, self.system.config.timeline.include_own);
         let is = read(true, |tier| self.system.feed.unread(reader, tier))?;
         ensure_eq!(is, Unread { count, capped: false }, "what {reader} has not read");
         Ok(())
@@ -107,7 +107,7 @@ impl Case {
         inline: bool,
     ) -> Result<Page<Entry, ContentId>, String> {
         let is = read(inline, |tier| self.system.feed.topic(topic, request, tier))?;
-        let whole = self.model.topic(topic, self.system.shape.topic_limit);
+        let whole = self.model.topic(topic, self.system.config.topics.limit);
         ensure_eq!(is, page(&whole, |entry| entry.cursor, request), "topic {topic:?}, {request:?}");
         Ok(is)
     }
@@ -191,14 +191,14 @@ impl Case {
 
     pub(crate) fn verify(&self, raw: u64, depth: usize) -> Result<(), String> {
         let found = self.system.feed.verify(user(raw), depth).map_err(|e| format!("verify fails: {e}"))?;
-        let length = self.model.timeline(user(raw), self.system.shape.include_own).len();
+        let length = self.model.timeline(user(raw), self.system.config.timeline.include_own).len();
         ensure!(found.missing.is_empty() && found.extra.is_empty(), "verify finds {found:?}");
         ensure_eq!((found.compared, found.complete), (length.min(depth), length <= depth), "what verify compared");
         Ok(())
     }
 
     pub(crate) fn explain(&self, raw: u64, index: usize) -> Result<(), String> {
-        let (reader, include_own) = (user(raw), self.system.shape.include_own);
+        let (reader, include_own) = (user(raw), self.system.config.timeline.include_own);
         let Some(item) = self.nth(index) else { return Ok(()) };
         let why = self.system.feed.explain(reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
         let author = item.body.author;

@@ -1,8 +1,7 @@
 //! Settings so small that every path is taken.
 
 use proptest::prelude::*;
-
-use tideline::{feed, worker};
+use tideline::config::{Config, Content, Durability, Duration, Fanout, Graph, Storage, Timeline, Topics};
 
 use super::names::USERS;
 use super::seed::Random;
@@ -14,111 +13,77 @@ pub(crate) enum Kind {
     Rocks,
 }
 
-/// The settings of one case.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
-    pub(crate) inbox_limit: usize,
-    /// 0 for none.
-    pub(crate) outbox_limit: usize,
-    pub(crate) topic_limit: usize,
-    pub(crate) push_threshold: u64,
-    pub(crate) pull_threshold: u64,
-    pub(crate) chunk: usize,
-    pub(crate) workers: usize,
-    pub(crate) follow_limit: usize,
-    pub(crate) include_own: bool,
-    /// Milliseconds.
-    pub(crate) active_for: u64,
-    /// Milliseconds.
-    pub(crate) evict_after: u64,
-    /// Jobs that may wait.
-    pub(crate) queue: usize,
-    pub(crate) sync: bool,
-    /// Milliseconds. 0, or so long that it is never over.
-    pub(crate) deleted_retention: u64,
-    /// How far ahead times may lie that are given, in milliseconds; [`ANY`] for a directory from before there was a rule.
-    pub(crate) max_ahead: u64,
-}
-
 /// A queue that never fills up.
 pub(crate) const WIDE: usize = 100_000;
-/// Nobody lapses.
-pub(crate) const LONG: u64 = 86_400_000;
-/// No time lies too far ahead.
-pub(crate) const ANY: u64 = u64::MAX;
+/// Nobody lapses, and no deleted item is purged.
+pub(crate) const LONG: Duration = Duration::from_days(1);
+/// No time lies too far ahead: for a directory from before there was a rule.
+pub(crate) const ANY: Duration = Duration::from_millis(u64::MAX);
+pub(crate) const NEVER: Duration = Duration::from_millis(0);
 
-impl Shape {
-    pub(crate) fn feed(&self) -> feed::Rules {
-        feed::Rules {
-            include_own: self.include_own,
-            active_for: self.active_for,
-            follow_limit: self.follow_limit,
-            topic_limit: self.topic_limit,
-            deleted_retention: self.deleted_retention,
-            max_ahead: self.max_ahead,
-        }
+/// A quick disk, nobody lapses, nothing is purged and the queue never fills up; the lists of topics are short, and
+/// sub-tasks have two followers.
+pub(crate) fn small() -> Config {
+    Config {
+        storage: Storage { durability: Durability::Os, ..Storage::default() },
+        timeline: Timeline { active_for: LONG, evict_after: NEVER, ..Timeline::default() },
+        fanout: Fanout { chunk: 2, queue: WIDE, ..Fanout::default() },
+        content: Content { deleted_retention: LONG, max_ahead: LONG },
+        topics: Topics { limit: 5 },
+        ..Config::default()
     }
+}
 
-    pub(crate) fn worker(&self) -> worker::Rules {
-        worker::Rules {
-            workers: self.workers,
-            chunk: self.chunk,
-            push_threshold: self.push_threshold,
-            pull_threshold: self.pull_threshold,
-            active_for: self.active_for,
-            evict_after: self.evict_after,
-            inbox_limit: self.inbox_limit,
-            outbox_limit: self.outbox_limit,
-            topic_limit: self.topic_limit,
-            deleted_retention: self.deleted_retention,
-        }
-    }
+fn durability(sync: bool) -> Durability {
+    if sync { Durability::Sync } else { Durability::Os }
+}
 
-    /// For the threads: no limit is in their way.
-    pub(crate) fn random(random: &mut Random) -> Self {
-        let push_threshold = random.below(5);
-        Self {
-            inbox_limit: random.pick(&[1, 2, 3, 5, 8, 40, 1000]),
-            outbox_limit: random.pick(&[0, 1, 5, 40]),
-            topic_limit: random.pick(&[1, 5, 40]),
-            push_threshold,
-            pull_threshold: push_threshold + random.below(4),
-            chunk: random.pick(&[1, 2, 3]),
-            workers: random.pick(&[1, 2, 3]),
-            follow_limit: USERS.len(),
-            include_own: random.once_in(3),
-            active_for: random.pick(&[1, 1, 2, 5, LONG]),
-            evict_after: random.pick(&[0, 1, 20, LONG]),
-            queue: WIDE,
-            sync: random.once_in(4),
-            deleted_retention: random.pick(&[LONG, LONG, LONG, 0]),
-            max_ahead: LONG,
-        }
-    }
+/// For the threads: no limit is in their way.
+pub(crate) fn random(random: &mut Random) -> Config {
+    let mut config = small();
+    config.fanout.push_threshold = random.below(5);
+    config.timeline.inbox_limit = random.pick(&[1, 2, 3, 5, 8, 40, 1000]);
+    config.timeline.outbox_limit = random.pick(&[0, 1, 5, 40]);
+    config.topics.limit = random.pick(&[1, 5, 40]);
+    config.fanout.pull_threshold = config.fanout.push_threshold + random.below(4);
+    config.fanout.chunk = random.pick(&[1, 2, 3]);
+    config.fanout.workers = random.pick(&[1, 2, 3]);
+    config.graph.follow_limit = USERS.len();
+    config.timeline.include_own = random.once_in(3);
+    config.timeline.active_for = random.pick(&[1, 1, 2, 5, LONG.as_millis()].map(Duration::from_millis));
+    config.timeline.evict_after = random.pick(&[0, 1, 20, LONG.as_millis()].map(Duration::from_millis));
+    config.storage.durability = durability(random.once_in(4));
+    config.content.deleted_retention = random.pick(&[LONG, LONG, LONG, NEVER]);
+    config
 }
 
 prop_compose! {
-    pub(crate) fn shapes()(
+    pub(crate) fn configs()(
         inbox_limit in 1_usize..=8,
         outbox_limit in 0_usize..=3,
-        topic_limit in 1_usize..=6,
+        limit in 1_usize..=6,
         push_threshold in 0_u64..=4,
         above_push in 0_u64..=2,
         chunk in 1_usize..=3,
         workers in 1_usize..=3,
         follow_limit in prop_oneof![1 => 1_usize..=3, 4 => 4_usize..=8],
         include_own in any::<bool>(),
-        active_for in prop_oneof![2 => Just(1_u64), 1 => Just(4), 2 => Just(LONG)],
-        evict_after in prop_oneof![3 => Just(0_u64), 1 => Just(1), 1 => Just(LONG)],
+        active_for in prop_oneof![2 => Just(Duration::from_millis(1)), 1 => Just(Duration::from_millis(4)), 2 => Just(LONG)],
+        evict_after in prop_oneof![3 => Just(NEVER), 1 => Just(Duration::from_millis(1)), 1 => Just(LONG)],
         queue in prop_oneof![9 => Just(WIDE), 1 => 1_usize..=6],
         sync in prop::bool::weighted(0.1),
-        deleted_retention in prop_oneof![5 => Just(LONG), 1 => Just(0_u64)],
+        deleted_retention in prop_oneof![5 => Just(LONG), 1 => Just(NEVER)],
         max_ahead in prop_oneof![2 => Just(ANY), 1 => Just(LONG)],
-    ) -> Shape {
+    ) -> Config {
         let pull_threshold = push_threshold + above_push;
-        Shape {
-            inbox_limit, outbox_limit, topic_limit, push_threshold, pull_threshold, chunk, workers, follow_limit, include_own, active_for,
-            evict_after, queue, sync, deleted_retention, max_ahead,
+        Config {
+            storage: Storage { durability: durability(sync), ..Storage::default() },
+            timeline: Timeline { inbox_limit, outbox_limit, include_own, active_for, evict_after },
+            fanout: Fanout { workers, chunk, push_threshold, pull_threshold, queue },
+            content: Content { deleted_retention, max_ahead },
+            graph: Graph { follow_limit },
+            topics: Topics { limit },
+            ..Config::default()
         }
     }
 }

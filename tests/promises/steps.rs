@@ -5,36 +5,28 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tideline::config::Config;
 use tideline::feed::Feed;
 use tideline::model::{Draft, Entry, Order, PageRequest, Span, UserId};
 use tideline::store::Tier;
 use tideline::worker::Candidate;
 
 use super::names::{place, user};
-use super::shape::{Kind, LONG, Shape, WIDE};
+use super::shape::{Kind, small};
 use super::system::System;
 use super::upkeep::inbox;
 
 /// More than limit and slack of an inbox, and of an outbox; and those of both authors more than a list of a topic
 /// keeps out of the archive.
 const ITEMS: u64 = 30;
-const SHAPE: Shape = Shape {
-    inbox_limit: 5,
-    outbox_limit: 5,
-    topic_limit: 5,
-    push_threshold: 10,
-    pull_threshold: 20,
-    chunk: 2,
-    workers: 1,
-    follow_limit: 10,
-    include_own: false,
-    active_for: LONG,
-    evict_after: 0,
-    queue: WIDE,
-    sync: false,
-    deleted_retention: LONG,
-    max_ahead: LONG,
-};
+fn config() -> Config {
+    let mut config = small();
+    config.timeline.inbox_limit = 5;
+    config.timeline.outbox_limit = 5;
+    config.fanout.push_threshold = 10;
+    config.fanout.workers = 1;
+    config
+}
 const AUTHORS: [u64; 2] = [1, 2];
 /// What all items name.
 const TOPIC: &str = "t";
@@ -53,7 +45,7 @@ pub(crate) fn run() {
 }
 
 fn every_step_is_right() -> Result<(), String> {
-    let mut system = System::new(Kind::Rocks, SHAPE);
+    let mut system = System::new(Kind::Rocks, config());
     let feed = system.feed.clone();
     relate(&feed, TRIMMED, &[1], &[])?;
     relate(&feed, LEAVING, &AUTHORS, &[])?;

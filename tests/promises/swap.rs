@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tideline::config::Config;
 use tideline::feed::Feed;
 use tideline::model::{ContentId, Draft, Entry, PageRequest, Span, UserId};
 use tideline::store::Tier;
@@ -12,7 +13,7 @@ use tideline::store::Tier;
 use super::model::page;
 use super::names::{item, place, user};
 use super::seed::{Random, scaled, seed};
-use super::shape::{Kind, Shape};
+use super::shape::{self, Kind};
 use super::system::System;
 use super::upkeep::trim;
 
@@ -35,12 +36,12 @@ pub(crate) fn run_rounds() {
 
 /// One round with settings of its own.
 pub(crate) fn run_one(kind: Kind, seed: u64) -> Result<(), String> {
-    let shape = Shape::random(&mut Random::new(seed));
-    run_round(kind, shape, seed).map_err(|failure| format!("{failure}\n{shape:?}"))
+    let config = shape::random(&mut Random::new(seed));
+    run_round(kind, &config, seed).map_err(|failure| format!("{failure}\n{config:?}"))
 }
 
-fn run_round(kind: Kind, shape: Shape, seed: u64) -> Result<(), String> {
-    let mut system = System::new(kind, shape);
+fn run_round(kind: Kind, config: &Config, seed: u64) -> Result<(), String> {
+    let mut system = System::new(kind, config.clone());
     let feed = &*system.feed.clone();
     let lists = publish(feed)?;
     relate(feed, 0)?;
@@ -67,7 +68,7 @@ fn run_round(kind: Kind, shape: Shape, seed: u64) -> Result<(), String> {
         }
         threads.push(scope.spawn(|| {
             while goes_on() {
-                trim(feed.store(), user(READER), shape.inbox_limit, 0)?;
+                trim(feed.store(), user(READER), config.timeline.inbox_limit, 0)?;
                 thread::sleep(Duration::from_millis(1));
             }
             Ok(())

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use tideline::backlog::Backlog;
+use tideline::config::{Config, Durability};
 use tideline::feed::Feed;
 use tideline::live::Live;
 use tideline::store::Store;
@@ -15,14 +16,14 @@ use tideline::store::rocks::{Options, Rocks};
 use tideline::worker::{Candidates, Workers};
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
-use super::shape::{Kind, Shape};
+use super::shape::Kind;
 
 /// How long the jobs of a case may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running service.
 pub(crate) struct System {
-    pub(crate) shape: Shape,
+    pub(crate) config: Config,
     pub(crate) feed: Arc<Feed>,
     workers: Option<Workers>,
     candidates: Candidates,
@@ -31,15 +32,15 @@ pub(crate) struct System {
 }
 
 impl System {
-    pub(crate) fn new(kind: Kind, shape: Shape) -> Self {
+    pub(crate) fn new(kind: Kind, config: Config) -> Self {
         let candidates = Candidates::default();
         let dir = (kind == Kind::Rocks).then(temp_dir);
         let store = match &dir {
-            Some(dir) => open(dir.path(), &shape, &candidates),
+            Some(dir) => open(dir.path(), &config, &candidates),
             None => Store::Memory(Memory::new()),
         };
-        let feed = assemble(Arc::new(store), &shape);
-        Self { shape, feed, workers: None, candidates, dir }
+        let feed = assemble(Arc::new(store), &config);
+        Self { config, feed, workers: None, candidates, dir }
     }
 
     pub(crate) fn store(&self) -> &Arc<Store> {
@@ -59,7 +60,7 @@ impl System {
         if self.workers.is_none() {
             let (store, backlog) = (Arc::clone(self.store()), Arc::clone(self.backlog()));
             let live = Arc::clone(self.feed.live());
-            let workers = Workers::start(store, backlog, live, self.shape.worker(), self.candidates.clone());
+            let workers = Workers::start(store, backlog, live, &self.config, self.candidates.clone());
             self.workers = Some(workers.expect("workers start"));
         }
     }
@@ -83,7 +84,7 @@ impl System {
         Ok(())
     }
 
-    /// Stops in order and opens again what is there, with the settings that `shape` has now.
+    /// Stops in order and opens again what is there, with the settings that `config` has now.
     pub(crate) fn reopen(&mut self) {
         self.stop();
         self.restart(|_, _| None);
@@ -112,15 +113,15 @@ impl System {
         let dir = copy_live(self.dir.as_ref().expect("on disk").path()).expect("at rest");
         cut_log(dir.path(), bytes);
         let candidates = Candidates::default();
-        let feed = assemble(Arc::new(open(dir.path(), &self.shape, &candidates)), &self.shape);
-        Self { shape: self.shape, feed, workers: None, candidates, dir: Some(dir) }
+        let feed = assemble(Arc::new(open(dir.path(), &self.config, &candidates)), &self.config);
+        Self { config: self.config.clone(), feed, workers: None, candidates, dir: Some(dir) }
     }
 
     /// Replaces all parts. `other` may name another directory than the present one.
     fn restart(&mut self, other: impl FnOnce(&Path, &mut Option<Workers>) -> Option<TempDir>) {
         let replacement = self.dir.as_ref().and_then(|dir| other(dir.path(), &mut self.workers));
         self.stop();
-        let empty = assemble(Arc::new(Store::Memory(Memory::new())), &self.shape);
+        let empty = assemble(Arc::new(Store::Memory(Memory::new())), &self.config);
         let feed = std::mem::replace(&mut self.feed, empty);
         let store = Arc::clone(feed.store());
         drop(feed);
@@ -129,11 +130,11 @@ impl System {
             Some(dir) => {
                 drop(Arc::try_unwrap(store).expect("nobody else has the store"));
                 let dir = replacement.as_ref().unwrap_or(dir);
-                Arc::new(open(dir.path(), &self.shape, &self.candidates))
+                Arc::new(open(dir.path(), &self.config, &self.candidates))
             }
         };
         self.dir = replacement.or(self.dir.take());
-        self.feed = assemble(store, &self.shape);
+        self.feed = assemble(store, &self.config);
     }
 }
 
@@ -141,21 +142,21 @@ pub(crate) fn temp_dir() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-fn open(dir: &Path, shape: &Shape, candidates: &Candidates) -> Store {
+fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Store {
     let options = Options {
-        sync: shape.sync,
+        sync: config.storage.durability == Durability::Sync,
         block_cache: 1 << 20,
-        notice_above: shape.inbox_limit,
-        notice_outbox_above: shape.outbox_limit,
-        notice_topic_above: shape.topic_limit,
-        listeners: candidates.listeners(shape.deleted_retention),
+        notice_above: config.timeline.inbox_limit,
+        notice_outbox_above: config.timeline.outbox_limit,
+        notice_topic_above: config.topics.limit,
+        listeners: candidates.listeners(&config.content),
         ..Options::new(dir)
     };
     Store::Rocks(Rocks::open(&options).expect("the directory opens"))
 }
 
-fn assemble(store: Arc<Store>, shape: &Shape) -> Arc<Feed> {
-    let backlog = Arc::new(Backlog::new(shape.queue));
+fn assemble(store: Arc<Store>, config: &Config) -> Arc<Feed> {
+    let backlog = Arc::new(Backlog::new(config.fanout.queue));
     backlog.restore(store.jobs().expect("jobs"));
-    Arc::new(Feed::new(store, backlog, Arc::new(Live::new(60_000)), shape.feed()).expect("events"))
+    Arc::new(Feed::new(store, backlog, Arc::new(Live::new(60_000)), config).expect("events"))
 }

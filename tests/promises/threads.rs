@@ -14,7 +14,7 @@ use super::actor::{Part, Role, Round, Share};
 use super::history::{Clock, History};
 use super::seed::{Random, minutes, scaled, seed, threads};
 use super::settled::{Right, check_settled};
-use super::shape::{Kind, Shape};
+use super::shape::{self, Kind, NEVER};
 use super::swap;
 use super::system::System;
 use super::told::Told;
@@ -64,7 +64,7 @@ fn shares(threads: u64) -> Vec<Share> {
 impl Life {
     fn new(kind: Kind, seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let system = System::new(kind, Shape::random(&mut random));
+        let system = System::new(kind, shape::random(&mut random));
         let part = |(n, share)| Part::new(share, Random::new(seed.wrapping_mul(1000) + n as u64));
         let parts = shares(threads()).into_iter().enumerate().map(part).collect();
         Self { system, clock: Clock::default(), random, parts }
@@ -72,8 +72,8 @@ impl Life {
 
     fn live(mut self, told: &mut Told) -> Result<(), String> {
         for number in 0..ROUNDS {
-            let shape = self.system.shape;
-            self.round(told).map_err(|failure| format!("{failure}\nin round {number} with {shape:?}"))?;
+            let config = self.system.config.clone();
+            self.round(told).map_err(|failure| format!("{failure}\nin round {number} with {config:?}"))?;
             self.between();
         }
         Ok(())
@@ -93,8 +93,8 @@ impl Life {
             candidates: self.system.candidates(),
             clock: &self.clock,
             stop: &stop,
-            inbox_limit: self.system.shape.inbox_limit,
-            can_restore: self.system.shape.deleted_retention > 0,
+            inbox_limit: self.system.config.timeline.inbox_limit,
+            can_restore: self.system.config.content.deleted_retention > NEVER,
         };
         thread::scope(|scope| {
             let threads: Vec<_> = self.parts.iter_mut().map(|part| scope.spawn(move || part.run(round))).collect();
@@ -121,7 +121,7 @@ impl Life {
     /// A restart with other settings, in order or not, now and then.
     fn between(&mut self) {
         if self.random.once_in(2) {
-            self.system.shape = Shape::random(&mut self.random);
+            self.system.config = shape::random(&mut self.random);
             if self.random.once_in(2) { self.system.reopen() } else { self.system.crash() }
         }
     }
@@ -138,7 +138,7 @@ impl Life {
 
     /// Compares every read, on all cores.
     fn check(&self, all: &History) -> Result<(), String> {
-        let include_own = self.system.shape.include_own;
+        let include_own = self.system.config.timeline.include_own;
         let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let share = all.reads.len().div_ceil(cores).max(1);
         let check = |reads: &[super::history::Read]| {

@@ -51,7 +51,7 @@ pub(crate) fn evict(store: &Store, reader: UserId, floor: Cursor) -> Result<(), 
 
 impl Case {
     pub(crate) fn trim(&self, raw: u64, beyond: usize) -> Result<(), String> {
-        trim(self.system.store(), user(raw), self.system.shape.inbox_limit, beyond)
+        trim(self.system.store(), user(raw), self.system.config.timeline.inbox_limit, beyond)
     }
 
     pub(crate) fn raise_floor(&self, raw: u64, place: Place) -> Result<(), String> {

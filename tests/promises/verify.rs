@@ -4,33 +4,23 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use tideline::config::Config;
 use tideline::feed::Feed;
 use tideline::model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
 use tideline::store::{Store, Tier};
 
 use super::names::{place, user};
 use super::seed::{Random, scaled, seed};
-use super::shape::{Kind, LONG, Shape, WIDE};
+use super::shape::{Kind, small};
 use super::system::System;
 
 /// Nothing is trimmed and nobody dormant, so that the inbox has a row for everything.
-const SHAPE: Shape = Shape {
-    inbox_limit: 1_000_000,
-    outbox_limit: 0,
-    topic_limit: 5,
-    push_threshold: 100,
-    pull_threshold: 100,
-    chunk: 2,
-    workers: 2,
-    follow_limit: 100,
-    include_own: false,
-    active_for: LONG,
-    evict_after: 0,
-    queue: WIDE,
-    sync: false,
-    deleted_retention: LONG,
-    max_ahead: LONG,
-};
+fn config() -> Config {
+    let mut config = small();
+    config.timeline.inbox_limit = 1_000_000;
+    config.fanout.workers = 2;
+    config
+}
 const READER: u64 = 1;
 /// Publishes before everything, and is followed all the time.
 const QUIET: u64 = 2;
@@ -44,7 +34,7 @@ const FICKLE: [u64; 3] = [5, 6, 7];
 const TIMES: u32 = 40;
 
 pub(crate) fn run() {
-    let mut system = System::new(Kind::Rocks, SHAPE);
+    let mut system = System::new(Kind::Rocks, config());
     let feed = system.feed.clone();
     let everybody: Vec<_> = [QUIET].into_iter().chain(BUSY).chain(FICKLE).map(|author| (user(author), None)).collect();
     feed.relate(user(READER), &everybody, &[]).expect("follows");

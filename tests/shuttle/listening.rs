@@ -13,7 +13,8 @@ use shuttle::thread;
 
 use crate::backlog::Backlog;
 use crate::clock;
-use crate::feed::{Feed, Rules};
+use crate::config::{Config, Duration};
+use crate::feed::Feed;
 use crate::live::{Item, Kind, Live, Stream};
 use crate::model::{Barrier, Draft};
 use crate::promises::names::user;
@@ -58,18 +59,12 @@ struct Town {
 impl Town {
     fn new(late: Late) -> Self {
         clock::reset();
-        let rules = Rules {
-            include_own: false,
-            active_for: 1 << 40,
-            follow_limit: 100,
-            topic_limit: 1,
-            deleted_retention: 1000,
-            max_ahead: 1 << 40,
-        };
+        let mut config = Config::default();
+        config.content.max_ahead = Duration::from_millis(1 << 40);
         let live = Arc::new(Live::new(1 << 40));
         let store = Arc::new(Store::new(Wrong::Nothing));
         let feed =
-            Feed::new(Arc::clone(&store), Arc::new(Backlog::new(1000)), Arc::clone(&live), rules).expect("events");
+            Feed::new(Arc::clone(&store), Arc::new(Backlog::new(1000)), Arc::clone(&live), &config).expect("events");
         Self { feed, store, live, late, changing: AtomicUsize::new(0), delivering: AtomicUsize::new(1) }
     }
 

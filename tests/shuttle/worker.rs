@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::backlog::Backlog;
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::live::Live;
-use crate::model::{Job, Lane, Millis, UserId, Work};
+use crate::model::{Job, Lane, UserId, Work};
 use crate::store::{Delivery, Store, Then, Tier};
 use crate::world::Wrong;
 
@@ -39,22 +40,13 @@ impl Tally {
 
 use fan_out::FanOut;
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Rules {
-    pub(crate) chunk: usize,
-    pub(crate) push_threshold: u64,
-    pub(crate) pull_threshold: u64,
-    pub(crate) active_for: Millis,
-    pub(crate) inbox_limit: usize,
-}
-
 /// What the sources name as `super::Context`.
 #[derive(Debug)]
 pub(crate) struct Context {
     store: Arc<Store>,
     backlog: Arc<Backlog>,
     live: Arc<Live>,
-    rules: Rules,
+    config: Config,
     help: Sender<Arc<FanOut>>,
     wanted: Receiver<Arc<FanOut>>,
     tally: Tally,
@@ -66,9 +58,9 @@ fn slack(limit: usize) -> usize {
 }
 
 impl Context {
-    pub(crate) fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, rules: Rules, wrong: Wrong) -> Self {
+    pub(crate) fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, config: Config, wrong: Wrong) -> Self {
         let (help, wanted) = bounded(2);
-        Self { store, backlog, live, rules, help, wanted, tally: Tally, wrong }
+        Self { store, backlog, live, config, help, wanted, tally: Tally, wrong }
     }
 
     /// Does jobs until none is left and `is_over`.
@@ -98,7 +90,7 @@ impl Context {
             }
             (Work::Settle { user, author }, Wrong::FinishBeforeSettle) => {
                 self.backlog.finish(&job);
-                self.store.settle(job.id, user, author, self.rules.inbox_limit).expect("a settle");
+                self.store.settle(job.id, user, author, self.config.timeline.inbox_limit).expect("a settle");
                 return;
             }
             (Work::Rebuild { user }, Wrong::ActiveBeforeUnsettled) => self.rebuild_wrongly(&job, user),

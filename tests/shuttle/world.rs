@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backlog::Backlog;
-use crate::feed::{Feed, Rules};
+use crate::config::{Config, Duration};
+use crate::feed::Feed;
 use crate::live::Live;
 use crate::model::{ContentId, Cursor, Millis, UserId};
 use crate::promises::history::{Clock, History};
 use crate::store::Store;
-use crate::worker::{self, Context};
+use crate::worker::Context;
 use crate::{actors::Actor, clock};
 
 /// What is done in a wrong order, so that a test shows that it would find it.
@@ -63,28 +64,22 @@ impl World {
         clock::reset();
         let store = Arc::new(Store::new(wrong));
         let backlog = Arc::new(Backlog::new(1000));
-        let rules = Rules {
-            include_own: false,
-            active_for: settings.active_for,
-            follow_limit: FOLLOW_LIMIT,
-            topic_limit: 1,
-            deleted_retention: 1000,
-            max_ahead: LONG,
-        };
+        let mut config = Config::default();
+        config.timeline.active_for = Duration::from_millis(settings.active_for);
+        config.timeline.evict_after = Duration::from_millis(0);
+        config.timeline.inbox_limit = settings.inbox_limit;
+        config.fanout.chunk = 1;
+        config.fanout.push_threshold = settings.push_threshold;
+        config.fanout.pull_threshold = 100;
+        config.graph.follow_limit = FOLLOW_LIMIT;
+        config.content.max_ahead = Duration::from_millis(LONG);
         let live = Arc::new(Live::new(LONG));
         // Who is online gets what there is for more than one before the others.
         for reader in Self::readers() {
             live.presence().beat(reader, 0);
         }
-        let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), rules).expect("events");
-        let rules = worker::Rules {
-            chunk: 1,
-            push_threshold: settings.push_threshold,
-            pull_threshold: 100,
-            active_for: settings.active_for,
-            inbox_limit: settings.inbox_limit,
-        };
-        let context = Context::new(Arc::clone(&store), Arc::clone(&backlog), live, rules, wrong);
+        let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), &config).expect("events");
+        let context = Context::new(Arc::clone(&store), Arc::clone(&backlog), live, config, wrong);
         Self {
             store,
             backlog,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::*;
 use crate::backlog::Backlog;
 use crate::config::Config;
-use crate::feed::{Feed, Rules};
+use crate::feed::Feed;
 use crate::http::Api;
 use crate::live::Live;
 use crate::store::Store;
@@ -46,15 +46,9 @@ fn operations(document: &Value) -> impl Iterator<Item = (String, &Value)> {
 #[actix_web::test]
 async fn all_that_is_served_is_described_and_nothing_else() {
     let store = Arc::new(Store::Memory(Memory::new()));
-    let rules = Rules {
-        include_own: false,
-        active_for: 1000,
-        follow_limit: 1000,
-        topic_limit: 1000,
-        deleted_retention: 1000,
-        max_ahead: 1000,
-    };
-    let feed = Arc::new(Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), rules).expect("opens"));
+    let feed = Arc::new(
+        Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), &Config::default()).expect("opens"),
+    );
     let api = Arc::new(Api::new(feed, Figures::default(), &Config::default(), 10));
     init_service(App::new().configure(|config| crate::http::configure(&api, config))).await;
     let routes = api.requests.all();

@@ -3,7 +3,7 @@ use std::task::Waker;
 
 use super::*;
 use crate::backlog::Backlog;
-use crate::feed::Rules;
+use crate::config::Config;
 use crate::http::api::tests::api;
 use crate::live::{Kind, Live};
 use crate::model::{Barrier, ContentId, Entry};
@@ -162,16 +162,8 @@ fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
         cursors.push(published[0].0.cursor());
     }
     let restarted = || {
-        let rules = Rules {
-            include_own: false,
-            active_for: 1000,
-            follow_limit: 1000,
-            topic_limit: 1000,
-            deleted_retention: 1000,
-            max_ahead: 1000,
-        };
         let (backlog, live) = (Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)));
-        Feed::new(Arc::clone(feed.store()), backlog, live, rules).expect("opens")
+        Feed::new(Arc::clone(feed.store()), backlog, live, &Config::default()).expect("opens")
     };
     let missed = |feed: &Feed, after| {
         let end = feed.live().sequencer().end();
