@@ -62,6 +62,7 @@ $(DEMO)/ready: | build
 
 .PHONY: test
 test: setup ## run all tests
+	@.ci/setup curl
 	# First, and by itself: what is built after it has no failpoints.
 	cargo test --release --locked --features failpoints --test crash_points
 	cargo test --release --locked --doc

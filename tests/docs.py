@@ -201,9 +201,8 @@ class Project:
             for event in re.findall(r"^event: .*", block.code, re.M):
                 if event not in answer.splitlines():
                     self.fault(page, block.line, f"the stream has no {event}: {answer}")
-            needed = {"sh": "curl", "js": "node"}.get(block.language)
             runs = block.language in ("python", "js") or (block.language == "sh" and "curl" in block.code)
-            if not runs or (needed and not shutil.which(needed)):
+            if not runs or (block.language == "js" and not shutil.which("node")):
                 continue
             program = directory / f"example.{SUFFIXES[block.language]}"
             program.write_text(block.code.replace(ADDRESS, address))
@@ -251,6 +250,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
     binary = parser.parse_args().binary.resolve()
+    if not shutil.which("curl"):
+        raise SystemExit("docs: the examples need curl")
+    if not shutil.which("node"):
+        print("docs: there is no node, so the examples in JavaScript are not run")
     project = Project(binary)
     pages = {page.name: page for page in map(Page, filter(Path.exists, PAGES))}
     for page in pages.values():
