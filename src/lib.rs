@@ -18,3 +18,11 @@ pub mod server;
 pub mod store;
 mod sync;
 pub mod worker;
+
+// The double names this crate as the other tests do.
+#[cfg(test)]
+extern crate self as tideline;
+#[cfg(test)]
+#[path = "../tests/double/mod.rs"]
+#[allow(dead_code)]
+mod double;

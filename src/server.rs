@@ -75,7 +75,7 @@ fn open_as_told(config: &Config, told: Told) -> Result<App> {
     let Config { server, storage, timeline, fanout, content, topics, presence, .. } = config;
     let candidates = Candidates::default();
     let files::Shares { tables, connections } = files::share(storage.max_open_files, server.max_connections);
-    let store = Arc::new(Store::Rocks(Rocks::open(&Options {
+    let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
         dir: storage.data_dir.clone(),
         sync: storage.durability == Durability::Sync,
         accept_log_loss: told.accept_log_loss,
@@ -91,7 +91,7 @@ fn open_as_told(config: &Config, told: Told) -> Result<App> {
         },
         notice_topic_above: worker::topic_room(topics.limit) + worker::slack(topics.limit),
         listeners: candidates.listeners(content),
-    })?));
+    })?);
     failpoint::pass(Place::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
     backlog.restore(store.jobs()?);
@@ -119,7 +119,7 @@ impl App {
 
     /// Stops the workers, as [`App::stop`] does, and keeps the store open, to which nobody writes then. Fails
     /// if they do not stop in time.
-    pub fn rest(self, timeout: Duration) -> Result<Arc<Store>> {
+    pub fn rest(self, timeout: Duration) -> Result<Arc<dyn Store>> {
         let store = Arc::clone(self.feed.store());
         let (done, stopped) = bounded(1);
         std::thread::spawn(move || {

@@ -15,6 +15,7 @@ use std::time::Duration;
 use command::{Place, content_id, user};
 use tideline::config::Config;
 use tideline::model::{Cursor, Entry};
+use tideline::store::Inboxes;
 
 /// User 1 follows 2 and 3, and 2 follows 1.
 fn place() -> Place {

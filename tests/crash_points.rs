@@ -22,6 +22,7 @@ use server::Server;
 use tempfile::TempDir;
 use tideline::failpoint::{Place, Write, names};
 use tideline::model::{Entry, Event};
+use tideline::store::Events;
 use tideline::store::rocks::{Options, Rocks};
 
 /// SIGABRT.

@@ -115,7 +115,7 @@ fn a_broken_rule_is_found_and_a_kept_one_is_not() {
         assert_eq!(broken(path, text).len(), 1, "{path}: {text}");
     }
     for (path, text) in [
-        ("store/memory/mod.rs", "use crate::{error::Result, model::Job};\nuse super::types::Tier;"),
+        ("store/rocks/mod.rs", "use crate::{error::Result, model::Job};\nuse super::types::Tier;"),
         ("http/api.rs", "use crate::store::Tier;\nuse crate::feed::*;\nuse actix_web::web;"),
         ("model/job.rs", "/// [`Store`](crate::store::Store)\nconst A: &str = \"// crate::feed\"; // rocksdb::DB"),
         ("feed/read.rs", "#[cfg(test)]\nmod tests {\n    use crate::http::B;\n}"),

@@ -14,6 +14,11 @@
 #[path = "promises/ensure.rs"]
 mod ensure;
 
+/// From where the double takes its locks.
+use parking_lot as sync;
+#[allow(dead_code)]
+mod double;
+
 mod promises {
     pub(crate) mod actor;
     pub(crate) mod bounds;

@@ -1,6 +1,6 @@
 //! The hand-over between changes, workers and readers under a scheduler that tries many
 //! interleavings: the real backlog, feed, fan-out and settle, compiled here with shuttle's locks,
-//! over the store in memory. `TIDELINE_TEST_SEED` chooses other schedules, `TIDELINE_TEST_CASES` how
+//! over the double of the store. `TIDELINE_TEST_SEED` chooses other schedules, `TIDELINE_TEST_CASES` how
 //! many there are. A failure prints the wrong read, and the schedule for `shuttle::replay`.
 //!
 //! Each scenario is also run with something done in a wrong order, and has to find out.
@@ -15,8 +15,12 @@ mod ensure;
 #[path = "shuttle/sync.rs"]
 mod sync;
 
-// What they name as `crate::cache`, `crate::config`, `crate::error`, `crate::failpoint` and `crate::model`.
-use tideline::{cache, config, error, failpoint, model};
+// What they name as `crate::cache`, `crate::config`, `crate::error`, `crate::failpoint`, `crate::model` and
+// `crate::store`.
+use tideline::{cache, config, error, failpoint, model, store};
+
+#[allow(dead_code)]
+mod double;
 
 #[path = "../src/backlog/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]
@@ -30,8 +34,6 @@ mod live;
 
 #[path = "shuttle/clock.rs"]
 mod clock;
-#[path = "shuttle/store.rs"]
-mod store;
 #[path = "shuttle/worker.rs"]
 mod worker;
 

@@ -1,6 +1,6 @@
 //! What every store must do, written once and run on each kind.
 //!
-//! A test is a plain function over `&Store`; `on_both!` makes two tests of it. A function that is
+//! A test is a plain function over `&dyn Store`; `on_both!` makes two tests of it. A function that is
 //! left out of the list is dead code, which is an error here.
 
 #![deny(dead_code)]
@@ -17,6 +17,11 @@ macro_rules! on_both {
         }
     };
 }
+
+/// From where the double takes its locks.
+use parking_lot as sync;
+#[allow(dead_code)]
+mod double;
 
 mod store {
     mod activity;

@@ -9,6 +9,11 @@
 #[path = "store/dump.rs"]
 mod dump;
 
+/// From where the double takes its locks.
+use parking_lot as sync;
+#[allow(dead_code)]
+mod double;
+
 mod store_mirror {
     pub(crate) mod ops;
     pub(crate) mod world;

@@ -11,8 +11,8 @@ use tideline::config::{self, Config};
 use tideline::feed::Feed;
 use tideline::live::Live;
 use tideline::model::{Draft, PageRequest, Span, UserId};
+use tideline::store::Tier;
 use tideline::store::rocks::{self, Rocks};
-use tideline::store::{Store, Tier};
 use tideline::worker::{Candidates, Workers};
 
 pub const AUTHORS: u64 = 1_000;
@@ -53,7 +53,7 @@ pub fn open(dir: &Path) -> Opened {
     options.sync = false;
     options.block_cache = 512 << 20;
     options.listeners = candidates.listeners(&config.content);
-    let store = Arc::new(Store::Rocks(Rocks::open(&options).expect("opens")));
+    let store = Arc::new(Rocks::open(&options).expect("opens"));
     let backlog = Arc::new(Backlog::new(1_000_000));
     Opened {
         feed: Feed::new(store, backlog, Arc::new(Live::new(60_000)), &config).expect("events"),

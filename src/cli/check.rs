@@ -24,7 +24,7 @@ pub(super) fn run(config: &Config) -> Result<i32> {
     drain(app.feed());
     let store = app.rest(config.server.shutdown_timeout.get())?;
     let mut findings = Findings::default();
-    let checked = check(&store, &mut findings);
+    let checked = check(&*store, &mut findings);
     print(|out| findings.lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
     let users = checked?;
     store.sync()?;
@@ -33,7 +33,7 @@ pub(super) fn run(config: &Config) -> Result<i32> {
 }
 
 /// Checks inboxes and tables, and returns of how many users.
-fn check(store: &Store, findings: &mut Findings) -> Result<u64> {
+fn check(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
     let users = walk(store, findings)?;
     let tables = store.stats()?.into_iter().map(|stats| (stats.table, stats.rows)).collect();
     store.audit(&mut Tables { findings, tables, progress: None })?;
@@ -83,7 +83,7 @@ impl Watch for Tables<'_> {
 }
 
 /// Checks the inboxes of all users and returns how many there are.
-fn walk(store: &Store, findings: &mut Findings) -> Result<u64> {
+fn walk(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
     let mut total = 0;
     each_page(store, |users| {
         total += users.len() as u64;
@@ -107,7 +107,7 @@ fn walk(store: &Store, findings: &mut Findings) -> Result<u64> {
     Ok(done)
 }
 
-fn each_page(store: &Store, mut visit: impl FnMut(&[UserId]) -> Result<()>) -> Result<()> {
+fn each_page(store: &dyn Store, mut visit: impl FnMut(&[UserId]) -> Result<()>) -> Result<()> {
     let mut after = None;
     loop {
         let users = store.users_after(after, USERS)?;

@@ -27,7 +27,7 @@ pub(super) fn run(config: &Config) -> Result<()> {
     let app = server::open(config)?;
     drain(app.feed());
     let compacted = compact(&app);
-    let inboxes = compacted.and_then(|()| Inboxes::count(app.feed().store()));
+    let inboxes = compacted.and_then(|()| Inboxes::count(&**app.feed().store()));
     let tables = app.feed().store().stats();
     app.stop(config.server.shutdown_timeout.get())?;
     report(&inboxes?, &tables?, config.timeline.inbox_limit)
@@ -64,7 +64,7 @@ struct Inboxes {
 }
 
 impl Inboxes {
-    fn count(store: &Store) -> Result<Self> {
+    fn count(store: &dyn Store) -> Result<Self> {
         let (mut inboxes, mut after) = (Self::default(), None);
         loop {
             let users = store.users_after(after, USERS)?;

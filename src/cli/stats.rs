@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::model::{Job, Work};
 use crate::store::rocks::{Options, Rocks};
-use crate::store::{Store, TableStats};
+use crate::store::{Inboxes, TableStats, Upkeep};
 
 /// How to print.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(super) struct StatsArgs {
 pub(super) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     let dir = &config.storage.data_dir;
     Rocks::must_be_there(dir)?;
-    let store = Store::Rocks(Rocks::open(&Options::new(dir))?);
+    let store = Rocks::open(&Options::new(dir))?;
     let (tables, jobs) = (store.stats()?, Jobs::of(&store.jobs()?));
     print(|out| if args.json { json(out, &tables, &jobs) } else { table(out, &tables, &jobs) })
 }

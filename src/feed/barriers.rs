@@ -26,7 +26,7 @@ impl Feed {
             Barrier::Mute => (user, target),
             Barrier::Hide => (target, user),
         };
-        let change = self.followees.change(&self.store, reader, vec![author]);
+        let change = self.followees.change(&*self.store, reader, vec![author]);
         let relation = self.store.set_barrier(user, target, barrier, raised.then(now), LIMIT)?;
         drop(change);
         Ok(relation)

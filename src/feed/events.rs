@@ -23,7 +23,7 @@ pub(super) struct OnDisk {
 
 impl OnDisk {
     /// Has the sequencer go on behind the events that there are, or behind a gap where some of them may have gone.
-    pub(super) fn open(store: &Arc<Store>, live: &Live) -> Result<Self> {
+    pub(super) fn open(store: &Arc<dyn Store>, live: &Live) -> Result<Self> {
         live.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
         let gap = store.is_set_back().then(|| live.sequencer().break_off());
         if gap.is_some() {

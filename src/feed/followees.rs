@@ -41,7 +41,7 @@ pub(super) struct Changing<'a> {
 
 struct Tells<'a> {
     followees: &'a Followees,
-    store: &'a Store,
+    store: &'a dyn Store,
     user: UserId,
     authors: Vec<UserId>,
 }
@@ -77,7 +77,7 @@ impl Followees {
     }
 
     /// Announces a change of a user's list by which these authors come or go; it ends when the result is dropped.
-    pub(super) fn change<'a>(&'a self, store: &'a Store, user: UserId, authors: Vec<UserId>) -> Changing<'a> {
+    pub(super) fn change<'a>(&'a self, store: &'a dyn Store, user: UserId, authors: Vec<UserId>) -> Changing<'a> {
         let gate = self.gate(user).read();
         let tells = Tells { followees: self, store, user, authors };
         Changing { _change: self.lists.change(user), _tells: tells, _gate: gate }

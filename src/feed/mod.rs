@@ -52,7 +52,7 @@ pub use verify::Verification;
 /// The service behind every front.
 #[derive(Debug)]
 pub struct Feed {
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     backlog: Arc<Backlog>,
     live: Arc<Live>,
     config: Config,
@@ -70,7 +70,7 @@ pub struct Feed {
 impl Feed {
     /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events goes
     /// on behind that of the store.
-    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, config: &Config) -> Result<Self> {
+    pub fn new(store: Arc<dyn Store>, backlog: Arc<Backlog>, live: Arc<Live>, config: &Config) -> Result<Self> {
         let events_on_disk = events::OnDisk::open(&store, &live)?;
         Ok(Self {
             store,
@@ -89,7 +89,7 @@ impl Feed {
     }
 
     /// The store, for commands that look after it.
-    pub fn store(&self) -> &Arc<Store> {
+    pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 

@@ -114,7 +114,7 @@ impl Feed {
             self.store.meet(user, now())?;
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
-        let change = self.followees.change(&self.store, user, changes.iter().map(|change| change.target).collect());
+        let change = self.followees.change(&*self.store, user, changes.iter().map(|change| change.target).collect());
         let related = self.store.relate(user, changes, self.config.graph.follow_limit)?;
         drop(change);
         for (pair, related) in unsettling.into_iter().zip(&related) {

@@ -173,14 +173,13 @@ pub(super) mod tests {
     use super::super::limits::LARGE_BODY;
     use super::*;
     use crate::backlog::Backlog;
+    use crate::double::Double;
     use crate::error::Error;
     use crate::live::Live;
-    use crate::store::Store;
-    use crate::store::memory::Memory;
 
     /// An API over an empty store.
     pub(in crate::http) fn api() -> Arc<Api> {
-        let store = Arc::new(Store::Memory(Memory::new()));
+        let store = Arc::new(Double::new());
         let feed =
             Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), &Config::default()).expect("opens");
         Arc::new(Api::new(Arc::new(feed), Figures::default(), &Config::default(), 10))

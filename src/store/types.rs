@@ -47,7 +47,7 @@ pub struct Fresh {
 }
 
 /// When an item was deleted whose purge has begun: before any time, so that nothing takes it back.
-pub(super) const FINAL: Millis = 0;
+pub const FINAL: Millis = 0;
 
 /// Whether a deletion counts as made before a time.
 pub fn is_deleted_before(deleted_at: Millis, time: Millis) -> bool {
@@ -75,7 +75,7 @@ pub struct Change {
 }
 
 /// Why a user raises no more barriers of a kind.
-pub(super) fn too_many(barrier: Barrier, limit: usize) -> Error {
+pub fn too_many(barrier: Barrier, limit: usize) -> Error {
     match barrier {
         Barrier::Mute => Error::refused(Code::MuteLimit, format_args!("a user mutes at most {limit} others")),
         Barrier::Hide => Error::refused(Code::HideLimit, format_args!("a user hides from at most {limit} others")),

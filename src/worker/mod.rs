@@ -33,7 +33,7 @@ pub use usage::{Figures, Usage};
 /// What every worker has.
 #[derive(Debug)]
 struct Context {
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     backlog: Arc<Backlog>,
     live: Arc<Live>,
     config: Config,
@@ -57,7 +57,7 @@ const PAUSE_FOR_ROOM: Duration = Duration::from_millis(1);
 impl Workers {
     /// Starts the threads. `candidates` is where the store names what wants a trim.
     pub fn start(
-        store: Arc<Store>,
+        store: Arc<dyn Store>,
         backlog: Arc<Backlog>,
         live: Arc<Live>,
         config: &Config,

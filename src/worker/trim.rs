@@ -260,7 +260,7 @@ mod tests {
         const LIKES: u64 = 40_000;
         let dir = tempfile::tempdir().expect("temp dir");
         let options = Options { sync: false, ..Options::new(dir.path()) };
-        let store = Arc::new(Store::Rocks(Rocks::open(&options).expect("opens")));
+        let store: Arc<dyn Store> = Arc::new(Rocks::open(&options).expect("opens"));
         let content = Content {
             id: item(10),
             author: UserId::MIN,
@@ -283,7 +283,7 @@ mod tests {
         for part in likes.chunks(1000) {
             store.react(item(10), part).expect("reacts");
         }
-        store.delete(item(10), 1).expect("deletes");
+        store.delete(item(10), 1.into()).expect("deletes");
         let candidates = Candidates::default();
         candidates.name(Candidate::Deleted(item(10)));
         let mut config = Config::default();

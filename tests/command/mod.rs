@@ -100,7 +100,7 @@ impl Place {
 
     /// Everything that can be seen of the store, as text.
     pub(crate) fn dump(&self) -> String {
-        dump(&Store::Rocks(self.rocks()))
+        dump(&self.rocks())
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn content_id(raw: u64) -> ContentId {
 /// Users up to here are looked at for a profile and reactions.
 const DUMPED_USERS: u64 = 300;
 
-fn dump(store: &Store) -> String {
+fn dump(store: &dyn Store) -> String {
     let mut text = String::new();
     let users = store.users_after(None, 100_000).expect("users");
     for &user in &users {

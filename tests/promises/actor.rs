@@ -340,9 +340,9 @@ impl Actor<'_> {
         match self.part.random.below(60) {
             0 => self.round.feed.store().compact().map_err(|e| format!("compaction fails: {e}"))?,
             1..40 if !self.rough => self.round.candidates.name(Candidate::Inbox(reader)),
-            1..8 => trim(self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
-            8..11 => evict(self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID))?,
-            11..16 => archive(self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID), 50)?,
+            1..8 => trim(&**self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
+            8..11 => evict(&**self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID))?,
+            11..16 => archive(&**self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID), 50)?,
             16..30 => self.round.candidates.name(Candidate::Outbox(reader)),
             _ => self.round.candidates.name(Candidate::Inbox(reader)),
         }

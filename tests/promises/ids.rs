@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
+use crate::double::Double;
 use tideline::backlog::Backlog;
 use tideline::clock::now;
 use tideline::config::Config;
 use tideline::feed::Feed;
 use tideline::live::Live;
 use tideline::model::{Content, ContentId, Cursor, EventKind, Publish, Stamp, UserId};
-use tideline::store::memory::Memory;
 use tideline::store::{Batch, Store};
 
 use super::shape::ANY;
 
 #[test]
 fn made_ids_that_are_taken_are_left_behind() {
-    let store = Arc::new(Store::Memory(Memory::new()));
+    let store: Arc<dyn Store> = Arc::new(Double::new());
     // A time far ahead, at which all that is given stays.
     let at = now() + 86_400_000;
     let stamp = Stamp { number: 1, kind: EventKind::Publish, given: true, logged: at, top: at };

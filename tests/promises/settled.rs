@@ -42,7 +42,7 @@ pub(crate) fn check_settled(system: &System, right: &impl Right) -> Result<(), S
 fn check_inbox(system: &System, right: &impl Right, reader: UserId) -> Result<(), String> {
     let store = system.store();
     let failed = |e| format!("a read fails: {e}");
-    let (rows, floor) = inbox(store, reader)?;
+    let (rows, floor) = inbox(&**store, reader)?;
     ensure_eq!(system.backlog().unsettled(reader), Vec::<UserId>::new(), "unsettled pairs of {reader}");
     for (cursor, author) in &rows {
         ensure!(right.follows(reader, *author), "inbox of {reader} has {cursor} of {author}, not followed");

@@ -95,7 +95,7 @@ fn every_step_is_right() -> Result<(), String> {
         ensure_eq!(list(&cut)?, listed, "list of the topic after write {number}, of {before} to {}", ends.len());
         if number == before - 1 || number == ends.len() - 1 {
             for reader in [TRIMMED, SETTLED] {
-                let has_floor = inbox(cut.store(), user(reader))?.1.is_some();
+                let has_floor = inbox(&**cut.store(), user(reader))?.1.is_some();
                 ensure_eq!(has_floor, number >= before, "whether {reader} has a floor after write {number}");
             }
         }
@@ -128,7 +128,7 @@ fn relate(feed: &Feed, reader: u64, follow: &[u64], unfollow: &[u64]) -> Result<
 
 fn wait_for_floor(system: &System) -> Result<(), String> {
     let until = Instant::now() + PATIENCE;
-    while inbox(system.store(), user(TRIMMED))?.1.is_none() {
+    while inbox(&**system.store(), user(TRIMMED))?.1.is_none() {
         ensure!(Instant::now() < until, "there is no trim in time");
         thread::sleep(Duration::from_millis(1));
     }

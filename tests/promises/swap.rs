@@ -68,7 +68,7 @@ fn run_round(kind: Kind, config: &Config, seed: u64) -> Result<(), String> {
         }
         threads.push(scope.spawn(|| {
             while goes_on() {
-                trim(feed.store(), user(READER), config.timeline.inbox_limit, 0)?;
+                trim(&**feed.store(), user(READER), config.timeline.inbox_limit, 0)?;
                 thread::sleep(Duration::from_millis(1));
             }
             Ok(())

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::double::Double;
 use tideline::backlog::Backlog;
 use tideline::config::{Config, Durability};
 use tideline::feed::Feed;
 use tideline::live::Live;
 use tideline::store::Store;
-use tideline::store::memory::Memory;
 use tideline::store::rocks::{Options, Rocks};
 use tideline::worker::{Candidates, Workers};
 
@@ -37,13 +37,13 @@ impl System {
         let dir = (kind == Kind::Rocks).then(temp_dir);
         let store = match &dir {
             Some(dir) => open(dir.path(), &config, &candidates),
-            None => Store::Memory(Memory::new()),
+            None => Arc::new(Double::new()),
         };
-        let feed = assemble(Arc::new(store), &config);
+        let feed = assemble(store, &config);
         Self { config, feed, workers: None, candidates, dir }
     }
 
-    pub(crate) fn store(&self) -> &Arc<Store> {
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
         self.feed.store()
     }
 
@@ -113,7 +113,7 @@ impl System {
         let dir = copy_live(self.dir.as_ref().expect("on disk").path()).expect("at rest");
         cut_log(dir.path(), bytes);
         let candidates = Candidates::default();
-        let feed = assemble(Arc::new(open(dir.path(), &self.config, &candidates)), &self.config);
+        let feed = assemble(open(dir.path(), &self.config, &candidates), &self.config);
         Self { config: self.config.clone(), feed, workers: None, candidates, dir: Some(dir) }
     }
 
@@ -121,16 +121,17 @@ impl System {
     fn restart(&mut self, other: impl FnOnce(&Path, &mut Option<Workers>) -> Option<TempDir>) {
         let replacement = self.dir.as_ref().and_then(|dir| other(dir.path(), &mut self.workers));
         self.stop();
-        let empty = assemble(Arc::new(Store::Memory(Memory::new())), &self.config);
+        let empty = assemble(Arc::new(Double::new()), &self.config);
         let feed = std::mem::replace(&mut self.feed, empty);
         let store = Arc::clone(feed.store());
         drop(feed);
         let store = match &self.dir {
             None => store,
             Some(dir) => {
-                drop(Arc::try_unwrap(store).expect("nobody else has the store"));
+                assert_eq!(Arc::strong_count(&store), 1, "nobody else has the store");
+                drop(store);
                 let dir = replacement.as_ref().unwrap_or(dir);
-                Arc::new(open(dir.path(), &self.config, &self.candidates))
+                open(dir.path(), &self.config, &self.candidates)
             }
         };
         self.dir = replacement.or(self.dir.take());
@@ -142,7 +143,7 @@ pub(crate) fn temp_dir() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Store {
+fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> {
     let options = Options {
         sync: config.storage.durability == Durability::Sync,
         block_cache: 1 << 20,
@@ -152,10 +153,10 @@ fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Store {
         listeners: candidates.listeners(&config.content),
         ..Options::new(dir)
     };
-    Store::Rocks(Rocks::open(&options).expect("the directory opens"))
+    Arc::new(Rocks::open(&options).expect("the directory opens"))
 }
 
-fn assemble(store: Arc<Store>, config: &Config) -> Arc<Feed> {
+fn assemble(store: Arc<dyn Store>, config: &Config) -> Arc<Feed> {
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
     backlog.restore(store.jobs().expect("jobs"));
     Arc::new(Feed::new(store, backlog, Arc::new(Live::new(60_000)), config).expect("events"))

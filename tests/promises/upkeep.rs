@@ -13,7 +13,7 @@ use super::ops::Place;
 pub(crate) type Inbox = (Vec<(Cursor, UserId)>, Option<Cursor>);
 
 /// Reads an inbox.
-pub(crate) fn inbox(store: &Store, reader: UserId) -> Result<Inbox, String> {
+pub(crate) fn inbox(store: &dyn Store, reader: UserId) -> Result<Inbox, String> {
     let mut rows = Vec::new();
     let floor = store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
         rows.push((entry.cursor, entry.author));
@@ -23,7 +23,7 @@ pub(crate) fn inbox(store: &Store, reader: UserId) -> Result<Inbox, String> {
 }
 
 /// Raises a floor as a trim does: to the entry that is `beyond` places past the first too many.
-pub(crate) fn trim(store: &Store, reader: UserId, limit: usize, beyond: usize) -> Result<(), String> {
+pub(crate) fn trim(store: &dyn Store, reader: UserId, limit: usize, beyond: usize) -> Result<(), String> {
     match inbox(store, reader)?.0.get(limit + beyond) {
         Some((floor, _)) => store.raise_floor(reader, *floor).map_err(|e| format!("a floor cannot be raised: {e}")),
         None => Ok(()),
@@ -31,12 +31,12 @@ pub(crate) fn trim(store: &Store, reader: UserId, limit: usize, beyond: usize) -
 }
 
 /// Moves part of an outbox to the archive.
-pub(crate) fn archive(store: &Store, author: UserId, newest: Cursor, most: usize) -> Result<(), String> {
+pub(crate) fn archive(store: &dyn Store, author: UserId, newest: Cursor, most: usize) -> Result<(), String> {
     store.archive_outbox(author, newest, most).map(|_| ()).map_err(|e| format!("an outbox cannot be archived: {e}"))
 }
 
 /// Moves part of the list of a topic to the archive.
-pub(crate) fn archive_topic(store: &Store, topic: &str, newest: Cursor, most: usize) -> Result<(), String> {
+pub(crate) fn archive_topic(store: &dyn Store, topic: &str, newest: Cursor, most: usize) -> Result<(), String> {
     let moved = store.topic(topic, Tier::Disk).and_then(|topic| match topic {
         Some(topic) => store.archive_topic(topic, newest, most),
         None => Ok(0),
@@ -45,13 +45,13 @@ pub(crate) fn archive_topic(store: &Store, topic: &str, newest: Cursor, most: us
 }
 
 /// Drops an inbox whatever was seen of its user.
-pub(crate) fn evict(store: &Store, reader: UserId, floor: Cursor) -> Result<(), String> {
+pub(crate) fn evict(store: &dyn Store, reader: UserId, floor: Cursor) -> Result<(), String> {
     store.evict(reader, MAX_MILLIS, floor).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
 }
 
 impl Case {
     pub(crate) fn trim(&self, raw: u64, beyond: usize) -> Result<(), String> {
-        trim(self.system.store(), user(raw), self.system.config.timeline.inbox_limit, beyond)
+        trim(&**self.system.store(), user(raw), self.system.config.timeline.inbox_limit, beyond)
     }
 
     pub(crate) fn raise_floor(&self, raw: u64, place: Place) -> Result<(), String> {
@@ -60,15 +60,15 @@ impl Case {
     }
 
     pub(crate) fn archive(&self, raw: u64, place: Place, most: usize) -> Result<(), String> {
-        archive(self.system.store(), user(raw), self.cursor(place), most)
+        archive(&**self.system.store(), user(raw), self.cursor(place), most)
     }
 
     pub(crate) fn archive_topic(&self, topic: &str, place: Place, most: usize) -> Result<(), String> {
-        archive_topic(self.system.store(), topic, self.cursor(place), most)
+        archive_topic(&**self.system.store(), topic, self.cursor(place), most)
     }
 
     pub(crate) fn evict(&self, raw: u64, place: Place) -> Result<(), String> {
-        evict(self.system.store(), user(raw), self.cursor(place))
+        evict(&**self.system.store(), user(raw), self.cursor(place))
     }
 
     pub(crate) fn compact(&self) -> Result<(), String> {

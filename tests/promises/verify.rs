@@ -1,5 +1,6 @@
 //! `verify` while everything changes: it finds nothing where nothing is wrong, and what is wrong every time.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -7,7 +8,8 @@ use std::time::Duration;
 use tideline::config::Config;
 use tideline::feed::Feed;
 use tideline::model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
-use tideline::store::{Store, Tier};
+use tideline::store::Tier;
+use tideline::store::rocks::Rocks;
 
 use super::names::{place, user};
 use super::seed::{Random, scaled, seed};
@@ -68,7 +70,8 @@ pub(crate) fn run() {
 
 /// A sound inbox, one row too few, both, one row too many, and a sound one again.
 fn check(feed: &Feed, calls: &AtomicU64) {
-    let Store::Rocks(rocks) = &**feed.store() else { panic!("on disk") };
+    let store: &dyn Any = &**feed.store();
+    let rocks: &Rocks = store.downcast_ref().expect("on disk");
     let reader = user(READER);
     let lost = |n: u64| Entry { cursor: place(2 * n, n), author: user(QUIET) };
     let added = Entry { cursor: place(101, 1_000_000), author: user(QUIET) };

@@ -14,13 +14,13 @@ use shuttle::thread;
 use crate::backlog::Backlog;
 use crate::clock;
 use crate::config::{Config, Duration};
+use crate::double::Double;
 use crate::feed::Feed;
 use crate::live::{Item, Kind, Live, Stream};
 use crate::model::{Barrier, Draft};
 use crate::promises::names::user;
 use crate::run::{careful, random};
 use crate::store::{Change, Store, Tier};
-use crate::world::Wrong;
 
 const READER: u64 = 1;
 /// Followed from the beginning on, and to the end.
@@ -47,7 +47,7 @@ enum Late {
 
 struct Town {
     feed: Feed,
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     live: Arc<Live>,
     late: Late,
     /// Threads that change something still.
@@ -62,7 +62,7 @@ impl Town {
         let mut config = Config::default();
         config.content.max_ahead = Duration::from_millis(1 << 40);
         let live = Arc::new(Live::new(1 << 40));
-        let store = Arc::new(Store::new(Wrong::Nothing));
+        let store: Arc<dyn Store> = Arc::new(Double::new());
         let feed =
             Feed::new(Arc::clone(&store), Arc::new(Backlog::new(1000)), Arc::clone(&live), &config).expect("events");
         Self { feed, store, live, late, changing: AtomicUsize::new(0), delivering: AtomicUsize::new(1) }

@@ -2,6 +2,7 @@
 
 use libtest_mimic::Trial;
 
+use crate::double::Fault;
 use crate::promises::names::place;
 use crate::run::Scenario;
 use crate::world::{Settings, Wrong};
@@ -243,18 +244,18 @@ const POLL: Scenario = Scenario {
 pub(crate) fn all() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, scenario, wrongs) in [
-        ("publish", PUBLISH, &[Wrong::InboxBeforePending, Wrong::FinishBeforeDeliver][..]),
+        ("publish", PUBLISH, &[Wrong::InStore(Fault::InboxBeforePending), Wrong::FinishBeforeDeliver][..]),
         ("refollow", REFOLLOW, &[Wrong::FinishBeforeSettle]),
-        ("unfollow", UNFOLLOW, &[Wrong::LanePerJob]),
+        ("unfollow", UNFOLLOW, &[Wrong::InStore(Fault::LanePerJob)]),
         ("swap", SWAP, &[Wrong::UnsettleAfterWrite, Wrong::FinishBeforeSettle]),
         ("lapse", LAPSE, &[]),
-        ("return", RETURN, &[Wrong::ReturningSkipped]),
+        ("return", RETURN, &[Wrong::InStore(Fault::ReturningSkipped)]),
         ("returned", RETURNED, &[Wrong::ActiveBeforeUnsettled]),
         ("evict", EVICT, &[]),
         ("evicted", EVICTED, &[Wrong::ActiveBeforeUnsettled]),
         ("restore", RESTORE, &[]),
         ("load", LOAD, &[]),
-        ("poll", POLL, &[Wrong::ToldBeforeWritten]),
+        ("poll", POLL, &[Wrong::InStore(Fault::ToldBeforeWritten)]),
     ] {
         let holds = scenario.clone();
         trials.push(Trial::test(format!("{name} holds"), move || {

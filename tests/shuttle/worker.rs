@@ -43,7 +43,7 @@ use fan_out::FanOut;
 /// What the sources name as `super::Context`.
 #[derive(Debug)]
 pub(crate) struct Context {
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     backlog: Arc<Backlog>,
     live: Arc<Live>,
     config: Config,
@@ -58,7 +58,13 @@ fn slack(limit: usize) -> usize {
 }
 
 impl Context {
-    pub(crate) fn new(store: Arc<Store>, backlog: Arc<Backlog>, live: Arc<Live>, config: Config, wrong: Wrong) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        backlog: Arc<Backlog>,
+        live: Arc<Live>,
+        config: Config,
+        wrong: Wrong,
+    ) -> Self {
         let (help, wanted) = bounded(2);
         Self { store, backlog, live, config, help, wanted, tally: Tally, wrong }
     }

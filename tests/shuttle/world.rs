@@ -7,6 +7,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backlog::Backlog;
 use crate::config::{Config, Duration};
+use crate::double::{Double, Fault};
 use crate::feed::Feed;
 use crate::live::Live;
 use crate::model::{ContentId, Cursor, Millis, UserId};
@@ -19,14 +20,11 @@ use crate::{actors::Actor, clock};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
     Nothing,
-    InboxBeforePending,
+    InStore(Fault),
     FinishBeforeDeliver,
     FinishBeforeSettle,
     UnsettleAfterWrite,
     ActiveBeforeUnsettled,
-    ReturningSkipped,
-    LanePerJob,
-    ToldBeforeWritten,
 }
 
 /// The settings of a scenario.
@@ -39,7 +37,7 @@ pub(crate) struct Settings {
 }
 
 pub(crate) struct World {
-    pub(crate) store: Arc<Store>,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) backlog: Arc<Backlog>,
     pub(crate) feed: Feed,
     pub(crate) ticks: Clock,
@@ -62,7 +60,10 @@ const LONG: Millis = 1 << 40;
 impl World {
     fn new(settings: Settings, wrong: Wrong) -> Self {
         clock::reset();
-        let store = Arc::new(Store::new(wrong));
+        let store: Arc<dyn Store> = Arc::new(match wrong {
+            Wrong::InStore(fault) => Double::with(fault),
+            _ => Double::new(),
+        });
         let backlog = Arc::new(Backlog::new(1000));
         let mut config = Config::default();
         config.timeline.active_for = Duration::from_millis(settings.active_for);

@@ -7,39 +7,39 @@ use tideline::store::{Split, Store, Tier, Touched};
 
 use super::support::{job_now, jobs, lane_of, user, users};
 
-fn activity(store: &Store, who: u64) -> Activity {
+fn activity(store: &dyn Store, who: u64) -> Activity {
     store.activity(user(who), Tier::Disk).expect("reads")
 }
 
-fn inbox_floor(store: &Store, who: u64) -> Option<Cursor> {
+fn inbox_floor(store: &dyn Store, who: u64) -> Option<Cursor> {
     let visit = &mut |_| ControlFlow::Break(());
     store.inbox(user(who), Span::ALL, Order::NewestFirst, Tier::Disk, visit).expect("reads")
 }
 
-fn touch(store: &Store, who: u64, now: u64) -> Touched {
+fn touch(store: &dyn Store, who: u64, now: u64) -> Touched {
     store.touch(user(who), now).expect("touches")
 }
 
 /// Makes a user active, last seen at a time.
-fn activate(store: &Store, who: u64, now: u64) {
+fn activate(store: &dyn Store, who: u64, now: u64) {
     let job = touch(store, who, now).job.expect("was dormant");
     assert_eq!(store.rebuild(job.id, user(who), &[]).expect("rebuilds"), []);
     assert_eq!(activity(store, who), Activity::Active { seen: now });
 }
 
-fn split(store: &Store, who: &[u64], seen_since: u64) -> (Vec<u64>, Vec<u64>) {
+fn split(store: &dyn Store, who: &[u64], seen_since: u64) -> (Vec<u64>, Vec<u64>) {
     let Split { active, lapsed } = store.split_active(&users(who.iter().copied()), seen_since).expect("splits");
     let raw = |users: Vec<tideline::model::UserId>| users.into_iter().map(|user| user.get()).collect();
     (raw(active), raw(lapsed))
 }
 
-fn everybody_is_dormant_at_first(store: &Store) {
+fn everybody_is_dormant_at_first(store: &dyn Store) {
     assert_eq!(activity(store, 1), Activity::default());
     assert_eq!(activity(store, u64::MAX >> 1), Activity::default());
     assert_eq!(jobs(store), []);
 }
 
-fn who_is_touched_returns_and_gets_a_rebuild(store: &Store) {
+fn who_is_touched_returns_and_gets_a_rebuild(store: &dyn Store) {
     let touched = touch(store, 1, 100);
     let job = touched.job.expect("a job");
     assert_eq!(touched.activity, Activity::Returning { seen: 100, empty: false, rebuild: job.id.seq });
@@ -50,7 +50,7 @@ fn who_is_touched_returns_and_gets_a_rebuild(store: &Store) {
     assert_eq!(activity(store, 2), Activity::default());
 }
 
-fn a_second_touch_makes_no_second_rebuild(store: &Store) {
+fn a_second_touch_makes_no_second_rebuild(store: &dyn Store) {
     let first = touch(store, 1, 100);
     for now in [100, 150, 120] {
         assert_eq!(touch(store, 1, now).job, None);
@@ -58,7 +58,7 @@ fn a_second_touch_makes_no_second_rebuild(store: &Store) {
     assert_eq!(jobs(store), [first.job.expect("a job")]);
 }
 
-fn the_last_time_seen_only_rises(store: &Store) {
+fn the_last_time_seen_only_rises(store: &dyn Store) {
     for (now, want) in [(100, 100), (150, 150), (120, 150), (0, 150), (151, 151)] {
         assert_eq!(touch(store, 1, now).activity.seen(), Some(want));
         assert!(!activity(store, 1).is_active());
@@ -71,13 +71,13 @@ fn the_last_time_seen_only_rises(store: &Store) {
     }
 }
 
-fn the_dormant_are_in_neither_part(store: &Store) {
+fn the_dormant_are_in_neither_part(store: &dyn Store) {
     assert_eq!(split(store, &[1, 2], 0), (vec![], vec![]));
     assert_eq!(split(store, &[], 0), (vec![], vec![]));
     assert_eq!(activity(store, 1), Activity::default());
 }
 
-fn the_active_and_the_returning_get_partial_pushes(store: &Store) {
+fn the_active_and_the_returning_get_partial_pushes(store: &dyn Store) {
     activate(store, 1, 100);
     touch(store, 2, 100);
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![1, 2], vec![]));
@@ -85,7 +85,7 @@ fn the_active_and_the_returning_get_partial_pushes(store: &Store) {
     assert_eq!((activity(store, 2).seen(), activity(store, 2).is_active()), (Some(100), false));
 }
 
-fn both_parts_keep_the_order_given(store: &Store) {
+fn both_parts_keep_the_order_given(store: &dyn Store) {
     for who in 1..=6 {
         activate(store, who, if who % 2 == 0 { 50 } else { 100 });
     }
@@ -93,7 +93,7 @@ fn both_parts_keep_the_order_given(store: &Store) {
     assert_eq!(activity(store, 4), Activity::Active { seen: 50 }, "was not asked about");
 }
 
-fn who_was_last_seen_before_the_time_lapses(store: &Store) {
+fn who_was_last_seen_before_the_time_lapses(store: &dyn Store) {
     activate(store, 1, 99);
     touch(store, 2, 99);
     activate(store, 3, 100);
@@ -105,7 +105,7 @@ fn who_was_last_seen_before_the_time_lapses(store: &Store) {
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![3], vec![]));
 }
 
-fn who_lapsed_returns_like_the_first_time(store: &Store) {
+fn who_lapsed_returns_like_the_first_time(store: &dyn Store) {
     activate(store, 1, 50);
     split(store, &[1], 100);
     let touched = touch(store, 1, 20);
@@ -115,7 +115,7 @@ fn who_lapsed_returns_like_the_first_time(store: &Store) {
     assert_eq!(jobs(store), [job]);
 }
 
-fn a_rebuild_makes_settle_jobs_and_the_user_active(store: &Store) {
+fn a_rebuild_makes_settle_jobs_and_the_user_active(store: &dyn Store) {
     let rebuild = touch(store, 1, 100).job.expect("a job");
     touch(store, 1, 120);
     let made = store.rebuild(rebuild.id, user(1), &users([9, 5, 7])).expect("rebuilds");
@@ -131,20 +131,20 @@ fn a_rebuild_makes_settle_jobs_and_the_user_active(store: &Store) {
     assert_eq!(activity(store, 1), Activity::Active { seen: 120 });
 }
 
-fn a_rebuild_without_authors_only_activates(store: &Store) {
+fn a_rebuild_without_authors_only_activates(store: &dyn Store) {
     let rebuild = touch(store, 1, 100).job.expect("a job");
     assert_eq!(store.rebuild(rebuild.id, user(1), &[]).expect("rebuilds"), []);
     assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Active { seen: 100 }));
 }
 
-fn a_rebuild_of_who_lapsed_meanwhile_only_ends(store: &Store) {
+fn a_rebuild_of_who_lapsed_meanwhile_only_ends(store: &dyn Store) {
     let rebuild = touch(store, 1, 50).job.expect("a job");
     split(store, &[1], 100);
     assert_eq!(store.rebuild(rebuild.id, user(1), &users([2, 3])).expect("rebuilds"), []);
     assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Dormant { seen: Some(50) }));
 }
 
-fn a_rebuild_of_an_earlier_return_only_ends(store: &Store) {
+fn a_rebuild_of_an_earlier_return_only_ends(store: &dyn Store) {
     let first = touch(store, 1, 50).job.expect("a job");
     split(store, &[1], 100);
     let second = touch(store, 1, 200).job.expect("a job");
@@ -156,7 +156,7 @@ fn a_rebuild_of_an_earlier_return_only_ends(store: &Store) {
     assert_eq!((jobs(store), activity(store, 1)), (made, Activity::Active { seen: 200 }));
 }
 
-fn who_is_met_is_idle_after_a_while(store: &Store) {
+fn who_is_met_is_idle_after_a_while(store: &dyn Store) {
     store.meet(user(1), 100).expect("meets");
     store.meet(user(1), 200).expect("meets");
     assert_eq!(activity(store, 1), Activity::Dormant { seen: Some(100) }, "the first time counts");
@@ -175,7 +175,7 @@ fn who_is_met_is_idle_after_a_while(store: &Store) {
     assert_eq!(idle(None, 10, 50), (vec![], None));
 }
 
-fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &Store) {
+fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &dyn Store) {
     let floor = Cursor { at: 500, id: ContentId::MIN };
     activate(store, 1, 100);
     assert!(!store.evict(user(1), 100, floor).expect("evicts"), "seen since");
@@ -201,7 +201,7 @@ fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &Store) {
     assert_eq!(inbox_floor(store, 1), Some(floor), "floors only rise");
 }
 
-fn who_lapses_before_the_rebuild_is_evicted_still(store: &Store) {
+fn who_lapses_before_the_rebuild_is_evicted_still(store: &dyn Store) {
     activate(store, 1, 100);
     store.evict(user(1), 101, Cursor::OLDEST).expect("evicts");
     touch(store, 1, 200);
@@ -210,7 +210,7 @@ fn who_lapses_before_the_rebuild_is_evicted_still(store: &Store) {
     assert_eq!(store.not_evicted(users([1])).expect("reads"), []);
 }
 
-fn many_are_split_at_once(store: &Store) {
+fn many_are_split_at_once(store: &dyn Store) {
     let everybody: Vec<u64> = (1..=1000).collect();
     for who in everybody.iter().copied().filter(|who| who % 4 != 0) {
         touch(store, who, who % 4 * 100);

@@ -8,11 +8,11 @@ use super::support::{BOTH_ORDERS, MANY, expected, follow, relation, spans, unfol
 
 const BOTH: [Barrier; 2] = [Barrier::Mute, Barrier::Hide];
 
-fn set(store: &Store, who: u64, target: u64, barrier: Barrier, since: Option<u64>) -> Relation {
+fn set(store: &dyn Store, who: u64, target: u64, barrier: Barrier, since: Option<u64>) -> Relation {
     store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets")
 }
 
-fn authors(store: &Store, reader: u64) -> Vec<u64> {
+fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
     let authors = store.authors(user(reader), Tier::Disk).expect("reads");
     // The same of any users, in any order.
     let asked: Vec<_> = (1..=9).map(user).chain(authors.iter().rev().copied()).collect();
@@ -28,7 +28,7 @@ fn side(barrier: Barrier) -> Side {
     }
 }
 
-fn a_barrier_stands_until_it_is_lifted(store: &Store) {
+fn a_barrier_stands_until_it_is_lifted(store: &dyn Store) {
     for barrier in BOTH {
         let none = Relation::none(user(1), user(2));
         let raised = none.with_barrier(barrier, Some(10));
@@ -44,7 +44,7 @@ fn a_barrier_stands_until_it_is_lifted(store: &Store) {
     }
 }
 
-fn the_two_kinds_and_follows_do_not_mix(store: &Store) {
+fn the_two_kinds_and_follows_do_not_mix(store: &dyn Store) {
     follow(store, 1, 2, 5);
     set(store, 1, 2, Barrier::Mute, Some(10));
     set(store, 1, 2, Barrier::Hide, Some(20));
@@ -64,7 +64,7 @@ fn the_two_kinds_and_follows_do_not_mix(store: &Store) {
     assert_eq!(related[0].relation, Relation { following_since: Some(7), ..hidden });
 }
 
-fn authors_are_those_whom_the_reader_is_shown(store: &Store) {
+fn authors_are_those_whom_the_reader_is_shown(store: &dyn Store) {
     for target in [2, 3, 4, 5] {
         follow(store, 1, target, target);
     }
@@ -90,7 +90,7 @@ fn authors_are_those_whom_the_reader_is_shown(store: &Store) {
     assert!(authors(store, 9).is_empty());
 }
 
-fn many_barriers_hide_the_same_as_few(store: &Store) {
+fn many_barriers_hide_the_same_as_few(store: &dyn Store) {
     for target in [20, 30, 40] {
         follow(store, 1, target, target);
     }
@@ -106,7 +106,7 @@ fn many_barriers_hide_the_same_as_few(store: &Store) {
     }
 }
 
-fn no_more_than_the_limit(store: &Store) {
+fn no_more_than_the_limit(store: &dyn Store) {
     for barrier in BOTH {
         let raise = |target: u64, limit| store.set_barrier(user(1), user(target), barrier, Some(target), limit);
         let refused = |target, limit| match raise(target, limit) {
@@ -129,7 +129,7 @@ fn no_more_than_the_limit(store: &Store) {
     }
 }
 
-fn both_are_listed_by_time_within_bounds(store: &Store) {
+fn both_are_listed_by_time_within_bounds(store: &dyn Store) {
     let at = |since, id| UserCursor { at: since, id: user(id) };
     let places = [at(0, 2), at(10, 255), at(10, 256), at(10, 257), at(20, 3), at(30, 65_536), at(30, 4)];
     for barrier in BOTH {
@@ -152,7 +152,7 @@ fn both_are_listed_by_time_within_bounds(store: &Store) {
     }
 }
 
-fn lists_by_id_go_on_after_any_user(store: &Store) {
+fn lists_by_id_go_on_after_any_user(store: &dyn Store) {
     for other in [2, 255, 256] {
         set(store, 1, other, Barrier::Hide, Some(other));
         set(store, other, 1, Barrier::Hide, Some(other));

@@ -11,70 +11,70 @@ fn text(text: &str) -> Edit {
     Edit { text: Some(Some(text.to_owned())), ..Edit::default() }
 }
 
-fn an_edit_sets_its_fields_and_leaves_the_others(store: &Store) {
+fn an_edit_sets_its_fields_and_leaves_the_others(store: &dyn Store) {
     let before = Content { extra: Some("{}".to_owned()), topics: vec!["t".to_owned()], ..post(10, 1, 100) };
     publish(store, before.clone());
-    let edited = store.edit(item(10), &text("new"), 200).expect("edits");
+    let edited = store.edit(item(10), &text("new"), 200.into()).expect("edits");
     let after = Content { text: Some("new".to_owned()), edited_at: Some(200), ..before };
     assert_eq!(edited, Some(after.clone()));
     assert_eq!(content(store, 10), Some(after.clone()));
 
     let media = r#"[{"type":"a","url":"b"}]"#.to_owned();
     let edit = Edit { text: None, media: Some(media.clone()), extra: Some(Some("{\"k\":1}".to_owned())) };
-    store.edit(item(10), &edit, 300).expect("edits");
+    store.edit(item(10), &edit, 300.into()).expect("edits");
     let after = Content { media, extra: Some("{\"k\":1}".to_owned()), edited_at: Some(300), ..after };
     assert_eq!(content(store, 10), Some(after));
 }
 
-fn an_edit_can_clear_fields(store: &Store) {
+fn an_edit_can_clear_fields(store: &dyn Store) {
     let before = Content { extra: Some("{}".to_owned()), ..post(10, 1, 100) };
     publish(store, before.clone());
     let edit = Edit { text: Some(None), media: None, extra: Some(None) };
     let after = Content { text: None, extra: None, edited_at: Some(200), ..before };
-    assert_eq!(store.edit(item(10), &edit, 200).expect("edits"), Some(after.clone()));
+    assert_eq!(store.edit(item(10), &edit, 200.into()).expect("edits"), Some(after.clone()));
     assert_eq!(content(store, 10), Some(after));
 }
 
-fn an_empty_edit_only_gains_the_time(store: &Store) {
+fn an_empty_edit_only_gains_the_time(store: &dyn Store) {
     publish_post(store, 10, 1, 100);
     let after = Content { edited_at: Some(200), ..post(10, 1, 100) };
-    assert_eq!(store.edit(item(10), &Edit::default(), 200).expect("edits"), Some(after.clone()));
+    assert_eq!(store.edit(item(10), &Edit::default(), 200.into()).expect("edits"), Some(after.clone()));
     assert_eq!(content(store, 10), Some(after));
 }
 
-fn an_edit_makes_no_job_and_moves_nothing(store: &Store) {
+fn an_edit_makes_no_job_and_moves_nothing(store: &dyn Store) {
     push(store, 10, 1, 100, &[user(2)]);
-    store.edit(item(10), &text("new"), 200).expect("edits");
+    store.edit(item(10), &text("new"), 200.into()).expect("edits");
     assert_eq!(jobs(store), []);
     assert_eq!(outbox(store, 1), [entry(1, 100, 10)]);
     assert_eq!(inbox(store, 2), [entry(1, 100, 10)]);
 }
 
-fn what_is_not_broadcast_can_be_edited(store: &Store) {
+fn what_is_not_broadcast_can_be_edited(store: &dyn Store) {
     publish(store, Content { broadcast: false, ..post(10, 1, 100) });
-    assert!(store.edit(item(10), &text("new"), 200).expect("edits").is_some());
+    assert!(store.edit(item(10), &text("new"), 200.into()).expect("edits").is_some());
     assert_eq!(outbox(store, 1), []);
 }
 
-fn what_is_not_there_cannot_be_edited(store: &Store) {
-    assert_eq!(store.edit(item(10), &text("new"), 200).expect("edits"), None);
+fn what_is_not_there_cannot_be_edited(store: &dyn Store) {
+    assert_eq!(store.edit(item(10), &text("new"), 200.into()).expect("edits"), None);
     assert_eq!(content(store, 10), None);
 }
 
-fn what_is_deleted_cannot_be_edited(store: &Store) {
+fn what_is_deleted_cannot_be_edited(store: &dyn Store) {
     publish_post(store, 10, 1, 100);
-    store.delete(item(10), 150).expect("deletes");
-    assert_eq!(store.edit(item(10), &text("new"), 200).expect("edits"), None);
+    store.delete(item(10), 150.into()).expect("deletes");
+    assert_eq!(store.edit(item(10), &text("new"), 200.into()).expect("edits"), None);
     assert_eq!(content(store, 10), None);
     assert!(is_deleted(store, 10));
 }
 
-fn a_delete_takes_content_and_outbox_row(store: &Store) {
+fn a_delete_takes_content_and_outbox_row(store: &dyn Store) {
     for id in [9, 10, 11] {
         publish_post(store, id, 1, 100);
     }
     publish_post(store, 12, 2, 100);
-    assert!(store.delete(item(10), 200).expect("deletes"));
+    assert!(store.delete(item(10), 200.into()).expect("deletes"));
     assert_eq!(content(store, 10), None);
     assert!(is_deleted(store, 10));
     assert_eq!(ids(&outbox(store, 1)), [11, 9]);
@@ -84,11 +84,11 @@ fn a_delete_takes_content_and_outbox_row(store: &Store) {
     }
 }
 
-fn a_delete_leaves_inboxes_and_makes_no_job(store: &Store) {
+fn a_delete_leaves_inboxes_and_makes_no_job(store: &dyn Store) {
     push(store, 10, 1, 100, &[user(2), user(3)]);
     let waiting = publish_post(store, 11, 1, 110);
-    store.delete(item(10), 200).expect("deletes");
-    store.delete(item(11), 200).expect("deletes");
+    store.delete(item(10), 200.into()).expect("deletes");
+    store.delete(item(11), 200.into()).expect("deletes");
     assert_eq!(inbox(store, 2), [entry(1, 100, 10)]);
     assert_eq!(inbox(store, 3), [entry(1, 100, 10)]);
     assert_eq!(jobs(store), [waiting]);
@@ -98,40 +98,40 @@ fn a_delete_leaves_inboxes_and_makes_no_job(store: &Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn a_second_delete_does_nothing(store: &Store) {
+fn a_second_delete_does_nothing(store: &dyn Store) {
     publish_post(store, 10, 1, 100);
-    assert!(store.delete(item(10), 200).expect("deletes"));
-    assert!(!store.delete(item(10), 300).expect("deletes"));
+    assert!(store.delete(item(10), 200.into()).expect("deletes"));
+    assert!(!store.delete(item(10), 300.into()).expect("deletes"));
     assert!(is_deleted(store, 10));
 }
 
-fn what_is_not_there_cannot_be_deleted(store: &Store) {
-    assert!(!store.delete(item(10), 200).expect("deletes"));
+fn what_is_not_there_cannot_be_deleted(store: &dyn Store) {
+    assert!(!store.delete(item(10), 200.into()).expect("deletes"));
     assert!(!is_deleted(store, 10));
     // And nothing stands in the way of publishing it.
     publish_post(store, 10, 1, 100);
     assert!(content(store, 10).is_some());
 }
 
-fn what_is_not_broadcast_can_be_deleted(store: &Store) {
+fn what_is_not_broadcast_can_be_deleted(store: &dyn Store) {
     publish(store, Content { broadcast: false, ..post(10, 1, 100) });
-    assert!(store.delete(item(10), 200).expect("deletes"));
+    assert!(store.delete(item(10), 200.into()).expect("deletes"));
     assert_eq!(content(store, 10), None);
     assert!(is_deleted(store, 10));
 }
 
-fn an_edited_item_can_be_deleted(store: &Store) {
+fn an_edited_item_can_be_deleted(store: &dyn Store) {
     publish_post(store, 10, 1, 100);
-    store.edit(item(10), &text("new"), 200).expect("edits");
-    assert!(store.delete(item(10), 300).expect("deletes"));
+    store.edit(item(10), &text("new"), 200.into()).expect("edits");
+    assert!(store.delete(item(10), 300.into()).expect("deletes"));
     assert_eq!((content(store, 10), outbox(store, 1)), (None, Vec::new()));
 }
 
-fn contents_come_in_the_order_asked(store: &Store) {
+fn contents_come_in_the_order_asked(store: &dyn Store) {
     for id in 1..=5 {
         publish_post(store, id, 1, 100 - id);
     }
-    store.delete(item(2), 200).expect("deletes");
+    store.delete(item(2), 200.into()).expect("deletes");
     let asked = [5, 2, 1, 9, 3, 5].map(item);
     let found = store.contents(&asked, Tier::Disk).expect("reads");
     let found: Vec<_> = found.iter().map(|content| content.as_ref().map(|content| content.id.get())).collect();
@@ -139,17 +139,17 @@ fn contents_come_in_the_order_asked(store: &Store) {
     assert_eq!(store.deleted(&asked, Tier::Disk).expect("reads"), [false, true, false, false, false, false]);
 }
 
-fn nothing_asked_is_nothing_answered(store: &Store) {
+fn nothing_asked_is_nothing_answered(store: &dyn Store) {
     assert_eq!(store.contents(&[], Tier::Disk).expect("reads"), []);
     assert_eq!(store.deleted(&[], Tier::Disk).expect("reads"), [false; 0]);
 }
 
-fn many_are_looked_up_at_once(store: &Store) {
+fn many_are_looked_up_at_once(store: &dyn Store) {
     let items: Vec<_> = (1..=500).map(|id| super::support::timed(post(id, 1, id))).collect();
     let results = store.publish(&items, tideline::store::Batch::AllOrNone, &mut |_| ()).expect("publishes");
     assert!(results.iter().all(|result| matches!(result, Published::New(_))));
     for id in (5..=500).step_by(5) {
-        store.delete(item(id), 1000).expect("deletes");
+        store.delete(item(id), 1000.into()).expect("deletes");
     }
     let asked: Vec<_> = (1..=600).rev().map(item).collect();
     let found = store.contents(&asked, Tier::Disk).expect("reads");

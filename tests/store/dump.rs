@@ -62,7 +62,7 @@ pub(crate) fn without_job(activity: Activity) -> Activity {
 }
 
 /// Reads everything about `users` and `ids`.
-pub(crate) fn dump(store: &Store, users: &[UserId], ids: &[ContentId]) -> Dump {
+pub(crate) fn dump(store: &dyn Store, users: &[UserId], ids: &[ContentId]) -> Dump {
     let (all, newest, tier) = (1_000_000, Order::NewestFirst, Tier::Disk);
     let of_user = |user: &UserId| {
         let user = *user;

@@ -35,16 +35,16 @@ fn entries(authors: &[u64]) -> Vec<Entry> {
     pairs.zip(ids).map(|((at, author), id)| entry(author, at, id)).collect()
 }
 
-fn publish_all(store: &Store, entries: &[Entry]) {
+fn publish_all(store: &dyn Store, entries: &[Entry]) {
     let items: Vec<_> = entries.iter().map(|e| timed(post(e.cursor.id.get(), e.author.get(), e.cursor.at))).collect();
     store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
 }
 
-fn content_is_found_under_every_id(store: &Store) {
+fn content_is_found_under_every_id(store: &dyn Store) {
     let items: Vec<_> = NUMBERS.iter().map(|id| timed(post(*id, *id, *id))).collect();
     store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
-    store.delete(item(0xFF), 1).expect("deletes");
-    store.delete(item(MAX_ID), MAX_MILLIS).expect("deletes");
+    store.delete(item(0xFF), 1.into()).expect("deletes");
+    store.delete(item(MAX_ID), MAX_MILLIS.into()).expect("deletes");
     let ids: Vec<_> = NUMBERS.into_iter().map(item).collect();
     let found = store.contents(&ids, Tier::Disk).expect("reads");
     let deleted = store.deleted(&ids, Tier::Disk).expect("reads");
@@ -54,7 +54,7 @@ fn content_is_found_under_every_id(store: &Store) {
     }
 }
 
-fn outboxes_are_ordered_as_numbers(store: &Store) {
+fn outboxes_are_ordered_as_numbers(store: &dyn Store) {
     let all = entries(&NUMBERS);
     publish_all(store, &all);
     for round in 0..2 {
@@ -80,7 +80,7 @@ fn outboxes_are_ordered_as_numbers(store: &Store) {
     }
 }
 
-fn inboxes_are_ordered_as_numbers(store: &Store) {
+fn inboxes_are_ordered_as_numbers(store: &dyn Store) {
     let all = entries(&[1, 0xFF, MAX_ID]);
     publish_all(store, &all);
     let readers = users([1, 2, 0xFF, 0x100, MAX_ID - 1, MAX_ID]);
@@ -101,7 +101,7 @@ fn inboxes_are_ordered_as_numbers(store: &Store) {
     }
 }
 
-fn a_floor_can_be_anywhere(store: &Store) {
+fn a_floor_can_be_anywhere(store: &dyn Store) {
     let all = entries(&[1]);
     publish_all(store, &all);
     for job in jobs(store) {
@@ -122,7 +122,7 @@ fn a_floor_can_be_anywhere(store: &Store) {
     assert_eq!((inbox(store, MAX_ID).len(), inbox(store, 0x100).len()), (all.len(), 0));
 }
 
-fn the_graph_holds_every_id_and_time(store: &Store) {
+fn the_graph_holds_every_id_and_time(store: &dyn Store) {
     // Everybody follows everybody; `since` is the follower's number, so clashes abound.
     for who in NUMBERS {
         let changes: Vec<_> =
@@ -148,7 +148,7 @@ fn the_graph_holds_every_id_and_time(store: &Store) {
     }
 }
 
-fn the_latest_times_are_times(store: &Store) {
+fn the_latest_times_are_times(store: &dyn Store) {
     follow(store, 1, 2, MAX_MILLIS);
     follow(store, 2, 1, 0);
     let friends = store.members(user(2), Side::Friends, Span::ALL, BOTH_ORDERS[0], MANY, Tier::Disk).expect("reads");
@@ -161,7 +161,7 @@ fn the_latest_times_are_times(store: &Store) {
     assert_eq!(store.split_active(&users([2]), 1).expect("splits").lapsed, users([2]));
 }
 
-fn back_fill_reaches_the_oldest_and_the_newest(store: &Store) {
+fn back_fill_reaches_the_oldest_and_the_newest(store: &dyn Store) {
     let all = entries(&[MAX_ID]);
     publish_all(store, &all);
     follow_settled(store, 1, MAX_ID, 0);

@@ -17,20 +17,20 @@ fn stamped(content: Content, number: u64, kind: EventKind) -> Publish {
     Publish { stamp: Some(stamp(number, kind)), ..timed(content) }
 }
 
-fn publish(store: &Store, items: &[Publish], batch: Batch) -> Vec<Published> {
+fn publish(store: &dyn Store, items: &[Publish], batch: Batch) -> Vec<Published> {
     store.publish(items, batch, &mut |_| ()).expect("publishes")
 }
 
-fn all(store: &Store) -> Vec<Event> {
+fn all(store: &dyn Store) -> Vec<Event> {
     store.events(0, usize::MAX).expect("reads")
 }
 
 /// Numbers and kinds of all events.
-fn told(store: &Store) -> Vec<(u64, EventKind)> {
+fn told(store: &dyn Store) -> Vec<(u64, EventKind)> {
     all(store).iter().map(|event| (event.number, event.kind)).collect()
 }
 
-fn a_publish_has_its_event(store: &Store) {
+fn a_publish_has_its_event(store: &dyn Store) {
     assert!(!store.has_content().expect("reads") && all(store).is_empty());
     let quiet = Content { broadcast: false, ..post(11, 2, 50) };
     let items = [stamped(post(10, 1, 100), 5, EventKind::Publish), stamped(quiet.clone(), 7, EventKind::Publish)];
@@ -44,7 +44,7 @@ fn a_publish_has_its_event(store: &Store) {
     assert!(store.has_content().expect("reads"));
 }
 
-fn what_is_not_written_has_none(store: &Store) {
+fn what_is_not_written_has_none(store: &dyn Store) {
     publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
     let same = stamped(post(10, 1, 100), 2, EventKind::Publish);
     let taken = stamped(Content { fingerprint: 99, ..post(10, 1, 100) }, 3, EventKind::Publish);
@@ -66,7 +66,7 @@ fn what_is_not_written_has_none(store: &Store) {
     assert_eq!(told(store), [(1, EventKind::Publish), (4, EventKind::Publish)]);
 }
 
-fn every_change_of_an_item_has_its_event(store: &Store) {
+fn every_change_of_an_item_has_its_event(store: &dyn Store) {
     publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
     store.edit(item(10), &Edit::default(), moment(200, 2, EventKind::Edit)).expect("edits");
     assert!(store.delete(item(10), moment(300, 3, EventKind::Delete)).expect("deletes"));
@@ -76,12 +76,12 @@ fn every_change_of_an_item_has_its_event(store: &Store) {
         (1..).zip(kinds).map(|(number, kind)| stamp(number, kind).event(&post(10, 1, 100))).collect();
     assert_eq!(all(store), expected);
     // A change that nobody is told of.
-    store.edit(item(10), &Edit::default(), 400).expect("edits");
-    assert!(store.delete(item(10), 500).expect("deletes"));
+    store.edit(item(10), &Edit::default(), 400.into()).expect("edits");
+    assert!(store.delete(item(10), 500.into()).expect("deletes"));
     assert_eq!(all(store), expected);
 }
 
-fn a_gap_is_one_row_for_all_its_items(store: &Store) {
+fn a_gap_is_one_row_for_all_its_items(store: &dyn Store) {
     let items: Vec<_> = (1..=5).map(|id| stamped(post(id, 1, id), 9, EventKind::Gap)).collect();
     publish(store, &items, Batch::Each);
     assert_eq!(all(store), [stamp(9, EventKind::Gap).of_nothing()]);
@@ -91,7 +91,7 @@ fn a_gap_is_one_row_for_all_its_items(store: &Store) {
 }
 
 /// Publishes items whose events have these numbers, in this order.
-fn log(store: &Store, numbers: &[u64]) {
+fn log(store: &dyn Store, numbers: &[u64]) {
     for number in numbers {
         publish(store, &[stamped(post(*number, 1, 1), *number, EventKind::Publish)], Batch::AllOrNone);
     }
@@ -101,7 +101,7 @@ fn numbers(events: &[Event]) -> Vec<u64> {
     events.iter().map(|event| event.number).collect()
 }
 
-fn events_are_read_by_number(store: &Store) {
+fn events_are_read_by_number(store: &dyn Store) {
     log(store, &[3, 1, 300, 256, 255, 70_000]);
     let from = |from, limit| numbers(&store.events(from, limit).expect("reads"));
     assert_eq!(from(0, 99), [1, 3, 255, 256, 300, 70_000]);
@@ -110,7 +110,7 @@ fn events_are_read_by_number(store: &Store) {
     assert_eq!((newest(0), newest(2), newest(99)), (vec![], vec![300, 70_000], from(0, 99)));
 }
 
-fn the_oldest_can_go(store: &Store) {
+fn the_oldest_can_go(store: &dyn Store) {
     log(store, &[1, 2, 255, 256, 257]);
     for (from, left) in [(1, &[1, 2, 255, 256, 257][..]), (2, &[2, 255, 256, 257]), (256, &[256, 257])] {
         store.trim_events(from).expect("trims");
@@ -133,10 +133,10 @@ on_both! {
 #[test]
 fn events_outlive_the_process() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    log(&open(dir.path()), &[1, 2, 300]);
+    log(&*open(dir.path()), &[1, 2, 300]);
     let store = open(dir.path());
-    assert_eq!(numbers(&all(&store)), [1, 2, 300]);
+    assert_eq!(numbers(&all(&*store)), [1, 2, 300]);
     store.trim_events(2).expect("trims");
     drop(store);
-    assert_eq!(numbers(&all(&open(dir.path()))), [2, 300]);
+    assert_eq!(numbers(&all(&*open(dir.path()))), [2, 300]);
 }

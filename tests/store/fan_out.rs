@@ -5,12 +5,12 @@ use tideline::store::{Store, Then, Tier};
 
 use super::support::{deliver, entry, ids, inbox, job_now, jobs, place, post, publish_post, user, users};
 
-fn begin(store: &Store, job: Job, reach: Reach) {
+fn begin(store: &dyn Store, job: Job, reach: Reach) {
     let tideline::model::Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
     store.begin_fan_out(job.id, entry, reach).expect("begins");
 }
 
-fn unpushed(store: &Store, author: u64) -> Unpushed {
+fn unpushed(store: &dyn Store, author: u64) -> Unpushed {
     store.unpushed(user(author), Tier::Disk).expect("reads")
 }
 
@@ -18,7 +18,7 @@ fn progress(reach: Reach, done_to: Option<u64>) -> Progress {
     Progress { reach, done_to: done_to.map(user) }
 }
 
-fn beginning_records_the_reach(store: &Store) {
+fn beginning_records_the_reach(store: &dyn Store) {
     for (id, reach) in [(10, Reach::All), (11, Reach::Active), (12, Reach::Nobody)] {
         let job = publish_post(store, id, 1, id);
         begin(store, job, reach);
@@ -28,14 +28,14 @@ fn beginning_records_the_reach(store: &Store) {
     assert_eq!(jobs(store).len(), 3);
 }
 
-fn a_push_to_all_leaves_nothing_unpushed(store: &Store) {
+fn a_push_to_all_leaves_nothing_unpushed(store: &dyn Store) {
     assert_eq!(unpushed(store, 1), Unpushed::default());
     let job = publish_post(store, 10, 1, 100);
     begin(store, job, Reach::All);
     assert_eq!(unpushed(store, 1), Unpushed::default());
 }
 
-fn each_lesser_reach_is_recorded_by_itself(store: &Store) {
+fn each_lesser_reach_is_recorded_by_itself(store: &dyn Store) {
     let active = publish_post(store, 10, 1, 100);
     begin(store, active, Reach::Active);
     assert_eq!(unpushed(store, 1), Unpushed { to_nobody: None, to_active: Some(place(100, 10)) });
@@ -48,7 +48,7 @@ fn each_lesser_reach_is_recorded_by_itself(store: &Store) {
     assert_eq!(unpushed(store, 1), Unpushed { to_nobody: Some(place(50, 11)), to_active: Some(place(100, 10)) });
 }
 
-fn unpushed_only_rises(store: &Store) {
+fn unpushed_only_rises(store: &dyn Store) {
     let mut newest: Option<Cursor> = None;
     // By time, then by id; old items come late.
     for (id, at) in [(20, 100), (19, 100), (21, 100), (30, 50), (5, 101), (300, 100)] {
@@ -64,7 +64,7 @@ fn unpushed_only_rises(store: &Store) {
     assert_eq!(unpushed(store, 2), Unpushed { to_nobody: None, to_active: Some(place(101, 1005)) });
 }
 
-fn unpushed_is_the_authors_own(store: &Store) {
+fn unpushed_is_the_authors_own(store: &dyn Store) {
     let job = publish_post(store, 10, 256, 100);
     begin(store, job, Reach::Nobody);
     for author in [1, 255, 257, 65_536] {
@@ -72,7 +72,7 @@ fn unpushed_is_the_authors_own(store: &Store) {
     }
 }
 
-fn who_leaves_gaps_above_a_floor_is_lacking(store: &Store) {
+fn who_leaves_gaps_above_a_floor_is_lacking(store: &dyn Store) {
     // 2 was pushed to the active only, 3 to nobody, 256 to each once; 1 to all, and 4 published nothing.
     let pushes = [
         (10, 1, 100, Reach::All),
@@ -109,7 +109,7 @@ fn who_leaves_gaps_above_a_floor_is_lacking(store: &Store) {
     assert_eq!(store.lacking(&[], None, false, Tier::Disk).expect("reads"), []);
 }
 
-fn every_recipient_gets_the_entry(store: &Store) {
+fn every_recipient_gets_the_entry(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([2, 255, 256]), Then::End);
     for who in [2, 255, 256] {
@@ -120,7 +120,7 @@ fn every_recipient_gets_the_entry(store: &Store) {
     }
 }
 
-fn a_delivery_twice_is_a_delivery_once(store: &Store) {
+fn a_delivery_twice_is_a_delivery_once(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     for then in [Then::Nothing, Then::Nothing, Then::End] {
         deliver(store, job, &users([2, 3]), then);
@@ -129,7 +129,7 @@ fn a_delivery_twice_is_a_delivery_once(store: &Store) {
     }
 }
 
-fn a_delivery_leaves_progress_or_end_or_nothing(store: &Store) {
+fn a_delivery_leaves_progress_or_end_or_nothing(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     let other = publish_post(store, 11, 1, 110);
     begin(store, job, Reach::All);
@@ -149,7 +149,7 @@ fn a_delivery_leaves_progress_or_end_or_nothing(store: &Store) {
     assert_eq!(inbox(store, 9), [entry(1, 100, 10)]);
 }
 
-fn a_resumed_fan_out_goes_on_where_it_was(store: &Store) {
+fn a_resumed_fan_out_goes_on_where_it_was(store: &dyn Store) {
     let followers = users(2..=10);
     let job = publish_post(store, 10, 1, 100);
     begin(store, job, Reach::Active);
@@ -166,7 +166,7 @@ fn a_resumed_fan_out_goes_on_where_it_was(store: &Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn nobody_is_a_recipient_too(store: &Store) {
+fn nobody_is_a_recipient_too(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &[], Then::Nothing);
     assert_eq!(jobs(store), [job]);
@@ -175,14 +175,14 @@ fn nobody_is_a_recipient_too(store: &Store) {
     assert_eq!(store.users_after(None, 10).expect("reads"), users([1]), "the author alone");
 }
 
-fn one_recipients_floor_is_no_others(store: &Store) {
+fn one_recipients_floor_is_no_others(store: &dyn Store) {
     store.raise_floor(user(3), place(100, 10)).expect("raises");
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([2, 3, 4]), Then::End);
     assert_eq!((inbox(store, 2).len(), inbox(store, 3).len(), inbox(store, 4).len()), (1, 0, 1));
 }
 
-fn ten_thousand_get_it_at_once(store: &Store) {
+fn ten_thousand_get_it_at_once(store: &dyn Store) {
     let everybody = users(1_000_000..1_010_000);
     let first = publish_post(store, 10, 1, 100);
     let second = publish_post(store, 11, 1, 90);
@@ -194,7 +194,7 @@ fn ten_thousand_get_it_at_once(store: &Store) {
     assert_eq!(store.users_after(Some(user(1)), 20_000).expect("reads"), everybody);
 }
 
-fn entries_of_different_authors_keep_them(store: &Store) {
+fn entries_of_different_authors_keep_them(store: &dyn Store) {
     for (id, author) in [(10, 1), (11, 256), (12, u64::MAX >> 1)] {
         let job = publish_post(store, id, author, 100);
         deliver(store, job, &users([5]), Then::End);

@@ -5,11 +5,11 @@ use tideline::store::{Store, Tier};
 
 use super::support::{place, user};
 
-fn marker(store: &Store, who: u64) -> Option<Cursor> {
+fn marker(store: &dyn Store, who: u64) -> Option<Cursor> {
     store.marker(user(who), Tier::Disk).expect("reads")
 }
 
-fn a_marker_moves_forward_only(store: &Store) {
+fn a_marker_moves_forward_only(store: &dyn Store) {
     assert_eq!(marker(store, 1), None);
     for (moved_to, then) in [
         (place(5, 5), place(5, 5)),
@@ -30,7 +30,7 @@ fn a_marker_moves_forward_only(store: &Store) {
     assert_eq!((marker(store, 2), marker(store, 1)), (Some(Cursor::OLDEST), Some(Cursor::NEWEST)));
 }
 
-fn moves_at_the_same_time_end_at_the_newest(store: &Store) {
+fn moves_at_the_same_time_end_at_the_newest(store: &dyn Store) {
     std::thread::scope(|threads| {
         for thread in 0..4 {
             threads.spawn(move || {
@@ -46,7 +46,7 @@ fn moves_at_the_same_time_end_at_the_newest(store: &Store) {
     assert_eq!(marker(store, 1), Some(place(49 * 4 + 3, 1)));
 }
 
-fn a_marker_is_settled_where_it_was_seen_only(store: &Store) {
+fn a_marker_is_settled_where_it_was_seen_only(store: &dyn Store) {
     let settle = |present: Cursor, then: Option<Cursor>| store.settle_marker(user(1), present, then).expect("settles");
     assert_eq!(settle(place(5, 5), Some(place(4, 4))), None, "none there");
     assert_eq!(marker(store, 1), None);

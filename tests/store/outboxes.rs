@@ -8,17 +8,17 @@ use super::support::{
     users,
 };
 
-fn read(store: &Store, authors: &[UserId], order: Order, limit: usize) -> Vec<Entry> {
+fn read(store: &dyn Store, authors: &[UserId], order: Order, limit: usize) -> Vec<Entry> {
     store.outboxes(authors, Span::ALL, order, limit, Tier::Disk).expect("reads")
 }
 
-fn publish_entries(store: &Store, entries: &[Entry]) {
+fn publish_entries(store: &dyn Store, entries: &[Entry]) {
     let to_item = |entry: &Entry| timed(post(entry.cursor.id.get(), entry.author.get(), entry.cursor.at));
     let items: Vec<_> = entries.iter().map(to_item).collect();
     store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
 }
 
-fn several_are_merged_in_either_order(store: &Store) {
+fn several_are_merged_in_either_order(store: &dyn Store) {
     let all = [entry(1, 100, 10), entry(2, 90, 20), entry(1, 80, 30), entry(3, 95, 40), entry(2, 110, 50)];
     publish_entries(store, &all);
     let authors = users([1, 2, 3]);
@@ -29,7 +29,7 @@ fn several_are_merged_in_either_order(store: &Store) {
     assert_eq!(ids(&read(store, &users([3, 1]), Order::NewestFirst, MANY)), [10, 40, 30]);
 }
 
-fn the_same_time_goes_by_id_as_a_number(store: &Store) {
+fn the_same_time_goes_by_id_as_a_number(store: &dyn Store) {
     publish_entries(store, &[entry(1, 100, 9), entry(2, 100, 10), entry(1, 100, 100), entry(3, 100, 255)]);
     publish_entries(store, &[entry(2, 100, 256)]);
     let authors = users([2, 3, 1]);
@@ -37,7 +37,7 @@ fn the_same_time_goes_by_id_as_a_number(store: &Store) {
     assert_eq!(ids(&read(store, &authors, Order::OldestFirst, MANY)), [9, 10, 100, 255, 256]);
 }
 
-fn the_limit_cuts(store: &Store) {
+fn the_limit_cuts(store: &dyn Store) {
     let all: Vec<_> = (1..=9).map(|n| entry(1 + n % 2, n, n)).collect();
     publish_entries(store, &all);
     for limit in [0, 1, 2, 8, 9, 10, MANY, usize::MAX] {
@@ -48,7 +48,7 @@ fn the_limit_cuts(store: &Store) {
     }
 }
 
-fn bounds_are_left_out_in_either_order(store: &Store) {
+fn bounds_are_left_out_in_either_order(store: &dyn Store) {
     let all = [
         entry(1, 0, 1),
         entry(1, 10, 5),
@@ -75,7 +75,7 @@ fn bounds_are_left_out_in_either_order(store: &Store) {
     }
 }
 
-fn who_published_nothing_adds_nothing(store: &Store) {
+fn who_published_nothing_adds_nothing(store: &dyn Store) {
     assert_eq!(read(store, &[], Order::NewestFirst, MANY), []);
     assert_eq!(read(store, &users([1, 2]), Order::NewestFirst, MANY), []);
     publish_post(store, 10, 2, 100);
@@ -86,7 +86,7 @@ fn who_published_nothing_adds_nothing(store: &Store) {
     }
 }
 
-fn neighbours_are_not_read(store: &Store) {
+fn neighbours_are_not_read(store: &dyn Store) {
     for (id, author) in (1..).zip(254..=258) {
         publish_post(store, id, author, 100);
     }
@@ -97,25 +97,25 @@ fn neighbours_are_not_read(store: &Store) {
     }
 }
 
-fn an_old_time_lands_at_its_own_place(store: &Store) {
+fn an_old_time_lands_at_its_own_place(store: &dyn Store) {
     for (id, at) in [(10, 300), (11, 100), (12, 200)] {
         publish_post(store, id, 1, at);
     }
     assert_eq!(ids(&outbox(store, 1)), [10, 12, 11]);
 }
 
-fn what_is_deleted_or_not_broadcast_is_left_out(store: &Store) {
+fn what_is_deleted_or_not_broadcast_is_left_out(store: &dyn Store) {
     for id in 10..=14 {
         publish(store, Content { broadcast: id != 12, ..post(id, 1, id) });
     }
-    store.delete(item(13), 100).expect("deletes");
+    store.delete(item(13), 100.into()).expect("deletes");
     for order in BOTH_ORDERS {
         let all = [entry(1, 10, 10), entry(1, 11, 11), entry(1, 14, 14)];
         assert_eq!(read(store, &[user(1)], order, 2), expected(&all, |e| e.cursor, Span::ALL, order, 2));
     }
 }
 
-fn many_outboxes_page_without_hole_or_repeat(store: &Store) {
+fn many_outboxes_page_without_hole_or_repeat(store: &dyn Store) {
     let all: Vec<_> = (1..=2000).map(|n| entry(1 + n * 7 % 60, n * 31 % 97, n)).collect();
     publish_entries(store, &all);
     let authors = users(1..=60);

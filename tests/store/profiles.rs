@@ -9,11 +9,11 @@ fn named(nickname: &str) -> Profile {
     Profile { nickname: Some(nickname.to_owned()), ..Profile::default() }
 }
 
-fn read(store: &Store, who: impl IntoIterator<Item = u64>) -> Vec<Option<Profile>> {
+fn read(store: &dyn Store, who: impl IntoIterator<Item = u64>) -> Vec<Option<Profile>> {
     store.profiles(&users(who), Tier::Disk).expect("reads")
 }
 
-fn a_profile_is_put_in_place_of_the_last(store: &Store) {
+fn a_profile_is_put_in_place_of_the_last(store: &dyn Store) {
     assert_eq!(read(store, [1]), [None]);
     let full = Profile {
         nickname: Some("Ann \u{e9}".to_owned()),
@@ -28,7 +28,7 @@ fn a_profile_is_put_in_place_of_the_last(store: &Store) {
     assert_eq!(read(store, [1]), [Some(Profile::default())]);
 }
 
-fn profiles_come_in_the_order_they_are_asked_for(store: &Store) {
+fn profiles_come_in_the_order_they_are_asked_for(store: &dyn Store) {
     let several: Vec<_> = [255, 1, 256].map(|id| (user(id), named(&id.to_string()))).into();
     store.put_profiles(&several).expect("puts");
     let name = |id: u64| Some(named(&id.to_string()));
@@ -36,7 +36,7 @@ fn profiles_come_in_the_order_they_are_asked_for(store: &Store) {
     assert_eq!(read(store, []), []);
 }
 
-fn of_one_who_comes_twice_the_later_counts(store: &Store) {
+fn of_one_who_comes_twice_the_later_counts(store: &dyn Store) {
     store.put_profiles(&[(user(1), named("a")), (user(2), named("b")), (user(1), named("c"))]).expect("puts");
     assert_eq!(read(store, [1, 2]), [Some(named("c")), Some(named("b"))]);
     store.put_profiles(&[]).expect("puts nothing");

@@ -30,7 +30,7 @@ fn at_once<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     })
 }
 
-fn one_publish_of_an_id_wins(store: &Store) {
+fn one_publish_of_an_id_wins(store: &dyn Store) {
     for id in 1..=ROUNDS {
         let results = at_once(|number| {
             let body = Content { fingerprint: number, ..post(id, 1 + number, 100 + number) };
@@ -48,7 +48,7 @@ fn one_publish_of_an_id_wins(store: &Store) {
     assert_eq!(jobs(store).len(), ROUNDS as usize);
 }
 
-fn the_same_publish_twice_at_once_is_new_once(store: &Store) {
+fn the_same_publish_twice_at_once_is_new_once(store: &dyn Store) {
     for id in 1..=ROUNDS {
         let results = at_once(|_| {
             store.publish(&[timed(post(id, 1, 100))], Batch::Each, &mut |_| ()).expect("publishes").remove(0)
@@ -59,7 +59,7 @@ fn the_same_publish_twice_at_once_is_new_once(store: &Store) {
     assert_eq!(outbox(store, 1).len(), ROUNDS as usize);
 }
 
-fn overlapping_batches_are_whole_or_not_at_all(store: &Store) {
+fn overlapping_batches_are_whole_or_not_at_all(store: &dyn Store) {
     for round in 0..ROUNDS {
         // Each thread's batch shares its ends with its neighbours', in opposing orders.
         let results = at_once(|number| {
@@ -85,7 +85,7 @@ fn overlapping_batches_are_whole_or_not_at_all(store: &Store) {
     }
 }
 
-fn edits_of_one_item_all_take_effect(store: &Store) {
+fn edits_of_one_item_all_take_effect(store: &dyn Store) {
     for id in 1..=ROUNDS {
         publish_post(store, id, 1, 100);
         at_once(|number| {
@@ -95,7 +95,7 @@ fn edits_of_one_item_all_take_effect(store: &Store) {
                 1 => Edit { media: Some("[{}]".to_owned()), ..Edit::default() },
                 _ => Edit { extra: Some(Some(value)), ..Edit::default() },
             };
-            store.edit(item(id), &edit, 200).expect("edits").expect("is there")
+            store.edit(item(id), &edit, 200.into()).expect("edits").expect("is there")
         });
         let after = content(store, id).expect("is there");
         assert_eq!((after.text.as_deref(), after.media.as_str()), (Some("t"), "[{}]"));
@@ -103,16 +103,16 @@ fn edits_of_one_item_all_take_effect(store: &Store) {
     }
 }
 
-fn one_delete_of_an_item_wins(store: &Store) {
+fn one_delete_of_an_item_wins(store: &dyn Store) {
     for id in 1..=ROUNDS {
         publish_post(store, id, 1, 100);
         let edit = Edit { text: Some(None), ..Edit::default() };
         let won = at_once(|number| {
             if number == 0 {
-                store.edit(item(id), &edit, 300).expect("edits");
+                store.edit(item(id), &edit, 300.into()).expect("edits");
                 return false;
             }
-            store.delete(item(id), 200).expect("deletes")
+            store.delete(item(id), 200.into()).expect("deletes")
         });
         assert_eq!(won.iter().filter(|won| **won).count(), 1);
         assert_eq!(content(store, id), None, "an edit does not bring it back");
@@ -120,7 +120,7 @@ fn one_delete_of_an_item_wins(store: &Store) {
     assert_eq!(outbox(store, 1), []);
 }
 
-fn follows_of_one_author_are_all_counted(store: &Store) {
+fn follows_of_one_author_are_all_counted(store: &dyn Store) {
     at_once(|number| {
         for n in 0..ROUNDS {
             let who = 100 + number * ROUNDS + n;
@@ -135,7 +135,7 @@ fn follows_of_one_author_are_all_counted(store: &Store) {
     assert_eq!(store.follower_count(user(1)).expect("reads"), left.len() as u64);
 }
 
-fn one_follow_of_a_pair_makes_the_job(store: &Store) {
+fn one_follow_of_a_pair_makes_the_job(store: &dyn Store) {
     for target in 2..2 + ROUNDS {
         let made = at_once(|number| relate(store, 1, &[follow_of(target, 10 + number)])[0]);
         assert_eq!(made.iter().filter(|related| related.job.is_some()).count(), 1);
@@ -146,7 +146,7 @@ fn one_follow_of_a_pair_makes_the_job(store: &Store) {
     assert_eq!(store.followees(user(1), Tier::Disk).expect("reads"), users(2..2 + ROUNDS));
 }
 
-fn the_follow_limit_holds(store: &Store) {
+fn the_follow_limit_holds(store: &dyn Store) {
     let won: usize = at_once(|number| {
         let follow = |n: u64| store.relate(user(1), &[follow_of(100 + number * ROUNDS + n, n)], 20).is_ok();
         (0..ROUNDS).filter(|n| follow(*n)).count()
@@ -157,7 +157,7 @@ fn the_follow_limit_holds(store: &Store) {
     assert_eq!(store.followees(user(1), Tier::Disk).expect("reads").len(), 20);
 }
 
-fn friends_agree_when_both_sides_change(store: &Store) {
+fn friends_agree_when_both_sides_change(store: &dyn Store) {
     let friends = |who| {
         let rows = store.members(user(who), Side::Friends, Span::ALL, Order::NewestFirst, MANY, Tier::Disk);
         rows.expect("reads").into_iter().map(|row| (row.id.get(), row.at)).collect::<Vec<_>>()
@@ -182,7 +182,7 @@ fn friends_agree_when_both_sides_change(store: &Store) {
     }
 }
 
-fn crossing_batches_of_follows_do_not_lock_up(store: &Store) {
+fn crossing_batches_of_follows_do_not_lock_up(store: &dyn Store) {
     at_once(|number| {
         let others: Vec<u64> = (0..40).filter(|other| *other != number).map(|other| 1 + other).collect();
         for round in 0..10 {
@@ -198,7 +198,7 @@ fn crossing_batches_of_follows_do_not_lock_up(store: &Store) {
     assert_eq!(store.users_after(None, MANY).expect("reads"), []);
 }
 
-fn one_touch_of_the_dormant_makes_the_rebuild(store: &Store) {
+fn one_touch_of_the_dormant_makes_the_rebuild(store: &dyn Store) {
     for who in 1..=ROUNDS {
         let touched = at_once(|number| store.touch(user(who), 100 + number).expect("touches"));
         assert_eq!(touched.iter().filter(|touched| touched.job.is_some()).count(), 1);
@@ -208,7 +208,7 @@ fn one_touch_of_the_dormant_makes_the_rebuild(store: &Store) {
     assert_eq!(jobs(store).len(), ROUNDS as usize);
 }
 
-fn a_touch_and_a_split_agree(store: &Store) {
+fn a_touch_and_a_split_agree(store: &dyn Store) {
     for who in 1..=ROUNDS {
         store.touch(user(who), 50).expect("touches");
         // Either the touch came first and the user stays, or the split did and the touch makes a rebuild.
@@ -226,7 +226,7 @@ fn a_touch_and_a_split_agree(store: &Store) {
     }
 }
 
-fn job_numbers_are_unique_among_threads(store: &Store) {
+fn job_numbers_are_unique_among_threads(store: &dyn Store) {
     let made = at_once(|number| {
         let each = |n: u64| {
             let id = 1 + number * ROUNDS + n;
@@ -240,7 +240,7 @@ fn job_numbers_are_unique_among_threads(store: &Store) {
     assert_eq!(jobs(store).iter().map(|job| job.id.seq).collect::<BTreeSet<_>>(), all);
 }
 
-fn floor_and_rows_are_of_one_instant(store: &Store) {
+fn floor_and_rows_are_of_one_instant(store: &dyn Store) {
     const ROWS: u64 = 200;
     for id in 1..=ROWS {
         push(store, id, 1, id, &users([2]));
@@ -267,7 +267,7 @@ fn floor_and_rows_are_of_one_instant(store: &Store) {
     });
 }
 
-fn a_settle_is_seen_whole_or_not_at_all(store: &Store) {
+fn a_settle_is_seen_whole_or_not_at_all(store: &dyn Store) {
     let items: Vec<_> = (1..=100).map(|id| timed(post(id, 1, id))).collect();
     store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
     let done = AtomicBool::new(false);

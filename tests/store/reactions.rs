@@ -16,22 +16,22 @@ fn wish(who: u64, kind: ReactionKind, since: impl Into<Option<u64>>) -> Reaction
     Reaction { user: user(who), kind, since: since.into() }
 }
 
-fn react(store: &Store, id: u64, who: u64, kind: ReactionKind, since: impl Into<Option<u64>>) -> Reacted {
+fn react(store: &dyn Store, id: u64, who: u64, kind: ReactionKind, since: impl Into<Option<u64>>) -> Reacted {
     store.react(item(id), &[wish(who, kind, since)]).expect("reacts")[0]
 }
 
-fn reactors(store: &Store, id: u64, kind: ReactionKind) -> Vec<(u64, u64)> {
+fn reactors(store: &dyn Store, id: u64, kind: ReactionKind) -> Vec<(u64, u64)> {
     let rows = store.reactors(item(id), kind, Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads");
     rows.iter().map(|row: &UserCursor| (row.id.get(), row.at)).collect()
 }
 
-fn reacted_by(store: &Store, who: u64, kind: ReactionKind) -> Vec<u64> {
+fn reacted_by(store: &dyn Store, who: u64, kind: ReactionKind) -> Vec<u64> {
     let rows = store.reacted_by(user(who), kind, Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads");
     ids(&rows)
 }
 
 /// Likes and favorites of an item.
-fn counts(store: &Store, id: u64) -> (u64, u64) {
+fn counts(store: &dyn Store, id: u64) -> (u64, u64) {
     let counts = store.item_counts(&[item(id)], Tier::Disk).expect("reads")[0];
     (counts.likes, counts.favorites)
 }
@@ -40,7 +40,7 @@ fn likes(likes: u64) -> ItemCounts {
     ItemCounts { likes, ..ItemCounts::default() }
 }
 
-fn a_like_is_seen_from_both_sides_and_counted(store: &Store) {
+fn a_like_is_seen_from_both_sides_and_counted(store: &dyn Store) {
     publish_post(store, 10, 9, 100);
     assert_eq!(react(store, 10, 1, Like, 50), Reacted { since: Some(50), changed: true, counts: likes(1) });
     assert_eq!(react(store, 10, 2, Like, 40).counts, likes(2));
@@ -60,7 +60,7 @@ fn a_like_is_seen_from_both_sides_and_counted(store: &Store) {
     assert_eq!(flags(3), [Reactions::default(); 2]);
 }
 
-fn a_repeat_changes_nothing(store: &Store) {
+fn a_repeat_changes_nothing(store: &dyn Store) {
     publish_post(store, 10, 9, 100);
     assert_eq!(react(store, 10, 1, Like, None), Reacted { since: None, changed: false, counts: likes(0) });
     react(store, 10, 1, Like, 50);
@@ -76,7 +76,7 @@ fn a_repeat_changes_nothing(store: &Store) {
     assert_eq!(reactors(store, 10, Like), [(1, 70)]);
 }
 
-fn wishes_of_one_call_apply_in_their_order(store: &Store) {
+fn wishes_of_one_call_apply_in_their_order(store: &dyn Store) {
     publish_post(store, 10, 9, 100);
     react(store, 10, 1, Like, 5);
     let wishes = [
@@ -108,10 +108,10 @@ fn wishes_of_one_call_apply_in_their_order(store: &Store) {
     assert_eq!(store.react(item(10), &[]).expect("nothing to do"), []);
 }
 
-fn what_is_not_there_gets_no_reaction(store: &Store) {
+fn what_is_not_there_gets_no_reaction(store: &dyn Store) {
     publish_post(store, 10, 9, 100);
     react(store, 10, 1, Like, 5);
-    store.delete(item(10), 200).expect("deletes");
+    store.delete(item(10), 200.into()).expect("deletes");
     for id in [10, 11] {
         for since in [None, Some(6)] {
             let refused = store.react(item(id), &[wish(1, Like, since), wish(2, Like, since)]);
@@ -125,12 +125,12 @@ fn what_is_not_there_gets_no_reaction(store: &Store) {
     assert_eq!((reactors(store, 11, Like), counts(store, 11)), (vec![], (0, 0)));
 }
 
-fn deleted_items_do_not_end_a_page(store: &Store) {
+fn deleted_items_do_not_end_a_page(store: &dyn Store) {
     for id in 1..=2500 {
         publish_post(store, id, 9, id);
         react(store, id, 1, Like, 5);
         if id % 100 != 0 {
-            store.delete(item(id), 10_000).expect("deletes");
+            store.delete(item(id), 10_000.into()).expect("deletes");
         }
     }
     let page = |order, tier| store.reacted_by(user(1), Like, Span::ALL, order, 12, tier);
@@ -145,7 +145,7 @@ fn deleted_items_do_not_end_a_page(store: &Store) {
     }
 }
 
-fn lists_are_cut_as_asked(store: &Store) {
+fn lists_are_cut_as_asked(store: &dyn Store) {
     publish_post(store, 10, 9, 100);
     let edges = [(1, 0), (2, 7), (255, 7), (u64::MAX >> 1, 7), (256, u64::MAX >> 1)];
     for (who, since) in edges {
@@ -174,7 +174,7 @@ fn lists_are_cut_as_asked(store: &Store) {
     }
 }
 
-fn neighbours_and_kinds_stay_apart(store: &Store) {
+fn neighbours_and_kinds_stay_apart(store: &dyn Store) {
     for id in [255, 256, u64::MAX >> 1] {
         publish(store, post(id, id, 1));
         for kind in ReactionKind::ALL {
@@ -191,7 +191,7 @@ fn neighbours_and_kinds_stay_apart(store: &Store) {
     assert_eq!((reacted_by(store, 256, Like), reacted_by(store, 256, Favorite)), (vec![256], vec![]));
 }
 
-fn a_purge_forgets_piece_by_piece(store: &Store) {
+fn a_purge_forgets_piece_by_piece(store: &dyn Store) {
     for id in [10, 11] {
         publish_post(store, id, 9, 100);
         for who in 1..=5 {
@@ -202,7 +202,7 @@ fn a_purge_forgets_piece_by_piece(store: &Store) {
     let purge = |id, most, after| store.purge_reactions(item(id), u64::MAX, most, after).expect("purges");
     assert_eq!(purge(10, 100, None), [], "of a live item nothing");
     assert_eq!(counts(store, 10), (5, 5));
-    store.delete(item(10), 200).expect("deletes");
+    store.delete(item(10), 200.into()).expect("deletes");
     let place = |kind, who| (kind, Position { at: who, id: user(who) });
     // Beyond a place only what comes after it.
     assert_eq!(purge(10, 2, Some(place(Favorite, 3))), [place(Favorite, 2), place(Favorite, 1)]);
@@ -230,7 +230,7 @@ fn a_purge_forgets_piece_by_piece(store: &Store) {
     assert_eq!(purge(77, 3, None), []);
 }
 
-fn concurrent_reactions_count_exactly(store: &Store) {
+fn concurrent_reactions_count_exactly(store: &dyn Store) {
     publish_post(store, 10, 9, 100);
     let all: Vec<UserId> = users(1..=40);
     std::thread::scope(|threads| {

@@ -3,27 +3,31 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::double::Double;
 use tideline::model::{
     Content, ContentId, Cursor, Entry, Job, Lane, Order, Position, Publish, Relation, Span, UserId, Work,
 };
-use tideline::store::memory::Memory;
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Related, Store, Then, Tier};
 
 /// Runs a test on the model.
-pub(crate) fn on_memory(test: fn(&Store)) {
-    test(&Store::Memory(Memory::new()));
+pub(crate) fn on_memory(test: fn(&dyn Store)) {
+    test(&Double::new());
 }
 
 /// Runs a test on a fresh directory.
-pub(crate) fn on_rocks(test: fn(&Store)) {
+pub(crate) fn on_rocks(test: fn(&dyn Store)) {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    test(&open(dir.path()));
+    test(&*open(dir.path()));
 }
 
 /// The store of a directory.
-pub(crate) fn open(dir: &Path) -> Store {
-    Store::Rocks(Rocks::open(&Options::new(dir)).expect("the directory opens"))
+pub(crate) fn open(dir: &Path) -> Box<dyn Store> {
+    open_with(&Options::new(dir))
+}
+
+pub(crate) fn open_with(options: &Options) -> Box<dyn Store> {
+    Box::new(Rocks::open(options).expect("the directory opens"))
 }
 
 pub(crate) fn user(raw: u64) -> UserId {
@@ -79,7 +83,7 @@ pub(crate) fn timed(content: Content) -> Publish {
 }
 
 /// Publishes one item that must be new, and returns its job.
-pub(crate) fn publish(store: &Store, content: Content) -> Option<Job> {
+pub(crate) fn publish(store: &dyn Store, content: Content) -> Option<Job> {
     match store.publish(&[timed(content)], Batch::AllOrNone, &mut |_| ()).expect("publishes").as_slice() {
         [Published::New(job)] => *job,
         other => panic!("not new: {other:?}"),
@@ -87,18 +91,18 @@ pub(crate) fn publish(store: &Store, content: Content) -> Option<Job> {
 }
 
 /// Publishes a broadcast post and returns its fan-out job.
-pub(crate) fn publish_post(store: &Store, id: u64, author: u64, at: u64) -> Job {
+pub(crate) fn publish_post(store: &dyn Store, id: u64, author: u64, at: u64) -> Job {
     publish(store, post(id, author, at)).expect("a broadcast post has a job")
 }
 
 /// Publishes a post, puts it into inboxes and ends its job.
-pub(crate) fn push(store: &Store, id: u64, author: u64, at: u64, recipients: &[UserId]) {
+pub(crate) fn push(store: &dyn Store, id: u64, author: u64, at: u64, recipients: &[UserId]) {
     let job = publish_post(store, id, author, at);
     deliver(store, job, recipients, Then::End);
 }
 
 /// Delivers the item of a fan-out job.
-pub(crate) fn deliver(store: &Store, job: Job, recipients: &[UserId], then: Then) {
+pub(crate) fn deliver(store: &dyn Store, job: Job, recipients: &[UserId], then: Then) {
     let Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
     store.deliver(&Delivery { job: job.id, entry, recipients, then }).expect("delivers");
 }
@@ -112,38 +116,43 @@ pub(crate) fn unfollow_of(target: u64) -> Change {
 }
 
 /// Applies changes with no limit in the way.
-pub(crate) fn relate(store: &Store, who: u64, changes: &[Change]) -> Vec<Related> {
+pub(crate) fn relate(store: &dyn Store, who: u64, changes: &[Change]) -> Vec<Related> {
     store.relate(user(who), changes, MANY).expect("relates")
 }
 
 /// Follows, and returns the settle job; the pair must change.
-pub(crate) fn follow(store: &Store, who: u64, target: u64, since: u64) -> Job {
+pub(crate) fn follow(store: &dyn Store, who: u64, target: u64, since: u64) -> Job {
     relate(store, who, &[follow_of(target, since)])[0].job.expect("the pair changes")
 }
 
 /// Unfollows, and returns the settle job; the pair must change.
-pub(crate) fn unfollow(store: &Store, who: u64, target: u64) -> Job {
+pub(crate) fn unfollow(store: &dyn Store, who: u64, target: u64) -> Job {
     relate(store, who, &[unfollow_of(target)])[0].job.expect("the pair changes")
 }
 
-pub(crate) fn relation(store: &Store, who: u64, target: u64) -> Relation {
+pub(crate) fn relation(store: &dyn Store, who: u64, target: u64) -> Relation {
     store.relations(user(who), &[user(target)], Tier::Disk).expect("reads")[0]
 }
 
 /// Runs a settle job as a worker would.
-pub(crate) fn settle(store: &Store, job: Job, room: usize) -> usize {
+pub(crate) fn settle(store: &dyn Store, job: Job, room: usize) -> usize {
     let Work::Settle { user, author } = job.work else { panic!("not a settle: {job:?}") };
     store.settle(job.id, user, author, room).expect("settles")
 }
 
 /// Follows and settles at once.
-pub(crate) fn follow_settled(store: &Store, who: u64, target: u64, since: u64) {
+pub(crate) fn follow_settled(store: &dyn Store, who: u64, target: u64, since: u64) {
     let job = follow(store, who, target, since);
     settle(store, job, MANY);
 }
 
 /// A part of an inbox, and its floor.
-pub(crate) fn inbox_part(store: &Store, who: u64, span: Span<ContentId>, order: Order) -> (Vec<Entry>, Option<Cursor>) {
+pub(crate) fn inbox_part(
+    store: &dyn Store,
+    who: u64,
+    span: Span<ContentId>,
+    order: Order,
+) -> (Vec<Entry>, Option<Cursor>) {
     let mut rows = Vec::new();
     let mut visit = |entry| {
         rows.push(entry);
@@ -154,35 +163,35 @@ pub(crate) fn inbox_part(store: &Store, who: u64, span: Span<ContentId>, order: 
 }
 
 /// A whole inbox, newest first.
-pub(crate) fn inbox(store: &Store, who: u64) -> Vec<Entry> {
+pub(crate) fn inbox(store: &dyn Store, who: u64) -> Vec<Entry> {
     inbox_part(store, who, Span::ALL, Order::NewestFirst).0
 }
 
 /// The floor of an inbox.
-pub(crate) fn floor(store: &Store, who: u64) -> Option<Cursor> {
+pub(crate) fn floor(store: &dyn Store, who: u64) -> Option<Cursor> {
     inbox_part(store, who, Span::ALL, Order::NewestFirst).1
 }
 
 /// A whole outbox, newest first.
-pub(crate) fn outbox(store: &Store, author: u64) -> Vec<Entry> {
+pub(crate) fn outbox(store: &dyn Store, author: u64) -> Vec<Entry> {
     store.outboxes(&[user(author)], Span::ALL, Order::NewestFirst, MANY, Tier::Disk).expect("reads")
 }
 
 /// One item, if it is live.
-pub(crate) fn content(store: &Store, id: u64) -> Option<Content> {
+pub(crate) fn content(store: &dyn Store, id: u64) -> Option<Content> {
     store.contents(&[item(id)], Tier::Disk).expect("reads").remove(0)
 }
 
-pub(crate) fn is_deleted(store: &Store, id: u64) -> bool {
+pub(crate) fn is_deleted(store: &dyn Store, id: u64) -> bool {
     store.deleted(&[item(id)], Tier::Disk).expect("reads")[0]
 }
 
-pub(crate) fn jobs(store: &Store) -> Vec<Job> {
+pub(crate) fn jobs(store: &dyn Store) -> Vec<Job> {
     store.jobs().expect("reads")
 }
 
 /// The job with this id as it stands, if it does.
-pub(crate) fn job_now(store: &Store, job: Job) -> Option<Job> {
+pub(crate) fn job_now(store: &dyn Store, job: Job) -> Option<Job> {
     jobs(store).into_iter().find(|other| other.id == job.id)
 }
 

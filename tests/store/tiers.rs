@@ -10,7 +10,7 @@ use tideline::store::{Batch, Change, Store, Tier};
 use super::support::{BOTH_ORDERS, follow_settled, item, open, place, post, span, timed, user, users};
 
 /// Posts, follows, deletions, activity: something for every read to find.
-fn fill(store: &Store) {
+fn fill(store: &dyn Store) {
     for author in 1..=3 {
         let mut items: Vec<_> = (0..300).map(|n| timed(post(author * 1000 + n, author, n))).collect();
         for comment in &mut items[200..] {
@@ -25,7 +25,7 @@ fn fill(store: &Store) {
         }
     }
     store.raise_floor(user(5), place(100, 1)).expect("raises");
-    store.delete(item(1007), 5).expect("deletes");
+    store.delete(item(1007), 5.into()).expect("deletes");
     for target in [1, 11, 12, 13, 14] {
         store.set_barrier(user(4), user(target), Barrier::Mute, Some(target), 9).expect("mutes");
     }
@@ -56,14 +56,14 @@ fn check<T: PartialEq + Debug>(what: &str, read: impl Fn(Tier) -> Result<T>) {
     assert_eq!(warm.unwrap_or_else(|| panic!("{what}: not in memory after a read")).expect("reads"), want, "{what}");
 }
 
-fn every_read_is_right_or_not_cached(store: &Store) {
+fn every_read_is_right_or_not_cached(store: &dyn Store) {
     fill(store);
     // Once from what was just written, once from table files, once after more writes on top.
     for round in 0..3 {
         match round {
             1 => store.compact().expect("compacts"),
             2 => {
-                store.delete(item(2010), 9).expect("deletes");
+                store.delete(item(2010), 9.into()).expect("deletes");
                 store.publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone, &mut |_| ()).expect("publishes");
             }
             _ => {}
@@ -72,7 +72,7 @@ fn every_read_is_right_or_not_cached(store: &Store) {
     }
 }
 
-fn check_all(store: &Store) {
+fn check_all(store: &dyn Store) {
     let ids: Vec<_> = [1000, 1007, 2010, 3299, 9999, 77].into_iter().map(item).collect();
     check("contents", |tier| store.contents(&ids, tier));
     check("deleted", |tier| store.deleted(&ids, tier));

@@ -7,26 +7,26 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rocksdb::{ColumnFamilyDescriptor, DB, Options as Engine};
 use tideline::error::{Error, Result};
 use tideline::model::{Content, Cursor, Entry, Order, Span};
-use tideline::store::rocks::{Options, Rocks};
+use tideline::store::rocks::Options;
 use tideline::store::{Batch, Restored, Store, Tier, Watch};
 
-use super::support::{BOTH_ORDERS, MANY, entry, expected, ids, item, open, place, publish, spans, timed};
+use super::support::{BOTH_ORDERS, MANY, entry, expected, ids, item, open, open_with, place, publish, spans, timed};
 use super::topics::{about, delete, list, part, topic};
 
 /// What no list shows more of, in the tests of what is read while it changes.
 const DEPTH: usize = 6;
 
-fn restore(store: &Store, id: u64) {
+fn restore(store: &dyn Store, id: u64) {
     assert!(matches!(store.restore(item(id), 0, None, &mut |_| ()).expect("restores"), Restored::Now(..)));
 }
 
-fn rows(store: &Store, table: &str) -> u64 {
+fn rows(store: &dyn Store, table: &str) -> u64 {
     store.compact().expect("compacts");
     store.stats().expect("stats").iter().find(|stats| stats.table == table).expect("the table").rows
 }
 
 /// What an audit finds.
-fn audit(store: &Store) -> Vec<String> {
+fn audit(store: &dyn Store) -> Vec<String> {
     struct Found(Vec<String>);
     impl Watch for Found {
         fn finds(&mut self, line: String) {
@@ -45,11 +45,11 @@ fn every_page_is_the_same_wherever_the_rows_are() {
     let store = open(dir.path());
     let mut all: Vec<Entry> = (1..=10).map(|id| entry(id % 3 + 1, id / 2, id)).collect();
     for entry in &all {
-        publish(&store, about(entry.cursor.id.get(), entry.author.get(), entry.cursor.at, &["a"]));
+        publish(&*store, about(entry.cursor.id.get(), entry.author.get(), entry.cursor.at, &["a"]));
     }
-    let a = topic(&store, "a");
+    let a = topic(&*store, "a");
     let bounds: Vec<Cursor> = (1..=10).map(|id| place(id / 2, id)).chain([place(0, 9), place(2, 8)]).collect();
-    let check = |store: &Store, all: &[Entry], when: &str| {
+    let check = |store: &dyn Store, all: &[Entry], when: &str| {
         for depth in [1, 2, 4, 7, MANY] {
             let newest = expected(all, |entry| entry.cursor, Span::ALL, Order::NewestFirst, depth);
             for order in BOTH_ORDERS {
@@ -69,23 +69,23 @@ fn every_page_is_the_same_wherever_the_rows_are() {
     };
     for (newest, most) in [(2, 1), (6, 2), (6, 9), (10, 1), (10, 9)] {
         store.archive_topic(a, place(newest / 2, newest), most).expect("moves");
-        check(&store, &all, &format!("moved up to {newest}"));
-        delete(&store, newest);
+        check(&*store, &all, &format!("moved up to {newest}"));
+        delete(&*store, newest);
         all.retain(|entry| entry.cursor.id != item(newest));
-        check(&store, &all, &format!("{newest} deleted"));
-        restore(&store, newest);
+        check(&*store, &all, &format!("{newest} deleted"));
+        restore(&*store, newest);
         all.push(entry(newest % 3 + 1, newest / 2, newest));
         store.compact().expect("compacts");
-        check(&store, &all, &format!("{newest} restored"));
-        assert_eq!(audit(&store), Vec::<String>::new());
+        check(&*store, &all, &format!("{newest} restored"));
+        assert_eq!(audit(&*store), Vec::<String>::new());
         if newest == 6 {
-            delete(&store, 6);
+            delete(&*store, 6);
             all.retain(|entry| entry.cursor.id != item(6));
-            restore(&store, 6);
+            restore(&*store, 6);
             all.push(entry(1, 3, 6));
         }
     }
-    assert_eq!(list(&store, "a"), (1..=10).rev().collect::<Vec<_>>());
+    assert_eq!(list(&*store, "a"), (1..=10).rev().collect::<Vec<_>>());
 }
 
 #[test]
@@ -93,31 +93,31 @@ fn a_list_is_full_whatever_was_moved_and_deleted() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
     for id in 1..=310 {
-        publish(&store, about(id, 1, id, &["a"]));
+        publish(&*store, about(id, 1, id, &["a"]));
     }
-    let a = topic(&store, "a");
+    let a = topic(&*store, "a");
     for moved in [60, 60, 60, 5] {
         assert_eq!(store.archive_topic(a, place(185, 185), 60).expect("moves"), moved);
     }
     // Those above the floor; the floor and those below it, and two marks.
-    assert_eq!((rows(&store, "topic_content"), rows(&store, "topic_archive")), (126, 187));
-    (186..=310).for_each(|id| delete(&store, id));
-    let newest = |depth| ids(&part(&store, a, Span::ALL, Order::NewestFirst, MANY, depth));
+    assert_eq!((rows(&*store, "topic_content"), rows(&*store, "topic_archive")), (126, 187));
+    (186..=310).for_each(|id| delete(&*store, id));
+    let newest = |depth| ids(&part(&*store, a, Span::ALL, Order::NewestFirst, MANY, depth));
     assert_eq!(newest(100), (86..=185).rev().collect::<Vec<_>>());
-    publish(&store, about(400, 1, 400, &["a"]));
-    (100..=185).for_each(|id| delete(&store, id));
+    publish(&*store, about(400, 1, 400, &["a"]));
+    (100..=185).for_each(|id| delete(&*store, id));
     assert_eq!(newest(100), (1..=99).chain([400]).rev().collect::<Vec<_>>());
     assert_eq!(newest(3), [400, 99, 98]);
     drop(store);
     let store = open(dir.path());
-    publish(&store, about(401, 1, 50, &["a"]));
-    restore(&store, 100);
-    restore(&store, 310);
+    publish(&*store, about(401, 1, 50, &["a"]));
+    restore(&*store, 100);
+    restore(&*store, 310);
     assert_eq!(
-        list(&store, "a"),
+        list(&*store, "a"),
         [&[400, 310][..], &(51..=100).rev().collect::<Vec<_>>(), &[401], &(1..=50).rev().collect::<Vec<_>>()].concat()
     );
-    assert_eq!(audit(&store), Vec::<String>::new());
+    assert_eq!(audit(&*store), Vec::<String>::new());
 }
 
 /// Reads lists of a topic by one thread's changes; each must be what the topic had at one instant between the
@@ -127,9 +127,9 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
     const LAST: u64 = 40;
     let dir = tempfile::tempdir().expect("a directory");
     let options = Options { sync: false, ..Options::new(dir.path()) };
-    let store = Store::Rocks(Rocks::open(&options).expect("opens"));
-    (1..=LAST).for_each(|id| _ = publish(&store, about(id, 1, id, &["a"])));
-    let a = topic(&store, "a");
+    let store = open_with(&options);
+    (1..=LAST).for_each(|id| _ = publish(&*store, about(id, 1, id, &["a"])));
+    let a = topic(&*store, "a");
     let shown = |live: &[u64]| live.iter().rev().take(DEPTH).copied().collect::<Vec<u64>>();
     // What the list was after each change, and how many of the changes have returned.
     let (states, returned) = (Mutex::new(vec![shown(&(1..=LAST).collect::<Vec<_>>())]), AtomicUsize::new(0));
@@ -149,11 +149,11 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
                     let place = (gone.len() * 7 + round) % DEPTH.min(live.len());
                     let id = live.remove(live.len() - 1 - place);
                     gone.push(id);
-                    change(&live, &mut || delete(&store, id));
+                    change(&live, &mut || delete(&*store, id));
                 }
                 while let Some(id) = if gone.len() % 2 == 0 { gone.pop() } else { Some(gone.remove(0)) } {
                     live.insert(live.partition_point(|other| *other < id), id);
-                    change(&live, &mut || restore(&store, id));
+                    change(&live, &mut || restore(&*store, id));
                 }
             }
             done.store(true, Ordering::SeqCst);
@@ -212,7 +212,7 @@ fn forget_archive(dir: &Path) {
 fn a_directory_of_an_earlier_version_becomes_complete() {
     let dir = tempfile::tempdir().expect("a directory");
     let options = Options { sync: false, ..Options::new(dir.path()) };
-    let open = || Store::Rocks(Rocks::open(&options).expect("opens"));
+    let open = || open_with(&options);
     let store = open();
     // More than one part, and items that name both, one or none; some not broadcast.
     let items = |ids: std::ops::RangeInclusive<u64>| -> Vec<_> {
@@ -223,47 +223,47 @@ fn a_directory_of_an_earlier_version_becomes_complete() {
     for first in (1..=3500).step_by(500) {
         store.publish(&items(first..=first + 499), Batch::AllOrNone, &mut |_| ()).expect("publishes");
     }
-    (1..=3500).step_by(11).for_each(|id| delete(&store, id));
-    let right = ["a", "b", "c"].map(|name| list(&store, name));
-    let stale = store.archive_topic(topic(&store, "b"), place(700, 1), MANY).expect("moves");
-    store.archive_topic(topic(&store, "a"), place(900, 1), MANY).expect("moves");
+    (1..=3500).step_by(11).for_each(|id| delete(&*store, id));
+    let right = ["a", "b", "c"].map(|name| list(&*store, name));
+    let stale = store.archive_topic(topic(&*store, "b"), place(700, 1), MANY).expect("moves");
+    store.archive_topic(topic(&*store, "a"), place(900, 1), MANY).expect("moves");
     assert!(stale > 500, "{stale}");
     store.compact().expect("compacts");
     drop(store);
     forget_archive(dir.path());
     let store = open();
-    assert_eq!(["a", "b", "c"].map(|name| list(&store, name)), right);
-    assert_eq!(audit(&store), Vec::<String>::new());
+    assert_eq!(["a", "b", "c"].map(|name| list(&*store, name)), right);
+    assert_eq!(audit(&*store), Vec::<String>::new());
     // What was deleted comes back to where it belongs, and all is as if nothing had been dropped.
-    (1..=3500).step_by(11).for_each(|id| restore(&store, id));
-    assert_eq!(audit(&store), Vec::<String>::new());
-    (1..=3500).step_by(11).for_each(|id| delete(&store, id));
-    assert_eq!((["a", "b", "c"].map(|name| list(&store, name)), audit(&store)), (right.clone(), Vec::new()));
+    (1..=3500).step_by(11).for_each(|id| restore(&*store, id));
+    assert_eq!(audit(&*store), Vec::<String>::new());
+    (1..=3500).step_by(11).for_each(|id| delete(&*store, id));
+    assert_eq!((["a", "b", "c"].map(|name| list(&*store, name)), audit(&*store)), (right.clone(), Vec::new()));
     drop(store);
     // Once more, with rows below the floors that no compaction has met, and an item that came late.
     forget_archive(dir.path());
     let store = open();
-    publish(&store, about(9000, 1, 1, &["a"]));
-    let a = list(&store, "a");
+    publish(&*store, about(9000, 1, 1, &["a"]));
+    let a = list(&*store, "a");
     assert_eq!(a.len(), right[0].len() + 1);
-    assert_eq!(store.archive_topic(topic(&store, "a"), place(980, 1), 7).expect("moves"), 7);
+    assert_eq!(store.archive_topic(topic(&*store, "a"), place(980, 1), 7).expect("moves"), 7);
     drop(store);
     let store = open();
-    assert_eq!((list(&store, "a"), audit(&store)), (a, Vec::new()));
+    assert_eq!((list(&*store, "a"), audit(&*store)), (a, Vec::new()));
 }
 
 #[test]
 fn a_directory_without_floors_is_taken_as_it_is() -> Result<()> {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    publish(&store, about(1, 1, 1, &["a"]));
+    publish(&*store, about(1, 1, 1, &["a"]));
     drop(store);
     forget_archive(dir.path());
     for id in 2..4 {
         let store = open(dir.path());
-        publish(&store, about(id, 1, id, &["a"]));
-        assert_eq!(store.archive_topic(topic(&store, "a"), place(id - 1, id - 1), 5)?, 1);
-        assert_eq!(list(&store, "a"), (1..=id).rev().collect::<Vec<_>>());
+        publish(&*store, about(id, 1, id, &["a"]));
+        assert_eq!(store.archive_topic(topic(&*store, "a"), place(id - 1, id - 1), 5)?, 1);
+        assert_eq!(list(&*store, "a"), (1..=id).rev().collect::<Vec<_>>());
     }
     Ok(())
 }

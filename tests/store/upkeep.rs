@@ -11,34 +11,34 @@ use super::support::{
     unfollow, user, users,
 };
 
-fn all_users(store: &Store) -> Vec<UserId> {
+fn all_users(store: &dyn Store) -> Vec<UserId> {
     store.users_after(None, MANY).expect("reads")
 }
 
-fn rows(store: &Store, table: &str) -> u64 {
+fn rows(store: &dyn Store, table: &str) -> u64 {
     let stats = store.stats().expect("reads");
     stats.iter().find(|figures| figures.table == table).expect("the table is there").rows
 }
 
-fn a_fresh_store_has_no_users(store: &Store) {
+fn a_fresh_store_has_no_users(store: &dyn Store) {
     assert_eq!(all_users(store), []);
 }
 
-fn either_side_of_a_follow_is_a_user(store: &Store) {
+fn either_side_of_a_follow_is_a_user(store: &dyn Store) {
     follow(store, 5, 3, 100);
     assert_eq!(all_users(store), users([3, 5]));
     unfollow(store, 5, 3);
     assert_eq!(all_users(store), []);
 }
 
-fn who_has_inbox_rows_is_a_user(store: &Store) {
+fn who_has_inbox_rows_is_a_user(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([7, 8]), Then::End);
-    store.delete(item(10), 5).expect("deletes");
+    store.delete(item(10), 5.into()).expect("deletes");
     assert_eq!(all_users(store), users([7, 8]));
 }
 
-fn whose_last_inbox_row_went_is_no_user(store: &Store) {
+fn whose_last_inbox_row_went_is_no_user(store: &dyn Store) {
     push(store, 10, 1, 100, &users([7]));
     follow(store, 7, 1, 5);
     let job = unfollow(store, 7, 1);
@@ -46,14 +46,14 @@ fn whose_last_inbox_row_went_is_no_user(store: &Store) {
     assert_eq!((inbox(store, 7), all_users(store)), (vec![], users([1])));
 }
 
-fn who_has_a_floor_is_a_user(store: &Store) {
+fn who_has_a_floor_is_a_user(store: &dyn Store) {
     store.raise_floor(user(7), place(100, 1)).expect("raises");
     assert_eq!(all_users(store), users([7]));
     store.compact().expect("compacts");
     assert_eq!(all_users(store), users([7]));
 }
 
-fn who_has_a_page_of_its_own_is_a_user(store: &Store) {
+fn who_has_a_page_of_its_own_is_a_user(store: &dyn Store) {
     for id in 10..13 {
         push(store, id, 7, 100 + id, &[]);
     }
@@ -61,12 +61,12 @@ fn who_has_a_page_of_its_own_is_a_user(store: &Store) {
     for id in 10..13 {
         store.archive_outbox(user(7), place(111, 11), 5).expect("archives");
         assert_eq!(all_users(store), users([7]));
-        store.delete(item(id), 5).expect("deletes");
+        store.delete(item(id), 5.into()).expect("deletes");
     }
     assert_eq!(all_users(store), []);
 }
 
-fn either_side_of_a_hide_is_a_user_and_who_mutes(store: &Store) {
+fn either_side_of_a_hide_is_a_user_and_who_mutes(store: &dyn Store) {
     let set = |who, target, barrier, since| {
         store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets");
     };
@@ -79,12 +79,12 @@ fn either_side_of_a_hide_is_a_user_and_who_mutes(store: &Store) {
     assert_eq!(all_users(store), []);
 }
 
-fn being_touched_makes_no_user(store: &Store) {
+fn being_touched_makes_no_user(store: &dyn Store) {
     store.touch(user(7), 100).expect("touches");
     assert_eq!(all_users(store), []);
 }
 
-fn users_are_paged_by_id_each_once(store: &Store) {
+fn users_are_paged_by_id_each_once(store: &dyn Store) {
     // User 256 is in several tables, the others in one each.
     let everybody = users([1, 2, 255, 256, 257, 900, 65_536, u64::MAX >> 1]);
     follow(store, 1, 256, 10);
@@ -113,7 +113,7 @@ fn users_are_paged_by_id_each_once(store: &Store) {
 }
 
 /// Something in every table, some of it deleted or below a floor.
-fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
+fn fill(store: &dyn Store) -> (Vec<UserId>, Vec<ContentId>) {
     for author in 1..=4 {
         let mut items: Vec<_> = (0..10).map(|n| timed(post(author * 100 + n, author, n * 7 % 5))).collect();
         items[9].content.kind = "comment".to_owned();
@@ -137,7 +137,7 @@ fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
     }
     store.put_profile(user(1), &Profile::default()).expect("puts");
     for id in [100, 203, 307] {
-        store.delete(item(id), 50).expect("deletes");
+        store.delete(item(id), 50.into()).expect("deletes");
     }
     store.raise_floor(user(2), place(3, 305)).expect("raises");
     store.raise_floor(user(3), Cursor::NEWEST).expect("raises");
@@ -153,7 +153,7 @@ fn fill(store: &Store) -> (Vec<UserId>, Vec<ContentId>) {
     (users(1..=6), (1..=4).flat_map(|author| (0..11).map(move |n| item(author * 100 + n))).collect())
 }
 
-fn compaction_changes_no_answer(store: &Store) {
+fn compaction_changes_no_answer(store: &dyn Store) {
     let (users, ids) = fill(store);
     let before = (dump(store, &users, &ids), store.jobs().expect("reads"));
     for _ in 0..2 {
@@ -162,7 +162,7 @@ fn compaction_changes_no_answer(store: &Store) {
     }
 }
 
-fn what_goes_on_after_compaction_is_right(store: &Store) {
+fn what_goes_on_after_compaction_is_right(store: &dyn Store) {
     push(store, 10, 1, 100, &users([2]));
     push(store, 11, 1, 110, &users([2]));
     store.raise_floor(user(2), place(100, 10)).expect("raises");
@@ -170,14 +170,14 @@ fn what_goes_on_after_compaction_is_right(store: &Store) {
     push(store, 12, 1, 105, &users([2]));
     push(store, 9, 1, 99, &users([2]));
     assert_eq!(ids(&inbox(store, 2)), [11, 12]);
-    store.delete(item(11), 500).expect("deletes");
+    store.delete(item(11), 500.into()).expect("deletes");
     store.compact().expect("compacts");
     let job = follow(store, 2, 1, 5);
     assert_eq!(settle(store, job, MANY), 1);
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![12], Some(place(100, 10))));
 }
 
-fn compaction_drops_what_lies_below_a_floor(store: &Store) {
+fn compaction_drops_what_lies_below_a_floor(store: &dyn Store) {
     let items: Vec<_> = (1..=1000).map(|id| timed(post(id, 1, id))).collect();
     store.publish(&items, tideline::store::Batch::AllOrNone, &mut |_| ()).expect("publishes");
     for job in store.jobs().expect("reads") {
@@ -191,20 +191,20 @@ fn compaction_drops_what_lies_below_a_floor(store: &Store) {
     assert_eq!(inbox(store, 2).len(), 10);
 }
 
-fn an_empty_store_can_be_looked_after(store: &Store) {
+fn an_empty_store_can_be_looked_after(store: &dyn Store) {
     store.sync().expect("syncs");
     store.compact().expect("compacts");
     assert!(store.stats().expect("reads").iter().all(|figures| figures.rows == 0));
 }
 
-fn a_sync_changes_nothing(store: &Store) {
+fn a_sync_changes_nothing(store: &dyn Store) {
     let (users, ids) = fill(store);
     let before = dump(store, &users, &ids);
     store.sync().expect("syncs");
     assert_eq!(dump(store, &users, &ids), before);
 }
 
-fn every_table_is_in_the_figures(store: &Store) {
+fn every_table_is_in_the_figures(store: &dyn Store) {
     fill(store);
     let stamp = Stamp { number: 1, kind: EventKind::Edit, given: false, logged: 1, top: 1 };
     store.edit(item(102), &Edit::default(), Moment { at: 1, stamp: Some(stamp) }).expect("edits").expect("is there");

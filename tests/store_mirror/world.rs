@@ -10,11 +10,11 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
+use crate::double::Double;
 use tideline::error::{Error, Result};
 use tideline::model::{
     Content, ContentId, Entry, EventKind, Job, JobId, Millis, Moment, Progress, Publish, Reach, Stamp, UserId, Work,
 };
-use tideline::store::memory::Memory;
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier, Watch};
 
@@ -25,8 +25,8 @@ type Checked = std::result::Result<(), TestCaseError>;
 
 /// The model, the store on disk, and which job of the one is which of the other.
 pub(crate) struct World {
-    model: Store,
-    disk: Option<Store>,
+    model: Box<dyn Store>,
+    disk: Option<Box<dyn Store>>,
     dir: tempfile::TempDir,
     jobs: BTreeMap<JobId, JobId>,
     /// The number of the last event.
@@ -36,26 +36,26 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        Self { model: Store::Memory(Memory::new()), disk: Some(open(&dir)), dir, jobs: BTreeMap::new(), events: 0 }
+        Self { model: Box::new(Double::new()), disk: Some(open(&dir)), dir, jobs: BTreeMap::new(), events: 0 }
     }
 
-    fn disk(&self) -> &Store {
-        self.disk.as_ref().expect("open between the steps")
+    fn disk(&self) -> &dyn Store {
+        self.disk.as_deref().expect("open between the steps")
     }
 
     /// Both answers to one call, errors by their code.
-    fn both<T>(&self, call: impl Fn(&Store) -> Result<T>) -> (Answer<T>, Answer<T>) {
-        (answer(call(&self.model)), answer(call(self.disk())))
+    fn both<T>(&self, call: impl Fn(&dyn Store) -> Result<T>) -> (Answer<T>, Answer<T>) {
+        (answer(call(&*self.model)), answer(call(self.disk())))
     }
 
-    fn same<T: PartialEq + Debug>(&self, call: impl Fn(&Store) -> Result<T>) -> Checked {
+    fn same<T: PartialEq + Debug>(&self, call: impl Fn(&dyn Store) -> Result<T>) -> Checked {
         let (model, disk) = self.both(call);
         prop_assert_eq!(model, disk);
         Ok(())
     }
 
     /// Like [`World::same`], for a read that both can also try from memory alone.
-    fn same_read<T: PartialEq + Debug>(&self, read: impl Fn(&Store, Tier) -> Result<T>) -> Checked {
+    fn same_read<T: PartialEq + Debug>(&self, read: impl Fn(&dyn Store, Tier) -> Result<T>) -> Checked {
         let from_memory = read(self.disk(), Tier::Memory);
         let (model, disk) = self.both(|store| read(store, Tier::Disk));
         if !matches!(from_memory, Err(Error::NotCached)) {
@@ -90,9 +90,9 @@ impl World {
     fn same_with_job<T: PartialEq + Debug>(
         &self,
         ids: (JobId, JobId),
-        call: impl Fn(&Store, JobId) -> Result<T>,
+        call: impl Fn(&dyn Store, JobId) -> Result<T>,
     ) -> Checked {
-        let (model, disk) = (answer(call(&self.model, ids.0)), answer(call(self.disk(), ids.1)));
+        let (model, disk) = (answer(call(&*self.model, ids.0)), answer(call(self.disk(), ids.1)));
         prop_assert_eq!(model, disk);
         Ok(())
     }
@@ -131,7 +131,7 @@ impl World {
             Op::Rebuild { job, authors } => self.rebuild(*job, authors),
             Op::DropJob { job } => {
                 let Some(((), job, on_disk)) = self.pick(*job, |_| Some(())) else { return Ok(()) };
-                self.same_with_job((job.id, on_disk), Store::drop_job)
+                self.same_with_job((job.id, on_disk), <dyn Store>::drop_job)
             }
             Op::Touch { user, now } => {
                 let (model, disk) = self.both(|store| store.touch(*user, *now));
@@ -161,8 +161,8 @@ impl World {
                 self.same(|store| store.set_barrier(*user, *target, *barrier, *since, *limit))
             }
             Op::PutProfiles { profiles } => self.same(|store| store.put_profiles(profiles)),
-            Op::Sync => self.same(Store::sync),
-            Op::Compact => self.same(Store::compact),
+            Op::Sync => self.same(|store| store.sync()),
+            Op::Compact => self.same(|store| store.compact()),
             Op::Reopen => {
                 drop(self.disk.take());
                 self.disk = Some(open(&self.dir));
@@ -334,7 +334,7 @@ impl World {
     pub(crate) fn compare_everything(&self) -> Checked {
         let users = USERS.map(|raw| UserId::new(raw).expect("in range"));
         let ids = ITEMS.map(|raw| ContentId::new(raw).expect("in range"));
-        prop_assert_eq!(dump(&self.model, &users, &ids), dump(self.disk(), &users, &ids));
+        prop_assert_eq!(dump(&*self.model, &users, &ids), dump(self.disk(), &users, &ids));
         let translate = |job: Job| Job { id: self.jobs[&job.id], ..job };
         let model: Vec<_> = self.model.jobs().expect("reads").into_iter().map(translate).collect();
         prop_assert_eq!(model, self.disk().jobs().expect("reads"));
@@ -366,10 +366,10 @@ fn answer<T>(result: Result<T>) -> Answer<T> {
     })
 }
 
-fn open(dir: &tempfile::TempDir) -> Store {
+fn open(dir: &tempfile::TempDir) -> Box<dyn Store> {
     // Nothing here pulls the plug, so nothing needs to wait for the device.
     let options = Options { sync: false, ..Options::new(dir.path()) };
-    Store::Rocks(Rocks::open(&options).expect("the directory opens"))
+    Box::new(Rocks::open(&options).expect("the directory opens"))
 }
 
 fn to_publish(id: ContentId, item: &Item) -> Publish {

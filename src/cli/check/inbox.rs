@@ -13,7 +13,7 @@ use crate::store::{Store, Tier};
 const PAGE: usize = 4096;
 
 /// Checks the part of a user's inbox above its floor; below, it claims nothing. No job may be waiting.
-pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings: &mut Findings) -> Result<()> {
+pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findings: &mut Findings) -> Result<()> {
     let activity = store.activity(user, Tier::Disk)?;
     let mut rows = Vec::new();
     let floor = store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {

@@ -10,11 +10,10 @@ use serde_json::Value;
 use super::*;
 use crate::backlog::Backlog;
 use crate::config::Config;
+use crate::double::Double;
 use crate::feed::Feed;
 use crate::http::Api;
 use crate::live::Live;
-use crate::store::Store;
-use crate::store::memory::Memory;
 use crate::worker::Figures;
 
 /// Parts of the page `/docs`, which is described as a whole, and what leads there.
@@ -45,7 +44,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (String, &Value)> {
 
 #[actix_web::test]
 async fn all_that_is_served_is_described_and_nothing_else() {
-    let store = Arc::new(Store::Memory(Memory::new()));
+    let store = Arc::new(Double::new());
     let feed = Arc::new(
         Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), &Config::default()).expect("opens"),
     );

@@ -7,12 +7,10 @@ use super::{Rocks, keys, reading, values};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{Barrier, Millis, Position, Relation, UserId};
-use crate::store::Tier;
-use crate::store::types::too_many;
+use crate::store::{Barriers, Graph, Tier, too_many};
 
-impl Rocks {
-    /// See [`Store::set_barrier`](crate::store::Store::set_barrier).
-    pub fn set_barrier(
+impl Barriers for Rocks {
+    fn set_barrier(
         &self,
         user: UserId,
         target: UserId,
@@ -40,6 +38,52 @@ impl Rocks {
         Ok(relation.with_barrier(barrier, since))
     }
 
+    fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>> {
+        // Else an unfollow and then an unmute, both between two looks, would show what was never to be seen.
+        let snapshot = self.db.snapshot();
+        let options = || {
+            let mut options = reading(tier);
+            options.set_snapshot(&snapshot);
+            options
+        };
+        let mut authors = self.seconds(FOLLOWING, reader, None, usize::MAX, tier, options())?;
+        for table in [MUTES, HIDDEN_TO] {
+            let most = authors.len();
+            let barred = self.seconds(table, reader, None, most.saturating_add(1), tier, options())?;
+            if barred.len() <= most {
+                authors.retain(|author| barred.binary_search(author).is_err());
+            } else {
+                authors = self.absent(table, reader, authors, tier, &options())?;
+            }
+        }
+        Ok(authors)
+    }
+
+    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        // Of one instant, as the whole list is.
+        let snapshot = self.db.snapshot();
+        let mut options = reading(tier);
+        options.set_snapshot(&snapshot);
+        let keys: Vec<_> = users.iter().map(|user| keys::pair(reader, *user)).collect();
+        let rows = self.get_many_opt(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), tier, &options)?;
+        let mut authors: Vec<_> =
+            users.iter().zip(rows).filter(|(_, row)| row.is_some()).map(|(user, _)| *user).collect();
+        for table in [MUTES, HIDDEN_TO] {
+            authors = self.absent(table, reader, authors, tier, &options)?;
+        }
+        Ok(authors)
+    }
+
+    fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        self.seconds(tables(barrier).0, user, after, limit, Tier::Disk, reading(Tier::Disk))
+    }
+
+    fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        self.seconds(HIDDEN_TO, reader, after, limit, Tier::Disk, reading(Tier::Disk))
+    }
+}
+
+impl Rocks {
     fn raise(
         &self,
         batch: &mut WriteBatch,
@@ -74,44 +118,6 @@ impl Rocks {
         Ok(())
     }
 
-    /// See [`Store::authors`](crate::store::Store::authors).
-    pub fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>> {
-        // Else an unfollow and then an unmute, both between two looks, would show what was never to be seen.
-        let snapshot = self.db.snapshot();
-        let options = || {
-            let mut options = reading(tier);
-            options.set_snapshot(&snapshot);
-            options
-        };
-        let mut authors = self.seconds(FOLLOWING, reader, None, usize::MAX, tier, options())?;
-        for table in [MUTES, HIDDEN_TO] {
-            let most = authors.len();
-            let barred = self.seconds(table, reader, None, most.saturating_add(1), tier, options())?;
-            if barred.len() <= most {
-                authors.retain(|author| barred.binary_search(author).is_err());
-            } else {
-                authors = self.absent(table, reader, authors, tier, &options())?;
-            }
-        }
-        Ok(authors)
-    }
-
-    /// See [`Store::authors_among`](crate::store::Store::authors_among).
-    pub fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-        // Of one instant, as the whole list is.
-        let snapshot = self.db.snapshot();
-        let mut options = reading(tier);
-        options.set_snapshot(&snapshot);
-        let keys: Vec<_> = users.iter().map(|user| keys::pair(reader, *user)).collect();
-        let rows = self.get_many_opt(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), tier, &options)?;
-        let mut authors: Vec<_> =
-            users.iter().zip(rows).filter(|(_, row)| row.is_some()).map(|(user, _)| *user).collect();
-        for table in [MUTES, HIDDEN_TO] {
-            authors = self.absent(table, reader, authors, tier, &options)?;
-        }
-        Ok(authors)
-    }
-
     /// Those of `seconds` without a row under `first`.
     fn absent(
         &self,
@@ -124,22 +130,6 @@ impl Rocks {
         let keys: Vec<_> = seconds.iter().map(|second| keys::pair(first, *second)).collect();
         let rows = self.get_many_opt(table, keys.iter().map(<[u8; 16]>::as_slice), tier, options)?;
         Ok(seconds.into_iter().zip(rows).filter(|(_, row)| row.is_none()).map(|(second, _)| second).collect())
-    }
-
-    /// See [`Store::barred_after`](crate::store::Store::barred_after).
-    pub fn barred_after(
-        &self,
-        user: UserId,
-        barrier: Barrier,
-        after: Option<UserId>,
-        limit: usize,
-    ) -> Result<Vec<UserId>> {
-        self.seconds(tables(barrier).0, user, after, limit, Tier::Disk, reading(Tier::Disk))
-    }
-
-    /// See [`Store::hiders_after`](crate::store::Store::hiders_after).
-    pub fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(HIDDEN_TO, reader, after, limit, Tier::Disk, reading(Tier::Disk))
     }
 }
 

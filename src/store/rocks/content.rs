@@ -3,17 +3,16 @@
 use rocksdb::WriteBatch;
 
 use super::index::Indexing;
-use super::tables::{CONTENT, JOBS};
+use super::tables::{CONTENT, DELETED, ITEM_COUNTS, JOBS};
 use super::values::{self, Stored};
 use super::{Rocks, keys};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::failpoint::Write;
-use crate::model::{Content, ContentId, Edit, Job, Moment, Publish, Work};
-use crate::store::{Batch, Fresh, Published, Tier};
+use crate::model::{Content, ContentId, Edit, ItemCounts, Job, Millis, Moment, Publish, Stamp, Work};
+use crate::store::{Batch, Contents, Fresh, Published, Restored, Tier, is_deleted_before};
 
-impl Rocks {
-    /// See [`Store::publish`](crate::store::Store::publish).
-    pub fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
+impl Contents for Rocks {
+    fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let stored = self.stored(&ids, Tier::Disk)?;
@@ -43,6 +42,111 @@ impl Rocks {
         Ok(results)
     }
 
+    fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
+        let _lock = self.content_locks.one(id.get());
+        let Some(mut stored) = self.live(id)? else { return Ok(None) };
+        let content = &mut stored.content;
+        if let Some(text) = &edit.text {
+            content.text.clone_from(text);
+        }
+        if let Some(media) = &edit.media {
+            content.media.clone_from(media);
+        }
+        if let Some(extra) = &edit.extra {
+            content.extra.clone_from(extra);
+        }
+        content.edited_at = Some(moment.at);
+        let mut change = WriteBatch::default();
+        self.put_event(&mut change, moment.stamp, content)?;
+        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
+        self.acknowledge(Write::Edit, change)?;
+        Ok(Some(stored.content))
+    }
+
+    fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
+        let _lock = self.content_locks.one(id.get());
+        let Some(mut stored) = self.live(id)? else { return Ok(false) };
+        let indexing = self.indexing([&stored.content])?;
+        stored.deleted_at = Some(moment.at);
+        let mut change = WriteBatch::default();
+        self.put_deleted(&mut change, &stored, moment.at)?;
+        self.put_event(&mut change, moment.stamp, &stored.content)?;
+        self.remove_index(&mut change, &stored.content, &indexing)?;
+        self.acknowledge(Write::Delete, change)?;
+        self.deleted.add(id.get());
+        Ok(true)
+    }
+
+    fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
+        let _lock = self.content_locks.one(id.get());
+        let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
+        let deleted_at = stored.and_then(|stored| stored.deleted_at);
+        if deleted_at.is_none_or(|at| !is_deleted_before(at, deleted_before)) || self.has_reactions(id)? {
+            return Ok(false);
+        }
+        let _index = self.purge_lock(id);
+        let mut change = WriteBatch::default();
+        change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
+        self.remove_attached(&mut change, id)?;
+        self.follow_up(Write::Purge, change)?;
+        Ok(true)
+    }
+
+    fn restore(
+        &self,
+        id: ContentId,
+        deleted_since: Millis,
+        stamp: Option<Stamp>,
+        queue: &mut dyn FnMut(Job),
+    ) -> Result<Restored> {
+        let _lock = self.content_locks.one(id.get());
+        let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
+        match stored.deleted_at {
+            None => return Ok(Restored::Live(stored.content)),
+            Some(deleted_at) if is_deleted_before(deleted_at, deleted_since) => return Ok(Restored::Gone),
+            Some(_) => stored.deleted_at = None,
+        }
+        let indexing = self.indexing([&stored.content])?;
+        let mut change = WriteBatch::default();
+        change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
+        self.put_event(&mut change, stamp, &stored.content)?;
+        let job = self.put_live(&mut change, &stored, &indexing)?;
+        self.acknowledge(Write::Restore, change)?;
+        // Under the locks still, for which a repeat of this waits.
+        job.into_iter().for_each(queue);
+        Ok(Restored::Now(stored.content, job))
+    }
+
+    fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
+        let stored = self.stored(ids, tier)?;
+        Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
+    }
+
+    fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
+        let mut deleted: Vec<_> = ids.iter().map(|id| self.deleted.may_have(id.get())).collect();
+        let asked: Vec<_> =
+            ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get())).collect();
+        if !asked.is_empty() {
+            let rows = self.get_many(DELETED, asked.iter().map(<[u8; 8]>::as_slice), tier)?;
+            for (may, row) in deleted.iter_mut().filter(|may| **may).zip(rows) {
+                *may = row.is_some();
+            }
+        }
+        Ok(deleted)
+    }
+
+    fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
+        let keys: Vec<_> = ids.iter().map(|id| keys::id(id.get())).collect();
+        let rows = self.get_many(ITEM_COUNTS, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
+        let read = |(id, row): (&ContentId, Option<rocksdb::DBPinnableSlice<'_>>)| match row {
+            None => Ok(ItemCounts::default()),
+            Some(row) => item_counts(&row).ok_or_else(|| Error::Corrupt(format!("counters of content {id}"))),
+        };
+        ids.iter().zip(rows).map(read).collect()
+    }
+}
+
+impl Rocks {
     /// What a publish finds under its id; `None` if the id is free.
     fn known(&self, item: &Publish, stored: Option<Stored>) -> Result<Option<Published>> {
         Ok(match stored {
@@ -77,28 +181,6 @@ impl Rocks {
         Ok(job)
     }
 
-    /// See [`Store::edit`](crate::store::Store::edit).
-    pub fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
-        let _lock = self.content_locks.one(id.get());
-        let Some(mut stored) = self.live(id)? else { return Ok(None) };
-        let content = &mut stored.content;
-        if let Some(text) = &edit.text {
-            content.text.clone_from(text);
-        }
-        if let Some(media) = &edit.media {
-            content.media.clone_from(media);
-        }
-        if let Some(extra) = &edit.extra {
-            content.extra.clone_from(extra);
-        }
-        content.edited_at = Some(moment.at);
-        let mut change = WriteBatch::default();
-        self.put_event(&mut change, moment.stamp, content)?;
-        change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        self.acknowledge(Write::Edit, change)?;
-        Ok(Some(stored.content))
-    }
-
     /// An item as it is stored, unless it is deleted.
     pub(super) fn live(&self, id: ContentId) -> Result<Option<Stored>> {
         Ok(self.stored(&[id], Tier::Disk)?.pop().flatten().filter(|stored| stored.deleted_at.is_none()))
@@ -111,10 +193,22 @@ impl Rocks {
         ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()
     }
 
-    /// See [`Store::contents`](crate::store::Store::contents).
-    pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
-        let stored = self.stored(ids, tier)?;
-        Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
+    /// Adds to a change the marks of a deletion.
+    pub(super) fn put_deleted(&self, change: &mut WriteBatch, stored: &Stored, deleted_at: Millis) -> Result<()> {
+        let key = keys::id(stored.content.id.get());
+        change.put_cf(self.family(CONTENT)?, key, values::content(stored)?);
+        change.put_cf(self.family(DELETED)?, key, values::millis(deleted_at));
+        Ok(())
+    }
+
+    fn is_deleted(&self, id: ContentId, tier: Tier) -> Result<bool> {
+        Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
+    }
+
+    /// Whether an item was there and will never be again. Holds for as long as the caller has a lock of
+    /// the item of any kind.
+    pub(super) fn is_purged(&self, id: ContentId, tier: Tier) -> Result<bool> {
+        Ok(self.is_deleted(id, tier)? && self.get(CONTENT, &keys::id(id.get()), tier)?.is_none())
     }
 }
 
@@ -129,4 +223,11 @@ fn tell_new(items: &[Publish], results: &[Published], fresh: &mut dyn FnMut(Fres
 /// Whether a publish repeats the one that made the stored item.
 fn is_same(item: &Publish, present: &Stored) -> bool {
     present.deleted_at.is_none() && item.repeats(&present.content)
+}
+
+/// The counts in a row; nothing if it does not read, or one is below zero.
+fn item_counts(row: &[u8]) -> Option<ItemCounts> {
+    let counts = values::read_item_counts(row)?;
+    let [likes, favorites, comments, reposts] = counts.map(|count| u64::try_from(count).ok());
+    Some(ItemCounts { likes: likes?, favorites: favorites?, comments: comments?, reposts: reposts? })
 }

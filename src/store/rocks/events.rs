@@ -6,18 +6,10 @@ use super::tables::{CONTENT, EVENTS};
 use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
 use crate::model::{Content, Event, Stamp};
+use crate::store::Events;
 
-impl Rocks {
-    /// Adds the event of a change to it.
-    pub(super) fn put_event(&self, change: &mut WriteBatch, stamp: Option<Stamp>, content: &Content) -> Result<()> {
-        if let Some(stamp) = stamp {
-            change.put_cf(self.family(EVENTS)?, keys::id(stamp.number), values::events::event(&stamp.event(content)));
-        }
-        Ok(())
-    }
-
-    /// See [`Store::events`](crate::store::Store::events).
-    pub fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {
+impl Events for Rocks {
+    fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {
         let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, ReadOptions::default());
         let mut events = Vec::new();
         rows.seek(keys::id(from));
@@ -31,8 +23,7 @@ impl Rocks {
         Ok(events)
     }
 
-    /// See [`Store::newest_events`](crate::store::Store::newest_events).
-    pub fn newest_events(&self, limit: usize) -> Result<Vec<Event>> {
+    fn newest_events(&self, limit: usize) -> Result<Vec<Event>> {
         let mut rows = self.db.raw_iterator_cf_opt(self.family(EVENTS)?, ReadOptions::default());
         let mut events = Vec::new();
         rows.seek_to_last();
@@ -47,8 +38,7 @@ impl Rocks {
         Ok(events)
     }
 
-    /// See [`Store::trim_events`](crate::store::Store::trim_events).
-    pub fn trim_events(&self, from: u64) -> Result<()> {
+    fn trim_events(&self, from: u64) -> Result<()> {
         let mut change = WriteBatch::default();
         change.delete_range_cf(self.family(EVENTS)?, keys::id(0), keys::id(from));
         // No step of anything else: whether or not it is done, a restart finds a log that is whole from its
@@ -56,13 +46,11 @@ impl Rocks {
         self.commit(change, false)
     }
 
-    /// See [`Store::is_set_back`](crate::store::Store::is_set_back).
-    pub fn is_set_back(&self) -> bool {
+    fn is_set_back(&self) -> bool {
         self.run.is_set_back()
     }
 
-    /// See [`Store::begin_run`](crate::store::Store::begin_run).
-    pub fn begin_run(&self, gap: Option<Event>) -> Result<()> {
+    fn begin_run(&self, gap: Option<Event>) -> Result<()> {
         if let Some(gap) = gap {
             let mut change = WriteBatch::default();
             change.put_cf(self.family(EVENTS)?, keys::id(gap.number), values::events::event(&gap));
@@ -76,12 +64,21 @@ impl Rocks {
         Ok(())
     }
 
-    /// See [`Store::has_content`](crate::store::Store::has_content).
-    pub fn has_content(&self) -> Result<bool> {
+    fn has_content(&self) -> Result<bool> {
         let mut rows = self.db.raw_iterator_cf_opt(self.family(CONTENT)?, ReadOptions::default());
         rows.seek_to_first();
         rows.status().map_err(storage)?;
         Ok(rows.valid())
+    }
+}
+
+impl Rocks {
+    /// Adds the event of a change to it.
+    pub(super) fn put_event(&self, change: &mut WriteBatch, stamp: Option<Stamp>, content: &Content) -> Result<()> {
+        if let Some(stamp) = stamp {
+            change.put_cf(self.family(EVENTS)?, keys::id(stamp.number), values::events::event(&stamp.event(content)));
+        }
+        Ok(())
     }
 }
 

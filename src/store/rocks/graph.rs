@@ -13,12 +13,11 @@ use super::walk::{MOST_ROWS, Walk};
 use super::{Rocks, reading, storage, values};
 use crate::error::{Code, Error, Result};
 use crate::failpoint::Write;
-use crate::model::{Millis, Order, Position, Relation, Side, Span, UserCursor, UserId, Work};
-use crate::store::{Change, Related, Tier};
+use crate::model::{Millis, Order, Position, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
+use crate::store::{Change, Graph, Related, Tier};
 
-impl Rocks {
-    /// See [`Store::relate`](crate::store::Store::relate).
-    pub fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
+impl Graph for Rocks {
+    fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
         // The user's lock keeps the count exact, the pairs' locks the friends rows: either side may
         // be following the other right now. Always in this order, so no two wait for each other.
         let _user = self.user_locks.one(user.get());
@@ -62,6 +61,76 @@ impl Rocks {
         Ok(related)
     }
 
+    fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
+        let since = |table, keys: Vec<[u8; 16]>| -> Result<Vec<Option<Millis>>> {
+            let rows = self.get_many(table, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
+            rows.into_iter().map(|row| row.map(|row| values::read_millis(&row)).transpose()).collect()
+        };
+        let ours: Vec<_> = targets.iter().map(|target| keys::pair(user, *target)).collect();
+        let follows =
+            since(FOLLOWING, targets.iter().zip(&ours).flat_map(|(t, o)| [*o, keys::pair(*t, user)]).collect())?;
+        let (muted, hidden) = (since(MUTES, ours.clone())?, since(HIDDEN, ours)?);
+        let relation = |(n, target): (usize, &UserId)| Relation {
+            user,
+            target: *target,
+            following_since: follows[2 * n],
+            followed_since: follows[2 * n + 1],
+            muted_since: muted[n],
+            hidden_since: hidden[n],
+        };
+        Ok(targets.iter().enumerate().map(relation).collect())
+    }
+
+    fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
+        self.seconds(FOLLOWING, user, None, usize::MAX, tier, reading(tier))
+    }
+
+    fn members(
+        &self,
+        user: UserId,
+        side: Side,
+        span: Span<UserId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<UserCursor>> {
+        let table = match side {
+            Side::Following => FOLLOWING_BY_TIME,
+            Side::Followers => FOLLOWERS_BY_TIME,
+            Side::Friends => FRIENDS_BY_TIME,
+            Side::Muted => MUTES_BY_TIME,
+            Side::HiddenFrom => HIDDEN_BY_TIME,
+        };
+        let mut found = Vec::new();
+        Walk::new(self, table, tier)?.rows(user.get(), span, order, &mut |place, _| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            found.push(place);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        self.seconds(FOLLOWERS, author, after, limit, Tier::Disk, reading(Tier::Disk))
+    }
+
+    fn user_counts(&self, user: UserId, tier: Tier) -> Result<UserCounts> {
+        Ok(UserCounts {
+            following: self.count(user, Counter::Following, tier)?,
+            followers: self.count(user, Counter::Followers, tier)?,
+            friends: self.count(user, Counter::Friends, tier)?,
+            content: self.count(user, Counter::Content, tier)?,
+        })
+    }
+
+    fn follower_count(&self, author: UserId) -> Result<u64> {
+        self.count(author, Counter::Followers, Tier::Disk)
+    }
+}
+
+impl Rocks {
     fn put_follow(&self, batch: &mut WriteBatch, before: &Relation, since: Millis) -> Result<()> {
         let (user, target) = (before.user, before.target);
         batch.put_cf(self.family(FOLLOWING)?, keys::pair(user, target), values::millis(since));
@@ -100,37 +169,6 @@ impl Rocks {
         Ok(())
     }
 
-    /// See [`Store::relations`](crate::store::Store::relations).
-    pub fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
-        let since = |table, keys: Vec<[u8; 16]>| -> Result<Vec<Option<Millis>>> {
-            let rows = self.get_many(table, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
-            rows.into_iter().map(|row| row.map(|row| values::read_millis(&row)).transpose()).collect()
-        };
-        let ours: Vec<_> = targets.iter().map(|target| keys::pair(user, *target)).collect();
-        let follows =
-            since(FOLLOWING, targets.iter().zip(&ours).flat_map(|(t, o)| [*o, keys::pair(*t, user)]).collect())?;
-        let (muted, hidden) = (since(MUTES, ours.clone())?, since(HIDDEN, ours)?);
-        let relation = |(n, target): (usize, &UserId)| Relation {
-            user,
-            target: *target,
-            following_since: follows[2 * n],
-            followed_since: follows[2 * n + 1],
-            muted_since: muted[n],
-            hidden_since: hidden[n],
-        };
-        Ok(targets.iter().enumerate().map(relation).collect())
-    }
-
-    /// See [`Store::followees`](crate::store::Store::followees).
-    pub fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
-        self.seconds(FOLLOWING, user, None, usize::MAX, tier, reading(tier))
-    }
-
-    /// See [`Store::followers_after`](crate::store::Store::followers_after).
-    pub fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(FOLLOWERS, author, after, limit, Tier::Disk, reading(Tier::Disk))
-    }
-
     /// The second ids of a pair table's partition above `after`, ascending.
     pub(super) fn seconds(
         &self,
@@ -165,32 +203,13 @@ impl Rocks {
         Ok(found)
     }
 
-    /// See [`Store::members`](crate::store::Store::members).
-    pub fn members(
-        &self,
-        user: UserId,
-        side: Side,
-        span: Span<UserId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<UserCursor>> {
-        let table = match side {
-            Side::Following => FOLLOWING_BY_TIME,
-            Side::Followers => FOLLOWERS_BY_TIME,
-            Side::Friends => FRIENDS_BY_TIME,
-            Side::Muted => MUTES_BY_TIME,
-            Side::HiddenFrom => HIDDEN_BY_TIME,
-        };
-        let mut found = Vec::new();
-        Walk::new(self, table, tier)?.rows(user.get(), span, order, &mut |place, _| {
-            if found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            found.push(place);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
+    pub(super) fn count(&self, user: UserId, what: Counter, tier: Tier) -> Result<u64> {
+        match self.get(COUNTS, &keys::count(user, what), tier)? {
+            None => Ok(0),
+            Some(row) => values::read_count(&row)
+                .and_then(|count| u64::try_from(count).ok())
+                .ok_or_else(|| Error::Corrupt(format!("counter of user {user}"))),
+        }
     }
 }
 

@@ -3,19 +3,18 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use rocksdb::WriteBatch;
+use rocksdb::{ReadOptions, WriteBatch};
 
-use super::tables::{FOLLOWING, INBOX, JOBS};
+use super::tables::{FOLLOWING, INBOX, JOBS, UNPUSHED};
 use super::walk::Walk;
-use super::{Rocks, keys, values};
+use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
-use crate::model::{ContentId, Cursor, Entry, JobId, Order, Span, UserId, Work};
-use crate::store::{Delivery, Then, Tier};
+use crate::model::{ContentId, Cursor, Entry, Job, JobId, Order, Progress, Reach, Span, UserId, Work};
+use crate::store::{Activities, Delivery, Inboxes, Lists, Then, Tier};
 
-impl Rocks {
-    /// See [`Store::inbox`](crate::store::Store::inbox).
-    pub fn inbox(
+impl Inboxes for Rocks {
+    fn inbox(
         &self,
         user: UserId,
         span: Span<ContentId>,
@@ -31,25 +30,36 @@ impl Rocks {
         Ok(floor)
     }
 
-    /// See [`Store::raise_floor`](crate::store::Store::raise_floor).
-    pub fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
+    fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
         let _lock = self.floor_locks.one(user.get());
         let mut batch = WriteBatch::default();
         self.put_floor(&mut batch, user, floor)?;
         self.follow_up(Write::RaiseFloor, batch)
     }
 
-    /// Adds a higher floor to a change. The caller holds the user's floor lock until it is written.
-    pub(super) fn put_floor(&self, batch: &mut WriteBatch, user: UserId, floor: Cursor) -> Result<()> {
-        let present = self.get(INBOX, &keys::head(user.get()), Tier::Disk)?;
-        if read_floor(present.as_deref())? < Some(floor) {
-            batch.put_cf(self.family(INBOX)?, keys::head(user.get()), values::cursor(floor));
+    fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        let progress = Some(Progress { reach, done_to: None });
+        batch.put_cf(self.family(JOBS)?, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
+        // Read, then written: the author's lane lets no other fan-out of the author in between.
+        let mut unpushed = self.unpushed(entry.author, Tier::Disk)?;
+        match reach {
+            Reach::All => {}
+            Reach::Active => unpushed.to_active = unpushed.to_active.max(Some(entry.cursor)),
+            Reach::Nobody => unpushed.to_nobody = unpushed.to_nobody.max(Some(entry.cursor)),
+        }
+        if reach != Reach::All {
+            let key = keys::id(entry.author.get());
+            batch.put_cf(self.family(UNPUSHED)?, key, values::unpushed(unpushed));
+        }
+        self.follow_up(Write::BeginFanOut, batch)?;
+        if reach != Reach::All {
+            self.unpushed.set(entry.author, unpushed);
         }
         Ok(())
     }
 
-    /// See [`Store::deliver`](crate::store::Store::deliver).
-    pub fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
+    fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
         let (inbox, jobs) = (self.family(INBOX)?, self.family(JOBS)?);
         let author = values::author(delivery.entry.author);
         let mut batch = WriteBatch::with_capacity_bytes(64 + 40 * delivery.recipients.len());
@@ -67,8 +77,7 @@ impl Rocks {
         self.follow_up(Write::Deliver, batch)
     }
 
-    /// See [`Store::settle`](crate::store::Store::settle).
-    pub fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
+    fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(JOBS)?, keys::job(job));
         let mut present = Vec::new();
@@ -102,6 +111,36 @@ impl Rocks {
         }
         self.follow_up(Write::Settle, batch)?;
         Ok(changed)
+    }
+
+    fn drop_job(&self, job: JobId) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        batch.delete_cf(self.family(JOBS)?, keys::job(job));
+        self.follow_up(Write::DropJob, batch)
+    }
+
+    fn jobs(&self) -> Result<Vec<Job>> {
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(JOBS)?, ReadOptions::default());
+        let mut jobs = Vec::new();
+        rows.seek_to_first();
+        while let Some((key, value)) = rows.item() {
+            let id = keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?;
+            jobs.push(values::read_job(id, value)?);
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
+        Ok(jobs)
+    }
+}
+
+impl Rocks {
+    /// Adds a higher floor to a change. The caller holds the user's floor lock until it is written.
+    pub(super) fn put_floor(&self, batch: &mut WriteBatch, user: UserId, floor: Cursor) -> Result<()> {
+        let present = self.get(INBOX, &keys::head(user.get()), Tier::Disk)?;
+        if read_floor(present.as_deref())? < Some(floor) {
+            batch.put_cf(self.family(INBOX)?, keys::head(user.get()), values::cursor(floor));
+        }
+        Ok(())
     }
 
     /// Visits all rows of an inbox, also those below its floor; returns the floor.

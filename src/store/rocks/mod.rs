@@ -5,10 +5,7 @@ mod advice;
 mod archive;
 mod audit;
 mod barriers;
-mod comments;
 mod content;
-mod counts;
-mod deletions;
 mod directory;
 mod engine_log;
 mod events;
@@ -17,14 +14,12 @@ mod graph;
 mod health;
 mod inbox;
 mod index;
-mod jobs;
 mod keys;
+mod lists;
 mod locks;
 mod log;
-mod markers;
-mod outbox;
-mod profiles;
 mod reactions;
+mod records;
 mod reserve;
 mod run;
 mod seen;
@@ -34,7 +29,6 @@ mod topic_repair;
 mod topics;
 mod unpushed;
 mod upkeep;
-mod usage;
 mod users;
 mod values;
 mod walk;
@@ -63,7 +57,7 @@ use self::walk::MOST_KEYS;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
 use crate::model::{JobId, Work};
-use crate::store::{Listeners, Tier};
+use crate::store::{Inboxes, Listeners, Store, Tier};
 
 /// The format of the data directory.
 pub const FORMAT: &str = directory::FORMAT;
@@ -354,6 +348,8 @@ impl Rocks {
         JobId { lane: work.lane(), seq: self.next_seq.fetch_add(1, Ordering::Relaxed) }
     }
 }
+
+impl Store for Rocks {}
 
 impl Drop for Rocks {
     /// Writes the rows in memory to table files, so that the next start has nothing to replay.

@@ -6,16 +6,16 @@ use std::ops::ControlFlow;
 use rocksdb::WriteBatch;
 
 use super::tables::{ITEM_COUNTS, REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
-use super::values::Stored;
+use super::values::{self, Stored};
 use super::walk::Walk;
-use super::{Rocks, keys, values};
+use super::{Rocks, keys};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{
     ContentId, Cursor, Entry, ItemCounts, Millis, Order, Position, Reacted, Reaction, ReactionKind, ReactionPlace,
     Reactions, Span, UserCursor, UserId,
 };
-use crate::store::types::{FINAL, Tier, is_deleted_before};
+use crate::store::{Contents, FINAL, Reacting, Tier, is_deleted_before};
 
 /// Deleted items that a read from memory passes over. With more it goes where it may take its time.
 const MOST_PASSED: usize = 1000;
@@ -40,9 +40,8 @@ struct Live {
 /// The reactions that a change is about: what each was, and what it will be.
 type Pairs = BTreeMap<(ReactionKind, UserId), (Option<Millis>, Option<Millis>)>;
 
-impl Rocks {
-    /// See [`Store::react`](crate::store::Store::react).
-    pub fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
+impl Reacting for Rocks {
+    fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         // Against a delete, and so that nobody else changes these rows between look and write.
         let _lock = self.content_locks.one(id.get());
         let stored = self.live(id)?.ok_or_else(|| Error::content_not_found(id))?;
@@ -68,6 +67,99 @@ impl Rocks {
         Ok(reacted)
     }
 
+    fn reactors(
+        &self,
+        id: ContentId,
+        kind: ReactionKind,
+        span: Span<UserId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<UserCursor>> {
+        let mut found = Vec::new();
+        let partition = keys::reactions(id.get(), kind);
+        Walk::new(self, REACTIONS_BY_TIME, tier)?.rows(partition, span, order, &mut |place, _| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            found.push(place);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    fn reacted_by(
+        &self,
+        user: UserId,
+        kind: ReactionKind,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
+        let partition = keys::reactions(user.get(), kind);
+        Walk::new(self, REACTIONS_BY_USER, tier)?.rows(partition, span, order, &mut |cursor: Cursor, author| {
+            if live.found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            live.group.push(Entry { cursor, author: values::read_author(author)? });
+            if live.group.len() == live.full {
+                self.take_live(&mut live, tier)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        self.take_live(&mut live, tier)?;
+        Ok(live.found)
+    }
+
+    fn reacted(&self, user: UserId, ids: &[ContentId], tier: Tier) -> Result<Vec<Reactions>> {
+        let key = |id: &ContentId| ReactionKind::ALL.map(|kind| keys::reaction(*id, kind, user));
+        self.both_kinds(ids.iter().flat_map(key).collect(), tier)
+    }
+
+    fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
+        let key = |user: &UserId| ReactionKind::ALL.map(|kind| keys::reaction(id, kind, *user));
+        self.both_kinds(users.iter().flat_map(key).collect(), tier)
+    }
+
+    fn purge_reactions(
+        &self,
+        id: ContentId,
+        deleted_before: Millis,
+        most: usize,
+        after: Option<ReactionPlace>,
+    ) -> Result<Vec<ReactionPlace>> {
+        let _lock = self.content_locks.one(id.get());
+        let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
+        let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
+        let Some(mut stored) = stored.filter(too_late) else { return Ok(Vec::new()) };
+        let item = stored.content.cursor();
+        let (mut change, mut steps, mut purged) = (WriteBatch::default(), [0; 4], Vec::new());
+        for kind in ReactionKind::ALL.into_iter().filter(|kind| after.is_none_or(|(last, _)| last <= *kind)) {
+            let before = after.filter(|(last, _)| *last == kind).map(|(_, place)| place);
+            let span = Span { before, after: None };
+            let rows = self.reactors(id, kind, span, Order::NewestFirst, most - purged.len(), Tier::Disk)?;
+            for UserCursor { at, id: user } in &rows {
+                self.delete_reaction(&mut change, item, Reaction { user: *user, kind, since: Some(*at) })?;
+                steps[kind.counter() as usize] -= 1;
+            }
+            purged.extend(rows.into_iter().map(|place| (kind, place)));
+        }
+        if !purged.is_empty() {
+            // Half of an item is nothing to restore, whatever the settings say at the next start.
+            if stored.deleted_at != Some(FINAL) {
+                stored.deleted_at = Some(FINAL);
+                self.put_deleted(&mut change, &stored, FINAL)?;
+            }
+            self.count_reactions(&mut change, id, steps)?;
+            self.follow_up(Write::React, change)?;
+        }
+        Ok(purged)
+    }
+}
+
+impl Rocks {
     /// What is there of the reactions that are wished for or away.
     fn present(&self, id: ContentId, wishes: &[Reaction]) -> Result<Pairs> {
         let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();
@@ -108,54 +200,6 @@ impl Rocks {
         Ok(())
     }
 
-    /// See [`Store::reactors`](crate::store::Store::reactors).
-    pub fn reactors(
-        &self,
-        id: ContentId,
-        kind: ReactionKind,
-        span: Span<UserId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<UserCursor>> {
-        let mut found = Vec::new();
-        let partition = keys::reactions(id.get(), kind);
-        Walk::new(self, REACTIONS_BY_TIME, tier)?.rows(partition, span, order, &mut |place, _| {
-            if found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            found.push(place);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
-    }
-
-    /// See [`Store::reacted_by`](crate::store::Store::reacted_by).
-    pub fn reacted_by(
-        &self,
-        user: UserId,
-        kind: ReactionKind,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
-        let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
-        let partition = keys::reactions(user.get(), kind);
-        Walk::new(self, REACTIONS_BY_USER, tier)?.rows(partition, span, order, &mut |cursor: Cursor, author| {
-            if live.found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            live.group.push(Entry { cursor, author: values::read_author(author)? });
-            if live.group.len() == live.full {
-                self.take_live(&mut live, tier)?;
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        self.take_live(&mut live, tier)?;
-        Ok(live.found)
-    }
-
     /// Takes what is live of a group. The next one is larger: where many are deleted, many may follow.
     fn take_live(&self, live: &mut Live, tier: Tier) -> Result<()> {
         let ids: Vec<_> = live.group.iter().map(|entry| entry.cursor.id).collect();
@@ -169,18 +213,6 @@ impl Rocks {
         live.found.extend(group.filter_map(|(entry, deleted)| (!deleted).then_some(entry)).take(rest));
         live.full = (2 * live.full).clamp(FEWEST, MOST);
         Ok(())
-    }
-
-    /// See [`Store::reacted`](crate::store::Store::reacted).
-    pub fn reacted(&self, user: UserId, ids: &[ContentId], tier: Tier) -> Result<Vec<Reactions>> {
-        let key = |id: &ContentId| ReactionKind::ALL.map(|kind| keys::reaction(*id, kind, user));
-        self.both_kinds(ids.iter().flat_map(key).collect(), tier)
-    }
-
-    /// See [`Store::reacted_to`](crate::store::Store::reacted_to).
-    pub fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
-        let key = |user: &UserId| ReactionKind::ALL.map(|kind| keys::reaction(id, kind, *user));
-        self.both_kinds(users.iter().flat_map(key).collect(), tier)
     }
 
     /// Reactions by their keys, of which there is one of each kind for each.
@@ -198,42 +230,6 @@ impl Rocks {
             }
         }
         Ok(false)
-    }
-
-    /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
-    pub fn purge_reactions(
-        &self,
-        id: ContentId,
-        deleted_before: Millis,
-        most: usize,
-        after: Option<ReactionPlace>,
-    ) -> Result<Vec<ReactionPlace>> {
-        let _lock = self.content_locks.one(id.get());
-        let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
-        let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
-        let Some(mut stored) = stored.filter(too_late) else { return Ok(Vec::new()) };
-        let item = stored.content.cursor();
-        let (mut change, mut steps, mut purged) = (WriteBatch::default(), [0; 4], Vec::new());
-        for kind in ReactionKind::ALL.into_iter().filter(|kind| after.is_none_or(|(last, _)| last <= *kind)) {
-            let before = after.filter(|(last, _)| *last == kind).map(|(_, place)| place);
-            let span = Span { before, after: None };
-            let rows = self.reactors(id, kind, span, Order::NewestFirst, most - purged.len(), Tier::Disk)?;
-            for UserCursor { at, id: user } in &rows {
-                self.delete_reaction(&mut change, item, Reaction { user: *user, kind, since: Some(*at) })?;
-                steps[kind.counter() as usize] -= 1;
-            }
-            purged.extend(rows.into_iter().map(|place| (kind, place)));
-        }
-        if !purged.is_empty() {
-            // Half of an item is nothing to restore, whatever the settings say at the next start.
-            if stored.deleted_at != Some(FINAL) {
-                stored.deleted_at = Some(FINAL);
-                self.put_deleted(&mut change, &stored, FINAL)?;
-            }
-            self.count_reactions(&mut change, id, steps)?;
-            self.follow_up(Write::React, change)?;
-        }
-        Ok(purged)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Span, TopicId};
-use crate::store::Tier;
+use crate::store::{self, Tier};
 
 /// Memory for names and their ids, bytes.
 const NAMES: u64 = 8 << 20;
@@ -90,6 +90,62 @@ impl Changing<'_> {
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
         self.ids.values().for_each(|id| self.ends.end_change(*id));
+    }
+}
+
+impl store::Topics for Rocks {
+    fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
+        if let Some(named) = self.topics.names.get(name) {
+            return Ok(Some(named.id));
+        }
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let Some(row) = self.get(TOPIC_IDS, keys::topic(name), tier)? else { return Ok(None) };
+        let id = values::read_topic(&row)?;
+        self.topics.remember(name, id);
+        Ok(Some(id))
+    }
+
+    fn topic_content(
+        &self,
+        topic: TopicId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        depth: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        if limit == 0 || depth == 0 || span.is_empty() {
+            return Ok(Vec::new());
+        }
+        if order == Order::NewestFirst && span.before.is_none() {
+            // From the top, the rows say themselves how deep they are.
+            return self.topic_rows(topic, span, order, limit.min(depth), tier);
+        }
+        let ends = &self.topics.ends;
+        let version = ends.version(topic);
+        if let Some(end) = version.and_then(|version| ends.get(topic, version, depth)) {
+            let listed = span.newer_than(end.and_then(Cursor::next_older));
+            let found = self.topic_rows(topic, listed, order, limit, tier)?;
+            if ends.version(topic) == version {
+                return Ok(found);
+            }
+        }
+        let mut listed = self.topic_rows(topic, Span::ALL, Order::NewestFirst, depth, tier)?;
+        if let Some(version) = version.filter(|version| ends.version(topic) == Some(*version)) {
+            ends.keep(topic, version, depth, listed.get(depth - 1).map(|entry| entry.cursor));
+        }
+        listed.retain(|entry| span.contains(entry.cursor));
+        if order == Order::OldestFirst {
+            listed.reverse();
+        }
+        listed.truncate(limit);
+        Ok(listed)
+    }
+
+    fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize> {
+        self.topic_lists.move_rows(self, topic.get(), newest, most)
     }
 }
 
@@ -181,58 +237,6 @@ impl Rocks {
         *self.topics.highest.lock() > 0
     }
 
-    /// See [`Store::topic`](crate::store::Store::topic).
-    pub fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
-        if let Some(named) = self.topics.names.get(name) {
-            return Ok(Some(named.id));
-        }
-        if name.is_empty() {
-            return Ok(None);
-        }
-        let Some(row) = self.get(TOPIC_IDS, keys::topic(name), tier)? else { return Ok(None) };
-        let id = values::read_topic(&row)?;
-        self.topics.remember(name, id);
-        Ok(Some(id))
-    }
-
-    /// See [`Store::topic_content`](crate::store::Store::topic_content).
-    pub fn topic_content(
-        &self,
-        topic: TopicId,
-        span: Span<ContentId>,
-        order: Order,
-        limit: usize,
-        depth: usize,
-        tier: Tier,
-    ) -> Result<Vec<Entry>> {
-        if limit == 0 || depth == 0 || span.is_empty() {
-            return Ok(Vec::new());
-        }
-        if order == Order::NewestFirst && span.before.is_none() {
-            // From the top, the rows say themselves how deep they are.
-            return self.topic_rows(topic, span, order, limit.min(depth), tier);
-        }
-        let ends = &self.topics.ends;
-        let version = ends.version(topic);
-        if let Some(end) = version.and_then(|version| ends.get(topic, version, depth)) {
-            let listed = span.newer_than(end.and_then(Cursor::next_older));
-            let found = self.topic_rows(topic, listed, order, limit, tier)?;
-            if ends.version(topic) == version {
-                return Ok(found);
-            }
-        }
-        let mut listed = self.topic_rows(topic, Span::ALL, Order::NewestFirst, depth, tier)?;
-        if let Some(version) = version.filter(|version| ends.version(topic) == Some(*version)) {
-            ends.keep(topic, version, depth, listed.get(depth - 1).map(|entry| entry.cursor));
-        }
-        listed.retain(|entry| span.contains(entry.cursor));
-        if order == Order::OldestFirst {
-            listed.reverse();
-        }
-        listed.truncate(limit);
-        Ok(listed)
-    }
-
     /// Rows of a list, of one instant.
     fn topic_rows(
         &self,
@@ -261,11 +265,6 @@ impl Rocks {
         drop(held);
         walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
         Ok(found)
-    }
-
-    /// See [`Store::archive_topic`](crate::store::Store::archive_topic).
-    pub fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize> {
-        self.topic_lists.move_rows(self, topic.get(), newest, most)
     }
 }
 

@@ -1,17 +1,22 @@
 //! Looking after the whole directory.
 
+use rocksdb::properties::{self, PropName};
 use rocksdb::{FlushOptions, ReadOptions};
 
 use super::tables::{
     self, COUNTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, INBOX, MUTES, MUTES_BY_TIME, Table,
 };
-use super::{Rocks, keys, storage, values};
+use super::{Rocks, keys, log_limit, reserve, storage, values};
 use crate::error::{Error, Result};
-use crate::model::UserId;
+use crate::model::{Fill, UserId};
+use crate::store::{TableStats, Upkeep, Usage, Watch};
 
-impl Rocks {
-    /// See [`Store::users_after`](crate::store::Store::users_after).
-    pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+impl Upkeep for Rocks {
+    fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
+        self.compare_tables(watch)
+    }
+
+    fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut partitions = Vec::new();
         for table in [INBOX, FOLLOWING, FOLLOWERS, MUTES, MUTES_BY_TIME, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, COUNTS] {
             partitions.extend(self.partitions_after(table, after, limit)?);
@@ -22,6 +27,75 @@ impl Rocks {
         Ok(partitions)
     }
 
+    fn sync(&self) -> Result<()> {
+        let before = self.db.latest_sequence_number();
+        self.db.flush_wal(true).map_err(storage)?;
+        self.flushed.raise(before);
+        Ok(())
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.flush()?;
+        for table in tables::ALL {
+            self.db.compact_range_cf(self.family(table)?, None::<&[u8]>, None::<&[u8]>);
+        }
+        Ok(())
+    }
+
+    fn stats(&self) -> Result<Vec<TableStats>> {
+        let stats = |table: &Table| {
+            let on_disk = self.figure(table, properties::TOTAL_SST_FILES_SIZE)?;
+            let in_memory = self.figure(table, properties::CUR_SIZE_ALL_MEM_TABLES)?;
+            Ok(TableStats {
+                table,
+                rows: self.figure(table, properties::ESTIMATE_NUM_KEYS)?,
+                bytes: on_disk + in_memory,
+            })
+        };
+        tables::ALL.iter().map(stats).collect()
+    }
+
+    fn needs_restart(&self) -> bool {
+        self.health.has_ended()
+    }
+
+    fn usage(&self) -> Result<Usage> {
+        // The tables share one cache and one engine, so what any of them says holds for all.
+        let shared = |name| self.figure(INBOX, name);
+        let mut memtables = Fill::of(0, self.write_buffer);
+        for table in tables::ALL {
+            memtables.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
+        }
+        let (unpushed, unpushed_left_out) = self.unpushed.usage();
+        let [topic_names, topic_ends] = self.topics.usage();
+        Ok(Usage {
+            tables: self.stats()?,
+            block_cache: Fill {
+                used: shared(properties::BLOCK_CACHE_USAGE)?,
+                limit: shared(properties::BLOCK_CACHE_CAPACITY)?,
+            },
+            memtables,
+            log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
+            activities: self.activities.usage(),
+            topic_names,
+            topic_ends,
+            unpushed,
+            unpushed_left_out,
+            filters: vec![self.deleted.usage("deleted"), self.evicted.usage("evicted")],
+            writes_refused: self.health.is_failing(),
+            needs_restart: self.health.has_ended(),
+            writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,
+            // Counted in the engine's own table only.
+            background_errors: self
+                .db
+                .property_int_value(properties::BACKGROUND_ERRORS)
+                .map_err(storage)?
+                .unwrap_or_default(),
+        })
+    }
+}
+
+impl Rocks {
     /// The first partitions of a table above one, by a seek each. A count of nothing is not there.
     fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut options = ReadOptions::default();
@@ -44,26 +118,83 @@ impl Rocks {
         Ok(found)
     }
 
-    /// See [`Store::sync`](crate::store::Store::sync).
-    pub fn sync(&self) -> Result<()> {
-        let before = self.db.latest_sequence_number();
-        self.db.flush_wal(true).map_err(storage)?;
-        self.flushed.raise(before);
-        Ok(())
-    }
-
     /// Writes all rows in memory to table files.
     pub(super) fn flush(&self) -> Result<()> {
         let families = tables::ALL.iter().map(|table| self.family(table)).collect::<Result<Vec<_>>>()?;
         self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(storage)
     }
 
-    /// See [`Store::compact`](crate::store::Store::compact).
-    pub fn compact(&self) -> Result<()> {
-        self.flush()?;
-        for table in tables::ALL {
-            self.db.compact_range_cf(self.family(table)?, None::<&[u8]>, None::<&[u8]>);
+    fn figure(&self, table: Table, name: &PropName) -> Result<u64> {
+        let figure = self.db.property_int_value_cf(self.family(table)?, name).map_err(storage)?;
+        Ok(figure.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use rocksdb::WriteBatch;
+
+    use super::*;
+    use crate::store::rocks::Options;
+    use crate::store::rocks::tables::{FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS};
+
+    const MIB: u64 = 1 << 20;
+    const TABLES: [Table; 8] = [FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS];
+
+    fn write_row(store: &Rocks, table: Table, row: u64, bytes: usize) {
+        let mut batch = WriteBatch::default();
+        let key = [&[0; 8], &row.to_be_bytes()[..]].concat();
+        batch.put_cf(store.family(table).expect("there"), key, vec![7; bytes]);
+        store.commit(batch, false).expect("writes");
+    }
+
+    /// Writes so much to each of the tables, which is less than what one holds by itself.
+    fn write(store: &Rocks, mebibytes: u64) {
+        for row in 0..mebibytes * 8 {
+            for table in TABLES {
+                write_row(store, table, row, 128 << 10);
+            }
         }
-        Ok(())
+    }
+
+    #[test]
+    fn small_changes_of_all_tables_fit_the_smallest_write_buffer() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let store = Rocks::open(&Options { write_buffer: 8 << 20, ..Options::new(dir.path()) }).expect("opens");
+        for row in 0..200 {
+            for table in tables::ALL {
+                write_row(&store, table, row, 8);
+            }
+        }
+        let memtables = store.usage().expect("figures").memtables;
+        assert_eq!(store.db.live_files().expect("files").len(), 0, "{memtables:?}");
+    }
+
+    #[test]
+    fn a_write_buffer_holds_what_it_says_and_no_more() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let large = Rocks::open(&Options { write_buffer: 128 << 20, ..Options::new(dir.path()) }).expect("opens");
+        write(&large, 6);
+        let Usage { memtables, log, .. } = large.usage().expect("figures");
+        assert_eq!((memtables.limit, log.limit), (128 * MIB, 64 * MIB));
+        assert!(memtables.used >= 48 * MIB && log.used >= 48 * MIB, "{memtables:?} {log:?}");
+        drop(large);
+
+        let dir = tempfile::tempdir().expect("temp dir");
+        let small = Rocks::open(&Options { write_buffer: 8 << 20, ..Options::new(dir.path()) }).expect("opens");
+        write(&small, 6);
+        let began = Instant::now();
+        loop {
+            // The engine looks at its bounds when it writes, and begins with no table while another is written out.
+            write_row(&small, FOLLOWERS, 0, 1);
+            let Usage { memtables, log, .. } = small.usage().expect("figures");
+            if memtables.used <= memtables.limit && log.used <= log.limit + MIB {
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "{memtables:?} {log:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }

@@ -12,11 +12,10 @@ use super::{Rocks, health, keys, storage, values};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
-use crate::store::{Idle, Split, Tier, Touched};
+use crate::store::{Activities, Idle, Split, Tier, Touched};
 
-impl Rocks {
-    /// See [`Store::activity`](crate::store::Store::activity).
-    pub fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
+impl Activities for Rocks {
+    fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
         if let Some(activity) = self.activities.get(user) {
             return Ok(activity);
         }
@@ -27,21 +26,7 @@ impl Rocks {
         Ok(activity)
     }
 
-    /// Writes a change with the row in it; the caller holds the user's activity lock.
-    fn write_activity(&self, what: Write, mut batch: WriteBatch, user: UserId, activity: Activity) -> Result<()> {
-        if activity == Activity::Evicted {
-            // Before the row can be seen: who finds a user here looks for the row.
-            self.evicted.add(user.get());
-        }
-        batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
-        let change = self.activities.change(user);
-        self.follow_up(what, batch)?;
-        change.written(activity);
-        Ok(())
-    }
-
-    /// See [`Store::meet`](crate::store::Store::meet).
-    pub fn meet(&self, user: UserId, now: Millis) -> Result<()> {
+    fn meet(&self, user: UserId, now: Millis) -> Result<()> {
         if self.activity(user, Tier::Disk)? != Activity::default() {
             return Ok(());
         }
@@ -54,8 +39,7 @@ impl Rocks {
         }
     }
 
-    /// See [`Store::touch`](crate::store::Store::touch).
-    pub fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
+    fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         // A reader can do without: not many are to wait for a device that stalls, and none once that is known.
         let Some(_turn) = self.health.begin_touch() else { return Err(health::unavailable()) };
         let _lock = self.activity_locks.one(user.get());
@@ -72,8 +56,7 @@ impl Rocks {
         Ok(Touched { activity, job })
     }
 
-    /// See [`Store::split_active`](crate::store::Store::split_active).
-    pub fn split_active(&self, users: &[UserId], seen_since: Millis) -> Result<Split> {
+    fn split_active(&self, users: &[UserId], seen_since: Millis) -> Result<Split> {
         let keys: Vec<_> = users.iter().map(|user| keys::id(user.get())).collect();
         let rows = self.get_many(ACTIVITY, keys.iter().map(<[u8; 8]>::as_slice), Tier::Disk)?;
         let mut split = Split::default();
@@ -97,8 +80,7 @@ impl Rocks {
         Ok(split)
     }
 
-    /// See [`Store::not_evicted`](crate::store::Store::not_evicted).
-    pub fn not_evicted(&self, users: Vec<UserId>) -> Result<Vec<UserId>> {
+    fn not_evicted(&self, users: Vec<UserId>) -> Result<Vec<UserId>> {
         let maybe: Vec<_> = users.iter().filter(|user| self.evicted.may_have(user.get())).collect();
         if maybe.is_empty() {
             return Ok(users);
@@ -114,8 +96,7 @@ impl Rocks {
         Ok(users.into_iter().filter(|user| !evicted.contains(user)).collect())
     }
 
-    /// See [`Store::idle`](crate::store::Store::idle).
-    pub fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
+    fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
         let mut idle = Idle::default();
         let mut looked_at = 0;
         self.each_activity(after, &mut |user, activity| {
@@ -130,6 +111,75 @@ impl Rocks {
             ControlFlow::Break(())
         })?;
         Ok(idle)
+    }
+
+    fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
+        let _lock = self.activity_locks.one(user.get());
+        if !self.activity(user, Tier::Disk)?.is_idle(seen_before) {
+            return Ok(false);
+        }
+        let _floor_lock = self.floor_locks.one(user.get());
+        let mut batch = WriteBatch::default();
+        self.put_floor(&mut batch, user, floor)?;
+        self.write_activity(Write::Evict, batch, user, Activity::Evicted)?;
+        Ok(true)
+    }
+
+    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>> {
+        let _lock = self.activity_locks.one(user.get());
+        let mut batch = WriteBatch::default();
+        batch.delete_cf(self.family(JOBS)?, keys::job(job));
+        let Some(rebuilt) = self.activity(user, Tier::Disk)?.rebuilt(job) else {
+            self.follow_up(Write::DropJob, batch)?;
+            return Ok(Vec::new());
+        };
+        let settle = |author: &UserId| self.put_job(&mut batch, Work::Settle { user, author: *author });
+        let jobs = authors.iter().map(settle).collect::<Result<_>>()?;
+        self.write_activity(Write::Rebuild, batch, user, rebuilt)?;
+        Ok(jobs)
+    }
+
+    fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
+        // In its own statement: the look holds a lock, which must not be held while reading the disk.
+        let known = self.unpushed.look().of(author);
+        known.map_or_else(|| self.stored_unpushed(author, tier), Ok)
+    }
+
+    fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Result<Vec<UserId>> {
+        let (mut lacking, mut unknown) = (Vec::new(), Vec::new());
+        let look = self.unpushed.look();
+        for author in authors {
+            match look.of(*author) {
+                Some(unpushed) if unpushed.leaves_gaps(floor, active) => lacking.push(*author),
+                Some(_) => {}
+                None => unknown.push(*author),
+            }
+        }
+        drop(look);
+        if tier == Tier::Memory && unknown.len() > MOST_KEYS {
+            return Err(Error::NotCached);
+        }
+        for author in unknown {
+            if self.stored_unpushed(author, tier)?.leaves_gaps(floor, active) {
+                lacking.push(author);
+            }
+        }
+        Ok(lacking)
+    }
+}
+
+impl Rocks {
+    /// Writes a change with the row in it; the caller holds the user's activity lock.
+    fn write_activity(&self, what: Write, mut batch: WriteBatch, user: UserId, activity: Activity) -> Result<()> {
+        if activity == Activity::Evicted {
+            // Before the row can be seen: who finds a user here looks for the row.
+            self.evicted.add(user.get());
+        }
+        batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
+        let change = self.activities.change(user);
+        self.follow_up(what, batch)?;
+        change.written(activity);
+        Ok(())
     }
 
     /// Visits the rows of users above `after`, ascending, until `visit` breaks.
@@ -165,66 +215,8 @@ impl Rocks {
         Ok(evicted)
     }
 
-    /// See [`Store::evict`](crate::store::Store::evict).
-    pub fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
-        let _lock = self.activity_locks.one(user.get());
-        if !self.activity(user, Tier::Disk)?.is_idle(seen_before) {
-            return Ok(false);
-        }
-        let _floor_lock = self.floor_locks.one(user.get());
-        let mut batch = WriteBatch::default();
-        self.put_floor(&mut batch, user, floor)?;
-        self.write_activity(Write::Evict, batch, user, Activity::Evicted)?;
-        Ok(true)
-    }
-
-    /// See [`Store::rebuild`](crate::store::Store::rebuild).
-    pub fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>> {
-        let _lock = self.activity_locks.one(user.get());
-        let mut batch = WriteBatch::default();
-        batch.delete_cf(self.family(JOBS)?, keys::job(job));
-        let Some(rebuilt) = self.activity(user, Tier::Disk)?.rebuilt(job) else {
-            self.follow_up(Write::DropJob, batch)?;
-            return Ok(Vec::new());
-        };
-        let settle = |author: &UserId| self.put_job(&mut batch, Work::Settle { user, author: *author });
-        let jobs = authors.iter().map(settle).collect::<Result<_>>()?;
-        self.write_activity(Write::Rebuild, batch, user, rebuilt)?;
-        Ok(jobs)
-    }
-
-    /// See [`Store::unpushed`](crate::store::Store::unpushed).
-    pub fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
-        // In its own statement: the look holds a lock, which must not be held while reading the disk.
-        let known = self.unpushed.look().of(author);
-        known.map_or_else(|| self.stored_unpushed(author, tier), Ok)
-    }
-
     fn stored_unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
         let row = self.get(UNPUSHED, &keys::id(author.get()), tier)?;
         Ok(row.map(|bytes| values::read_unpushed(&bytes)).transpose()?.unwrap_or_default())
-    }
-
-    /// See [`Store::lacking`](crate::store::Store::lacking).
-    pub fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Result<Vec<UserId>> {
-        let (mut lacking, mut unknown) = (Vec::new(), Vec::new());
-        let look = self.unpushed.look();
-        for author in authors {
-            match look.of(*author) {
-                Some(unpushed) if unpushed.leaves_gaps(floor, active) => lacking.push(*author),
-                Some(_) => {}
-                None => unknown.push(*author),
-            }
-        }
-        drop(look);
-        if tier == Tier::Memory && unknown.len() > MOST_KEYS {
-            return Err(Error::NotCached);
-        }
-        for author in unknown {
-            if self.stored_unpushed(author, tier)?.leaves_gaps(floor, active) {
-                lacking.push(author);
-            }
-        }
-        Ok(lacking)
     }
 }

@@ -1,6 +1,6 @@
 //! Comments: in the list of the item that they are on, and in that of their author.
 
-use super::super::comments::comment_rows;
+use super::super::lists::comment_rows;
 use super::super::tables::{COMMENTS, CONTENT, USER_COMMENTS};
 use super::super::values::{self, Stored};
 use super::{Audit, Row, Wanted, Way, has};

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use crate::model::{Content, ContentId, Publish, Reaction, UserId};
     use crate::store::rocks::Rocks;
-    use crate::store::{Batch, Watch};
+    use crate::store::{Batch, Contents, Reacting, Watch};
 
     #[derive(Default)]
     struct Lines(Vec<String>);

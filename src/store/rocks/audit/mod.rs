@@ -68,8 +68,8 @@ enum Way {
 }
 
 impl Rocks {
-    /// See [`Store::audit`](crate::store::Store::audit).
-    pub fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
+    /// See [`Upkeep::audit`](crate::store::Upkeep::audit).
+    pub(super) fn compare_tables(&self, watch: &mut dyn Watch) -> Result<()> {
         let mut audit = Audit { store: self, watch };
         audit.follows()?;
         audit.barriers()?;

@@ -1,39 +1,49 @@
-//! The plain model of the store: ordered maps behind one lock.
+//! The double of the store, for tests: ordered maps behind one lock.
 //!
 //! Written to be obviously right and not to be fast. Nothing is derived twice: lists by time and
 //! counts are worked out from the one place where a fact is kept. Tests compare the store on disk
-//! with it.
+//! with it. A crate that includes it names as `crate::sync` the module from which it takes its locks:
+//! `tests/shuttle` gives those of a scheduler, so another thread may come in before and after each operation.
 
-mod barriers;
-mod comments;
+use tideline::store::{Store, TableStats, Upkeep, Usage, Watch};
+
 mod content;
-mod counts;
 mod events;
 mod graph;
 mod inbox;
-mod jobs;
-mod markers;
-mod profiles;
 mod reactions;
-mod topics;
 mod users;
 
+use crate::sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 
-use parking_lot::{Mutex, MutexGuard};
-
-use crate::error::Result;
-use crate::model::{
-    Activity, COMMENT, Content, ContentId, Cursor, Event, JobId, Millis, Order, Position, Profile, Progress,
+use tideline::error::Result;
+use tideline::model::{
+    Activity, COMMENT, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Profile, Progress,
     ReactionKind, Span, TopicId, Unpushed, UserId, Work,
 };
 
-use super::types::{TableStats, Usage};
-
 /// A store without a disk. Every answer is in memory, so the tier of a read makes no difference.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub(crate) struct Double {
     state: Mutex<State>,
+    /// Held by who publishes, edits, deletes or restores. Who publishes or restores holds it until the caller has
+    /// been told, while reads go on. Taken before `state`.
+    changing: Mutex<()>,
+    fault: Option<Fault>,
+}
+
+/// What a store does wrongly, so that a test can show that it finds out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A caller is told of new items before they are written.
+    ToldBeforeWritten,
+    /// A look at a reader's activity fixes the inbox that the reader is shown from then on.
+    InboxBeforePending,
+    /// Partial pushes leave out who is returning.
+    ReturningSkipped,
+    /// Each job has a lane of its own.
+    LanePerJob,
 }
 
 /// All tables.
@@ -67,21 +77,13 @@ struct State {
     events: BTreeMap<u64, Event>,
     /// The number of the newest job ever made.
     last_job: u64,
+    /// With [`Fault::InboxBeforePending`]: the floor and the rows of each inbox as they were.
+    early: BTreeMap<UserId, (Option<Cursor>, Vec<Entry>)>,
+    lane_per_job: bool,
 }
 
-impl Memory {
-    /// An empty store.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The tables, for one whole operation. No operation leaves them half changed when it panics.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
-    /// See [`Store::users_after`](super::Store::users_after).
-    pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+impl Upkeep for Double {
+    fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let state = self.state();
         let mut users = BTreeSet::new();
         users.extend(state.inbox.keys().map(|(user, _)| *user));
@@ -94,26 +96,25 @@ impl Memory {
         Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
     }
 
-    /// See [`Store::audit`](super::Store::audit). Every fact is kept in one place, which agrees with itself.
-    pub fn audit(&self, _watch: &mut dyn super::Watch) -> Result<()> {
+    // Every fact is kept in one place, which agrees with itself.
+    fn audit(&self, _watch: &mut dyn Watch) -> Result<()> {
         Ok(())
     }
 
-    /// See [`Store::sync`](super::Store::sync). There is nothing to make durable.
-    pub fn sync(&self) -> Result<()> {
+    // There is nothing to make durable.
+    fn sync(&self) -> Result<()> {
         Ok(())
     }
 
-    /// See [`Store::compact`](super::Store::compact).
-    pub fn compact(&self) -> Result<()> {
+    fn compact(&self) -> Result<()> {
         let mut state = self.state();
         let State { inbox, floors, .. } = &mut *state;
         inbox.retain(|(user, cursor), _| Some(cursor) > floors.get(user));
         Ok(())
     }
 
-    /// See [`Store::stats`](super::Store::stats). The rows are exact, and no bytes are on disk.
-    pub fn stats(&self) -> Result<Vec<TableStats>> {
+    // The rows are exact, and no bytes are on disk.
+    fn stats(&self) -> Result<Vec<TableStats>> {
         let state = self.state();
         let with_counts: BTreeSet<_> = state.following.keys().chain(state.followers.keys()).map(|key| key.0).collect();
         let friends = state.following.keys().filter(|key| state.followers.contains_key(key)).count();
@@ -155,14 +156,36 @@ impl Memory {
         Ok(rows.into_iter().map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())
     }
 
-    /// See [`Store::needs_restart`](super::Store::needs_restart).
-    pub fn needs_restart(&self) -> bool {
+    fn needs_restart(&self) -> bool {
         false
     }
 
-    /// See [`Store::usage`](super::Store::usage).
-    pub fn usage(&self) -> Result<Usage> {
+    fn usage(&self) -> Result<Usage> {
         Ok(Usage { tables: self.stats()?, ..Usage::default() })
+    }
+}
+
+impl Store for Double {}
+
+impl Double {
+    /// An empty store.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// One that does something wrongly.
+    pub(crate) fn with(fault: Fault) -> Self {
+        let state = State { lane_per_job: fault == Fault::LanePerJob, ..State::default() };
+        Self { state: Mutex::new(state), fault: Some(fault), ..Self::default() }
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock()
+    }
+
+    /// The tables, for one whole operation. No operation leaves them half changed when it panics.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
     }
 }
 

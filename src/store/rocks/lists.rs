@@ -1,19 +1,66 @@
-//! Lists of comments: on an item, and by a user.
+//! Outboxes: an author's entries, newest first; the older ones may be in the archive.
 
+use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 use rocksdb::WriteBatch;
 
+use super::archive::Walks;
 use super::tables::{COMMENTS, Table, USER_COMMENTS};
-use super::walk::Walk;
+use super::walk::{MOST_SEEKS, Walk};
 use super::{Rocks, keys, values};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{COMMENT, Content, ContentId, Cursor, Entry, Order, Span, UserId};
-use crate::store::Tier;
+use crate::store::{Lists, Tier};
 
-impl Rocks {
-    /// See [`Store::comments`](crate::store::Store::comments).
-    pub fn comments(
+impl Lists for Rocks {
+    fn outboxes(
+        &self,
+        authors: &[UserId],
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
+        if authors.is_empty() || limit == 0 || span.is_empty() {
+            return Ok(Vec::new());
+        }
+        if tier == Tier::Memory && authors.len() > MOST_SEEKS {
+            return Err(Error::NotCached);
+        }
+        // Ranks ascend in the order asked for, so the heap's top is the last of the first `limit`.
+        // Inverting twice gives the place back.
+        let rank = |(at, id): (u64, u64)| match order {
+            Order::NewestFirst => (!at, !id),
+            Order::OldestFirst => (at, id),
+        };
+        let mut walks = Walks::new(self, &self.outboxes, tier)?;
+        let mut first = BinaryHeap::new();
+        for author in authors {
+            walks.rows(author.get(), span, order, &mut |cursor: Cursor, _| {
+                let row = (rank((cursor.at, cursor.id.get())), *author);
+                if first.len() == limit {
+                    if first.peek().is_some_and(|last| *last < row) {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    first.pop();
+                }
+                first.push(row);
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        let entry = |(place, author)| {
+            let (at, id) = rank(place);
+            keys::cursor(at, id).map(|cursor| Entry { cursor, author })
+        };
+        Ok(first.into_sorted_vec().into_iter().filter_map(entry).collect())
+    }
+
+    fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize> {
+        self.outboxes.move_rows(self, author.get(), newest, most)
+    }
+
+    fn comments(
         &self,
         subject: ContentId,
         span: Span<ContentId>,
@@ -26,8 +73,7 @@ impl Rocks {
         })
     }
 
-    /// See [`Store::user_comments`](crate::store::Store::user_comments).
-    pub fn user_comments(
+    fn user_comments(
         &self,
         author: UserId,
         span: Span<ContentId>,
@@ -37,7 +83,9 @@ impl Rocks {
     ) -> Result<Vec<Entry>> {
         self.listed((USER_COMMENTS, author.get()), span, order, limit, tier, |cursor, _| Ok(Entry { cursor, author }))
     }
+}
 
+impl Rocks {
     /// The first `limit` rows of a partition within `span`, in `order`.
     fn listed(
         &self,

@@ -1,23 +1,35 @@
-//! How far users have read.
+//! Profiles.
 
 use rocksdb::WriteBatch;
 
-use super::tables::MARKERS;
+use super::tables::{MARKERS, PROFILES};
 use super::{Rocks, keys, values};
 use crate::error::Result;
 use crate::failpoint::Write;
-use crate::model::{Cursor, UserId};
-use crate::store::Tier;
+use crate::model::{Cursor, Profile, UserId};
+use crate::store::{Records, Tier};
 
-impl Rocks {
-    /// See [`Store::marker`](crate::store::Store::marker).
-    pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
+impl Records for Rocks {
+    fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        for (user, profile) in profiles {
+            batch.put_cf(self.family(PROFILES)?, keys::id(user.get()), values::profile(profile)?);
+        }
+        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Profile, batch) }
+    }
+
+    fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
+        let keys: Vec<_> = users.iter().map(|user| keys::id(user.get())).collect();
+        let rows = self.get_many(PROFILES, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
+        rows.into_iter().map(|row| row.map(|bytes| values::read_profile(&bytes)).transpose()).collect()
+    }
+
+    fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
         let Some(row) = self.get(MARKERS, &keys::id(user.get()), tier)? else { return Ok(None) };
         values::read_marker(&row).map(Some)
     }
 
-    /// See [`Store::move_marker`](crate::store::Store::move_marker).
-    pub fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
+    fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
         let _lock = self.marker_locks.one(user.get());
         if let Some(present) = self.marker(user, Tier::Disk)?
             && present >= place
@@ -30,8 +42,7 @@ impl Rocks {
         Ok(place)
     }
 
-    /// See [`Store::settle_marker`](crate::store::Store::settle_marker).
-    pub fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+    fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
         let _lock = self.marker_locks.one(user.get());
         let found = self.marker(user, Tier::Disk)?;
         if found != Some(present) {

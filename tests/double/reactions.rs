@@ -1,18 +1,18 @@
 //! Likes and favorites.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-use super::{Memory, State, walk};
-use crate::error::{Error, Result};
-use crate::model::{
-    ContentId, Entry, Millis, Order, Position, Reacted, Reaction, ReactionKind, ReactionPlace, Reactions, Span,
-    UserCursor, UserId,
+use super::{Double, State, walk};
+use tideline::error::{Error, Result};
+use tideline::model::{
+    Content, ContentId, Entry, ItemCounter, ItemCounts, Millis, Order, Position, Reacted, Reaction, ReactionKind,
+    ReactionPlace, Reactions, Span, UserCursor, UserId,
 };
-use crate::store::types::{FINAL, Tier};
+use tideline::store::{FINAL, Reacting, Tier};
 
-impl Memory {
-    /// See [`Store::react`](crate::store::Store::react).
-    pub fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
+impl Reacting for Double {
+    fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         let mut state = self.state();
         if state.live(id).is_none() {
             return Err(Error::content_not_found(id));
@@ -20,8 +20,7 @@ impl Memory {
         Ok(wishes.iter().map(|wish| state.react(id, wish)).collect())
     }
 
-    /// See [`Store::reactors`](crate::store::Store::reactors).
-    pub fn reactors(
+    fn reactors(
         &self,
         id: ContentId,
         kind: ReactionKind,
@@ -34,8 +33,7 @@ impl Memory {
         Ok(walk(state.reactors(id, kind), |place| *place, span, order, limit))
     }
 
-    /// See [`Store::reacted_by`](crate::store::Store::reacted_by).
-    pub fn reacted_by(
+    fn reacted_by(
         &self,
         user: UserId,
         kind: ReactionKind,
@@ -50,21 +48,18 @@ impl Memory {
         Ok(walk(entries, |entry| entry.cursor, span, order, limit))
     }
 
-    /// See [`Store::reacted`](crate::store::Store::reacted).
-    pub fn reacted(&self, user: UserId, ids: &[ContentId], _: Tier) -> Result<Vec<Reactions>> {
+    fn reacted(&self, user: UserId, ids: &[ContentId], _: Tier) -> Result<Vec<Reactions>> {
         let state = self.state();
         let has = |id: &ContentId, kind| state.reactions.contains_key(&(*id, kind, user));
         let of = |id| Reactions { liked: has(id, ReactionKind::Like), favorited: has(id, ReactionKind::Favorite) };
         Ok(ids.iter().map(of).collect())
     }
 
-    /// See [`Store::reacted_to`](crate::store::Store::reacted_to).
-    pub fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
+    fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
         users.iter().map(|user| Ok(self.reacted(*user, &[id], tier)?[0])).collect()
     }
 
-    /// See [`Store::purge_reactions`](crate::store::Store::purge_reactions).
-    pub fn purge_reactions(
+    fn purge_reactions(
         &self,
         id: ContentId,
         deleted_before: Millis,
@@ -105,5 +100,32 @@ impl State {
     pub(super) fn reactors(&self, id: ContentId, kind: ReactionKind) -> impl Iterator<Item = UserCursor> {
         let rows = self.reactions.range((id, kind, UserId::MIN)..=(id, kind, UserId::MAX));
         rows.map(|((_, _, user), since)| Position { at: *since, id: *user })
+    }
+}
+
+impl State {
+    /// How many items anything counts for.
+    pub(super) fn counted_items(&self) -> usize {
+        let counted = |content: &&Content| ItemCounter::of_kind(&content.kind).is_some();
+        let subjects = self.content.values().filter(counted).filter_map(|content| content.ref_id);
+        subjects.chain(self.reactions.keys().map(|(id, ..)| *id)).collect::<BTreeSet<_>>().len()
+    }
+
+    pub(super) fn counts_of(&self, id: ContentId) -> ItemCounts {
+        let pointing = |counter: ItemCounter| {
+            let counts = |content: &&Content| {
+                content.ref_id == Some(id)
+                    && !self.is_purged(id)
+                    && ItemCounter::of_kind(&content.kind) == Some(counter)
+                    && !self.deleted.contains_key(&content.id)
+            };
+            self.content.values().filter(counts).count() as u64
+        };
+        ItemCounts {
+            likes: self.reactors(id, ReactionKind::Like).count() as u64,
+            favorites: self.reactors(id, ReactionKind::Favorite).count() as u64,
+            comments: pointing(ItemCounter::Comments),
+            reposts: pointing(ItemCounter::Reposts),
+        }
     }
 }

@@ -1,29 +1,33 @@
 //! Content and outboxes.
 
-use super::{Memory, State, walk};
-use crate::error::Result;
-use crate::model::{
-    Content, ContentId, Cursor, Edit, Entry, Job, Millis, Moment, Order, Publish, ReactionKind, Span, Stamp, UserId,
-    Work,
+use super::{Double, Fault, State, walk};
+use tideline::error::Result;
+use tideline::model::{
+    COMMENT, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, ReactionKind,
+    Span, Stamp, TopicId, UserId, Work,
 };
-use crate::store::types::{Batch, Fresh, Published, Restored, Tier, is_deleted_before};
+use tideline::store::{Batch, Contents, Fresh, Lists, Published, Restored, Tier, Topics, is_deleted_before};
 
-impl Memory {
-    /// See [`Store::publish`](crate::store::Store::publish).
-    pub fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
+impl Contents for Double {
+    fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
+        let _changing = self.changing();
+        if self.fault == Some(Fault::ToldBeforeWritten) {
+            items.iter().for_each(|item| fresh(Fresh { cursor: item.content.cursor(), job: None }));
+        }
         let mut state = self.state();
         let known: Vec<_> = items.iter().map(|item| state.published_before(item)).collect();
-        let refused = batch == Batch::AllOrNone && known.contains(&Some(Published::Taken));
-        let publish = |(item, known): (&Publish, Option<Published>)| match known {
-            Some(known) => known,
-            None if refused => Published::New(None),
-            None => {
+        if batch == Batch::AllOrNone && known.contains(&Some(Published::Taken)) {
+            return Ok(known.into_iter().map(|known| known.unwrap_or(Published::New(None))).collect());
+        }
+        let publish = |(item, known): (&Publish, Option<Published>)| {
+            known.unwrap_or_else(|| {
                 state.put_event(item.stamp, &item.content);
                 state.publish(&item.content)
-            }
+            })
         };
         let published: Vec<_> = items.iter().zip(known).map(publish).collect();
-        for (item, result) in items.iter().zip(&published).filter(|_| !refused) {
+        drop(state);
+        for (item, result) in items.iter().zip(&published) {
             if let Published::New(job) = result {
                 fresh(Fresh { cursor: item.content.cursor(), job: *job });
             }
@@ -31,8 +35,8 @@ impl Memory {
         Ok(published)
     }
 
-    /// See [`Store::edit`](crate::store::Store::edit).
-    pub fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
+    fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
+        let _changing = self.changing();
         let mut state = self.state();
         if state.deleted.contains_key(&id) {
             return Ok(None);
@@ -53,26 +57,25 @@ impl Memory {
         Ok(Some(content))
     }
 
-    /// See [`Store::delete`](crate::store::Store::delete).
-    pub fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
+    fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
+        let _changing = self.changing();
         Ok(self.state().delete(id, moment))
     }
 
-    /// See [`Store::purge`](crate::store::Store::purge).
-    pub fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
+    fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let mut state = self.state();
         let reacted = ReactionKind::ALL.into_iter().any(|kind| state.reactors(id, kind).next().is_some());
         Ok(state.deleted_before(id, deleted_before) && !reacted && state.content.remove(&id).is_some())
     }
 
-    /// See [`Store::restore`](crate::store::Store::restore).
-    pub fn restore(
+    fn restore(
         &self,
         id: ContentId,
         deleted_since: Millis,
         stamp: Option<Stamp>,
         queue: &mut dyn FnMut(Job),
     ) -> Result<Restored> {
+        let _changing = self.changing();
         let mut state = self.state();
         let Some(content) = state.content.get(&id).cloned() else { return Ok(Restored::Gone) };
         match state.deleted.get(&id) {
@@ -82,29 +85,29 @@ impl Memory {
         };
         state.put_event(stamp, &content);
         let job = state.make_live(&content);
+        drop(state);
         job.into_iter().for_each(queue);
         Ok(Restored::Now(content, job))
     }
 
-    /// See [`Store::contents`](crate::store::Store::contents).
-    pub fn contents(&self, ids: &[ContentId], _: Tier) -> Result<Vec<Option<Content>>> {
+    fn contents(&self, ids: &[ContentId], _: Tier) -> Result<Vec<Option<Content>>> {
         let state = self.state();
         Ok(ids.iter().map(|id| state.live(*id).cloned()).collect())
     }
 
-    /// See [`Store::deleted`](crate::store::Store::deleted).
-    pub fn deleted(&self, ids: &[ContentId], _: Tier) -> Result<Vec<bool>> {
+    fn deleted(&self, ids: &[ContentId], _: Tier) -> Result<Vec<bool>> {
         let state = self.state();
         Ok(ids.iter().map(|id| state.deleted.contains_key(id)).collect())
     }
 
-    /// See [`Store::archive_outbox`](crate::store::Store::archive_outbox). All rows are alike here.
-    pub fn archive_outbox(&self, _: UserId, _: Cursor, _: usize) -> Result<usize> {
-        Ok(0)
+    fn item_counts(&self, ids: &[ContentId], _: Tier) -> Result<Vec<ItemCounts>> {
+        let state = self.state();
+        Ok(ids.iter().map(|id| state.counts_of(*id)).collect())
     }
+}
 
-    /// See [`Store::outboxes`](crate::store::Store::outboxes).
-    pub fn outboxes(
+impl Lists for Double {
+    fn outboxes(
         &self,
         authors: &[UserId],
         span: Span<ContentId>,
@@ -115,6 +118,76 @@ impl Memory {
         let state = self.state();
         let rows = authors.iter().flat_map(|author| state.outbox_of(*author));
         Ok(walk(rows, |entry| entry.cursor, span, order, limit))
+    }
+
+    // All rows are alike here.
+    fn archive_outbox(&self, _: UserId, _: Cursor, _: usize) -> Result<usize> {
+        Ok(0)
+    }
+
+    fn comments(
+        &self,
+        subject: ContentId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        _: Tier,
+    ) -> Result<Vec<Entry>> {
+        if self.state().is_purged(subject) {
+            return Ok(Vec::new());
+        }
+        Ok(self.live_comments(|comment| comment.ref_id == Some(subject), span, order, limit))
+    }
+
+    fn user_comments(
+        &self,
+        author: UserId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        _: Tier,
+    ) -> Result<Vec<Entry>> {
+        Ok(self.live_comments(|comment| comment.author == author, span, order, limit))
+    }
+}
+
+impl Topics for Double {
+    fn topic(&self, name: &str, _: Tier) -> Result<Option<TopicId>> {
+        Ok(self.state().topics.get(name).copied())
+    }
+
+    fn topic_content(
+        &self,
+        topic: TopicId,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+        depth: usize,
+        _: Tier,
+    ) -> Result<Vec<Entry>> {
+        let state = self.state();
+        let newest = walk(state.items_of(topic), |entry| entry.cursor, Span::ALL, Order::NewestFirst, depth);
+        Ok(walk(newest.into_iter(), |entry| entry.cursor, span, order, limit))
+    }
+
+    // All rows are alike here.
+    fn archive_topic(&self, _: TopicId, _: Cursor, _: usize) -> Result<usize> {
+        Ok(0)
+    }
+}
+
+impl Double {
+    fn live_comments(
+        &self,
+        wanted: impl Fn(&Content) -> bool,
+        span: Span<ContentId>,
+        order: Order,
+        limit: usize,
+    ) -> Vec<Entry> {
+        let state = self.state();
+        let live = state.content.values().filter(|content| !state.deleted.contains_key(&content.id));
+        let comments = live.filter(|content| content.kind == COMMENT && wanted(content)).map(Content::entry);
+        walk(comments, |entry| entry.cursor, span, order, limit)
     }
 }
 
@@ -172,5 +245,29 @@ impl State {
     pub(super) fn outbox_of(&self, author: UserId) -> impl DoubleEndedIterator<Item = Entry> {
         let rows = self.outbox.range((author, super::Cursor::OLDEST)..=(author, super::Cursor::NEWEST));
         rows.map(|(author, cursor)| Entry { cursor: *cursor, author: *author })
+    }
+}
+
+impl State {
+    /// Numbers the topics of a new item that have no number yet.
+    pub(super) fn name_topics(&mut self, content: &Content) {
+        for name in &content.topics {
+            let next = TopicId::new(self.topics.len() as u64 + 1).unwrap_or(TopicId::MAX);
+            self.topics.entry(name.clone()).or_insert(next);
+        }
+    }
+
+    /// A topic's live items, in any order.
+    fn items_of(&self, topic: TopicId) -> impl Iterator<Item = Entry> {
+        let name = self.topics.iter().find(|(_, id)| **id == topic).map(|(name, _)| name);
+        let names_it = move |content: &&Content| content.topics.iter().any(|other| Some(other) == name);
+        let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
+        live.filter(names_it).map(Content::entry)
+    }
+
+    /// Rows that the lists of all topics take.
+    pub(super) fn topic_rows(&self) -> usize {
+        let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
+        live.map(|content| content.topics.iter().collect::<std::collections::BTreeSet<_>>().len()).sum()
     }
 }

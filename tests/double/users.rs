@@ -1,24 +1,26 @@
 //! Users' activity and authors' unpushed items.
 
-use super::{Memory, State};
-use crate::error::Result;
-use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
-use crate::store::types::{Idle, Split, Tier, Touched};
+use super::{Double, Fault, State};
+use tideline::error::Result;
+use tideline::model::{Activity, Cursor, Job, JobId, Millis, Profile, Unpushed, UserId, Work};
+use tideline::store::{Activities, Idle, Records, Split, Tier, Touched};
 
-impl Memory {
-    /// See [`Store::activity`](crate::store::Store::activity).
-    pub fn activity(&self, user: UserId, _: Tier) -> Result<Activity> {
-        Ok(self.state().activity_of(user))
+impl Activities for Double {
+    fn activity(&self, user: UserId, _: Tier) -> Result<Activity> {
+        let mut state = self.state();
+        if self.fault == Some(Fault::InboxBeforePending) {
+            let inbox = state.inbox_with_floor(user);
+            state.early.insert(user, inbox);
+        }
+        Ok(state.activity_of(user))
     }
 
-    /// See [`Store::meet`](crate::store::Store::meet).
-    pub fn meet(&self, user: UserId, now: Millis) -> Result<()> {
+    fn meet(&self, user: UserId, now: Millis) -> Result<()> {
         self.state().activity.entry(user).or_insert(Activity::Dormant { seen: Some(now) });
         Ok(())
     }
 
-    /// See [`Store::touch`](crate::store::Store::touch).
-    pub fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
+    fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         let mut state = self.state();
         let present = state.activity_of(user);
         let (activity, job) = match present.seen_again(now) {
@@ -32,8 +34,7 @@ impl Memory {
         Ok(Touched { activity, job })
     }
 
-    /// See [`Store::split_active`](crate::store::Store::split_active).
-    pub fn split_active(&self, users: &[UserId], seen_since: Millis) -> Result<Split> {
+    fn split_active(&self, users: &[UserId], seen_since: Millis) -> Result<Split> {
         let mut state = self.state();
         let mut split = Split::default();
         for user in users {
@@ -41,22 +42,21 @@ impl Memory {
             if let Some(lapsed) = activity.lapsed(seen_since) {
                 state.activity.insert(*user, lapsed);
                 split.lapsed.push(*user);
-            } else if activity.seen().is_some() {
+            } else if activity.is_active() || (activity.seen().is_some() && self.fault != Some(Fault::ReturningSkipped))
+            {
                 split.active.push(*user);
             }
         }
         Ok(split)
     }
 
-    /// See [`Store::not_evicted`](crate::store::Store::not_evicted).
-    pub fn not_evicted(&self, mut users: Vec<UserId>) -> Result<Vec<UserId>> {
+    fn not_evicted(&self, mut users: Vec<UserId>) -> Result<Vec<UserId>> {
         let state = self.state();
         users.retain(|user| state.activity_of(*user) != Activity::Evicted);
         Ok(users)
     }
 
-    /// See [`Store::idle`](crate::store::Store::idle).
-    pub fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
+    fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
         let state = self.state();
         let looked_at: Vec<_> = state.activity.iter().filter(|(user, _)| Some(**user) > after).take(limit).collect();
         let idle = looked_at.iter().filter(|(_, activity)| activity.is_idle(seen_before));
@@ -64,8 +64,7 @@ impl Memory {
         Ok(Idle { users: idle.map(|(user, _)| **user).collect(), next })
     }
 
-    /// See [`Store::evict`](crate::store::Store::evict).
-    pub fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
+    fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
         let mut state = self.state();
         if !state.activity_of(user).is_idle(seen_before) {
             return Ok(false);
@@ -75,8 +74,7 @@ impl Memory {
         Ok(true)
     }
 
-    /// See [`Store::rebuild`](crate::store::Store::rebuild).
-    pub fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>> {
+    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>> {
         let mut state = self.state();
         state.end_job(job);
         let Some(rebuilt) = state.activity_of(user).rebuilt(job) else { return Ok(Vec::new()) };
@@ -84,16 +82,48 @@ impl Memory {
         Ok(authors.iter().map(|author| state.add_job(Work::Settle { user, author: *author })).collect())
     }
 
-    /// See [`Store::unpushed`](crate::store::Store::unpushed).
-    pub fn unpushed(&self, author: UserId, _: Tier) -> Result<Unpushed> {
+    fn unpushed(&self, author: UserId, _: Tier) -> Result<Unpushed> {
         Ok(self.state().unpushed_of(author))
     }
 
-    /// See [`Store::lacking`](crate::store::Store::lacking).
-    pub fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, _: Tier) -> Result<Vec<UserId>> {
+    fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
         let lacks = |author: &&UserId| state.unpushed_of(**author).leaves_gaps(floor, active);
         Ok(authors.iter().filter(lacks).copied().collect())
+    }
+}
+
+impl Records for Double {
+    fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
+        self.state().profiles.extend(profiles.iter().cloned());
+        Ok(())
+    }
+
+    fn profiles(&self, users: &[UserId], _: Tier) -> Result<Vec<Option<Profile>>> {
+        let state = self.state();
+        Ok(users.iter().map(|user| state.profiles.get(user).cloned()).collect())
+    }
+
+    fn marker(&self, user: UserId, _: Tier) -> Result<Option<Cursor>> {
+        Ok(self.state().markers.get(&user).copied())
+    }
+
+    fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
+        let mut state = self.state();
+        let marker = state.markers.entry(user).or_insert(place);
+        *marker = place.max(*marker);
+        Ok(*marker)
+    }
+
+    fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+        let mut state = self.state();
+        if state.markers.get(&user) == Some(&present) {
+            match place {
+                Some(place) => state.markers.insert(user, place),
+                None => state.markers.remove(&user),
+            };
+        }
+        Ok(state.markers.get(&user).copied())
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::{Memory, State, walk};
-use crate::error::Result;
-use crate::model::{ContentId, Cursor, Entry, JobId, Order, Span, UserId};
-use crate::store::types::{Delivery, Then, Tier};
+use super::{Double, State, walk};
+use tideline::error::Result;
+use tideline::model::{ContentId, Cursor, Entry, Job, JobId, LANES, Lane, Order, Progress, Reach, Span, UserId, Work};
+use tideline::store::{Delivery, Inboxes, Then, Tier};
 
-impl Memory {
-    /// See [`Store::inbox`](crate::store::Store::inbox).
-    pub fn inbox(
+impl Inboxes for Double {
+    fn inbox(
         &self,
         user: UserId,
         span: Span<ContentId>,
@@ -19,22 +18,31 @@ impl Memory {
     ) -> Result<Option<Cursor>> {
         let (floor, rows) = {
             let state = self.state();
-            let floor = state.floors.get(&user).copied();
-            (floor, walk(state.inbox_of(user), |row| row.cursor, span.newer_than(floor), order, usize::MAX))
+            let (floor, rows) = state.early.get(&user).cloned().unwrap_or_else(|| state.inbox_with_floor(user));
+            (floor, walk(rows.into_iter(), |row| row.cursor, span.newer_than(floor), order, usize::MAX))
         };
         // The lock is open again: `visit` may come back to the store.
         let _ = rows.into_iter().try_for_each(visit);
         Ok(floor)
     }
 
-    /// See [`Store::raise_floor`](crate::store::Store::raise_floor).
-    pub fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
+    fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
         self.state().raise_floor(user, floor);
         Ok(())
     }
 
-    /// See [`Store::deliver`](crate::store::Store::deliver).
-    pub fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
+    fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
+        let mut state = self.state();
+        state.set_progress(job, Progress { reach, done_to: None });
+        if reach != Reach::All {
+            let unpushed = state.unpushed.entry(entry.author).or_default();
+            let newest = if reach == Reach::Nobody { &mut unpushed.to_nobody } else { &mut unpushed.to_active };
+            *newest = (*newest).max(Some(entry.cursor));
+        }
+        Ok(())
+    }
+
+    fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
         let mut state = self.state();
         let Entry { cursor, author } = delivery.entry;
         for user in delivery.recipients {
@@ -50,9 +58,9 @@ impl Memory {
         Ok(())
     }
 
-    /// See [`Store::settle`](crate::store::Store::settle). Counts the author's rows that were put or
-    /// removed above the floor as it is afterwards.
-    pub fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
+    // Counts the author's rows that were put or
+    // removed above the floor as it is afterwards.
+    fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
         let mut state = self.state();
         let is_above = |floor: Option<Cursor>, entry: &Entry| Some(entry.cursor) > floor;
 
@@ -82,6 +90,16 @@ impl Memory {
         state.end_job(job);
         Ok(changed)
     }
+
+    fn drop_job(&self, job: JobId) -> Result<()> {
+        self.state().end_job(job);
+        Ok(())
+    }
+
+    fn jobs(&self) -> Result<Vec<Job>> {
+        let state = self.state();
+        Ok(state.jobs.iter().map(|(id, (work, progress))| Job { id: *id, work: *work, progress: *progress }).collect())
+    }
 }
 
 impl State {
@@ -91,8 +109,38 @@ impl State {
         rows.map(|((_, cursor), author)| Entry { cursor: *cursor, author: *author })
     }
 
+    /// The floor, and all rows.
+    pub(super) fn inbox_with_floor(&self, user: UserId) -> (Option<Cursor>, Vec<Entry>) {
+        (self.floors.get(&user).copied(), self.inbox_of(user).collect())
+    }
+
     pub(super) fn raise_floor(&mut self, user: UserId, floor: Cursor) {
         let present = self.floors.entry(user).or_insert(floor);
         *present = floor.max(*present);
+    }
+}
+
+impl State {
+    /// Makes a job with the next number.
+    pub(super) fn add_job(&mut self, work: Work) -> Job {
+        self.last_job += 1;
+        let lane = match Lane::new((self.last_job % u64::from(LANES)) as u16) {
+            Some(own) if self.lane_per_job => own,
+            _ => work.lane(),
+        };
+        let id = JobId { lane, seq: self.last_job };
+        self.jobs.insert(id, (work, None));
+        Job { id, work, progress: None }
+    }
+
+    /// Records how far a job has come; nothing if it has ended.
+    pub(super) fn set_progress(&mut self, job: JobId, progress: Progress) {
+        if let Some((_, recorded)) = self.jobs.get_mut(&job) {
+            *recorded = Some(progress);
+        }
+    }
+
+    pub(super) fn end_job(&mut self, job: JobId) {
+        self.jobs.remove(&job);
     }
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Memory, State, walk};
-use crate::error::{Code, Error, Result};
-use crate::model::{Millis, Order, Relation, Side, Span, UserCursor, UserId, Work};
-use crate::store::types::{Change, Related, Tier};
+use super::{Double, State, walk};
+use tideline::error::{Code, Error, Result};
+use tideline::model::{Barrier, Millis, Order, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
+use tideline::store::{Barriers, Change, Graph, Related, Tier, too_many};
 
-impl Memory {
-    /// See [`Store::relate`](crate::store::Store::relate).
-    pub fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
+impl Graph for Double {
+    fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
         let mut state = self.state();
         let before = members_of(&state.following, user).count();
         let mut after = before;
@@ -29,20 +28,17 @@ impl Memory {
         Ok(changes.iter().map(|change| state.apply(user, change)).collect())
     }
 
-    /// See [`Store::relations`](crate::store::Store::relations).
-    pub fn relations(&self, user: UserId, targets: &[UserId], _: Tier) -> Result<Vec<Relation>> {
+    fn relations(&self, user: UserId, targets: &[UserId], _: Tier) -> Result<Vec<Relation>> {
         let state = self.state();
         Ok(targets.iter().map(|target| state.relation(user, *target)).collect())
     }
 
-    /// See [`Store::followees`](crate::store::Store::followees).
-    pub fn followees(&self, user: UserId, _: Tier) -> Result<Vec<UserId>> {
+    fn followees(&self, user: UserId, _: Tier) -> Result<Vec<UserId>> {
         let state = self.state();
         Ok(members_of(&state.following, user).map(|(followee, _)| followee).collect())
     }
 
-    /// See [`Store::members`](crate::store::Store::members).
-    pub fn members(
+    fn members(
         &self,
         user: UserId,
         side: Side,
@@ -67,16 +63,73 @@ impl Memory {
         Ok(walk(places, |place| *place, span, order, limit))
     }
 
-    /// See [`Store::followers_after`](crate::store::Store::followers_after).
-    pub fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+    fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let state = self.state();
         let followers = members_of(&state.followers, author).map(|(follower, _)| follower);
         Ok(followers.filter(|follower| Some(*follower) > after).take(limit).collect())
     }
 
-    /// See [`Store::follower_count`](crate::store::Store::follower_count).
-    pub fn follower_count(&self, author: UserId) -> Result<u64> {
+    fn follower_count(&self, author: UserId) -> Result<u64> {
         Ok(members_of(&self.state().followers, author).count() as u64)
+    }
+
+    fn user_counts(&self, user: UserId, _: Tier) -> Result<UserCounts> {
+        let state = self.state();
+        let following = state.following.keys().filter(|(follower, _)| *follower == user);
+        Ok(UserCounts {
+            following: following.clone().count() as u64,
+            followers: state.followers.keys().filter(|(target, _)| *target == user).count() as u64,
+            friends: following.filter(|pair| state.followers.contains_key(pair)).count() as u64,
+            content: state.outbox_of(user).count() as u64,
+        })
+    }
+}
+
+impl Barriers for Double {
+    fn set_barrier(
+        &self,
+        user: UserId,
+        target: UserId,
+        barrier: Barrier,
+        since: Option<Millis>,
+        limit: usize,
+    ) -> Result<Relation> {
+        let mut state = self.state();
+        let stands = state.barriers(barrier).contains_key(&(user, target));
+        match since {
+            Some(_) if !stands && members_of(state.barriers(barrier), user).count() >= limit => {
+                return Err(too_many(barrier, limit));
+            }
+            Some(since) if !stands => drop(state.barriers_mut(barrier).insert((user, target), since)),
+            Some(_) => {}
+            None => drop(state.barriers_mut(barrier).remove(&(user, target))),
+        }
+        Ok(state.relation(user, target))
+    }
+
+    fn authors(&self, reader: UserId, _: Tier) -> Result<Vec<UserId>> {
+        let state = self.state();
+        let is_shown = |author: &UserId| {
+            !state.mutes.contains_key(&(reader, *author)) && !state.hidden.contains_key(&(*author, reader))
+        };
+        Ok(members_of(&state.following, reader).map(|(author, _)| author).filter(is_shown).collect())
+    }
+
+    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        let authors = self.authors(reader, tier)?;
+        Ok(users.iter().copied().filter(|user| authors.binary_search(user).is_ok()).collect())
+    }
+
+    fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        let state = self.state();
+        let barred = members_of(state.barriers(barrier), user).map(|(target, _)| target);
+        Ok(barred.filter(|target| Some(*target) > after).take(limit).collect())
+    }
+
+    fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        let state = self.state();
+        let hiders = state.hidden.keys().filter(|(_, target)| *target == reader).map(|(owner, _)| *owner);
+        Ok(hiders.filter(|owner| Some(*owner) > after).take(limit).collect())
     }
 }
 
@@ -123,4 +176,20 @@ pub(super) fn members_of(
     user: UserId,
 ) -> impl Iterator<Item = (UserId, Millis)> {
     side.range((user, UserId::MIN)..=(user, UserId::MAX)).map(|((_, other), since)| (*other, *since))
+}
+
+impl State {
+    pub(super) fn barriers(&self, barrier: Barrier) -> &BTreeMap<(UserId, UserId), Millis> {
+        match barrier {
+            Barrier::Mute => &self.mutes,
+            Barrier::Hide => &self.hidden,
+        }
+    }
+
+    fn barriers_mut(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
+        match barrier {
+            Barrier::Mute => &mut self.mutes,
+            Barrier::Hide => &mut self.hidden,
+        }
+    }
 }
