@@ -1,9 +1,14 @@
 //! For those who run the server: health, figures, and a look behind a timeline.
 
 use serde::{Serialize, Serializer};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
+use super::endpoint::{Endpoint, get, group};
+use super::metrics::metrics;
+use super::openapi::parameters::{number, optional, required};
+use super::openapi::schemas::{id_pattern, text};
 use super::query::{self, Number};
 use super::reply;
 use super::show::{ExplanationBody, ItemId, VerificationBody};
@@ -12,19 +17,72 @@ use crate::model::ContentId;
 use crate::store::TableStats;
 
 /// How many items `verify` compares unless told.
-pub(super) const DEFAULT_DEPTH: usize = 1000;
+const DEFAULT_DEPTH: usize = 1000;
 /// How many it compares at most.
-pub(super) const MAX_DEPTH: usize = 100_000;
+const MAX_DEPTH: usize = 100_000;
+
+/// The calls of this file, and that of the figures.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let stats_of_now = json!({
+        "version": "0.1.0",
+        "jobs": {"waiting": 0, "limit": 100_000, "fan_out": 0, "settle": 0, "rebuild": 0, "coalesced": 0, "refused": 0,
+            "failures": 0},
+        "pending_items": 0, "unsettled_pairs": 0, "deliveries": 424, "log_bytes": 4096,
+        "tables": {"content": {"rows_estimate": 20_000, "bytes": 3_000_000}}
+    });
+    let exact = json!({
+        "user_id": "111", "exact": true, "compared": 424, "complete": true, "missing": [], "extra": []
+    });
+    let why = json!({
+        "user_id": "111", "content_id": "32850", "listed": true, "reason": "listed", "author_id": "200",
+        "published_at": 1_689_089_522_000_u64, "following": true, "muted": false, "hidden": false,
+        "unsettled": false, "pending": false, "in_inbox": true, "floor": null, "pulled": false
+    });
+    let calls = [
+        get("/healthz", healthz, "getHealth", "Is the process up?")
+            .answers::<Health>(200, "It is", json!({"status": "ok"}))
+            .always()
+            .of_any_host()
+            .never_waits(),
+        get("/readyz", readyz, "getReadiness", "Does it take requests?")
+            .answers::<Health>(200, "It does", json!({"status": "ready"}))
+            .refuses(&[Code::Stopping, Code::StorageStopped])
+            .always()
+            .of_any_host()
+            .never_waits(),
+        get("/metrics", metrics, "getMetrics", "Figures for Prometheus")
+            .answers_text("Its text format", "text/plain", "tideline_pending_items 0\n")
+            .always()
+            .never_waits(),
+        get("/v1/admin/stats", stats, "getStats", "The main figures")
+            .answers::<Stats<'_>>(200, "Under the names of `/metrics`, without the prefix", stats_of_now)
+            .refuses(&[Code::Overloaded])
+            .never_waits(),
+        get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Is the fast answer the right one?")
+            .about("Compares the timeline with a merge of the outboxes of all followees.")
+            .query([optional("depth", "How many items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
+            .answers::<VerificationBody>(200, "What differs", exact),
+        get(
+            "/v1/admin/users/{uid}/timeline/explain",
+            explain,
+            "explainTimeline",
+            "Why is an item in a timeline, or not?",
+        )
+        .query([required("content_id", "Which item", text(&id_pattern()), "32850")])
+        .answers::<ExplanationBody>(200, "All that the answer depends on", why),
+    ];
+    group("operations", calls)
+}
 
 /// That something is well.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Health {
+struct Health {
     status: &'static str,
 }
 
 /// The server in figures, each under the name that it has in `/metrics` without the prefix.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Stats<'a> {
+struct Stats<'a> {
     version: &'static str,
     jobs: Jobs,
     pending_items: u64,

@@ -1,12 +1,46 @@
 //! Mutes and hidden-from: raising them, lifting them, and their lists.
 
-use serde::Deserialize;
-
+use super::body::Nothing;
 use super::call::{Answer, Call};
+use super::endpoint::{Endpoint, delete, get, group, put};
 use super::query;
+use super::relations::{BOTH, USER, example};
 use super::reply;
 use super::show::{Member, RelationItem};
+use crate::error::Code;
 use crate::model::{Barrier, Side};
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let change = |call: Endpoint| call.answers::<RelationItem>(200, "The relation after the change", example());
+    let list = |call: Endpoint| call.answers_pages::<Member>("UserPage", Member::example_page());
+    let calls = [
+        list(get("/v1/users/{uid}/mutes", muted, "listMutes", "Those whom the user has muted")),
+        change(put("/v1/users/{uid}/mutes/{target}", mute, "mute", "Do not show me this user's content"))
+            .takes_nothing()
+            .refuses(&[Code::SelfMute, Code::MuteLimit])
+            .leads_to("unmute", BOTH)
+            .leads_to("listMutes", USER)
+            .leads_to("getTimeline", USER),
+        change(delete("/v1/users/{uid}/mutes/{target}", unmute, "unmute", "Show it again"))
+            .about("All of it is back in the timeline, at its old place.")
+            .leads_to("mute", BOTH),
+        list(get(
+            "/v1/users/{uid}/hidden-from",
+            hidden_from,
+            "listHiddenFrom",
+            "Those from whom the user hides its content",
+        )),
+        change(put("/v1/users/{uid}/hidden-from/{target}", hide, "hide", "Do not show my content to this user"))
+            .takes_nothing()
+            .refuses(&[Code::SelfHide, Code::HideLimit])
+            .leads_to("unhide", BOTH)
+            .leads_to("listHiddenFrom", USER),
+        change(delete("/v1/users/{uid}/hidden-from/{target}", unhide, "unhide", "Show it again to this user"))
+            .leads_to("hide", BOTH),
+    ];
+    group("relations", calls)
+}
 
 /// `PUT /v1/users/{uid}/mutes/{target}`
 pub(super) async fn mute(call: Call) -> Answer {
@@ -39,17 +73,9 @@ pub(super) async fn hidden_from(call: Call) -> Answer {
 }
 
 async fn raise(mut call: Call, barrier: Barrier) -> Answer {
-    /// There is nothing to say beside the path.
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Nothing {}
-
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    if !body.bytes.is_empty() {
-        let Nothing {} = body.json()?;
-    }
+    let Nothing {} = call.json_or_default().await?;
     let relation = call.change(move |feed| feed.set_barrier(user, target, barrier, true)).await?;
     reply::ok(&RelationItem::from(relation))
 }

@@ -10,12 +10,16 @@ use actix_web::body::{BodyStream, MessageBody};
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use actix_web::web::Payload;
 use actix_web::{HttpMessage, HttpRequest};
-use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use utoipa::ToSchema;
 
 use super::held::Room;
 use super::limits::{Gate, Places};
+use super::openapi::schemas;
 use super::problem::Problem;
 use crate::error::Code;
+use crate::model::Time;
 
 /// After so many bytes, the other requests of the thread have a turn. Else one that comes as fast as it is read would keep
 /// them waiting for megabytes.
@@ -150,6 +154,21 @@ fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Pr
     }
 }
 
+/// A body with nothing to say beside the path.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+// A body that says no more than a time.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = NewSince)]
+pub(super) struct Since {
+    #[serde(default)]
+    #[schema(schema_with = schemas::given_time)]
+    pub(super) since: Option<Time>,
+}
+
 /// A JSON array of at most `MAX` elements. One with more is refused before the rest of it is kept.
 #[derive(Debug)]
 pub(super) struct UpTo<T, const MAX: usize>(pub(super) Vec<T>);
@@ -190,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Debug, serde::Deserialize)]
+    #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Pair {
         a: u8,

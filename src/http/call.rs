@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use actix_web::{HttpRequest, HttpResponse, web};
+use serde::de::DeserializeOwned;
 
 use super::api::Api;
 use super::body::{self, Body};
@@ -130,6 +131,17 @@ impl Call {
         // Nothing of it is read meanwhile, so its sender waits too. There has to be time for the rest.
         let turn = self.api.limits.turn(most, self.api.timeout / PART_FOR_TURN).await;
         self.in_time_or(Code::BodyTimeout, Body::read(payload, limit, most, memory, turn)).await?
+    }
+
+    /// Reads the body of a single change, as a JSON object.
+    pub(super) async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+        self.body(self.api.body_limit).await?.json()
+    }
+
+    /// The same for a body that may be left out.
+    pub(super) async fn json_or_default<T: DeserializeOwned + Default>(&mut self) -> Result<T, Problem> {
+        let body = self.body(self.api.body_limit).await?;
+        if body.bytes.is_empty() { Ok(T::default()) } else { body.json() }
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.

@@ -2,21 +2,53 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::call::{Answer, Call};
-use super::content::answer_published;
+use super::content::{BY_AUTHOR, BY_ID, answer_published};
+use super::endpoint::{Endpoint, get, group, post};
 use super::problem::Problem;
-use super::timelines::list;
-use crate::error::Result;
+use super::show::Item;
+use super::timelines::{list, pages};
+use crate::error::{Code, Result};
 use crate::feed::Feed;
 use crate::model::CommentDraft;
 use crate::store::Tier;
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let new = json!({
+        "content_id": "32851", "author_id": "111", "published_at": 1_689_089_600_000_u64, "kind": "comment",
+        "text": "See you there", "media": [], "topics": [], "ref_id": "32850", "broadcast": false,
+        "counts": {"likes": 0, "favorites": 0, "comments": 0, "reposts": 0}
+    });
+    let calls = [
+        post("/v1/content/{content_id}/comments", comment, "comment", "Comment on an item")
+            .about(
+                "An item of the kind `comment` whose `ref_id` is this one. It may be edited, deleted, restored, liked \
+                 and commented on like any other, and is in no timeline unless it is broadcast.",
+            )
+            .takes::<CommentDraft>(json!({"author_id": "111", "text": "See you there"}))
+            .answers::<Item<'_>>(201, "Published", new.clone())
+            .answers::<Item<'_>>(200, "It was published before, just like this", new)
+            .header("Location")
+            .refuses(&[Code::TimeAhead, Code::ContentNotFound, Code::ContentExists])
+            .leads_to("getContent", BY_ID)
+            .leads_to("deleteContent", BY_ID)
+            .leads_to("listComments", &[("content_id", "$response.body#/ref_id")])
+            .leads_to("listUserComments", BY_AUTHOR),
+        pages(get("/v1/content/{content_id}/comments", on_item, "listComments", "The comments on an item"))
+            .refuses(&[Code::ContentNotFound]),
+        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments a user made")),
+    ];
+    group("content", calls)
+}
 
 /// `POST /v1/content/{content_id}/comments`
 pub(super) async fn comment(mut call: Call) -> Answer {
     let subject = call.content_id()?;
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let draft: CommentDraft = body.json()?;
+    let draft: CommentDraft = call.json().await?;
     let commented = move |feed: &Feed| -> Result<_> {
         let (comment, new) = feed.comment(subject, draft)?;
         Ok((feed.counted(vec![Arc::new(comment)], Tier::Disk)?, new))

@@ -7,31 +7,124 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Array, ArrayBuilder};
 
-use super::body::{self, Body, UpTo};
+use super::body::{self, Body, Nothing, UpTo};
 use super::call::{Answer, Call};
+use super::endpoint::{self, Endpoint, Takes, get, group, patch, post};
 use super::limits::batch_work;
+use super::openapi::{parameters, schemas};
 use super::problem::Problem;
 use super::query::{self, Ids, View};
 use super::reply::{self, Text};
-use super::show::{Item, ItemId, Items};
-use crate::error::Error;
+use super::show::{self, Item, ItemId, Items};
+use crate::error::{Code, Error};
 use crate::feed::{Count, Feed};
 use crate::model::{Content, ContentId, Draft, EditDraft, Shown};
 use crate::store::Tier;
 
 /// Most items of a batch.
-pub(super) const MAX_BATCH: usize = 1000;
+const MAX_BATCH: usize = 1000;
 
 /// What an item is longer by when it is shown than when it was sent, bytes: what the server adds to it.
 const SHOWN_MORE: usize = 512;
 
+/// Leads from an item to the calls about it.
+pub(super) const BY_ID: &Takes = &[("content_id", "$response.body#/content_id")];
+/// Leads from an item to the calls about its author.
+pub(super) const BY_AUTHOR: &Takes = &[("uid", "$response.body#/author_id")];
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let new = json!({
+        "author_id": "200", "text": "Low tide at noon", "topics": ["sea"],
+        "media": [{"type": "image", "url": "https://example.org/tide.jpg"}]
+    });
+    let mut alone = show::example();
+    alone.as_object_mut().and_then(|fields| fields.remove("author"));
+    let calls = [
+        post("/v1/content", publish, "publishContent", "Publish an item")
+            .about(
+                "The same `content_id` with the same body again is 200 and changes nothing; with another body it is \
+                 409. An item with an old `published_at` takes its place in time.",
+            )
+            .takes::<Draft>(new.clone())
+            .answers::<Item<'_>>(201, "Published", alone.clone())
+            .answers::<Item<'_>>(200, "It was published before, just like this", alone.clone())
+            .header("Location")
+            .refuses(&[Code::TimeAhead, Code::ContentExists])
+            .leads_to("getContent", BY_ID)
+            .leads_to("editContent", BY_ID)
+            .leads_to("deleteContent", BY_ID)
+            .leads_to("react", BY_ID)
+            .leads_to("listReactions", BY_ID)
+            .leads_to("comment", BY_ID)
+            .leads_to("listUserContent", BY_AUTHOR)
+            .leads_to("listFollowers", BY_AUTHOR),
+        get("/v1/content", list, "listContent", "Up to 100 items by their ids")
+            .about("In the order of the ids. Missing ones are left out.")
+            .query([
+                parameters::ids("ids", "Which: up to 100 ids with commas between them", "32850,50015"),
+                parameters::view(),
+            ])
+            .answers_items::<Item<'_>>(200, "ContentList", "Those that there are", show::example()),
+        post("/v1/content/batch", publish_batch, "publishContentBatch", "Publish up to 1,000 items, all or none")
+            .about("In one change. The body may have 256 times as many bytes as that of a single publish.")
+            .takes::<NewContentList<'_>>(json!({"items": [new]}))
+            .answers_items::<Item<'_>>(201, "ContentList", "Published; some may have been before", alone.clone())
+            .answers_items::<Item<'_>>(200, "ContentList", "All were published before, just like this", alone.clone())
+            .refuses(&[Code::TimeAhead, Code::ContentExists])
+            .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
+        get("/v1/content/{content_id}", show, "getContent", "One item")
+            .answers::<Item<'_>>(200, "The item", alone.clone())
+            .refuses(&[Code::ContentNotFound]),
+        patch("/v1/content/{content_id}", edit, "editContent", "Change an item")
+            .about("What is left out stays, `null` clears. The item gains `edited_at`.")
+            .takes::<EditDraft>(json!({"text": "Low tide at one"}))
+            .answers::<Item<'_>>(200, "The item after the change", alone.clone())
+            .refuses(&[Code::ContentNotFound])
+            .leads_to("deleteContent", BY_ID),
+        endpoint::delete("/v1/content/{content_id}", delete, "deleteContent", "Delete an item")
+            .about(
+                "It is gone from every list at once, and can be restored for `content.deleted_retention`. A second \
+                 delete is 404.",
+            )
+            .answers_nothing("Deleted")
+            .refuses(&[Code::ContentNotFound])
+            .leads_to("restoreContent", &[("content_id", "$request.path.content_id")]),
+        post("/v1/content/{content_id}/restore", restore, "restoreContent", "Take a delete back")
+            .about(
+                "It is in every list again, at its old place, with its reactions and comments. Of an item that is live \
+                 the same answer; 404 if it was deleted longer ago than `content.deleted_retention`.",
+            )
+            .takes_nothing()
+            .answers::<Item<'_>>(200, "The item", alone)
+            .refuses(&[Code::ContentNotFound])
+            .leads_to("getContent", BY_ID)
+            .leads_to("deleteContent", BY_ID),
+    ];
+    group("content", calls)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewContentList<'a> {
+    #[serde(borrow)]
+    #[schema(schema_with = new_items)]
+    items: UpTo<&'a RawValue, MAX_BATCH>,
+}
+
+fn new_items() -> Array {
+    ArrayBuilder::new().items(schemas::of::<Draft>()).min_items(Some(1)).max_items(Some(MAX_BATCH)).build()
+}
+
 /// `POST /v1/content`
 pub(super) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let draft: Draft = body.json()?;
+    let draft: Draft = call.json().await?;
     let (new, mut published) = call.change(move |feed| publish_counted(feed, vec![draft])).await?;
     let Some(shown) = published.pop() else {
         return Err(Problem::internal("a publish without an answer"));
@@ -67,13 +160,7 @@ pub(super) async fn publish_batch(mut call: Call) -> Answer {
 /// Publishes a batch; whether any is new, and the items as JSON. A batch is big enough that all of
 /// this is done where it may take time. The answer takes over the memory of the body.
 fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Batch<'a> {
-        #[serde(borrow)]
-        items: UpTo<&'a RawValue, MAX_BATCH>,
-    }
-    let Batch { items: UpTo(items) } = body.json()?;
+    let NewContentList { items: UpTo(items) } = body.json()?;
     if items.is_empty() {
         return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH}")));
     }
@@ -155,8 +242,7 @@ pub(super) async fn show(call: Call) -> Answer {
 pub(super) async fn edit(mut call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let edit: EditDraft = body.json()?;
+    let edit: EditDraft = call.json().await?;
     let edited = move |feed: &Feed| feed.counted(vec![Arc::new(feed.edit(id, edit)?)], Tier::Disk);
     let items = call.change(edited).await?;
     reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
@@ -164,14 +250,9 @@ pub(super) async fn edit(mut call: Call) -> Answer {
 
 /// `POST /v1/content/{content_id}/restore`
 pub(super) async fn restore(mut call: Call) -> Answer {
-    #[derive(Default, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Nothing {}
-
     let id = call.content_id()?;
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let Nothing {} = if body.bytes.is_empty() { Nothing {} } else { body.json()? };
+    let Nothing {} = call.json_or_default().await?;
     let restored = move |feed: &Feed| feed.counted(vec![Arc::new(feed.restore(id)?)], Tier::Disk);
     let items = call.change(restored).await?;
     reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)

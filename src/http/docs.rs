@@ -12,13 +12,37 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION};
 use actix_web::web::Bytes;
 use parking_lot::Mutex;
+use serde_json::json;
+use utoipa::openapi::Object;
+use utoipa::openapi::schema::Type;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
 use super::call::{Answer, Call};
+use super::endpoint::{Endpoint, get, group};
 use super::held;
-use super::openapi;
+use super::openapi::{self, Shape};
 use super::problem::Problem;
+
+/// The calls of this file. What belongs to the page is described with it.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let document = Shape::named("Description", Object::with_type(Type::Object));
+    let calls = [
+        get("/openapi.json", description, "getDescription", "This document")
+            .answers_in("application/json", 200, "OpenAPI 3.1", document, json!({"openapi": "3.1.0"}))
+            .never_waits(),
+        get("/docs", page, "getDocs", "This document as a page")
+            .about("Works without a connection to the internet.")
+            .answers_text("A page to read and to try calls on", "text/html", "<!doctype html>")
+            .never_waits(),
+        get("/docs/", page_with_slash, "", ""),
+        get("/", start_page, "", ""),
+        get("/docs/start.js", start, "", ""),
+        get("/docs/swagger-ui.css", style, "", ""),
+        get("/docs/swagger-ui-bundle.js", script, "", ""),
+    ];
+    group("operations", calls)
+}
 
 /// `data:` is for the pictures in the style sheet; styles are also set by the script. In a frame of another page, its
 /// readers could be led to press its buttons unseen.

@@ -1,11 +1,50 @@
 //! `/v1/users/{uid}/marker` and what is unread since.
 
 use serde::Deserialize;
+use serde_json::json;
+use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
+use super::endpoint::{Endpoint, get, group, put};
+use super::openapi::schemas;
 use super::reply;
 use super::show::{MarkerBody, UnreadBody};
+use crate::error::Code;
 use crate::model::Cursor;
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let marker = json!({"cursor": "1689089522000-32850"});
+    let calls = [
+        get("/v1/users/{uid}/timeline/unread", unread, "getUnread", "How many items are newer than the marker")
+            .about("Counts no further than 1,000; `capped` says that there are more. Without a marker, all are unread.")
+            .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
+        get("/v1/users/{uid}/marker", show, "getMarker", "How far the user has read").answers::<MarkerBody>(
+            200,
+            "The marker; `null` where there is none",
+            marker.clone(),
+        ),
+        put("/v1/users/{uid}/marker", advance, "moveMarker", "Move the marker")
+            .about(
+                "It moves forward only: a cursor at or below it changes nothing. A cursor ahead of the server's clock \
+                 counts as at the newest item up to there. A cursor whose time lies further ahead than \
+                 `content.max_ahead`, and at which no item stands, is 400 `time_ahead`.",
+            )
+            .takes::<NewMarker>(marker.clone())
+            .answers::<MarkerBody>(200, "The marker after the change", marker)
+            .refuses(&[Code::TimeAhead])
+            .leads_to("getMarker", &[("uid", "$request.path.uid")])
+            .leads_to("getUnread", &[("uid", "$request.path.uid")]),
+    ];
+    group("timelines", calls)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewMarker {
+    #[schema(schema_with = schemas::cursor)]
+    cursor: Cursor,
+}
 
 /// `GET /v1/users/{uid}/marker`
 pub(super) async fn show(call: Call) -> Answer {
@@ -17,16 +56,9 @@ pub(super) async fn show(call: Call) -> Answer {
 
 /// `PUT /v1/users/{uid}/marker`
 pub(super) async fn advance(mut call: Call) -> Answer {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Marker {
-        cursor: Cursor,
-    }
-
     let user = call.user()?;
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let Marker { cursor } = body.json()?;
+    let NewMarker { cursor } = call.json().await?;
     let cursor = call.change(move |feed| feed.move_marker(user, cursor)).await?;
     reply::ok(&MarkerBody { cursor: Some(cursor) })
 }

@@ -15,6 +15,7 @@ mod connections;
 mod content;
 mod dispatch;
 mod docs;
+mod endpoint;
 mod events;
 mod held;
 mod limits;

@@ -1,13 +1,41 @@
 //! `/v1/users/{uid}/presence`: heartbeats, and whether a user is online.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
+use super::endpoint::{Endpoint, get, group, put};
 use super::reply;
 use crate::clock::now;
 use crate::live::Online;
 use crate::model::{Millis, Time, UserId};
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let there = json!({"user_id": "111", "online": true, "expires_at": 1_689_089_582_000_u64});
+    let calls = [
+        get("/v1/users/{uid}/presence", show, "getPresence", "Whether a user is online")
+            .about(
+                "Asking does not count as the user being active. A user of whom nothing is known is not online. Presence \
+                is in memory: after a restart nobody is online until the next heartbeat or stream.",
+            )
+            .answers::<PresenceBody>(200, "How the user is online", there.clone())
+            .never_waits(),
+        put("/v1/users/{uid}/presence", beat, "setPresence", "A heartbeat, or its end")
+            .about("A user is online for `presence.ttl` after a heartbeat, and as long as a stream is open.")
+            .takes::<NewPresence>(json!({"online": true}))
+            .answers::<PresenceBody>(200, "The state after the change", there)
+            .never_writes(),
+    ];
+    group("live", calls)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewPresence {
+    online: bool,
+}
 
 /// How a user is online.
 #[derive(Debug, Serialize, ToSchema)]
@@ -37,16 +65,9 @@ pub(super) async fn show(call: Call) -> Answer {
 
 /// `PUT /v1/users/{uid}/presence`
 pub(super) async fn beat(mut call: Call) -> Answer {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Beat {
-        online: bool,
-    }
-
     let user = call.user()?;
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let Beat { online } = body.json()?;
+    let NewPresence { online } = call.json().await?;
     let state = call.read(move |feed, tier| feed.set_presence(user, online, tier)).await?;
     reply::ok(&PresenceBody::new(user, state))
 }

@@ -11,7 +11,8 @@ use crate::model::{Id, PageRequest, Position, Span, UserId};
 
 /// Most items of a page, and most ids in a list of ids.
 pub(super) const MAX_LIMIT: usize = 100;
-const DEFAULT_LIMIT: usize = 20;
+/// Items of a page unless the request says how many.
+pub(super) const DEFAULT_LIMIT: usize = 20;
 
 /// The values of the parameters `names`, in that order; any other parameter is refused.
 pub(super) fn parse<'a, const N: usize>(

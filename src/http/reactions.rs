@@ -1,19 +1,64 @@
 //! Likes and favorites: changing them, and the lists that come of them.
 
 use actix_web::rt;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::json;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
+use super::body::Since;
 use super::call::{Answer, Call};
+use super::endpoint::{self, Endpoint, Takes, get, group};
 use super::problem::Problem;
 use super::query;
 use super::reply;
 use super::show::{Counts, Member};
 use super::timelines;
 use crate::clock::now;
+use crate::error::Code;
 use crate::feed::Feed;
 use crate::model::{ContentId, Millis, Reaction, ReactionKind, Time, UserId};
+
+/// Leads from a reaction to the calls about it.
+const THIS: &Takes = &[
+    ("content_id", "$response.body#/content_id"),
+    ("kind", "$response.body#/kind"),
+    ("uid", "$response.body#/user_id"),
+];
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let there = json!({
+        "content_id": "32850", "user_id": "111", "kind": "like", "active": true, "since": 1_689_089_522_000_u64,
+        "counts": {"likes": 1, "favorites": 0, "comments": 0, "reposts": 0}
+    });
+    let change = |call: Endpoint| {
+        call.answers::<ReactionItem>(200, "The reaction after the change", there.clone())
+            .refuses(&[Code::ContentNotFound])
+    };
+    let path = "/v1/content/{content_id}/reactions/{kind}/{uid}";
+    let calls = [
+        get("/v1/content/{content_id}/reactions/{kind}", of_content, "listReactions", "Who reacted")
+            .answers_pages::<Member>("UserPage", Member::example_page())
+            .refuses(&[Code::ContentNotFound]),
+        change(endpoint::put(path, put, "react", "Like an item, or make it a favorite"))
+            .about("Counted once a user; doing it again changes nothing.")
+            .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
+            .refuses(&[Code::TimeAhead])
+            .leads_to("unreact", THIS)
+            .leads_to("listReactions", &THIS[..2])
+            .leads_to("listUserReactions", &THIS[1..]),
+        change(endpoint::delete(path, delete, "unreact", "Take a reaction back")).leads_to("react", THIS),
+        timelines::pages(get(
+            "/v1/users/{uid}/reactions/{kind}",
+            of_user,
+            "listUserReactions",
+            "To what a user reacted",
+        ))
+        .about("Ordered by when the items were published."),
+    ];
+    group("reactions", calls)
+}
 
 /// A reaction as it stands after a change.
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,17 +77,9 @@ pub(super) struct ReactionItem {
 
 /// `PUT /v1/content/{content_id}/reactions/{kind}/{uid}`
 pub(super) async fn put(mut call: Call) -> Answer {
-    #[derive(Default, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Since {
-        #[serde(default)]
-        since: Option<Time>,
-    }
-
     let (id, kind, user) = path(&call)?;
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let Since { since } = if body.bytes.is_empty() { Since::default() } else { body.json()? };
+    let Since { since } = call.json_or_default().await?;
     let since = since.map_or_else(now, |Time(since)| since);
     change(&call, id, Reaction { user, kind, since: Some(since) }).await
 }

@@ -1,35 +1,121 @@
 //! Following: changing it, and the lists that come of it.
 
 use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Array, ArrayBuilder};
 
-use super::body::UpTo;
+use super::body::{Since, UpTo};
 use super::call::{Answer, Call};
+use super::endpoint::{Endpoint, Takes, delete, get, group, post, put};
+use super::openapi::{parameters, schemas};
 use super::problem::Problem;
 use super::query::{self, Ids, Kept};
 use super::reply;
 use super::show::{Items, Member, RelationItem};
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::feed::Feed;
 use crate::model::{Page, Relation, Side, Time, UserId, or_default};
 use crate::store::Tier;
 
 /// Most follows and unfollows of a batch, together.
-pub(super) const MAX_BATCH: usize = 1000;
+const MAX_BATCH: usize = 1000;
+
+/// Leads from a relation to the calls about it.
+pub(super) const BOTH: &Takes = &[("uid", "$response.body#/user_id"), ("target", "$response.body#/target_id")];
+/// Leads from an answer that names a user to the calls about that user.
+pub(super) const USER: &Takes = &[("uid", "$response.body#/user_id")];
+
+/// A relation.
+pub(super) fn example() -> Value {
+    json!({
+        "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,
+        "muted": false, "hidden": false
+    })
+}
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let list = |call: Endpoint| {
+        let viewer = schemas::text(&schemas::id_pattern());
+        call.answers_pages::<Member>("UserPage", Member::example_page())
+            .query([parameters::optional("viewer", "Adds this user's `relation` to each", viewer)])
+            .leads_to("getTimeline", &[("uid", "$response.body#/items/0/user_id")])
+    };
+    let calls = [
+        list(get("/v1/users/{uid}/following", following, "listFollowing", "Those whom the user follows")),
+        post(
+            "/v1/users/{uid}/following/batch",
+            change_batch,
+            "changeFollowing",
+            "Follow and unfollow up to 1,000 users, all or none",
+        )
+        .takes::<FollowingChange>(json!({"follow": ["200", "211"], "unfollow": ["222"]}))
+        .answers_items::<RelationItem>(
+            200,
+            "RelationList",
+            "The relations after the change, in the order of the call",
+            example(),
+        )
+        .refuses(&[Code::SelfFollow, Code::FollowLimit]),
+        put("/v1/users/{uid}/following/{target}", follow, "follow", "Follow a user")
+            .about("The timeline has the target's earlier items at once. Following again changes nothing.")
+            .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
+            .answers::<RelationItem>(200, "The relation after the change", example())
+            .refuses(&[Code::TimeAhead, Code::SelfFollow, Code::FollowLimit])
+            .leads_to("unfollow", BOTH)
+            .leads_to("getTimeline", USER)
+            .leads_to("listFollowing", USER)
+            .leads_to("listFriends", USER),
+        delete("/v1/users/{uid}/following/{target}", unfollow, "unfollow", "Unfollow a user")
+            .answers::<RelationItem>(200, "The relation after the change", example())
+            .leads_to("follow", BOTH),
+        list(get("/v1/users/{uid}/followers", followers, "listFollowers", "Those who follow the user")),
+        list(get(
+            "/v1/users/{uid}/friends",
+            friends,
+            "listFriends",
+            "Those who follow the user and whom the user follows",
+        ))
+        .about("`since` is when the second follow came."),
+        get("/v1/users/{uid}/relations", relations, "listRelations", "The relations to up to 100 users")
+            .query([parameters::ids("targets", "To whom: up to 100 ids with commas between them", "200,211")])
+            .answers_items::<RelationItem>(200, "RelationList", "In the order of the targets", example()),
+    ];
+    group("relations", calls)
+}
+
+/// 1 to 1,000 users in all
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(min_properties = 1)]
+struct FollowingChange {
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(schema_with = to_follow)]
+    follow: UpTo<UserId, MAX_BATCH>,
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(schema_with = to_unfollow)]
+    unfollow: UpTo<UserId, MAX_BATCH>,
+}
+
+fn to_follow() -> Array {
+    users("Whom to follow; no user twice in both lists")
+}
+
+fn to_unfollow() -> Array {
+    users("Whom to follow no longer")
+}
+
+fn users(about: &str) -> Array {
+    ArrayBuilder::new().items(schemas::id()).max_items(Some(MAX_BATCH)).description(Some(about)).build()
+}
 
 /// `PUT /v1/users/{uid}/following/{target}`
 pub(super) async fn follow(mut call: Call) -> Answer {
-    #[derive(Default, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Follow {
-        #[serde(default)]
-        since: Option<Time>,
-    }
-
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let follow = if body.bytes.is_empty() { Follow::default() } else { body.json()? };
-    let since = follow.since.map(|Time(since)| since);
+    let Since { since } = call.json_or_default().await?;
+    let since = since.map(|Time(since)| since);
     let relations = call.change(move |feed| feed.relate(user, &[(target, since)], &[])).await?;
     only(relations)
 }
@@ -49,19 +135,9 @@ fn only(relations: Vec<Relation>) -> Answer {
 
 /// `POST /v1/users/{uid}/following/batch`
 pub(super) async fn change_batch(mut call: Call) -> Answer {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Batch {
-        #[serde(default, deserialize_with = "or_default")]
-        follow: UpTo<UserId, MAX_BATCH>,
-        #[serde(default, deserialize_with = "or_default")]
-        unfollow: UpTo<UserId, MAX_BATCH>,
-    }
-
     let user = call.user()?;
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let Batch { follow: UpTo(follow), unfollow: UpTo(unfollow) } = body.json()?;
+    let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } = call.json().await?;
     if !(1..=MAX_BATCH).contains(&(follow.len() + unfollow.len())) {
         let detail = format_args!("follow and unfollow: expected 1 to {MAX_BATCH} ids in all");
         return Err(Problem::invalid_body(detail));

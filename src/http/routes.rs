@@ -5,168 +5,101 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix_web::dev::HttpServiceFactory;
 use actix_web::guard::fn_guard;
-use actix_web::http::{ConnectionType, Method};
+use actix_web::http::ConnectionType;
 use actix_web::web::{self, Payload, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, Resource};
+use actix_web::{HttpRequest, HttpResponse, Route};
 
 use super::api::Api;
 use super::call::{Answer, Call};
 use super::connections::Surplus;
+use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::{
-    admin, barriers, comments, content, docs, held, markers, metrics, presence, query, reactions, relations, stream,
-    timelines, users,
+    admin, barriers, comments, content, docs, held, markers, presence, query, reactions, relations, stream, timelines,
+    users,
 };
 use crate::error::Code;
 
-/// All routes. Paths are tried from the top: the busiest first, and `batch` before an id.
+/// Every endpoint. Paths are tried in this order: the busiest first, and `batch` before an id.
+pub(super) fn endpoints() -> impl Iterator<Item = Endpoint> {
+    let files = [
+        timelines::endpoints(),
+        content::endpoints(),
+        reactions::endpoints(),
+        users::endpoints(),
+        comments::endpoints(),
+        markers::endpoints(),
+        relations::endpoints(),
+        barriers::endpoints(),
+        presence::endpoints(),
+        stream::endpoints(),
+        admin::endpoints(),
+        docs::endpoints(),
+    ];
+    files.into_iter().flatten()
+}
+
+/// All routes.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
-    let at = |path| At::new(api, path);
-    config
-        .service(at("/v1/users/{uid}/timeline").get(timelines::timeline).done())
-        .service(at("/v1/content").post(content::publish).get(content::list).done())
-        .service(at("/v1/content/batch").post(content::publish_batch).done())
-        .service(at("/v1/content/{content_id}").get(content::show).patch(content::edit).delete(content::delete).done())
-        .service(at("/v1/content/{content_id}/restore").post(content::restore).done())
-        .service(at("/v1/content/{content_id}/reactions/{kind}").get(reactions::of_content).done())
-        .service(
-            at("/v1/content/{content_id}/reactions/{kind}/{uid}").put(reactions::put).delete(reactions::delete).done(),
-        )
-        .service(at("/v1/users/{uid}/reactions/{kind}").get(reactions::of_user).done())
-        .service(at("/v1/users/{uid}").get(users::show).put(users::put).done())
-        .service(at("/v1/content/{content_id}/comments").post(comments::comment).get(comments::on_item).done())
-        .service(at("/v1/users/{uid}/content").get(timelines::outbox).done())
-        .service(at("/v1/users/{uid}/timeline/unread").get(markers::unread).done())
-        .service(at("/v1/users/{uid}/marker").get(markers::show).put(markers::advance).done())
-        .service(at("/v1/topics/{topic}/content").get(timelines::topic).done())
-        .service(at("/v1/users/{uid}/comments").get(comments::by_user).done())
-        .service(at("/v1/users/{uid}/following").get(relations::following).done())
-        .service(at("/v1/users/{uid}/following/batch").post(relations::change_batch).done())
-        .service(at("/v1/users/{uid}/following/{target}").put(relations::follow).delete(relations::unfollow).done())
-        .service(at("/v1/users/{uid}/followers").get(relations::followers).done())
-        .service(at("/v1/users/{uid}/friends").get(relations::friends).done())
-        .service(at("/v1/users/{uid}/mutes").get(barriers::muted).done())
-        .service(at("/v1/users/{uid}/mutes/{target}").put(barriers::mute).delete(barriers::unmute).done())
-        .service(at("/v1/users/{uid}/hidden-from").get(barriers::hidden_from).done())
-        .service(at("/v1/users/{uid}/hidden-from/{target}").put(barriers::hide).delete(barriers::unhide).done())
-        .service(at("/v1/users/{uid}/relations").get(relations::relations).done())
-        .service(at("/v1/users/{uid}/presence").get(presence::show).put(presence::beat).done())
-        .service(at("/v1/users/{uid}/stream").get(stream::listen).done())
-        .service(at("/healthz").always().of_any_host().get(admin::healthz).done())
-        .service(at("/readyz").always().of_any_host().get(admin::readyz).done())
-        .service(at("/metrics").always().get(metrics::metrics).done())
-        .service(at("/openapi.json").get(docs::description).done())
-        .service(at("/docs").get(docs::page).done())
-        .service(at("/docs/").get(docs::page_with_slash).done())
-        .service(at("/").get(docs::start_page).done())
-        .service(at("/docs/start.js").get(docs::start).done())
-        .service(at("/docs/swagger-ui.css").get(docs::style).done())
-        .service(at("/docs/swagger-ui-bundle.js").get(docs::script).done())
-        .service(at("/v1/admin/stats").get(admin::stats).done())
-        .service(at("/v1/admin/users/{uid}/timeline/verify").get(admin::verify).done())
-        .service(at("/v1/admin/users/{uid}/timeline/explain").get(admin::explain).done())
-        .default_service(web::to(refuse(api, nothing_there)));
-}
-
-/// A path with its handlers.
-struct At<'a> {
-    api: &'a Arc<Api>,
-    path: &'static str,
-    resource: Resource,
-    allow: String,
-    /// Whether it answers on connections beyond the limit too.
-    always: bool,
-    /// Whether it answers whatever host a request is for, and whatever page sent it.
-    open: bool,
-}
-
-impl<'a> At<'a> {
-    fn new(api: &'a Arc<Api>, path: &'static str) -> Self {
+    let mut rest: Vec<_> = endpoints().collect();
+    while let Some(path) = rest.first().map(|endpoint| endpoint.path) {
+        let (here, others) = rest.into_iter().partition(|endpoint| endpoint.path == path);
+        rest = others;
         // An empty topic is a wrong one, not another path.
-        let pattern = path.replace("{topic}", "{topic:[^/]*}");
-        Self { api, path, resource: web::resource(pattern), allow: String::new(), always: false, open: false }
-    }
-
-    /// For whoever looks after the server: answers also when it is full.
-    fn always(self) -> Self {
-        Self { always: true, ..self }
-    }
-
-    /// For probes, which name hosts as they like, and are told no more than a word.
-    fn of_any_host(self) -> Self {
-        Self { open: true, ..self }
-    }
-
-    /// GET, and HEAD: the encoder leaves the body of an answer to HEAD away.
-    fn get<F: Fn(Call) -> R + Clone + 'static, R: Future<Output = Answer> + 'static>(self, handler: F) -> Self {
-        self.route(const { &[Method::GET, Method::HEAD] }, handler)
-    }
-
-    fn post<F: Fn(Call) -> R + Clone + 'static, R: Future<Output = Answer> + 'static>(self, handler: F) -> Self {
-        self.route(const { &[Method::POST] }, handler)
-    }
-
-    fn put<F: Fn(Call) -> R + Clone + 'static, R: Future<Output = Answer> + 'static>(self, handler: F) -> Self {
-        self.route(const { &[Method::PUT] }, handler)
-    }
-
-    fn patch<F: Fn(Call) -> R + Clone + 'static, R: Future<Output = Answer> + 'static>(self, handler: F) -> Self {
-        self.route(const { &[Method::PATCH] }, handler)
-    }
-
-    fn delete<F: Fn(Call) -> R + Clone + 'static, R: Future<Output = Answer> + 'static>(self, handler: F) -> Self {
-        self.route(const { &[Method::DELETE] }, handler)
-    }
-
-    fn route<F, R>(mut self, methods: &'static [Method], handler: F) -> Self
-    where
-        F: Fn(Call) -> R + Clone + 'static,
-        R: Future<Output = Answer> + 'static,
-    {
-        for method in methods {
-            if !self.allow.is_empty() {
-                self.allow.push_str(", ");
-            }
-            self.allow.push_str(method.as_str());
+        let mut resource = web::resource(path.replace("{topic}", "{topic:[^/]*}"));
+        let mut methods = Vec::new();
+        for endpoint in here {
+            // HEAD goes with GET: the encoder leaves the body of an answer to HEAD away.
+            methods.push(if endpoint.method == "GET" { "GET, HEAD" } else { endpoint.method });
+            resource = resource.route(endpoint.into_route(api));
         }
-        let api = Arc::clone(self.api);
-        let route = api.requests.route(self.path, methods.first().map_or("", Method::as_str));
-        let (always, open) = (self.always, self.open);
-        let handle = move |request: HttpRequest, payload: Payload| {
-            let (api, route) = (Arc::clone(&api), Arc::clone(&route));
-            let began = Instant::now();
-            let surplus = !always && request.conn_data::<Surplus>().is_some();
-            let admitted = match surplus {
-                true => Err(Code::Overloaded.into()),
-                false if open => Ok(()),
-                false => api.access.check(&request),
-            };
-            let answer = admitted.map(|()| handler(Call::new(Arc::clone(&api), request.clone(), payload, began)));
-            async move {
-                let answer = match answer {
-                    Ok(answer) if always => answer.await,
-                    Ok(answer) => answer.await.and_then(|response| held::hold(&request, response, &api.limits.answers)),
-                    Err(problem) => Err(problem),
-                };
-                let mut response = answer.unwrap_or_else(|problem| problem.respond(&request));
-                if surplus {
-                    response.head_mut().set_connection_type(ConnectionType::Close);
-                }
-                route.count(response.status(), began.elapsed());
-                response
-            }
-        };
-        let guard = fn_guard(|context| methods.contains(&context.head().method));
-        self.resource = self.resource.route(web::route().guard(guard).to(handle));
-        self
+        let allow = methods.join(", ");
+        let refusal = refuse(api, move |_| Problem::method_not_allowed(&allow));
+        config.service(resource.default_service(web::to(refusal)));
     }
+    config.default_service(web::to(refuse(api, nothing_there)));
+}
 
-    fn done(self) -> impl HttpServiceFactory + 'static {
-        let Self { api, resource, allow, .. } = self;
-        resource.default_service(web::to(refuse(api, move |_| Problem::method_not_allowed(&allow))))
-    }
+/// The route to a handler.
+pub(super) fn route<F, R>(api: &Arc<Api>, endpoint: &Endpoint, handler: F) -> Route
+where
+    F: Fn(Call) -> R + Clone + 'static,
+    R: Future<Output = Answer> + 'static,
+{
+    let api = Arc::clone(api);
+    let counts = api.requests.route(endpoint.path, endpoint.method);
+    let (always, open) = (endpoint.always, endpoint.open);
+    let handle = move |request: HttpRequest, payload: Payload| {
+        let (api, counts) = (Arc::clone(&api), Arc::clone(&counts));
+        let began = Instant::now();
+        let surplus = !always && request.conn_data::<Surplus>().is_some();
+        let admitted = match surplus {
+            true => Err(Code::Overloaded.into()),
+            false if open => Ok(()),
+            false => api.access.check(&request),
+        };
+        let answer = admitted.map(|()| handler(Call::new(Arc::clone(&api), request.clone(), payload, began)));
+        async move {
+            let answer = match answer {
+                Ok(answer) if always => answer.await,
+                Ok(answer) => answer.await.and_then(|response| held::hold(&request, response, &api.limits.answers)),
+                Err(problem) => Err(problem),
+            };
+            let mut response = answer.unwrap_or_else(|problem| problem.respond(&request));
+            if surplus {
+                response.head_mut().set_connection_type(ConnectionType::Close);
+            }
+            counts.count(response.status(), began.elapsed());
+            response
+        }
+    };
+    let method = endpoint.method;
+    let guard = fn_guard(move |context| match context.head().method.as_str() {
+        "HEAD" => method == "GET",
+        asked => method == asked,
+    });
+    web::route().guard(guard).to(handle)
 }
 
 /// The problem of a path that is none of ours. One that has only a slash too many at its end is told the right one; it

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
@@ -47,6 +48,16 @@ pub(super) struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     viewer: Option<Viewer>,
+}
+
+/// An example of an item as lists show it.
+pub(super) fn example() -> Value {
+    json!({
+        "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
+        "text": "Low tide at noon", "media": [{"type": "image", "url": "https://example.org/tide.jpg"}],
+        "topics": ["sea"], "broadcast": true, "counts": {"likes": 12, "favorites": 1, "comments": 3, "reposts": 0},
+        "author": {"user_id": "200", "nickname": "Ebba", "avatar": null}
+    })
 }
 
 /// Who published an item, in lists. What is not set is `null`.
@@ -216,6 +227,14 @@ pub(super) struct Member {
 }
 
 impl Member {
+    /// An example of a page of them.
+    pub(super) fn example_page() -> Value {
+        json!({
+            "items": [{"user_id": "200", "since": 1_689_089_522_000_u64}],
+            "next": null, "prev": "1689089522000-200"
+        })
+    }
+
     /// A user of the list, with the viewer's relation to that user where it was asked for.
     pub(super) fn new(user: UserCursor, relation: Option<RelationKind>) -> Self {
         Self { user_id: user.id, since: user.at, relation: relation.map(RelationKind::name) }

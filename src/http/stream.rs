@@ -12,13 +12,19 @@ use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
+use serde_json::json;
 use tokio::time::{Interval, MissedTickBehavior, interval};
+use utoipa::openapi::Ref;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::api::Api;
 use super::call::{Answer, Call};
 use super::connections::{ClientEnd, Held, Watch};
+use super::endpoint::{Endpoint, get, group};
 use super::events;
+use super::openapi::{Shape, parameters, schemas};
 use super::problem::Problem;
+use super::show;
 use crate::error::Code;
 use crate::feed::Feed;
 use crate::live::{Event, Item, Share, Stream};
@@ -28,6 +34,44 @@ use crate::model::{Cursor, UserId};
 const STEP: usize = 8;
 /// What goes to the connection at once, bytes, unless one event alone is larger.
 const PIECE: usize = 16 << 10;
+
+const EVENTS: &str = "Each event has a name and JSON as `data`:\n\n\
+    | event | means | data |\n\
+    |---|---|---|\n\
+    | `content` | an item came, or came back; its `id` is its cursor | `Content`, as in the user's timeline, with `viewer` |\n\
+    | `edit` | an item was edited | `Content`, likewise |\n\
+    | `delete` | an item is gone | `ContentRef` |\n\
+    | `reset` | events were left out: load the timeline again, and go on listening | `{}` |\n\n\
+    A comment line now and then shows that the stream is alive. It ends when the server stops, or when the client does \
+    not take what is sent. A user has at most `server.max_streams_per_user` open streams. The schema is that of one event.";
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let data = ObjectBuilder::new().schema_type(Type::String).content_media_type("application/json");
+    let event = ObjectBuilder::new()
+        .property("event", Ref::from_schema_name("EventName"))
+        .required("event")
+        .property("id", schemas::cursor())
+        .property("data", data)
+        .required("data")
+        .build();
+    let event =
+        Shape::named("Event", event).with("EventName", schemas::enumeration(&["content", "edit", "delete", "reset"]));
+    let came = json!({"event": "content", "id": "1689089522000-32850", "data": show::example().to_string()});
+    let last = parameters::header(
+        "Last-Event-ID",
+        "The cursor of an item, or another `id` of this stream: replay what came after it. More than 1,000 items are one \
+         `reset`, as is what cannot be told, and a cursor of nothing that is there. Empty is none",
+        schemas::text(&format!("^$|{}", schemas::cursor_pattern())),
+        "1689089522000-32850",
+    );
+    let call = get("/v1/users/{uid}/stream", listen, "listen", "What happens in the home timeline, as it happens")
+        .about(EVENTS)
+        .query([last])
+        .answers_in(events::MEDIA_TYPE, 200, "Events without an end", event, came)
+        .refuses(&[Code::InvalidHeader, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
+    group("live", [call])
+}
 
 /// `GET /v1/users/{uid}/stream`
 pub(super) async fn listen(call: Call) -> Answer {

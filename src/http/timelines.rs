@@ -1,13 +1,49 @@
 //! Lists of content: the home timeline, a user's own page, and topics.
 
+use serde_json::{Value, json};
+
 use super::call::{Answer, Call};
+use super::endpoint::{Endpoint, get, group};
+use super::openapi::parameters;
 use super::query::{self, Kept, View};
 use super::reply::{self, Text};
-use super::show::{Item, ItemId};
+use super::show::{self, Item, ItemId};
 use crate::error::Result;
 use crate::feed::{Count, Feed};
 use crate::model::{ContentId, Entry, Page, PageRequest, Shown, UserId};
 use crate::store::Tier;
+
+/// Pages of content, in the form that `view` asks for.
+pub(super) fn pages(call: Endpoint) -> Endpoint {
+    pages_like(call, show::example())
+}
+
+fn pages_like(call: Endpoint, item: Value) -> Endpoint {
+    let page = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
+    call.answers_pages::<Item<'_>>("ContentPage", page)
+        .query([parameters::view()])
+        .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")])
+}
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let mut viewed = show::example();
+    viewed["viewer"] = json!({"liked": true, "favorited": false});
+    let calls = [
+        pages_like(get("/v1/users/{uid}/timeline", timeline, "getTimeline", "The home timeline"), viewed)
+            .about(
+                "All live broadcast items of those whom the user follows, newest first, exactly, to the very first. \
+                 The user counts as active by it. Each item has what the user did with it, as `viewer`.",
+            )
+            .leads_to("getTimeline", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
+        pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The user's own page"))
+            .about("All live broadcast items of the user.")
+            .leads_to("listUserContent", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
+        pages(get("/v1/topics/{topic}/content", topic, "listTopicContent", "The newest items that name a topic"))
+            .about("Broadcast or not; the newest `topics.limit` of them."),
+    ];
+    group("timelines", calls)
+}
 
 /// `GET /v1/users/{uid}/timeline`
 pub(super) async fn timeline(call: Call) -> Answer {

@@ -1,9 +1,33 @@
 //! `/v1/users/{uid}`: profiles with their counts.
 
+use serde_json::json;
+
 use super::call::{Answer, Call};
+use super::endpoint::{self, Endpoint, get, group};
+use super::relations::USER;
 use super::reply;
 use super::show::ProfileBody;
 use crate::model::ProfileDraft;
+
+/// The calls of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let new = json!({"nickname": "Ebba", "avatar": "https://example.org/ebba.jpg", "extra": {"town": "Husum"}});
+    let profile = json!({
+        "user_id": "111", "nickname": "Ebba", "avatar": "https://example.org/ebba.jpg", "extra": {"town": "Husum"},
+        "counts": {"following": 5, "followers": 2, "friends": 1, "content": 12}
+    });
+    let calls = [
+        get("/v1/users/{uid}", show, "getUser", "A user's profile and counts")
+            .about("Any id is a user: what was never set is `null`.")
+            .answers::<ProfileBody<'_>>(200, "The profile", profile.clone()),
+        endpoint::put("/v1/users/{uid}", put, "putUser", "Set a user's profile")
+            .about("The whole of it.")
+            .takes::<ProfileDraft>(new)
+            .answers::<ProfileBody<'_>>(200, "The profile after the change", profile)
+            .leads_to("getUser", USER),
+    ];
+    group("users", calls)
+}
 
 /// `GET /v1/users/{uid}`
 pub(super) async fn show(call: Call) -> Answer {
@@ -17,8 +41,7 @@ pub(super) async fn show(call: Call) -> Answer {
 pub(super) async fn put(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let body = call.body(call.api.body_limit).await?;
-    let draft: ProfileDraft = body.json()?;
+    let draft: ProfileDraft = call.json().await?;
     let (profile, counts) = call.change(move |feed| feed.put_profile(user, draft.into())).await?;
     reply::ok(&ProfileBody::new(user, &profile, counts)?)
 }

@@ -12,7 +12,7 @@ use super::position::{MAX_MILLIS, Millis};
 /// Most topics of one item.
 pub const MAX_TOPICS: usize = 10;
 /// Most characters of a topic.
-const MAX_TOPIC_CHARS: usize = 64;
+pub const MAX_TOPIC_CHARS: usize = 64;
 
 /// A publish as it was asked for: the same shape in `POST /v1/content` and in an import. In every
 /// field that may be left out, `null` means just that.

@@ -22,7 +22,9 @@ mod user;
 pub use barrier::Barrier;
 pub use content::{Content, Edit, Publish, RawJson};
 pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, UserCounts};
-pub use draft::{CommentDraft, Draft, EditDraft, Kind, MAX_TOPICS, Time, Topics, is_topic, or_default};
+pub use draft::{
+    CommentDraft, Draft, EditDraft, Kind, MAX_TOPIC_CHARS, MAX_TOPICS, Time, Topics, is_topic, or_default,
+};
 pub use event::{Event, EventKind, Moment, Stamp};
 pub use id::{ContentId, Id, InvalidId, MAX_ID, TopicId, UserId};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};

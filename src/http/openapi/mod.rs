@@ -1,34 +1,23 @@
 //! The API as an OpenAPI 3.1 document.
 //!
-//! Each handler file has a sister here that describes its calls, one after the other, with [`Call`]. What follows
-//! from the shape of a call (the parameters of its path, the problems of a body, of a change, of an id) is added
-//! there, so a description says only what is particular. The schemas of answers are derived from the very types
-//! that are written, in `show`; those of requests are in `schemas`. A test below compares the calls described with
-//! the routes served.
+//! It is made of the [endpoints](super::endpoint). The schemas of answers are derived from the very types that are
+//! written, those of requests from the types that are read, or stand in `schemas` where those are of `model`.
 
-mod barriers;
-mod call;
-mod comments;
-mod content;
-mod markers;
-mod operations;
-mod parameters;
-mod presence;
-mod problems;
-mod reactions;
-mod relations;
-mod schemas;
+mod operation;
+pub(super) mod parameters;
+pub(super) mod schemas;
 #[cfg(test)]
 mod tests;
-mod timelines;
-mod users;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder, Paths};
 
-use self::call::{Call, Parts};
-use self::problems::Problems;
+pub(super) use self::schemas::Shape;
+use super::problem::Document;
+use super::routes;
 use crate::error::{Error, Result};
 
 const ABOUT: &str = include_str!("about.md");
@@ -44,31 +33,18 @@ const TAGS: [(&str, &str); 7] = [
     ("operations", "For those who run the server"),
 ];
 
-/// All calls.
-fn calls() -> Vec<Call> {
-    let themes = [
-        content::calls(),
-        comments::calls(),
-        timelines::calls(),
-        markers::calls(),
-        users::calls(),
-        relations::calls(),
-        barriers::calls(),
-        reactions::calls(),
-        presence::calls(),
-        operations::calls(),
-    ];
-    themes.into_iter().flatten().collect()
-}
-
 /// The document.
 fn document() -> OpenApi {
-    let mut parts = Parts::default();
-    let mut paths = Paths::new();
-    for call in calls() {
-        let (path, method, operation) = call.build(&mut parts);
-        paths.add_path_operation(path, vec![method], operation);
+    let (mut schemas, mut codes, mut paths) = (BTreeMap::new(), BTreeSet::new(), Paths::new());
+    for mut endpoint in routes::endpoints().filter(|endpoint| !endpoint.id.is_empty()) {
+        let (path, method, its) = (endpoint.path, operation::method(&endpoint), endpoint.all_codes());
+        codes.extend(&its);
+        schemas.extend(std::mem::take(&mut endpoint.schemas));
+        paths.add_path_operation(path, vec![method], operation::operation(endpoint, &its));
     }
+    schemas.extend(Shape::of::<Document<'_>>().parts);
+    schemas.extend(parameters::words());
+    schemas.extend(schemas::shared());
     let info = InfoBuilder::new()
         .title("Tideline")
         .version(env!("CARGO_PKG_VERSION"))
@@ -76,11 +52,9 @@ fn document() -> OpenApi {
         .license(Some(License::builder().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
         .build();
     let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
-    parts.schemas.extend(parameters::words());
-    parts.schemas.extend(schemas::shared());
     let components = ComponentsBuilder::new()
-        .schemas_from_iter(parts.schemas)
-        .response(Problems::NAME, parts.problems.response())
+        .schemas_from_iter(schemas)
+        .response(operation::PROBLEM, operation::problem(codes))
         .build();
     // Relative to where the document is read: a proxy may serve it below a prefix.
     let server = ServerBuilder::new().url(".").description(Some("Where this document comes from")).build();

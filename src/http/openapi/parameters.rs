@@ -6,20 +6,20 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Required, Schema, path::Parameter};
 
 use super::schemas::{self, enumeration, text};
-use crate::http::query::MAX_LIMIT;
+use crate::http::query::{DEFAULT_LIMIT, MAX_LIMIT};
 
 /// Names of schemas of words that parameters have. Generated clients have one type for each, not one a parameter.
 const REACTION_KIND: &str = "ReactionKind";
 const VIEW: &str = "View";
 
 /// The schemas of these words.
-pub(super) fn words() -> [(String, RefOr<Schema>); 2] {
+pub(in crate::http) fn words() -> [(String, RefOr<Schema>); 2] {
     let named = |name: &str, words: Object| (name.to_owned(), words.into());
     [named(REACTION_KIND, schemas::reaction_kind()), named(VIEW, enumeration(&["full", "ids"]))]
 }
 
 /// What stands at `{name}` in a path; `None` for a name that no path should have.
-pub(super) fn in_path(name: &str) -> Option<Parameter> {
+pub(in crate::http) fn in_path(name: &str) -> Option<Parameter> {
     let (about, schema, example): (_, RefOr<Schema>, Value) = match name {
         "uid" => ("A user", text(&schemas::id_pattern()).into(), "111".into()),
         "target" => ("Another user", text(&schemas::id_pattern()).into(), "200".into()),
@@ -48,28 +48,28 @@ fn in_query(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parame
 }
 
 /// A header of the request, which may be left out.
-pub(super) fn header(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
+pub(in crate::http) fn header(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
     in_query(name, about, schema).parameter_in(ParameterIn::Header).example(Some(example.into())).build()
 }
 
 /// A parameter that may be left out.
-pub(super) fn optional(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+pub(in crate::http) fn optional(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     in_query(name, about, schema).build()
 }
 
 /// A parameter that must be there.
-pub(super) fn required(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
+pub(in crate::http) fn required(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
     in_query(name, about, schema).required(Required::True).example(Some(example.into())).build()
 }
 
 /// Up to [`MAX_LIMIT`] ids with commas between them. As text: many generators send a list as one parameter an item,
 /// whatever its description says.
-pub(super) fn ids(name: &str, about: &str, example: &str) -> Parameter {
+pub(in crate::http) fn ids(name: &str, about: &str, example: &str) -> Parameter {
     required(name, about, text(&schemas::ids_pattern(MAX_LIMIT)), example)
 }
 
 /// A whole number.
-pub(super) fn number(from: usize, to: usize, default: usize) -> Object {
+pub(in crate::http) fn number(from: usize, to: usize, default: usize) -> Object {
     ObjectBuilder::new()
         .schema_type(Type::Integer)
         .minimum(Some(from))
@@ -79,20 +79,19 @@ pub(super) fn number(from: usize, to: usize, default: usize) -> Object {
 }
 
 /// What every paged list takes.
-pub(super) fn page() -> [Parameter; 3] {
-    let cursor = || text(&schemas::cursor_pattern());
+pub(in crate::http) fn page() -> [Parameter; 3] {
     [
-        optional("limit", "At most this many", number(1, MAX_LIMIT, 20)),
-        optional("before", "Only what is strictly older than this cursor", cursor()),
+        optional("limit", "At most this many", number(1, MAX_LIMIT, DEFAULT_LIMIT)),
+        optional("before", "Only what is strictly older than this cursor", schemas::cursor()),
         optional(
             "after",
             "Only what is strictly newer than this cursor. Without `before`: the page immediately newer",
-            cursor(),
+            schemas::cursor(),
         ),
     ]
 }
 
 /// What lists of content take.
-pub(super) fn view() -> Parameter {
+pub(in crate::http) fn view() -> Parameter {
     optional("view", "`ids` for no more of each item than its id, author and time", Ref::from_schema_name(VIEW))
 }

@@ -9,25 +9,76 @@ use utoipa::openapi::schema::{
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::call::Shape;
 use crate::model::{
-    CommentDraft, ContentId, Draft, EditDraft, JsonObject, MAX_AVATAR, MAX_ID, MAX_MILLIS, MAX_NICKNAME, MAX_TOPICS,
-    MediaList, Position, ProfileDraft, ReactionKind, RelationKind, Time, UserId,
+    CommentDraft, ContentId, Draft, EditDraft, JsonObject, MAX_AVATAR, MAX_ID, MAX_MILLIS, MAX_NICKNAME,
+    MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind, RelationKind, Time, UserId,
 };
+
+/// A schema with the schemas that it refers to, each by its name.
+pub(in crate::http) struct Shape {
+    pub(in crate::http) schema: RefOr<Schema>,
+    pub(in crate::http) parts: Vec<(String, RefOr<Schema>)>,
+}
+
+impl Shape {
+    /// The schema of a type.
+    pub(in crate::http) fn of<T: ToSchema>() -> Self {
+        let mut parts = Vec::new();
+        T::schemas(&mut parts);
+        parts.push((T::name().into_owned(), T::schema()));
+        Self { schema: Ref::from_schema_name(T::name()).into(), parts }
+    }
+
+    /// One that is written down under a name.
+    pub(in crate::http) fn named(name: &str, schema: impl Into<RefOr<Schema>>) -> Self {
+        Self { schema: Ref::from_schema_name(name).into(), parts: vec![(name.to_owned(), schema.into())] }
+    }
+
+    /// The same, with a schema that it refers to.
+    pub(in crate::http) fn with(mut self, name: &str, schema: impl Into<RefOr<Schema>>) -> Self {
+        self.parts.push((name.to_owned(), schema.into()));
+        self
+    }
+
+    /// Several of them, as an object `{items}` with a name.
+    pub(in crate::http) fn items(self, name: &str) -> Self {
+        self.listed(name, ObjectBuilder::new())
+    }
+
+    /// A page of them, as an object `{items, next, prev}` with a name.
+    pub(in crate::http) fn page(self, name: &str) -> Self {
+        let cursor = |about: &str| {
+            let nullable = [Type::String, Type::Null].into_iter().collect::<utoipa::openapi::schema::SchemaType>();
+            ObjectBuilder::new().schema_type(nullable).pattern(Some("^[0-9]+-[0-9]+$")).description(Some(about)).build()
+        };
+        let page = ObjectBuilder::new()
+            .property("next", cursor("Pass it as `before` for older ones; `null` when there are none"))
+            .required("next")
+            .property("prev", cursor("Pass it as `after` for newer ones; `null` for a list without any"))
+            .required("prev");
+        self.listed(name, page)
+    }
+
+    fn listed(mut self, name: &str, object: ObjectBuilder) -> Self {
+        let object = object.property("items", ArrayBuilder::new().items(self.schema)).required("items");
+        self.parts.push((name.to_owned(), object.build().into()));
+        Self { schema: Ref::from_schema_name(name).into(), parts: self.parts }
+    }
+}
 
 /// The numbers from 1 to [`MAX_ID`] in plain digits, exactly: those as long as the largest agree with it up to some
 /// digit, and are smaller there.
-pub(super) fn id_pattern() -> String {
+pub(in crate::http) fn id_pattern() -> String {
     format!("^{}$", ids())
 }
 
 /// Up to `most` ids with commas between them.
-pub(super) fn ids_pattern(most: usize) -> String {
+pub(in crate::http) fn ids_pattern(most: usize) -> String {
     format!("^{0}(,{0}){{0,{1}}}$", ids(), most.saturating_sub(1))
 }
 
 /// A time, a hyphen, an id.
-pub(super) fn cursor_pattern() -> String {
+pub(in crate::http) fn cursor_pattern() -> String {
     format!("^(0|{0})-{0}$", ids())
 }
 
@@ -58,43 +109,53 @@ fn ids() -> String {
 }
 
 /// Text of a form.
-pub(super) fn text(pattern: &str) -> Object {
+pub(in crate::http) fn text(pattern: &str) -> Object {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).build()
 }
 
+/// A cursor in a request.
+pub(in crate::http) fn cursor() -> Object {
+    text(&cursor_pattern())
+}
+
+/// The schema of a type by its name.
+pub(in crate::http) fn of<T: ToSchema>() -> Ref {
+    Ref::from_schema_name(T::name())
+}
+
 /// One of some words.
-pub(super) fn enumeration(words: &[&str]) -> Object {
+pub(in crate::http) fn enumeration(words: &[&str]) -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words.iter().copied())).build()
 }
 
 /// The name of a topic.
-pub(super) fn topic() -> Object {
-    ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(64)).build()
+pub(in crate::http) fn topic() -> Object {
+    ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(MAX_TOPIC_CHARS)).build()
 }
 
 /// `like` or `favorite`.
-pub(super) fn reaction_kind() -> Object {
+pub(in crate::http) fn reaction_kind() -> Object {
     enumeration(&ReactionKind::ALL.map(ReactionKind::name))
 }
 
 /// An object of a request: nothing but these fields.
-pub(super) fn closed() -> ObjectBuilder {
+pub(in crate::http) fn closed() -> ObjectBuilder {
     ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
 /// An object of an answer: later versions may add fields.
-pub(super) fn open() -> ObjectBuilder {
+pub(in crate::http) fn open() -> ObjectBuilder {
     ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(true)))
 }
 
 /// The type of a field that may be `null` too.
-pub(super) fn or_null(schema_type: Type) -> SchemaType {
+pub(in crate::http) fn or_null(schema_type: Type) -> SchemaType {
     SchemaType::from_iter([schema_type, Type::Null])
 }
 
 /// An id in a request, where a JSON number will do too. That is said in words: with both types in the schema, clients
 /// that are generated from it have a type of their own for every field with an id.
-pub(super) fn id() -> ObjectBuilder {
+pub(in crate::http) fn id() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern()))
 }
 
@@ -111,17 +172,12 @@ const GIVEN_TIME: &str = "Milliseconds since 1970, no later than `content.max_ah
                           clock: else 400 `time_ahead`. The server's clock if left out";
 
 /// A time in a request, where it may be left out.
-fn given_time() -> ObjectBuilder {
+pub(in crate::http) fn given_time() -> ObjectBuilder {
     time().description(Some(GIVEN_TIME))
 }
 
-/// A body that says no more than a time.
-pub(super) fn since() -> Shape {
-    Shape::named("NewSince", closed().property("since", given_time()).build())
-}
-
 /// Schemas that others refer to, and that no type of their own stands for.
-pub(super) fn shared() -> [(String, RefOr<Schema>); 1] {
+pub(in crate::http) fn shared() -> [(String, RefOr<Schema>); 1] {
     let item = open()
         .description(Some("With what else the host puts there"))
         .property("type", Object::with_type(Type::String))
@@ -233,6 +289,31 @@ fn new_profile() -> ObjectBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The fields that a type names when it is given another.
+    fn fields<T: serde::de::DeserializeOwned>() -> Vec<String> {
+        let told = serde_json::from_str::<T>(r#"{"?":1}"#).err().expect("no such field").to_string();
+        let mut fields: Vec<_> = told.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+        fields.sort();
+        fields
+    }
+
+    #[test]
+    fn the_schemas_written_here_have_the_fields_that_are_read() {
+        for (read, schema) in [
+            (fields::<Draft>(), Draft::schema()),
+            (fields::<CommentDraft>(), CommentDraft::schema()),
+            (fields::<EditDraft>(), EditDraft::schema()),
+            (fields::<ProfileDraft>(), ProfileDraft::schema()),
+        ] {
+            let schema = serde_json::to_value(schema).expect("JSON");
+            let properties = schema["properties"].as_object().expect("an object");
+            let mut described: Vec<_> = properties.keys().cloned().collect();
+            described.sort();
+            assert_eq!(described, read);
+            assert!(!read.is_empty());
+        }
+    }
 
     #[test]
     fn the_pattern_takes_ids_and_nothing_else() {

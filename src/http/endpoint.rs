@@ -1,0 +1,279 @@
+//! One call of the API: its handler and its description, in one entry beside the handler.
+//!
+//! The routes (`routes`) and the OpenAPI document (`openapi`) are both made of these entries. What follows from the shape
+//! of a call is not said in its entry: the parameters of its path, HEAD, and the codes of a body, a change or an id.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use actix_web::Route;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa::openapi::path::Parameter;
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{Object, RefOr, Schema};
+
+use super::api::Api;
+use super::call::{Answer, Call};
+use super::openapi::{Shape, parameters};
+use super::routes;
+use crate::error::Code;
+
+/// Makes the route of an endpoint.
+type Serve = Box<dyn Fn(&Arc<Api>, &Endpoint) -> Route>;
+/// Parameters of another call, each with the expression that takes it from a request or its answer.
+pub(super) type Takes = [(&'static str, &'static str)];
+
+/// The answer to a request that is done.
+pub(super) struct Good {
+    pub(super) status: u16,
+    pub(super) about: &'static str,
+    /// The media type, the schema and an example.
+    pub(super) body: Option<(&'static str, RefOr<Schema>, Value)>,
+    pub(super) headers: Vec<&'static str>,
+}
+
+/// The body of a request.
+pub(super) struct Body {
+    pub(super) required: bool,
+    pub(super) schema: RefOr<Schema>,
+    pub(super) example: Value,
+}
+
+/// One method of one path.
+pub(super) struct Endpoint {
+    pub(super) path: &'static str,
+    /// Such as `GET`, which stands for HEAD too.
+    pub(super) method: &'static str,
+    pub(super) tag: &'static str,
+    /// The name for programs: generated clients name a function after it. Empty for what is not described.
+    pub(super) id: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) about: Option<&'static str>,
+    /// Those of the query and of headers.
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) body: Option<Body>,
+    pub(super) good: Vec<Good>,
+    /// Other calls that take something from the answer of this one.
+    pub(super) links: Vec<(&'static str, Vec<(&'static str, &'static str)>)>,
+    /// Schemas with their names.
+    pub(super) schemas: Vec<(String, RefOr<Schema>)>,
+    /// Whether it answers on connections beyond the limit too.
+    pub(super) always: bool,
+    /// Whether it answers whatever host a request is for, and whatever page sent it.
+    pub(super) open: bool,
+    codes: Vec<Code>,
+    reads_body: bool,
+    waits: bool,
+    writes: bool,
+    serve: Serve,
+}
+
+/// All endpoints of one group of the document.
+pub(super) fn group(tag: &'static str, endpoints: impl IntoIterator<Item = Endpoint>) -> Vec<Endpoint> {
+    endpoints.into_iter().map(|endpoint| Endpoint { tag, ..endpoint }).collect()
+}
+
+/// Makes the constructor of the endpoints of one method.
+macro_rules! methods {
+    ($($name:ident $method:ident)+) => {
+        $(
+            #[doc = concat!("A call of ", stringify!($method), ".")]
+            pub(super) fn $name<F, R>(path: &'static str, handler: F, id: &'static str, summary: &'static str) -> Endpoint
+            where
+                F: Fn(Call) -> R + Clone + 'static,
+                R: Future<Output = Answer> + 'static,
+            {
+                Endpoint::new(stringify!($method), path, handler, id, summary)
+            }
+        )+
+    };
+}
+
+methods! { get GET post POST put PUT patch PATCH delete DELETE }
+
+impl Endpoint {
+    fn new<F, R>(method: &'static str, path: &'static str, handler: F, id: &'static str, summary: &'static str) -> Self
+    where
+        F: Fn(Call) -> R + Clone + 'static,
+        R: Future<Output = Answer> + 'static,
+    {
+        Self {
+            path,
+            writes: method != "GET",
+            method,
+            tag: "",
+            id,
+            summary,
+            about: None,
+            parameters: Vec::new(),
+            body: None,
+            good: Vec::new(),
+            links: Vec::new(),
+            schemas: Vec::new(),
+            always: false,
+            open: false,
+            codes: Vec::new(),
+            reads_body: false,
+            waits: true,
+            serve: Box::new(move |api, endpoint| routes::route(api, endpoint, handler.clone())),
+        }
+    }
+
+    /// The route of this endpoint.
+    pub(super) fn into_route(self, api: &Arc<Api>) -> Route {
+        (self.serve)(api, &self)
+    }
+
+    /// What more there is to say than the summary does.
+    pub(super) fn about(self, about: &'static str) -> Self {
+        Self { about: Some(about), ..self }
+    }
+
+    /// Parameters of the query, or of headers.
+    pub(super) fn query(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
+        self.parameters.extend(parameters);
+        self
+    }
+
+    /// The body, with an example.
+    pub(super) fn takes<T: ToSchema>(self, example: Value) -> Self {
+        self.with_body::<T>(true, example)
+    }
+
+    /// A body that may be left out.
+    pub(super) fn may_take<T: ToSchema>(self, example: Value) -> Self {
+        self.with_body::<T>(false, example)
+    }
+
+    fn with_body<T: ToSchema>(mut self, required: bool, example: Value) -> Self {
+        let schema = self.keep(Shape::of::<T>());
+        Self { body: Some(Body { required, schema, example }), reads_body: true, ..self }
+    }
+
+    /// No body, or an empty object, which has nothing to say.
+    pub(super) fn takes_nothing(self) -> Self {
+        Self { reads_body: true, ..self }
+    }
+
+    fn keep(&mut self, shape: Shape) -> RefOr<Schema> {
+        self.schemas.extend(shape.parts);
+        shape.schema
+    }
+
+    /// An answer with an object, and an example.
+    pub(super) fn answers<T: ToSchema>(self, status: u16, about: &'static str, example: Value) -> Self {
+        self.answers_in("application/json", status, about, Shape::of::<T>(), example)
+    }
+
+    /// An answer with several objects as `{items}`, which has a name, and an example of one.
+    pub(super) fn answers_items<T: ToSchema>(
+        self,
+        status: u16,
+        name: &str,
+        about: &'static str,
+        example: Value,
+    ) -> Self {
+        let example = serde_json::json!({"items": [example]});
+        self.answers_in("application/json", status, about, Shape::of::<T>().items(name), example)
+    }
+
+    /// The pages of a list, each `{items, next, prev}`, which has a name; with an example of one.
+    pub(super) fn answers_pages<T: ToSchema>(self, name: &str, example: Value) -> Self {
+        self.query(parameters::page())
+            .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example)
+            .header("Link")
+    }
+
+    /// An answer that is no JSON.
+    pub(super) fn answers_text(self, about: &'static str, media_type: &'static str, example: &str) -> Self {
+        let shape = Shape { schema: Object::with_type(Type::String).into(), parts: Vec::new() };
+        self.answers_in(media_type, 200, about, shape, example.into())
+    }
+
+    /// Any other answer.
+    pub(super) fn answers_in(
+        mut self,
+        media_type: &'static str,
+        status: u16,
+        about: &'static str,
+        shape: Shape,
+        example: Value,
+    ) -> Self {
+        let body = Some((media_type, self.keep(shape), example));
+        self.good.push(Good { status, about, body, headers: Vec::new() });
+        self
+    }
+
+    /// 204.
+    pub(super) fn answers_nothing(mut self, about: &'static str) -> Self {
+        self.good.push(Good { status: 204, about, body: None, headers: Vec::new() });
+        self
+    }
+
+    /// A header of all answers described so far.
+    pub(super) fn header(mut self, name: &'static str) -> Self {
+        self.good.iter_mut().for_each(|good| good.headers.push(name));
+        self
+    }
+
+    /// Codes that nothing else here implies.
+    pub(super) fn refuses(mut self, codes: &[Code]) -> Self {
+        self.codes.extend(codes);
+        self
+    }
+
+    /// For a call that needs no place in any queue, and so finds none full.
+    pub(super) fn never_waits(self) -> Self {
+        Self { waits: false, ..self }
+    }
+
+    /// For a change of what is in memory only.
+    pub(super) fn never_writes(self) -> Self {
+        Self { writes: false, ..self }
+    }
+
+    /// For those who look after the server: answers also when it is full.
+    pub(super) fn always(self) -> Self {
+        Self { always: true, ..self }
+    }
+
+    /// For probes, which name hosts as they like, and are told no more than a word.
+    pub(super) fn of_any_host(self) -> Self {
+        Self { open: true, ..self }
+    }
+
+    /// Another call that takes something from the answer of this one.
+    pub(super) fn leads_to(mut self, id: &'static str, takes: &Takes) -> Self {
+        self.links.push((id, takes.to_vec()));
+        self
+    }
+
+    /// The codes that come of the call's shape, and those it was given.
+    pub(super) fn all_codes(&self) -> Vec<Code> {
+        let mut all = vec![Code::InvalidParameter, Code::Internal];
+        for (slot, code) in [
+            ("{uid}", Code::InvalidId),
+            ("{content_id}", Code::InvalidId),
+            ("{topic}", Code::InvalidTopic),
+            ("{kind}", Code::InvalidKind),
+        ] {
+            if self.path.contains(slot) {
+                all.push(code);
+            }
+        }
+        if self.reads_body {
+            all.extend([Code::InvalidBody, Code::BodyTimeout, Code::BodyTooLarge, Code::UnsupportedMediaType]);
+        }
+        if self.waits {
+            all.extend([Code::Overloaded, Code::Timeout]);
+            if self.writes {
+                all.push(Code::StorageUnavailable);
+            }
+        }
+        all.extend(&self.codes);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}

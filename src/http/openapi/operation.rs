@@ -1,0 +1,108 @@
+//! The description of one call as the document has it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use utoipa::openapi::example::ExampleBuilder;
+use utoipa::openapi::link::LinkBuilder;
+use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{RefBuilder, Type};
+use utoipa::openapi::{ContentBuilder, HeaderBuilder, Object, Ref, Required, Response, ResponseBuilder};
+
+use super::{parameters, schemas};
+use crate::error::Code;
+use crate::http::endpoint::{Endpoint, Good};
+use crate::http::problem::Document;
+
+/// The name of the one response for all that can go wrong, and of the schema in it: so clients that are generated
+/// from the document have one type, and one place in each call, for all of it.
+pub(super) const PROBLEM: &str = "Problem";
+
+/// The method as the document names it.
+pub(super) fn method(endpoint: &Endpoint) -> HttpMethod {
+    match endpoint.method {
+        "POST" => HttpMethod::Post,
+        "PUT" => HttpMethod::Put,
+        "PATCH" => HttpMethod::Patch,
+        "DELETE" => HttpMethod::Delete,
+        _ => HttpMethod::Get,
+    }
+}
+
+/// The call with the codes that it may answer.
+pub(super) fn operation(endpoint: Endpoint, codes: &[Code]) -> Operation {
+    let names = endpoint.path.split(['{', '}']).skip(1).step_by(2);
+    let mut operation = OperationBuilder::new()
+        .tag(endpoint.tag)
+        .operation_id(Some(endpoint.id))
+        .summary(Some(endpoint.summary))
+        .description(endpoint.about)
+        .parameters(Some(names.filter_map(parameters::in_path).chain(endpoint.parameters)));
+    if let Some(body) = endpoint.body {
+        let content = ContentBuilder::new().schema(Some(body.schema)).example(Some(body.example)).build();
+        let required = if body.required { Required::True } else { Required::False };
+        let body = RequestBodyBuilder::new().required(Some(required)).content("application/json", content).build();
+        operation = operation.request_body(Some(body));
+    }
+    for good in endpoint.good {
+        operation = operation.response(good.status.to_string(), answer(good, &endpoint.links));
+    }
+    operation.response("default", refer(codes)).build()
+}
+
+fn answer(good: Good, links: &[(&'static str, Vec<(&'static str, &'static str)>)]) -> Response {
+    let mut response = ResponseBuilder::new().description(good.about);
+    if let Some((media_type, schema, example)) = good.body {
+        let content = ContentBuilder::new().schema(Some(schema)).example(Some(example)).build();
+        response = response.content(media_type, content);
+    }
+    for name in good.headers {
+        let (about, schema) = match name {
+            "Location" => (
+                "Where the item is, relative to the address of the request",
+                schemas::text(r"^(content|\.\.)/[1-9][0-9]{0,18}$"),
+            ),
+            "Link" => (
+                "The pages `next` and `prev`, where there are any (RFC 8288), relative to the address of the request",
+                Object::with_type(Type::String),
+            ),
+            _ => ("", Object::with_type(Type::String)),
+        };
+        response = response.header(name, HeaderBuilder::new().schema(Some(schema)).description(Some(about)).build());
+    }
+    for (id, takes) in links {
+        let mut link = LinkBuilder::new().operation_id(*id);
+        for (name, expression) in takes {
+            link = link.parameter(*name, *expression);
+        }
+        response = response.link(*id, link.build());
+    }
+    response.build()
+}
+
+/// The response for all that can go wrong. Which codes it may have stands beside the reference.
+fn refer(codes: &[Code]) -> Ref {
+    let mut by_status = BTreeMap::<u16, BTreeSet<String>>::new();
+    for code in codes {
+        by_status.entry(code.status()).or_default().insert(format!("`{code}`"));
+    }
+    let words = by_status.into_iter().map(|(status, codes)| {
+        let codes: Vec<_> = codes.into_iter().collect();
+        format!("{status} {}", codes.join(", "))
+    });
+    let place = format!("#/components/responses/{PROBLEM}");
+    RefBuilder::new().ref_location(place).description(Some(words.collect::<Vec<_>>().join("; "))).build()
+}
+
+/// The response itself, with an example of each code.
+pub(super) fn problem(codes: BTreeSet<Code>) -> Response {
+    let example = |code: Code| serde_json::to_value(Document::new(code, code.detail())).unwrap_or_default();
+    let examples =
+        codes.into_iter().map(|code| (code.name(), ExampleBuilder::new().value(Some(example(code))).build()));
+    let schema = Ref::from_schema_name(PROBLEM);
+    let content = ContentBuilder::new().schema(Some(schema)).examples_from_iter(examples).build();
+    ResponseBuilder::new()
+        .description("What is wrong. With 429 and 503, `Retry-After` has the seconds after which to try again")
+        .content("application/problem+json", content)
+        .build()
+}
