@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod model;
 mod process;
 mod server;
 
@@ -147,7 +148,7 @@ impl Load<'_> {
 
 /// Works until the server is gone or all rounds are through; whether it still runs.
 fn work(server: &Server, history: &mut History, rounds: u64) -> bool {
-    let next = history.model.items.keys().max().copied().unwrap_or_default();
+    let next = history.model.items.iter().map(|item| item.id.get()).max().unwrap_or_default();
     let mut load = Load { server, history, next };
     (0..rounds).try_for_each(|round| load.round(round)).is_some()
 }

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod model;
 mod process;
 mod server;
 
@@ -16,9 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
+use model::Model;
 use process::history::{Outcome, call, compare, outcome, send};
 use process::home::Home;
-use process::model::{Change, Item, Model};
+use process::model::{Change, Item};
 use server::{PATIENCE, Server, wait_until};
 use tempfile::TempDir;
 

@@ -19,6 +19,7 @@ use parking_lot as sync;
 #[allow(dead_code)]
 mod double;
 
+mod model;
 mod promises {
     pub(crate) mod actor;
     pub(crate) mod bounds;
@@ -28,7 +29,6 @@ mod promises {
     pub(crate) mod fresh;
     pub(crate) mod history;
     mod ids;
-    pub(crate) mod model;
     pub(crate) mod names;
     pub(crate) mod ops;
     pub(crate) mod prove;

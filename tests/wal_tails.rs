@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod model;
 mod process;
 mod server;
 
@@ -10,11 +11,13 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use model::Model;
 use process::history::{Outcome, compare, following, outcome, scroll, send};
 use process::home::{Home, engine_logs};
-use process::model::{Change, Item, Model};
+use process::model::{Change, Item, ids, members, user};
 use server::{Server, wait_until};
 use tempfile::TempDir;
+use tideline::model::Side;
 
 /// Bytes a text, so that the table of content is flushed once, alone: the engine takes up a new log then, and other tables
 /// still need the old one.
@@ -71,12 +74,12 @@ impl Killed {
         let present = observed(&server);
         let (mut model, mut made) = (Model::default(), None);
         for (number, change) in self.changes.iter().enumerate() {
-            if ids(&model) == present {
+            if expected(&model) == present {
                 made = Some((number, model.clone()));
             }
             model.apply(change);
         }
-        if ids(&model) == present {
+        if expected(&model) == present {
             made = Some((self.changes.len(), model));
         }
         let Some((made, model)) = made else { panic!("{what}: a state that never was: {present:?}") };
@@ -113,9 +116,9 @@ fn observed(server: &Server) -> Seen {
     (1..=AUTHORS).map(page).chain(USERS.map(|user| following(server, user).into_iter().collect())).collect()
 }
 
-fn ids(model: &Model) -> Seen {
-    let followees = |user| model.following(user).into_iter().collect();
-    (1..=AUTHORS).map(|author| model.own_page(author)).chain(USERS.map(followees)).collect()
+fn expected(model: &Model) -> Seen {
+    let followees = |raw| members(&model.members(user(raw), Side::Following)).into_iter().collect();
+    (1..=AUTHORS).map(|author| ids(&model.outbox(user(author)))).chain(USERS.map(followees)).collect()
 }
 
 fn cut(log: &Path, bytes: u64) {

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tideline::model::EventKind;
+use tideline::model::{EventKind, ReactionKind, Side};
 
 use super::home::TOPIC_LIMIT;
-use super::model::{Change, Item, Model};
+use super::model::{Change, Item, ids, item, members, user};
+use crate::model::Model;
 use crate::server::{PATIENCE, Reply, Server};
 
 /// Items a page: small, so that every list has several.
@@ -175,7 +176,7 @@ fn bar(server: &Server, path: &str, stands: bool) -> Option<Reply> {
 }
 
 fn body(item: &Item) -> Value {
-    let topics = Model::topics(item.id);
+    let topics = item.topics();
     let (id, author) = (item.id, item.author);
     json!({"content_id": id, "author_id": author, "published_at": item.at, "text": item.text, "topics": topics})
 }
@@ -206,7 +207,10 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
         }
         Change::Edit { id, text: new } => {
             let found = text(server, *id).unwrap_or_else(|| panic!("content {id} is gone"));
-            assert!(found == *new || found == model.items[id].text, "content {id}: {found}");
+            assert!(
+                found == *new || Some(&found) == model.item(item(*id)).and_then(|item| item.text.as_ref()),
+                "content {id}: {found}"
+            );
             found == *new
         }
         Change::Delete(id) => text(server, *id).is_none(),
@@ -215,7 +219,7 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
             let mut after = model.clone();
             after.apply(change);
             let found = marker(server, *user);
-            let of = |model: &Model| model.markers.get(user).copied().map(cursor);
+            let of = |model: &Model| model.markers.get(&self::user(*user)).map(ToString::to_string);
             assert!(found == of(&after) || found == of(model), "user {user}: {found:?}");
             found == of(&after)
         }
@@ -224,15 +228,16 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
             let mut after = model.clone();
             after.apply(change);
             let found = following(server, *user);
-            assert!(found == after.following(*user) || found == model.following(*user), "user {user}: {found:?}");
-            found == after.following(*user)
+            let of = |model: &Model| members(&model.members(self::user(*user), Side::Following));
+            assert!(found == of(&after) || found == of(model), "user {user}: {found:?}");
+            found == of(&after)
         }
         Change::Mute { user, target, muted } => stands(server, *user, *target, "muted") == *muted,
         Change::Hide { user, target, hidden } => stands(server, *user, *target, "hidden") == *hidden,
         Change::Profile { user, nickname: new } => {
             let found = nickname(server, *user);
             assert!(
-                found.as_ref() == Some(new) || found.as_ref() == model.nicknames.get(user),
+                found.as_ref() == Some(new) || found.as_ref() == model.nicknames.get(&self::user(*user)),
                 "user {user}: {found:?}"
             );
             found.as_ref() == Some(new)
@@ -281,47 +286,45 @@ pub(crate) fn scroll(server: &Server, path: &str, name: &str) -> Vec<u64> {
 /// Compares every page of every user, and every text, with the model.
 #[track_caller]
 pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
+    let scrolled = |path: String, name| scroll(server, &path, name);
     for user in model.users() {
-        let timeline = scroll(server, &format!("/v1/users/{user}/timeline?view=ids&"), "content_id");
-        assert_eq!(timeline, model.timeline(user), "{when}: timeline of user {user}");
-        let own = scroll(server, &format!("/v1/users/{user}/content?view=ids&"), "content_id");
-        assert_eq!(own, model.own_page(user), "{when}: page of user {user}");
-        let liked = scroll(server, &format!("/v1/users/{user}/reactions/like?view=ids&"), "content_id");
-        assert_eq!(liked, model.liked(user), "{when}: likes of user {user}");
-        assert_eq!(following(server, user), model.following(user), "{when}: followees of user {user}");
-        let read_to = model.markers.get(&user).copied().map(cursor);
-        assert_eq!(marker(server, user), read_to, "{when}: marker of user {user}");
+        let of_user = |path: &str| scrolled(format!("/v1/users/{user}/{path}?view=ids&"), "content_id");
+        assert_eq!(of_user("timeline"), ids(&model.timeline(user, false)), "{when}: timeline of user {user}");
+        assert_eq!(of_user("content"), ids(&model.outbox(user)), "{when}: page of user {user}");
+        let liked = ids(&model.reacted_by(user, ReactionKind::Like));
+        assert_eq!(of_user("reactions/like"), liked, "{when}: likes of user {user}");
+        let read_to = model.markers.get(&user).map(ToString::to_string);
+        assert_eq!(marker(server, user.get()), read_to, "{when}: marker of user {user}");
         let unread = server.get(&format!("/v1/users/{user}/timeline/unread"));
-        let expected = json!({"count": model.unread(user), "capped": false});
+        let expected = json!({"count": model.unread(user, false), "capped": false});
         assert_eq!(unread, expected, "{when}: what user {user} has not read");
-        for (list, pairs) in [("mutes", &model.mutes), ("hidden-from", &model.hides)] {
-            let mut listed = scroll(server, &format!("/v1/users/{user}/{list}?"), "user_id");
+        for (list, side) in [("following", Side::Following), ("mutes", Side::Muted), ("hidden-from", Side::HiddenFrom)]
+        {
+            let mut listed = scrolled(format!("/v1/users/{user}/{list}?"), "user_id");
             listed.sort_unstable();
-            let stand: Vec<_> = pairs.iter().filter(|pair| pair.0 == user).map(|pair| pair.1).collect();
-            assert_eq!(listed, stand, "{when}: {list} of user {user}");
+            assert_eq!(listed, Vec::from_iter(members(&model.members(user, side))), "{when}: {list} of user {user}");
         }
-        assert_eq!(nickname(server, user).as_ref(), model.nicknames.get(&user), "{when}: name of user {user}");
+        assert_eq!(nickname(server, user.get()).as_ref(), model.nicknames.get(&user), "{when}: name of user {user}");
     }
-    for id in model.likes.iter().map(|(id, _)| *id).filter(|id| model.items.contains_key(id)).collect::<BTreeSet<_>>() {
-        let expected = model.likers(id);
-        assert_eq!(likers(server, id), expected, "{when}: who likes {id}");
+    let live: BTreeMap<_, _> = model.living().map(|item| (item.id, item)).collect();
+    for id in model.reactions.keys().map(|(id, ..)| *id).filter(|id| live.contains_key(id)).collect::<BTreeSet<_>>() {
+        let expected = members(&model.reactors(id, ReactionKind::Like));
+        assert_eq!(likers(server, id.get()), expected, "{when}: who likes {id}");
         // What is not there is not taken away, and answers the counts.
-        let nobody = Change::Like { id, user: u64::MAX >> 1, on: false };
+        let nobody = Change::Like { id: id.get(), user: u64::MAX >> 1, on: false };
         let counts = send(server, &nobody).expect("an answer").json()["counts"].take();
         assert_eq!(counts["likes"], expected.len(), "{when}: likes of {id}");
     }
-    for topic in model.items.keys().flat_map(|id| Model::topics(*id)).collect::<BTreeSet<_>>() {
-        let listed = scroll(server, &format!("/v1/topics/{topic}/content?view=ids&"), "content_id");
-        let mut whole = model.topic(&topic);
-        whole.truncate(TOPIC_LIMIT);
-        assert_eq!(listed, whole, "{when}: topic {topic}");
+    for topic in live.values().flat_map(|item| &item.body.topics).collect::<BTreeSet<_>>() {
+        let listed = scrolled(format!("/v1/topics/{topic}/content?view=ids&"), "content_id");
+        assert_eq!(listed, ids(&model.topic(topic, TOPIC_LIMIT)), "{when}: topic {topic}");
     }
-    let ids: Vec<_> = model.items.keys().copied().collect();
-    for part in ids.chunks(100) {
-        let asked: Vec<_> = part.iter().map(u64::to_string).collect();
+    for part in live.keys().collect::<Vec<_>>().chunks(100) {
+        let asked: Vec<_> = part.iter().map(ToString::to_string).collect();
         let found = server.get(&format!("/v1/content?ids={}", asked.join(",")));
-        let texts: Vec<_> = found["items"].as_array().expect("items").iter().map(|item| &item["text"]).collect();
-        let expected: Vec<_> = part.iter().map(|id| &model.items[id].text).collect();
+        let texts: Vec<_> =
+            found["items"].as_array().expect("items").iter().map(|item| item["text"].as_str()).collect();
+        let expected: Vec<_> = part.iter().map(|id| live[id].text.as_deref()).collect();
         assert_eq!(texts, expected, "{when}: texts");
     }
 }

@@ -1,6 +1,18 @@
-//! What was changed, and the answers that follow from it. Nothing here is fast or clever.
+//! What is changed through the API, and what each change makes of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use tideline::model::{ContentId, Cursor, Entry, Millis, ReactionKind, UserCursor, UserId};
+
+use crate::model::{self, Body, Model};
+
+pub(crate) fn user(raw: u64) -> UserId {
+    UserId::new(raw).expect("a user id")
+}
+
+pub(crate) fn item(raw: u64) -> ContentId {
+    ContentId::new(raw).expect("a content id")
+}
 
 /// A published item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,117 +48,75 @@ pub(crate) enum Change {
     Profile { user: u64, nickname: String },
 }
 
-/// The state after some changes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Model {
-    pub(crate) items: BTreeMap<u64, Item>,
-    pub(crate) deleted: BTreeMap<u64, Item>,
-    /// User and target.
-    pub(crate) follows: BTreeSet<(u64, u64)>,
-    pub(crate) markers: BTreeMap<u64, (u64, u64)>,
-    /// Item and user.
-    pub(crate) likes: BTreeSet<(u64, u64)>,
-    /// User and target.
-    pub(crate) mutes: BTreeSet<(u64, u64)>,
-    /// User and target.
-    pub(crate) hides: BTreeSet<(u64, u64)>,
-    pub(crate) nicknames: BTreeMap<u64, String>,
+impl Item {
+    /// What an item names: a topic with all, and one with some.
+    pub(crate) fn topics(&self) -> Vec<String> {
+        vec!["all".to_owned(), format!("part-{}", self.id / 20)]
+    }
+
+    fn published(&self) -> model::Item {
+        let (topics, kind) = (self.topics(), "post");
+        let (author, broadcast) = (user(self.author), true);
+        let body = Body { author, text: None, extra: None, broadcast, topics, kind, ref_id: None };
+        model::Item { text: Some(self.text.clone()), ..model::Item::new(item(self.id), self.at, body) }
+    }
 }
 
 impl Model {
-    /// What an item names: a topic with all, and one with some.
-    pub(crate) fn topics(id: u64) -> [String; 2] {
-        ["all".to_owned(), format!("part-{}", id / 20)]
-    }
-
-    /// All items that name a topic, newest first.
-    pub(crate) fn topic(&self, topic: &str) -> Vec<u64> {
-        let naming = self.items.values().filter(|item| Self::topics(item.id).iter().any(|name| name == topic));
-        let mut places: Vec<_> = naming.map(|item| (item.at, item.id)).collect();
-        places.sort_unstable_by(|a, b| b.cmp(a));
-        places.into_iter().map(|(_, id)| id).collect()
-    }
-
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
-            Change::Publish(items) => self.items.extend(items.iter().map(|item| (item.id, item.clone()))),
-            Change::Edit { id, text } => self.items.get_mut(id).expect("live").text.clone_from(text),
-            Change::Like { id, user, on: true } => drop(self.likes.insert((*id, *user))),
-            Change::Like { id, user, on: false } => drop(self.likes.remove(&(*id, *user))),
-            Change::Delete(id) => self.deleted.extend(self.items.remove_entry(id)),
-            Change::Restore(id) => self.items.extend(self.deleted.remove_entry(id)),
-            Change::Relate { user, follow, unfollow } => {
-                self.follows.extend(follow.iter().map(|target| (*user, *target)));
-                self.follows.retain(|(follower, target)| follower != user || !unfollow.contains(target));
+            Change::Publish(items) => self.items.extend(items.iter().map(Item::published)),
+            Change::Edit { id, text } => self.live(item(*id)).expect("live").text = Some(text.clone()),
+            Change::Delete(id) => self.live(item(*id)).expect("live").deleted = true,
+            Change::Restore(id) => {
+                self.items.iter_mut().find(|old| old.id == item(*id)).expect("published").deleted = false;
             }
-            Change::Mark { user, place } => {
-                let marker = self.markers.entry(*user).or_insert(*place);
-                *marker = *place.max(marker);
+            Change::Like { id, user: by, on } => {
+                set(&mut self.reactions, (item(*id), ReactionKind::Like, user(*by)), *on);
             }
-            Change::Mute { user, target, muted } => set(&mut self.mutes, (*user, *target), *muted),
-            Change::Hide { user, target, hidden } => set(&mut self.hides, (*user, *target), *hidden),
-            Change::Profile { user, nickname } => drop(self.nicknames.insert(*user, nickname.clone())),
+            Change::Relate { user: by, follow, unfollow } => {
+                follow.iter().for_each(|target| set(&mut self.follows, (user(*by), user(*target)), true));
+                unfollow.iter().for_each(|target| set(&mut self.follows, (user(*by), user(*target)), false));
+            }
+            Change::Mark { user: by, place: (at, id) } => {
+                let place = Cursor { at: *at, id: item(*id) };
+                let marker = self.markers.entry(user(*by)).or_insert(place);
+                *marker = place.max(*marker);
+            }
+            Change::Mute { user: by, target, muted } => set(&mut self.mutes, (user(*by), user(*target)), *muted),
+            Change::Hide { user: by, target, hidden } => set(&mut self.hides, (user(*by), user(*target)), *hidden),
+            Change::Profile { user: by, nickname } => drop(self.nicknames.insert(user(*by), nickname.clone())),
         }
     }
 
-    /// The ids of a home timeline, newest first.
-    pub(crate) fn timeline(&self, user: u64) -> Vec<u64> {
-        self.listed(|author| {
-            self.follows.contains(&(user, author))
-                && !self.mutes.contains(&(user, author))
-                && !self.hides.contains(&(author, user))
-        })
-    }
-
-    /// How many items of a home timeline are newer than the user's marker.
-    pub(crate) fn unread(&self, user: u64) -> usize {
-        let newer = |id: &u64| self.markers.get(&user).is_none_or(|marker| (self.items[id].at, *id) > *marker);
-        self.timeline(user).into_iter().filter(newer).count()
-    }
-
-    /// The ids of a user's own page, newest first.
-    pub(crate) fn own_page(&self, user: u64) -> Vec<u64> {
-        self.listed(|author| author == user)
-    }
-
-    /// Whom a user follows, ascending.
-    pub(crate) fn following(&self, user: u64) -> BTreeSet<u64> {
-        self.follows.iter().filter(|(follower, _)| *follower == user).map(|(_, target)| *target).collect()
-    }
-
-    /// Who likes an item, ascending.
-    pub(crate) fn likers(&self, id: u64) -> BTreeSet<u64> {
-        self.likes.iter().filter(|(item, _)| *item == id).map(|(_, user)| *user).collect()
-    }
-
-    /// The ids of the items that a user likes, newest first.
-    pub(crate) fn liked(&self, user: u64) -> Vec<u64> {
-        self.newest_first(|item| self.likes.contains(&(item.id, user)))
-    }
-
     /// All who follow, are followed, publish, like or have a name.
-    pub(crate) fn users(&self) -> BTreeSet<u64> {
-        let related = self.follows.iter().flat_map(|(user, target)| [*user, *target]);
-        let related = related.chain(self.likes.iter().map(|(_, user)| *user));
-        let others = self.items.values().map(|item| item.author).chain(self.nicknames.keys().copied());
-        related.chain(others).collect()
+    pub(crate) fn users(&self) -> BTreeSet<UserId> {
+        let related = self.follows.keys().flat_map(|(user, target)| [*user, *target]);
+        let related = related.chain(self.reactions.keys().map(|(.., user)| *user));
+        let authors = self.living().map(|item| item.body.author);
+        related.chain(authors).chain(self.nicknames.keys().copied()).collect()
     }
 
-    fn listed(&self, shown: impl Fn(u64) -> bool) -> Vec<u64> {
-        self.newest_first(|item| shown(item.author))
-    }
-
-    fn newest_first(&self, shown: impl Fn(&Item) -> bool) -> Vec<u64> {
-        let mut items: Vec<_> = self.items.values().filter(|item| shown(item)).map(|item| (item.at, item.id)).collect();
-        items.sort_unstable_by(|a, b| b.cmp(a));
-        items.into_iter().map(|(_, id)| id).collect()
+    pub(crate) fn living(&self) -> impl Iterator<Item = &model::Item> {
+        self.items.iter().filter(|item| !item.deleted)
     }
 }
 
-fn set(pairs: &mut BTreeSet<(u64, u64)>, pair: (u64, u64), stands: bool) {
+/// Something stands or not. When it began is no matter here.
+fn set<K: Ord>(standing: &mut BTreeMap<K, Millis>, key: K, stands: bool) {
     if stands {
-        pairs.insert(pair);
+        standing.insert(key, 0);
     } else {
-        pairs.remove(&pair);
+        standing.remove(&key);
     }
+}
+
+/// The ids of a list of content.
+pub(crate) fn ids(entries: &[Entry]) -> Vec<u64> {
+    entries.iter().map(|entry| entry.cursor.id.get()).collect()
+}
+
+/// The ids of a list of users, ascending.
+pub(crate) fn members(members: &[UserCursor]) -> BTreeSet<u64> {
+    members.iter().map(|place| place.id.get()).collect()
 }

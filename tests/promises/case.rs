@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
-use super::model::Model;
 use super::names::{TOPICS, USERS};
 use super::ops::{Op, Sequence, sequences};
 use super::settled::check_settled;
 use super::shape::Kind;
 use super::system::System;
+use crate::model::Model;
 
 /// How often a sequence is tried once one has failed: threads may hide a failure.
 const TRIES: u32 = 4;

@@ -7,10 +7,10 @@ use tideline::error::{Code, Error};
 use tideline::model::{Barrier, COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, Millis, Relation, UserId};
 
 use super::case::Case;
-use super::model::{Body, Item};
 use super::names::{TOPICS, item, user};
 use super::ops::{Place, Post};
 use super::shape::{NEVER, WIDE};
+use crate::model::{Body, Item};
 
 pub(crate) fn clock() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_millis() as Millis
@@ -30,7 +30,7 @@ impl Post {
         let (text, extra) = (text(self.text), extra(self.extra));
         let topics = (0..TOPICS.len() - 1).filter(|n| self.topics >> n & 1 == 1).map(|n| TOPICS[n]);
         let twice = (self.topics >> (TOPICS.len() - 1) & 1 == 1).then_some(TOPICS[0]);
-        let topics = topics.chain(twice).collect();
+        let topics = topics.chain(twice).map(str::to_owned).collect();
         let ref_id = self.subject.map(item);
         Body { author: user(self.author), text, extra, broadcast: self.broadcast, topics, kind: self.kind, ref_id }
     }

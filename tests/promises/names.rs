@@ -18,12 +18,12 @@ pub(crate) fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("a user id")
 }
 
-pub(crate) fn everybody() -> impl Iterator<Item = UserId> {
-    USERS.into_iter().map(user)
-}
-
 pub(crate) fn item(raw: u64) -> ContentId {
     ContentId::new(raw).expect("a content id")
+}
+
+pub(crate) fn everybody() -> impl Iterator<Item = UserId> {
+    USERS.into_iter().map(user)
 }
 
 /// The content id for a small number.

@@ -4,10 +4,10 @@ use tideline::model::{ContentId, PageRequest, Position, Reacted, Reaction, React
 
 use super::case::Case;
 use super::change::{expect_code, expect_not_found};
-use super::model::{Item, page};
 use super::names::{USERS, everybody, member, user};
 use super::ops::{Ask, Place};
 use super::read::read;
+use crate::model::{Item, page};
 
 /// What a step asks for: user, kind, since when or no longer.
 pub(crate) type Wish = (u64, ReactionKind, Option<u64>);

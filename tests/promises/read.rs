@@ -6,9 +6,9 @@ use tideline::store::Tier;
 
 use super::case::Case;
 use super::change::same_content;
-use super::model::page;
 use super::names::{TOPICS, USERS, everybody, id, member, place, user};
 use super::ops::{Ask, Place};
+use crate::model::page;
 
 impl Case {
     /// Where a place among content is.

@@ -10,12 +10,12 @@ use tideline::feed::Feed;
 use tideline::model::{ContentId, Draft, Entry, PageRequest, Span, UserId};
 use tideline::store::Tier;
 
-use super::model::page;
 use super::names::{item, place, user};
 use super::seed::{Random, scaled, seed};
 use super::shape::{self, Kind};
 use super::system::System;
 use super::upkeep::trim;
+use crate::model::page;
 
 const ROUNDS: u32 = 12;
 const ROUND: Duration = Duration::from_millis(400);

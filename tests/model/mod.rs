@@ -1,5 +1,6 @@
 //! What the answers must be: a list of content, a set of follows, and the function of section 2 of
 //! the contract over them. Nothing here is fast or clever.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,6 @@ use tideline::model::{
     Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, REPOST, ReactionKind,
     Relation, Side, UserCursor, UserId,
 };
-
-use super::names::member;
 
 /// What was said in a publish, but for id and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub(crate) struct Body {
     /// As it was written.
     pub(crate) extra: Option<String>,
     pub(crate) broadcast: bool,
-    pub(crate) topics: Vec<&'static str>,
+    pub(crate) topics: Vec<String>,
     pub(crate) kind: &'static str,
     pub(crate) ref_id: Option<ContentId>,
 }
@@ -65,7 +64,7 @@ impl Item {
 }
 
 /// All that was acknowledged.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Model {
     pub(crate) items: Vec<Item>,
     /// User and target to `since`.
@@ -75,6 +74,7 @@ pub(crate) struct Model {
     pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
     /// User and from whom it hides to `since`.
     pub(crate) hides: BTreeMap<(UserId, UserId), Millis>,
+    pub(crate) nicknames: BTreeMap<UserId, String>,
     /// Item, kind and user to `since`; also of deleted items.
     pub(crate) reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
 }
@@ -133,7 +133,7 @@ impl Model {
 
     /// The newest items that name a topic, newest first.
     pub(crate) fn topic(&self, topic: &str, limit: usize) -> Vec<Entry> {
-        let mut entries = self.live_items(|body| body.topics.contains(&topic));
+        let mut entries = self.live_items(|body| body.topics.iter().any(|name| name == topic));
         entries.truncate(limit);
         entries
     }
@@ -168,7 +168,7 @@ impl Model {
     /// Who reacted to an item, newest first.
     pub(crate) fn reactors(&self, id: ContentId, kind: ReactionKind) -> Vec<UserCursor> {
         let mine = self.reactions.iter().filter(|((of, k, _), _)| (*of, *k) == (id, kind));
-        let mut reactors: Vec<_> = mine.map(|((.., user), since)| member(*since, *user)).collect();
+        let mut reactors: Vec<_> = mine.map(|((.., user), since)| UserCursor { at: *since, id: *user }).collect();
         reactors.sort_by_key(|place| std::cmp::Reverse(*place));
         reactors
     }
@@ -195,12 +195,12 @@ impl Model {
         let friends = following.clone().filter_map(|(t, since)| Some((t, since.max(*self.follows.get(&(t, user))?))));
         let of_user = |pairs: &BTreeMap<(UserId, UserId), Millis>| {
             let of_user = pairs.iter().filter(|((u, _), _)| *u == user);
-            of_user.map(|((_, t), since)| member(*since, *t)).collect::<Vec<_>>()
+            of_user.map(|((_, t), since)| UserCursor { at: *since, id: *t }).collect::<Vec<_>>()
         };
         let mut members: Vec<_> = match side {
-            Side::Following => following.map(|(t, since)| member(since, t)).collect(),
-            Side::Followers => followers.map(|(u, since)| member(since, u)).collect(),
-            Side::Friends => friends.map(|(t, since)| member(since, t)).collect(),
+            Side::Following => following.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
+            Side::Followers => followers.map(|(u, since)| UserCursor { at: since, id: u }).collect(),
+            Side::Friends => friends.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
             Side::Muted => of_user(&self.mutes),
             Side::HiddenFrom => of_user(&self.hides),
         };
