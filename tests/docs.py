@@ -56,13 +56,14 @@ class Page:
         self.lines: list[str] = []
         block: Block | None = None
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            if block is None and not line.startswith("```"):
+            fence = line.lstrip()
+            if block is None and not fence.startswith("```"):
                 self.lines.append(line)
                 continue
             self.lines.append("")
             if block is None:
-                block = Block(number, line[3:].strip(), "")
-            elif line.startswith("```"):
+                block = Block(number, fence[3:].strip(), "")
+            elif fence.startswith("```"):
                 self.blocks.append(block)
                 block = None
             else:
