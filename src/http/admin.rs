@@ -9,6 +9,7 @@ use super::endpoint::{Endpoint, get, group};
 use super::metrics::metrics;
 use super::openapi::parameters::{number, optional, required};
 use super::openapi::schemas::{id_pattern, text};
+use super::pools::Wants;
 use super::query::{self, Number};
 use super::reply;
 use super::show::{ExplanationBody, ItemId, VerificationBody};
@@ -150,7 +151,7 @@ pub(super) async fn verify(call: Call) -> Answer {
     let user = call.user()?;
     let [depth] = call.query(["depth"])?;
     let depth = query::value::<Number<1, MAX_DEPTH>>("depth", depth)?.map_or(DEFAULT_DEPTH, |number| number.0);
-    let found = call.audit(move |feed| feed.verify(user, depth)).await?;
+    let found = call.run(Wants::Audit, move |feed| feed.verify(user, depth)).await?;
     reply::ok(&VerificationBody {
         user_id: user,
         exact: found.missing.is_empty() && found.extra.is_empty(),
@@ -166,7 +167,7 @@ pub(super) async fn explain(call: Call) -> Answer {
     let user = call.user()?;
     let [id] = call.query(["content_id"])?;
     let id: ContentId = query::required("content_id", id)?;
-    let found = call.look(move |feed| feed.explain(user, id)).await?;
+    let found = call.run(Wants::Read, move |feed| feed.explain(user, id)).await?;
     reply::ok(&ExplanationBody {
         user_id: user,
         content_id: id,

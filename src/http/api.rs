@@ -93,67 +93,24 @@ impl Api {
         &self.feed
     }
 
-    /// Makes a change on a thread that may block. A caller that goes away does not end the work, so
-    /// the work itself holds its place among those that wait for the disk.
-    pub(super) async fn change<T, E>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
-        // Not all places, so that reads go on where changes wait for a device that takes none.
-        let places = (self.limits.changes.take(1)?, self.limits.blocked.take(1)?);
-        self.run(Wants::Change, places, work).await
-    }
-
-    /// The same for a read.
-    pub(super) async fn look<T, E>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
-        self.run(Wants::Read, self.limits.blocked.take(1)?, work).await
-    }
-
-    /// The same for a read of much.
-    pub(super) async fn look_at_much<T, E>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
-        self.run(Wants::LargeRead, self.limits.blocked.take(1)?, work).await
-    }
-
-    /// The same for a read that may go through all of a timeline.
-    pub(super) async fn audit<T, E>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
-        self.run(Wants::Read, self.limits.audits.take(1)?, work).await
-    }
-
-    async fn run<T, E>(
+    /// Runs `work` on a thread that may block. A caller that goes away does not end the work, so the work itself holds its
+    /// place among those that wait for the disk.
+    pub(super) async fn run<T, E>(
         self: &Arc<Self>,
         wants: Wants,
-        places: impl Send + 'static,
         work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
     ) -> Result<T, Problem>
     where
         T: Send + 'static,
         E: Into<Problem> + Send + 'static,
     {
+        let Limits { blocked, changes, audits, .. } = &self.limits;
+        let places = match wants {
+            // Not all places, so that reads go on where changes wait for a device that takes none.
+            Wants::Change => (Some(changes.take(1)?), blocked.take(1)?),
+            Wants::Read | Wants::LargeRead => (None, blocked.take(1)?),
+            Wants::Audit => (None, audits.take(1)?),
+        };
         let api = Arc::clone(self);
         let work = move || {
             let answer = work(&api.feed);
@@ -206,7 +163,7 @@ pub(super) mod tests {
     async fn work_holds_its_place_until_it_ends() {
         let api = api();
         let (go, wait) = std::sync::mpsc::channel::<()>();
-        let work = api.change(move |_| wait.recv().map_err(|_| Error::Storage("gone".to_owned())));
+        let work = api.run(Wants::Change, move |_| wait.recv().map_err(|_| Error::Storage("gone".to_owned())));
         let waited = tokio::time::timeout(Duration::from_millis(20), work).await;
         assert!(waited.is_err(), "the caller has given up");
         assert_eq!(api.limits.blocked.fill().used, 1);
@@ -242,7 +199,7 @@ pub(super) mod tests {
     #[actix_web::test]
     async fn a_panic_is_an_answer_too() {
         let api = api();
-        let worked: Result<(), _> = api.change(|_| -> Result<(), Error> { panic!("on purpose") }).await;
+        let worked: Result<(), _> = api.run(Wants::Change, |_| -> Result<(), Error> { panic!("on purpose") }).await;
         assert!(worked.is_err());
         assert_eq!(api.limits.blocked.fill().used, 0);
     }

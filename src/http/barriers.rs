@@ -3,6 +3,7 @@
 use super::body::Nothing;
 use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, delete, get, group, put};
+use super::pools::Wants;
 use super::query;
 use super::relations::{BOTH, USER, example};
 use super::reply;
@@ -76,14 +77,14 @@ async fn raise(mut call: Call, barrier: Barrier) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
     let Nothing {} = call.json_or_default().await?;
-    let relation = call.change(move |feed| feed.set_barrier(user, target, barrier, true)).await?;
+    let relation = call.run(Wants::Change, move |feed| feed.set_barrier(user, target, barrier, true)).await?;
     reply::ok(&RelationItem::from(relation))
 }
 
 async fn lift(call: Call, barrier: Barrier) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let relation = call.change(move |feed| feed.set_barrier(user, target, barrier, false)).await?;
+    let relation = call.run(Wants::Change, move |feed| feed.set_barrier(user, target, barrier, false)).await?;
     reply::ok(&RelationItem::from(relation))
 }
 

@@ -15,6 +15,7 @@ use super::api::Api;
 use super::body::{self, Body};
 use super::held::Room;
 use super::limits::Limits;
+use super::pools::Wants;
 use super::problem::Problem;
 use super::query;
 use super::reply::Text;
@@ -150,7 +151,7 @@ impl Call {
         look: impl Fn(&Feed, Tier) -> Result<T> + Send + 'static,
     ) -> Result<T, Problem> {
         match look(self.api.feed(), Tier::Memory) {
-            Err(Error::NotCached) => self.look(move |feed| look(feed, Tier::Disk)).await,
+            Err(Error::NotCached) => self.run(Wants::Read, move |feed| look(feed, Tier::Disk)).await,
             seen => Ok(seen?),
         }
     }
@@ -185,7 +186,7 @@ impl Call {
         let text = || Ok::<_, Problem>(Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout)?)));
         if !few.passed {
             let (text, show) = (text()?, Arc::clone(&show));
-            let shown = self.look(move |feed| -> Result<_, Problem> {
+            let shown = self.run(Wants::Read, move |feed| -> Result<_, Problem> {
                 let mut few = Few::default();
                 match show(feed, text, Some(&mut few)) {
                     Err(_) if few.passed => Ok(None),
@@ -197,39 +198,20 @@ impl Call {
             }
         }
         let text = text()?;
-        self.in_time(self.api.look_at_much(move |feed| show(feed, text, None))).await?
+        self.run(Wants::LargeRead, move |feed| show(feed, text, None)).await
     }
 
-    /// Makes a change on a thread that may block.
-    pub(super) async fn change<T, E>(
+    /// Runs `work` on a thread that may block, and waits for it no longer than the rest of the request's time.
+    pub(super) async fn run<T, E>(
         &self,
+        wants: Wants,
         work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
     ) -> Result<T, Problem>
     where
         T: Send + 'static,
         E: Into<Problem> + Send + 'static,
     {
-        self.in_time(self.api.change(work)).await?
-    }
-
-    /// Reads on a thread that may block.
-    pub(super) async fn look<T, E>(
-        &self,
-        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
-        self.in_time(self.api.look(work)).await?
-    }
-
-    /// Runs `work` that may go through all of a timeline, on a thread that may block.
-    pub(super) async fn audit<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Feed) -> Result<T> + Send + 'static,
-    ) -> Result<T, Problem> {
-        self.in_time(self.api.audit(work)).await?
+        self.in_time(self.api.run(wants, work)).await?
     }
 
     /// Waits for `work` no longer than the rest of the request's time.

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::call::{Answer, Call};
 use super::content::{BY_AUTHOR, BY_ID, answer_published};
 use super::endpoint::{Endpoint, get, group, post};
+use super::pools::Wants;
 use super::problem::Problem;
 use super::show::Item;
 use super::timelines::{list, pages};
@@ -53,7 +54,7 @@ pub(super) async fn comment(mut call: Call) -> Answer {
         let (comment, new) = feed.comment(subject, draft)?;
         Ok((feed.counted(vec![Arc::new(comment)], Tier::Disk)?, new))
     };
-    let (shown, new) = call.change(commented).await?;
+    let (shown, new) = call.run(Wants::Change, commented).await?;
     let shown = shown.first().ok_or_else(|| Problem::internal("a publish without an answer"))?;
     answer_published(shown, "../", new)
 }

@@ -17,6 +17,7 @@ use super::call::{Answer, Call};
 use super::endpoint::{self, Endpoint, Takes, get, group, patch, post};
 use super::limits::batch_work;
 use super::openapi::{parameters, schemas};
+use super::pools::Wants;
 use super::problem::Problem;
 use super::query::{self, Ids, View};
 use super::reply::{self, Text};
@@ -125,7 +126,7 @@ fn new_items() -> Array {
 pub(super) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: Draft = call.json().await?;
-    let (new, mut published) = call.change(move |feed| publish_counted(feed, vec![draft])).await?;
+    let (new, mut published) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
     let Some(shown) = published.pop() else {
         return Err(Problem::internal("a publish without an answer"));
     };
@@ -153,7 +154,7 @@ pub(super) async fn publish_batch(mut call: Call) -> Answer {
         drop(turns);
         published
     };
-    let (new, text) = call.change(published).await?;
+    let (new, text) = call.run(Wants::Change, published).await?;
     Ok(text.answer(HttpResponseBuilder::new(status(new))))
 }
 
@@ -244,7 +245,7 @@ pub(super) async fn edit(mut call: Call) -> Answer {
     call.no_query()?;
     let edit: EditDraft = call.json().await?;
     let edited = move |feed: &Feed| feed.counted(vec![Arc::new(feed.edit(id, edit)?)], Tier::Disk);
-    let items = call.change(edited).await?;
+    let items = call.run(Wants::Change, edited).await?;
     reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
 }
 
@@ -254,7 +255,7 @@ pub(super) async fn restore(mut call: Call) -> Answer {
     call.no_query()?;
     let Nothing {} = call.json_or_default().await?;
     let restored = move |feed: &Feed| feed.counted(vec![Arc::new(feed.restore(id)?)], Tier::Disk);
-    let items = call.change(restored).await?;
+    let items = call.run(Wants::Change, restored).await?;
     reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
 }
 
@@ -262,6 +263,6 @@ pub(super) async fn restore(mut call: Call) -> Answer {
 pub(super) async fn delete(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
-    call.change(move |feed| feed.delete(id)).await?;
+    call.run(Wants::Change, move |feed| feed.delete(id)).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -22,6 +22,7 @@ use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group};
 use super::held;
 use super::openapi::{self, Shape};
+use super::pools::Wants;
 use super::problem::Problem;
 
 /// The calls of this file. What belongs to the page is described with it.
@@ -116,7 +117,7 @@ pub(super) async fn script(call: Call) -> Answer {
 /// answers share them.
 async fn unpacked(call: &Call, kept: &'static OnceLock<Bytes>, name: &'static str, media_type: &str) -> Answer {
     if kept.get().is_none() {
-        call.look(move |_| -> Result<(), Problem> {
+        call.run(Wants::Read, move |_| -> Result<(), Problem> {
             static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
             let _turn = ONE_AT_A_TIME.lock();
             if kept.get().is_none() {

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group, put};
 use super::openapi::schemas;
+use super::pools::Wants;
 use super::reply;
 use super::show::{MarkerBody, UnreadBody};
 use crate::error::Code;
@@ -59,7 +60,7 @@ pub(super) async fn advance(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let NewMarker { cursor } = call.json().await?;
-    let cursor = call.change(move |feed| feed.move_marker(user, cursor)).await?;
+    let cursor = call.run(Wants::Change, move |feed| feed.move_marker(user, cursor)).await?;
     reply::ok(&MarkerBody { cursor: Some(cursor) })
 }
 

@@ -25,6 +25,8 @@ pub(super) enum Wants {
     Change,
     /// To read only.
     Read,
+    /// To read what may be all of a timeline.
+    Audit,
     /// To read much, and to write a large answer.
     LargeRead,
 }
@@ -63,7 +65,7 @@ impl Pools {
     ) -> Result<T, Problem> {
         let pool = match wants {
             Wants::Change => &self.changes,
-            Wants::Read => &self.reads,
+            Wants::Read | Wants::Audit => &self.reads,
             Wants::LargeRead => &self.large_reads,
         };
         let Some(runtime) = &pool.0 else { return Err(Problem::internal("there are no threads that may block")) };

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::body::Since;
 use super::call::{Answer, Call};
 use super::endpoint::{self, Endpoint, Takes, get, group};
+use super::pools::Wants;
 use super::problem::Problem;
 use super::query;
 use super::reply;
@@ -112,7 +113,7 @@ async fn change(call: &Call, id: ContentId, wish: Reaction) -> Answer {
                 feed.lead(lead);
                 Ok::<(), Problem>(())
             };
-            let _ = api.change(lead).await;
+            let _ = api.run(Wants::Change, lead).await;
         });
     }
     let told = call.in_time(told).await?;

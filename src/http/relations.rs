@@ -9,6 +9,7 @@ use super::body::{Since, UpTo};
 use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, Takes, delete, get, group, post, put};
 use super::openapi::{parameters, schemas};
+use super::pools::Wants;
 use super::problem::Problem;
 use super::query::{self, Ids, Kept};
 use super::reply;
@@ -116,7 +117,7 @@ pub(super) async fn follow(mut call: Call) -> Answer {
     call.no_query()?;
     let Since { since } = call.json_or_default().await?;
     let since = since.map(|Time(since)| since);
-    let relations = call.change(move |feed| feed.relate(user, &[(target, since)], &[])).await?;
+    let relations = call.run(Wants::Change, move |feed| feed.relate(user, &[(target, since)], &[])).await?;
     only(relations)
 }
 
@@ -124,7 +125,7 @@ pub(super) async fn follow(mut call: Call) -> Answer {
 pub(super) async fn unfollow(call: Call) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let relations = call.change(move |feed| feed.relate(user, &[], &[target])).await?;
+    let relations = call.run(Wants::Change, move |feed| feed.relate(user, &[], &[target])).await?;
     only(relations)
 }
 
@@ -143,7 +144,7 @@ pub(super) async fn change_batch(mut call: Call) -> Answer {
         return Err(Problem::invalid_body(detail));
     }
     let follow: Vec<_> = follow.into_iter().map(|target| (target, None)).collect();
-    let relations = call.change(move |feed| feed.relate(user, &follow, &unfollow)).await?;
+    let relations = call.run(Wants::Change, move |feed| feed.relate(user, &follow, &unfollow)).await?;
     reply::ok(&relations.into_iter().map(RelationItem::from).collect::<Items<_>>())
 }
 

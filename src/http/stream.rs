@@ -23,6 +23,7 @@ use super::connections::{ClientEnd, Held, Watch};
 use super::endpoint::{Endpoint, get, group};
 use super::events;
 use super::openapi::{Shape, parameters, schemas};
+use super::pools::Wants;
 use super::problem::Problem;
 use super::show;
 use crate::error::Code;
@@ -90,7 +91,7 @@ pub(super) async fn listen(call: Call) -> Answer {
     }
     let place = call.api.limits.streams.take(1)?;
     let most = call.api.streams_per_user;
-    let opened = call.look(move |feed| open(feed, user, after, most)).await?;
+    let opened = call.run(Wants::Read, move |feed| open(feed, user, after, most)).await?;
     // The connection ends with the stream, and the stream's place is free when both have ended.
     response.force_close();
     match call.request.conn_data::<Held>() {
@@ -228,7 +229,7 @@ impl Body {
 /// Waits for a turn to read what a client missed: what is read is larger than what of it goes out at once.
 async fn read_part(api: Arc<Api>, user: UserId, missed: VecDeque<Event>) -> Result<Part, Problem> {
     let turn = api.limits.catching_up.wait_for(1).await?;
-    api.look(move |feed| {
+    api.run(Wants::Read, move |feed| {
         let part = part(feed, user, missed);
         drop(turn);
         part

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::call::{Answer, Call};
 use super::endpoint::{self, Endpoint, get, group};
+use super::pools::Wants;
 use super::relations::USER;
 use super::reply;
 use super::show::ProfileBody;
@@ -42,6 +43,6 @@ pub(super) async fn put(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let draft: ProfileDraft = call.json().await?;
-    let (profile, counts) = call.change(move |feed| feed.put_profile(user, draft.into())).await?;
+    let (profile, counts) = call.run(Wants::Change, move |feed| feed.put_profile(user, draft.into())).await?;
     reply::ok(&ProfileBody::new(user, &profile, counts)?)
 }
