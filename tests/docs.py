@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds README, CONTRIBUTING and docs/ against the project: links, files, make targets, commands, settings and calls
-must be there, and the examples of README.md, docs/api.md and docs/streams.md must work on the real binary.
+must be there, examples of Rust must be in the source, and the examples of README.md, docs/api.md and docs/streams.md must work on the real binary.
 
 In an `sh` block each curl has to answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after it
 has to have the fields of the last answer, and the events that a block shows have to be in it. Blocks of `python` and `js` are programs that have to end well."""
@@ -186,6 +186,14 @@ class Project:
         for method, path in sorted(self.calls - told_calls - {("GET", "/"), ("GET", "/docs/")}):
             self.fault(api, 1, f"the call {method} {path} is not described")
 
+    def code(self, page: Page) -> None:
+        """Blocks of Rust are parts of the source; a line with … is not compared."""
+        source = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.rs"))
+        for block in (block for block in page.blocks if block.language == "rust"):
+            for line in filter(None, map(str.strip, block.code.splitlines())):
+                if "…" not in line and line.rstrip(",") not in source:
+                    self.fault(page, block.line, f"the source has no line {line}")
+
     def run(self, page: Page, server: Tideline, directory: Path) -> int:
         """Runs the examples of a page, one after the other; returns how many."""
         programs = directory / "bin"
@@ -261,6 +269,7 @@ def main() -> None:
         project.links(page)
         project.files(page)
         project.words(page)
+        project.code(page)
     project.tables(pages)
     examples = 0
     with Workspace(None, keep=False) as work:
