@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Holds README, CONTRIBUTING and docs/ against the project: links, files, make targets, commands, settings and calls
-must be there, examples of Rust must be in the source, and the examples of README.md, docs/api.md and docs/streams.md must work on the real binary.
+"""Holds the documentation against the project: links, files, make targets, commands, settings and calls must be there,
+examples of Rust must be in the source, and the examples of README.md, docs/api.md and docs/streams.md must work on the
+real binary.
 
-In an `sh` block each curl has to answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after it
-has to have the fields of the last answer, and the events that a block shows have to be in it. Blocks of `python` and `js` are programs that have to end well."""
+In an `sh` block each curl has to answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right
+after it has to have the fields of the last answer, and the events that a block shows have to be in it. Blocks of
+`python` and `js` are programs that have to end well."""
 
 import argparse
 import json
@@ -102,7 +104,8 @@ class Project:
         self.targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(), re.M))
         self.help = self.ask("--help")
         self.commands = set(re.findall(r"^  ([a-z]+)  ", self.help, re.M))
-        self.options = {name: set(re.findall(r"--[a-z-]+", self.ask(name, "--help"))) for name in self.commands - {"help"}}
+        commands = self.commands - {"help"}
+        self.options = {name: set(re.findall(r"--[a-z-]+", self.ask(name, "--help"))) for name in commands}
         self.settings: dict[str, str] = {}  # with their defaults
         section = ""
         for line in self.ask("config").splitlines():
@@ -162,7 +165,8 @@ class Project:
             if row and self.settings.get(row[1], row[2]) != row[2]:
                 self.fault(page, number, f"the default of {row[1]} is {self.settings[row[1]]}")
         for number, span in page.spans():
-            if (name := re.fullmatch(r"([a-z]+)\.([a-z][a-z_]+)", span)) and name[1] in self.sections and not FILE.fullmatch(span):
+            name = re.fullmatch(r"([a-z]+)\.[a-z][a-z_]+", span)
+            if name and name[1] in self.sections and not FILE.fullmatch(span):
                 self.setting(page, number, span)
             if call := re.fullmatch(rf"(?:{METHODS})(?:, (?:{METHODS}))* (/\S*)", span):
                 path = re.sub(r"\{\w+\}", "{}", call[1].split("?")[0])
@@ -181,9 +185,9 @@ class Project:
         for name in sorted(self.settings.keys() - told):
             self.fault(operations, 1, f"the setting {name} is not described")
         text = "\n".join(api.lines)
-        told_calls = re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/[^`?\s]*)", text)
-        told_calls = {(method, re.sub(r"\{\w+\}", "{}", path)) for methods, path in told_calls for method in methods.split(", ")}
-        for method, path in sorted(self.calls - told_calls - {("GET", "/"), ("GET", "/docs/")}):
+        found = re.findall(rf"`({METHODS}) (/[^`?\s]*)", text)
+        described = {(method, re.sub(r"\{\w+\}", "{}", path)) for method, path in found}
+        for method, path in sorted(self.calls - described - {("GET", "/"), ("GET", "/docs/")}):
             self.fault(api, 1, f"the call {method} {path} is not described")
 
     def code(self, page: Page) -> None:
@@ -222,15 +226,15 @@ class Project:
             except subprocess.TimeoutExpired:
                 self.fault(page, block.line, "the example does not end")
                 continue
-            done, answer = done + 1, ended.stdout
+            done, answer, output = done + 1, ended.stdout, ended.stdout + ended.stderr
             if ended.returncode != 0:
-                self.fault(page, block.line, f"the example fails with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
+                self.fault(page, block.line, f"the example fails with {ended.returncode}:\n{output}")
             if block.language == "sh":
                 calls = [line for line in block.code.replace("\\\n", " ").splitlines() if "curl " in line]
                 expected = [(re.search(r"# (\d{3})", line) or [0, "2.."])[1] for line in calls]
                 found = statuses.read_text().split()
                 if len(found) != len(expected) or not all(map(re.fullmatch, expected, found)):
-                    self.fault(page, block.line, f"the calls answer {found}, not {expected}:\n{ended.stdout}{ended.stderr}")
+                    self.fault(page, block.line, f"the calls answer {found}, not {expected}:\n{output}")
         return done
 
     def compare(self, page: Page, block: Block, answer: str) -> None:
@@ -287,9 +291,9 @@ def main() -> None:
                 examples += project.run(pages[name], server, directory)
             finally:
                 server.stop()
-        if project.faults:
-            print("\n".join(project.faults))
-            raise SystemExit(f"docs: {len(project.faults)} faults in {len(pages)} pages, {examples} examples")
+    if project.faults:
+        print("\n".join(project.faults))
+        raise SystemExit(f"docs: {len(project.faults)} faults in {len(pages)} pages, {examples} examples")
     print(f"docs: {len(pages)} pages agree with the project, {examples} examples work")
 
 
