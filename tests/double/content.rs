@@ -1,4 +1,4 @@
-//! Content and outboxes.
+//! Content and the lists of it, each worked out from the live content.
 
 use super::{Double, Fault, State, walk};
 use tideline::error::Result;

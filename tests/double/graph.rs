@@ -1,4 +1,4 @@
-//! The follow graph.
+//! The follow graph, mutes, and hiding from others.
 
 use std::collections::BTreeMap;
 

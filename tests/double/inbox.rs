@@ -1,4 +1,4 @@
-//! Inboxes, their floors, and what fan-out and settling write into them.
+//! Inboxes, their floors, what fan-out and settling write into them; and jobs.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Likes and favorites.
+//! Likes and favorites, and the counts of items, counted anew each time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

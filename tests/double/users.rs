@@ -1,4 +1,4 @@
-//! Users' activity and authors' unpushed items.
+//! Users' activity, authors' unpushed items, profiles and markers.
 
 use super::{Double, Fault, State};
 use tideline::error::Result;

@@ -1,4 +1,7 @@
-//! Content: publishing, editing, reading.
+//! Content: publishing, editing, reading; deletions: made, taken back, made final.
+//!
+//! A deleted item keeps its row in `content`, marked, until it is purged. Its row in `deleted` hides what
+//! inboxes still have of it, and stays when the content is purged: the id is taken for ever.
 
 use rocksdb::WriteBatch;
 

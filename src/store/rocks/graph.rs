@@ -1,4 +1,4 @@
-//! The follow graph.
+//! The follow graph, and the counters of users: merged sums, read by their keys.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Inboxes: reading, delivering, settling, floors.
+//! Inboxes: reading, delivering, settling, floors; and jobs.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Outboxes: an author's entries, newest first; the older ones may be in the archive.
+//! Outboxes: an author's entries, newest first; the older ones may be in the archive. And comments.
 
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;

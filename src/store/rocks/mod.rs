@@ -149,7 +149,8 @@ pub struct Rocks {
     activity_locks: Stripes,
     activities: Activities,
     floor_locks: Stripes,
-    marker_locks: Stripes,
+    /// For changes of the rows of a user that stand for themselves.
+    record_locks: Stripes,
     /// See [`Options::write_buffer`].
     write_buffer: usize,
     /// Released when everything above is gone: fields drop in order.
@@ -236,7 +237,7 @@ impl Rocks {
             activities: Activities::default(),
             write_buffer: options.write_buffer,
             floor_locks: Stripes::default(),
-            marker_locks: Stripes::default(),
+            record_locks: Stripes::default(),
             _directory: directory,
         };
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
@@ -257,7 +258,7 @@ impl Rocks {
     }
 
     fn family(&self, table: Table) -> Result<&rocksdb::ColumnFamily> {
-        self.db.cf_handle(table).ok_or_else(|| Error::Storage(format!("no table {table}")))
+        self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
     }
 
     /// Writes a change that is acknowledged to a caller.

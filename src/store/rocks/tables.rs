@@ -1,4 +1,6 @@
-//! The column families: what each is for and how it is tuned for that.
+//! The tables, one column family each: what each is for, and how it is tuned for that.
+
+use std::fmt;
 
 use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, Options, SliceTransform};
 
@@ -6,79 +8,24 @@ use super::filter::{DeletedFilterFactory, FloorFilterFactory};
 use super::keys::ID;
 use super::values;
 
-/// A table, by the name of its column family.
-pub(super) type Table = &'static str;
+/// A table: one of those below.
+pub(super) type Table = &'static Spec;
 
-pub(super) const CONTENT: Table = "content";
-pub(super) const DELETED: Table = "deleted";
-pub(super) const OUTBOX: Table = "outbox";
-pub(super) const OUTBOX_ARCHIVE: Table = "outbox_archive";
-pub(super) const INBOX: Table = "inbox";
-pub(super) const FOLLOWING: Table = "following";
-pub(super) const FOLLOWING_BY_TIME: Table = "following_by_time";
-pub(super) const FOLLOWERS: Table = "followers";
-pub(super) const FOLLOWERS_BY_TIME: Table = "followers_by_time";
-pub(super) const FRIENDS_BY_TIME: Table = "friends_by_time";
-pub(super) const COUNTS: Table = "counts";
-pub(super) const COMMENTS: Table = "comments";
-pub(super) const USER_COMMENTS: Table = "user_comments";
-pub(super) const ITEM_COUNTS: Table = "item_counts";
-pub(super) const REACTIONS: Table = "reactions";
-pub(super) const REACTIONS_BY_TIME: Table = "reactions_by_time";
-pub(super) const REACTIONS_BY_USER: Table = "reactions_by_user";
-pub(super) const MUTES: Table = "mutes";
-pub(super) const MUTES_BY_TIME: Table = "mutes_by_time";
-pub(super) const HIDDEN: Table = "hidden";
-pub(super) const HIDDEN_BY_TIME: Table = "hidden_by_time";
-pub(super) const HIDDEN_TO: Table = "hidden_to";
-pub(super) const PROFILES: Table = "profiles";
-pub(super) const TOPIC_IDS: Table = "topic_ids";
-pub(super) const TOPIC_CONTENT: Table = "topic_content";
-pub(super) const TOPIC_ARCHIVE: Table = "topic_archive";
-pub(super) const ACTIVITY: Table = "activity";
-pub(super) const UNPUSHED: Table = "unpushed";
-pub(super) const MARKERS: Table = "markers";
-pub(super) const JOBS: Table = "jobs";
-pub(super) const EVENTS: Table = "events";
-
-/// All tables but the engine's own `default`, which stays empty.
-pub(super) const ALL: &[Table] = &[
-    CONTENT,
-    DELETED,
-    OUTBOX,
-    OUTBOX_ARCHIVE,
-    INBOX,
-    FOLLOWING,
-    FOLLOWING_BY_TIME,
-    FOLLOWERS,
-    FOLLOWERS_BY_TIME,
-    FRIENDS_BY_TIME,
-    COMMENTS,
-    USER_COMMENTS,
-    COUNTS,
-    ITEM_COUNTS,
-    REACTIONS,
-    REACTIONS_BY_TIME,
-    REACTIONS_BY_USER,
-    MUTES,
-    MUTES_BY_TIME,
-    HIDDEN,
-    HIDDEN_BY_TIME,
-    HIDDEN_TO,
-    PROFILES,
-    TOPIC_IDS,
-    TOPIC_CONTENT,
-    TOPIC_ARCHIVE,
-    ACTIVITY,
-    UNPUSHED,
-    MARKERS,
-    JOBS,
-    EVENTS,
-];
-
-const MIB: usize = 1 << 20;
+/// What there is to know of a table, in one place.
+pub(super) struct Spec {
+    /// The name of its column family, as in `docs/schema.md`.
+    pub(super) name: &'static str,
+    access: Access,
+    /// What the keys are.
+    pub(super) keys: Keys,
+    /// Whether a value reads. For tables of which an audit asks no more of a row than that it reads.
+    pub(super) record: Option<fn(&[u8]) -> bool>,
+    /// Options beside those of its access.
+    tune: fn(&mut Options),
+}
 
 /// How a table is read and written.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     /// Single rows by their whole key.
     Point,
@@ -92,16 +39,137 @@ enum Access {
     Log,
 }
 
-fn access(table: Table) -> Access {
-    match table {
-        REACTIONS_BY_TIME | REACTIONS_BY_USER | COMMENTS | USER_COMMENTS => Access::Scan,
-        OUTBOX | OUTBOX_ARCHIVE | INBOX | TOPIC_CONTENT | TOPIC_ARCHIVE => Access::Scan,
-        FOLLOWING_BY_TIME | FOLLOWERS_BY_TIME | FRIENDS_BY_TIME | MUTES_BY_TIME | HIDDEN_BY_TIME => Access::Scan,
-        FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => Access::PointAndScan,
-        JOBS => Access::Queue,
-        EVENTS => Access::Log,
-        _ => Access::Point,
+/// What the keys of a table are, and of what: for the words that an audit has for a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// An id.
+    One(&'static str),
+    /// A user and another user.
+    Pair,
+    /// A user and a counter.
+    Counter,
+    /// The name of a topic.
+    Topic,
+    /// An item and a kind of reaction, and a user.
+    Reaction,
+    /// A partition and a place in it.
+    Row(&'static str),
+    /// The same, where the partition has a kind of reaction in it.
+    ReactionRow(&'static str),
+}
+
+impl Spec {
+    const fn new(name: &'static str, access: Access, keys: Keys) -> Self {
+        Self { name, access, keys, record: None, tune: |_| () }
     }
+
+    /// A table of single rows.
+    const fn point(name: &'static str, keys: Keys) -> Self {
+        Self::new(name, Access::Point, keys)
+    }
+
+    /// A table of one row a user, which stands for itself.
+    const fn record(name: &'static str, reads: fn(&[u8]) -> bool) -> Self {
+        Self { record: Some(reads), ..Self::point(name, Keys::One("user")) }
+    }
+
+    /// Rows in the order of a partition.
+    const fn scan(name: &'static str, keys: Keys) -> Self {
+        Self::new(name, Access::Scan, keys)
+    }
+
+    /// Pairs of users, of which one user's are also read one after the other.
+    const fn pairs(name: &'static str) -> Self {
+        Self::new(name, Access::PointAndScan, Keys::Pair)
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+// Names differ.
+impl PartialEq for Spec {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+macro_rules! tables {
+    ($($table:ident = $spec:expr;)+) => {
+        $(pub(super) const $table: Table = &$spec;)+
+
+        /// All tables but the engine's own `default`, which stays empty.
+        pub(super) const ALL: &[Table] = &[$($table),+];
+    };
+}
+
+tables! {
+    CONTENT = Spec { tune: content, ..Spec::point("content", Keys::One("content")) };
+    DELETED = Spec::point("deleted", Keys::One("content"));
+    OUTBOX = Spec::scan("outbox", Keys::Row("user"));
+    OUTBOX_ARCHIVE = Spec { tune: archive, ..Spec::scan("outbox_archive", Keys::Row("user")) };
+    INBOX = Spec { tune: inbox, ..Spec::scan("inbox", Keys::Row("user")) };
+    FOLLOWING = Spec::pairs("following");
+    FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
+    FOLLOWERS = Spec::pairs("followers");
+    FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user"));
+    FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
+    COMMENTS = Spec::scan("comments", Keys::Row("content"));
+    USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
+    COUNTS = Spec { tune: counts, ..Spec::point("counts", Keys::Counter) };
+    ITEM_COUNTS = Spec { tune: item_counts, ..Spec::point("item_counts", Keys::One("content")) };
+    REACTIONS = Spec::point("reactions", Keys::Reaction);
+    REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::ReactionRow("content"));
+    REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::ReactionRow("user"));
+    MUTES = Spec::pairs("mutes");
+    MUTES_BY_TIME = Spec::scan("mutes_by_time", Keys::Row("user"));
+    HIDDEN = Spec::pairs("hidden");
+    HIDDEN_BY_TIME = Spec::scan("hidden_by_time", Keys::Row("user"));
+    HIDDEN_TO = Spec::pairs("hidden_to");
+    PROFILES = Spec::record("profiles", |row| values::read_profile(row).is_ok());
+    TOPIC_IDS = Spec::point("topic_ids", Keys::Topic);
+    TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic"));
+    TOPIC_ARCHIVE = Spec { tune: archive, ..Spec::scan("topic_archive", Keys::Row("topic")) };
+    ACTIVITY = Spec::point("activity", Keys::One("user"));
+    UNPUSHED = Spec::point("unpushed", Keys::One("user"));
+    MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
+    JOBS = Spec::new("jobs", Access::Queue, Keys::One("job"));
+    EVENTS = Spec::new("events", Access::Log, Keys::One("event"));
+}
+
+const MIB: usize = 1 << 20;
+
+fn content(options: &mut Options) {
+    options.set_write_buffer_size(16 * MIB);
+    options.set_bottommost_compression_type(DBCompressionType::Zstd);
+}
+
+fn inbox(options: &mut Options) {
+    options.set_write_buffer_size(16 * MIB);
+    options.set_max_write_buffer_number(4);
+}
+
+fn archive(options: &mut Options) {
+    options.set_compression_type(DBCompressionType::Zstd);
+}
+
+fn counts(options: &mut Options) {
+    options.set_merge_operator_associative("add", add);
+}
+
+fn item_counts(options: &mut Options) {
+    options.set_merge_operator_associative("add_item_counts", add_item_counts);
+    // A read adds up the steps since the last sum; this bounds how many there can be.
+    options.set_max_successive_merges(32);
 }
 
 /// The part of a write buffer that is set aside for a filter over its prefixes, from its first row on: eight bits for each
@@ -128,19 +196,15 @@ pub(super) fn descriptors(cache: &Cache, filters: Filters) -> Vec<ColumnFamilyDe
     ALL.iter()
         .map(|table| {
             let mut options = options(table, cache);
-            let filter = match *table {
-                INBOX => inbox.take(),
-                OUTBOX => outbox.take(),
-                TOPIC_CONTENT => topic.take(),
-                _ => None,
-            };
-            if let Some(factory) = filter {
-                options.set_compaction_filter_factory(factory);
+            for (of, filter) in [(INBOX, &mut inbox), (OUTBOX, &mut outbox), (TOPIC_CONTENT, &mut topic)] {
+                if let Some(factory) = filter.take_if(|_| *table == of) {
+                    options.set_compaction_filter_factory(factory);
+                }
             }
             if let Some(factory) = content.take_if(|_| *table == CONTENT) {
                 options.set_compaction_filter_factory(factory);
             }
-            ColumnFamilyDescriptor::new(*table, options)
+            ColumnFamilyDescriptor::new(table.name, options)
         })
         .chain([unused])
         .collect()
@@ -159,7 +223,7 @@ fn options(table: Table, cache: &Cache) -> Options {
     options.set_write_buffer_size(8 * MIB);
     // A table with a single row counts as one such piece towards the memory for all of them.
     options.set_arena_block_size(64 << 10);
-    match access(table) {
+    match table.access {
         Access::Point => {
             blocks.set_bloom_filter(10.0, false);
         }
@@ -180,29 +244,12 @@ fn options(table: Table, cache: &Cache) -> Options {
         }
         Access::Log => {}
     }
-    if matches!(access(table), Access::Scan | Access::PointAndScan) && table != INBOX {
+    if matches!(table.access, Access::Scan | Access::PointAndScan) && table != INBOX {
         // So that a list does not stay behind what was taken out of it. No walk of an inbox goes below its
         // floor, where most of its deletions are.
         options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
     }
-    match table {
-        INBOX => {
-            options.set_write_buffer_size(16 * MIB);
-            options.set_max_write_buffer_number(4);
-        }
-        CONTENT => {
-            options.set_write_buffer_size(16 * MIB);
-            options.set_bottommost_compression_type(DBCompressionType::Zstd);
-        }
-        OUTBOX_ARCHIVE | TOPIC_ARCHIVE => options.set_compression_type(DBCompressionType::Zstd),
-        COUNTS => options.set_merge_operator_associative("add", add),
-        ITEM_COUNTS => {
-            options.set_merge_operator_associative("add_item_counts", add_item_counts);
-            // A read adds up the steps since the last sum; this bounds how many there can be.
-            options.set_max_successive_merges(32);
-        }
-        _ => {}
-    }
+    (table.tune)(&mut options);
     options.set_block_based_table_factory(&blocks);
     options
 }

@@ -1,4 +1,4 @@
-//! Looking after the whole directory.
+//! The whole directory: users, durability, compaction, figures.
 
 use rocksdb::properties::{self, PropName};
 use rocksdb::{FlushOptions, ReadOptions};
@@ -47,7 +47,7 @@ impl Upkeep for Rocks {
             let on_disk = self.figure(table, properties::TOTAL_SST_FILES_SIZE)?;
             let in_memory = self.figure(table, properties::CUR_SIZE_ALL_MEM_TABLES)?;
             Ok(TableStats {
-                table,
+                table: table.name,
                 rows: self.figure(table, properties::ESTIMATE_NUM_KEYS)?,
                 bytes: on_disk + in_memory,
             })

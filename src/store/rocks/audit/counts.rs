@@ -59,7 +59,7 @@ impl Audit<'_> {
                 }
             }
             if done % LOOKS == 0 {
-                self.watch.looked_at(COUNTS, done);
+                self.watch.looked_at(COUNTS.name, done);
             }
         }
         Ok(())
@@ -144,7 +144,7 @@ impl Audit<'_> {
                 }
             }
             if done % LOOKS == 0 {
-                self.watch.looked_at(ITEM_COUNTS, done);
+                self.watch.looked_at(ITEM_COUNTS.name, done);
             }
         }
         Ok(())

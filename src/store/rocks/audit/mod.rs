@@ -13,7 +13,6 @@ mod follows;
 mod groups;
 mod names;
 mod reactions;
-mod records;
 mod topics;
 mod window;
 
@@ -21,10 +20,11 @@ use std::collections::BTreeMap;
 
 use rocksdb::{DBRawIterator, ReadOptions};
 
-use self::names::named;
-use super::tables::Table;
+use self::names::{named, one};
+use super::tables::{ALL, Table};
 use super::{Rocks, storage};
 use crate::error::Result;
+use crate::model::UserId;
 use crate::store::{Tier, Watch};
 
 /// Most rows looked at together.
@@ -122,7 +122,7 @@ impl<'a> Audit<'a> {
                 rows.status().map_err(storage)?;
                 visit(self, &batch)?;
                 done += batch.len() as u64;
-                self.watch.looked_at(table, done);
+                self.watch.looked_at(table.name, done);
                 batch.clear();
                 bytes = 0;
             }
@@ -149,11 +149,11 @@ impl<'a> Audit<'a> {
 
     /// Looks up what some rows of `from` want, and tells what is not so.
     fn look_up(&mut self, from: Table, way: Way, wanted: &[(&Row, Wanted)]) -> Result<()> {
-        let mut tables: BTreeMap<Table, Vec<&(&Row, Wanted)>> = BTreeMap::new();
+        let mut tables: BTreeMap<&str, (Table, Vec<&(&Row, Wanted)>)> = BTreeMap::new();
         for one in wanted {
-            tables.entry(one.1.table).or_default().push(one);
+            tables.entry(one.1.table.name).or_insert((one.1.table, Vec::new())).1.push(one);
         }
-        for (table, wanted) in tables {
+        for (table, wanted) in tables.into_values() {
             let present = self.store.get_many(table, wanted.iter().map(|(_, one)| one.key.as_slice()), Tier::Disk)?;
             for ((row, one), present) in wanted.into_iter().zip(present) {
                 let is_right =
@@ -167,6 +167,18 @@ impl<'a> Audit<'a> {
                     self.find(line);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Tables of which each row stands for itself: it must read.
+    fn records(&mut self) -> Result<()> {
+        let tables = ALL.iter().filter_map(|table| Some((*table, table.record?)));
+        for (table, reads) in tables {
+            self.mirror(table, Way::Back, |row| {
+                UserId::new(one(&row.key)?).ok()?;
+                reads(&row.value).then(Vec::new)
+            })?;
         }
         Ok(())
     }

@@ -3,10 +3,7 @@
 use std::fmt::Write;
 
 use super::super::keys::{self, Counter};
-use super::super::tables::{
-    COMMENTS, CONTENT, COUNTS, DELETED, EVENTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, ITEM_COUNTS, MARKERS, MUTES,
-    PROFILES, REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Table,
-};
+use super::super::tables::{Keys, Table};
 use crate::model::ReactionKind;
 
 /// Whose row it is, and which of theirs. A key that does not read is shown as bytes.
@@ -15,33 +12,29 @@ pub(super) fn named(table: Table, key: &[u8]) -> (String, String) {
 }
 
 fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
-    let single = |what: &str| one(key).map(|id| (format!("{what} {id}"), "it".to_owned()));
-    match table {
-        CONTENT | DELETED | ITEM_COUNTS => single("content"),
-        PROFILES | MARKERS => single("user"),
-        EVENTS => single("event"),
-        FOLLOWING | FOLLOWERS | MUTES | HIDDEN | HIDDEN_TO => {
+    let (whose, which) = match table.keys {
+        Keys::One(what) => (format!("{what} {}", one(key)?), "it".to_owned()),
+        Keys::Pair => {
             let (first, second) = pair(key)?;
-            Some((format!("user {first}"), format!("user {second}")))
+            (format!("user {first}"), format!("user {second}"))
         }
-        COUNTS => Some((format!("user {}", keys::number(key)?), counter(key)?.to_owned())),
-        TOPIC_IDS => Some((format!("topic {:?}", std::str::from_utf8(key).ok()?), "it".to_owned())),
-        REACTIONS => {
+        Keys::Counter => (format!("user {}", keys::number(key)?), counter(key)?.to_owned()),
+        Keys::Topic => (format!("topic {:?}", std::str::from_utf8(key).ok()?), "it".to_owned()),
+        Keys::Reaction => {
             let ((kind, content), user) = pair(key).map(|(first, user)| (reaction(first), user))?;
-            Some((format!("content {content}"), format!("{kind} of user {user}")))
+            (format!("content {content}"), format!("{kind} of user {user}"))
         }
-        _ => {
+        Keys::Row(what) => {
             let (partition, at, id) = keys::split_row(key)?;
-            let ((kind, own), place) = (reaction(partition), format!("{at}-{id}"));
-            Some(match table {
-                REACTIONS_BY_TIME => (format!("content {own}"), format!("{kind} {place}")),
-                REACTIONS_BY_USER => (format!("user {own}"), format!("{kind} {place}")),
-                COMMENTS => (format!("content {partition}"), place),
-                TOPIC_CONTENT | TOPIC_ARCHIVE => (format!("topic {partition}"), place),
-                _ => (format!("user {partition}"), place),
-            })
+            (format!("{what} {partition}"), format!("{at}-{id}"))
         }
-    }
+        Keys::ReactionRow(what) => {
+            let (partition, at, id) = keys::split_row(key)?;
+            let (kind, own) = reaction(partition);
+            (format!("{what} {own}"), format!("{kind} {at}-{id}"))
+        }
+    };
+    Some((whose, which))
 }
 
 /// The id of a key that is one.
@@ -91,7 +84,10 @@ fn hex(key: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tables::OUTBOX;
+    use super::super::super::tables::{
+        CONTENT, COUNTS, FOLLOWERS, OUTBOX, PROFILES, REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_ARCHIVE,
+        TOPIC_CONTENT, TOPIC_IDS,
+    };
     use super::*;
 
     #[test]
