@@ -338,12 +338,6 @@ fn the_log_says_when_a_server_has_stopped() {
 }
 
 #[test]
-fn other_addresses_than_loopback_need_insecure() {
-    let place = Place::new();
-    place.run(&["serve", "--listen", "0.0.0.0:0"]).failed("--insecure");
-}
-
-#[test]
 fn a_port_alone_is_no_address() {
     let place = Place::new();
     let ran = place.run(&["serve", "--listen", ":8080"]);

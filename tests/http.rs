@@ -6,12 +6,8 @@
 mod admin;
 #[path = "http/ahead.rs"]
 mod ahead;
-#[path = "http/barriers.rs"]
-mod barriers;
 #[path = "http/clock.rs"]
 mod clock;
-#[path = "http/comments.rs"]
-mod comments;
 #[path = "http/content.rs"]
 mod content;
 #[path = "http/cuts.rs"]
@@ -20,8 +16,6 @@ mod cuts;
 mod docs;
 #[path = "http/events.rs"]
 mod events;
-#[path = "http/full.rs"]
-mod full;
 #[path = "http/listener.rs"]
 mod listener;
 #[path = "http/lists.rs"]
@@ -38,12 +32,6 @@ mod presence;
 mod races;
 #[path = "http/raw.rs"]
 mod raw;
-#[path = "http/reactions.rs"]
-mod reactions;
-#[path = "http/relations.rs"]
-mod relations;
-#[path = "http/restore.rs"]
-mod restore;
 #[path = "http/resume.rs"]
 mod resume;
 #[path = "http/running.rs"]

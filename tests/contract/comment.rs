@@ -21,6 +21,14 @@ fn a_comment_is_content_that_is_in_no_timeline_unless_asked_for() {
         let again = town.server.call("POST", &format!("/v1/content/{on}/comments"), draft.to_string());
         let id = draft["content_id"].as_u64().unwrap();
         assert_eq!(again.expect(200), town.model.alone(id));
+        // The same by the call for all content.
+        let mut whole = draft.clone();
+        whole["kind"] = json!("comment");
+        whole["ref_id"] = json!(on);
+        whole["broadcast"] = town.model.alone(id)["broadcast"].clone();
+        assert_eq!(town.server.call("POST", "/v1/content", whole.to_string()).expect(200), town.model.alone(id));
+        let elsewhere = town.server.call("POST", "/v1/content/10/comments", draft.to_string());
+        elsewhere.problem("another subject", 409, "content_exists");
         let other = draft.to_string().replace("uiet", "uite").replace("loud", "aloud").replace("of a", "of one");
         let reply = town.server.call("POST", &format!("/v1/content/{on}/comments"), other);
         reply.problem("another body", 409, "content_exists");

@@ -7,6 +7,8 @@ use super::town::Town;
 #[test]
 fn follows_and_unfollows_are_one_change() {
     let mut town = Town::new();
+    town.mute(1, 2);
+    town.hide(1, 99);
     let body = json!({"follow": [5, "6", 2], "unfollow": [3, 99]}).to_string();
     for round in ["first", "again"] {
         let found = town.server.call("POST", "/v1/users/1/following/batch", &body).expect(200);

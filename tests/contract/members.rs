@@ -26,6 +26,9 @@ fn a_viewer_sees_its_relation_to_each() {
             }
         }
     }
+    let page = town.server.call("GET", "/v1/users/2/followers?viewer=1&limit=2&before=90-1", "");
+    let links = "<?limit=2&viewer=1&before=60-3>; rel=\"next\", <?limit=2&viewer=1&after=80-6>; rel=\"prev\"";
+    assert_eq!(page.header("link"), Some(links));
     let found = town.server.get("/v1/users/2/followers?viewer=1");
     assert_eq!(
         found["items"],

@@ -21,6 +21,10 @@ fn a_batch_is_in_every_list_as_if_published_one_by_one() {
     let wanted: Vec<Value> = [40, 41, 42].iter().map(|id| town.model.alone(*id)).collect();
     assert_eq!(again, json!({ "items": wanted }));
     town.check("the same batch again");
+    let first = json!({"content_id": 43, "author_id": 2, "published_at": 118});
+    let partly = json!({ "items": [three()[0], first] }).to_string();
+    let partly = town.server.call("POST", "/v1/content/batch", partly).expect(201);
+    assert_eq!(crate::server::ids(&partly), [40, 43], "one of them new");
 }
 
 #[test]

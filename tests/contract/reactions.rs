@@ -31,15 +31,31 @@ fn there_are_two_kinds_and_only_of_what_is_there() {
     for method in ["PUT", "DELETE"] {
         for kind in ["likes", "Like", "love", "%20like", "1"] {
             let reply = town.server.call(method, &format!("/v1/content/10/reactions/{kind}/1"), "");
-            assert!(matches!(reply.status, 400 | 404), "{method} {kind}: {reply:?}");
-            assert_eq!(reply.header("content-type"), Some("application/problem+json"));
+            reply.problem(kind, 400, "invalid_kind");
         }
         town.server.call(method, "/v1/content/99/reactions/like/1", "").problem("no item", 404, "content_not_found");
     }
     for list in ["/v1/content/10/reactions/love", "/v1/users/1/reactions/love"] {
-        let reply = town.server.call("GET", list, "");
-        assert!(matches!(reply.status, 400 | 404), "{list}: {reply:?}");
+        town.server.call("GET", list, "").problem(list, 400, "invalid_kind");
     }
     town.server.call("GET", "/v1/content/99/reactions/like", "").problem("no item", 404, "content_not_found");
     town.check("nothing");
+}
+
+#[test]
+fn a_reaction_keeps_the_time_it_came_with() {
+    let town = Town::new();
+    let path = "/v1/content/11/reactions/like/1";
+    for (method, body, since) in [
+        ("DELETE", "", None),
+        ("PUT", r#"{"since":50}"#, Some(50)),
+        ("PUT", r#"{"since":60}"#, Some(50)),
+        ("PUT", "", Some(50)),
+        ("DELETE", "", None),
+        ("PUT", r#"{"since":70}"#, Some(70)),
+    ] {
+        let state = town.server.call(method, path, body).expect(200);
+        assert_eq!((state["active"] == true, state["since"].as_u64()), (since.is_some(), since), "{method} {body}");
+        assert_eq!(state["counts"]["likes"], u64::from(since.is_some()), "{method} {body}");
+    }
 }

@@ -31,7 +31,10 @@ fn many_come_in_the_order_asked_for_without_the_missing() {
         "a card, and no more of the profile"
     );
     assert_eq!(found["items"][2]["author"], json!({"user_id": "3", "nickname": "Bob", "avatar": null}));
-    let short = town.server.get("/v1/content?ids=20,12,10&view=ids");
+    let hundred: Vec<String> = (10..110).map(|id| id.to_string()).collect();
+    let found = town.server.get(&format!("/v1/content?ids={}", hundred.join(",")));
+    assert_eq!(crate::server::ids(&found), [10, 11, 13, 20, 21, 30]);
+    let short = town.server.get("/v1/content?ids=20%2C12,10&view=ids");
     assert_eq!(
         short["items"],
         json!([{"content_id": "20", "author_id": "3", "published_at": 130},

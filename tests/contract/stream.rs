@@ -5,7 +5,6 @@ use serde_json::json;
 use super::listener::{Listener, Sent};
 use super::model::content_cursor;
 use super::town::Town;
-use crate::server::PATIENCE;
 
 /// The next event on the stream of user 1, which must be this one, with the item's state if it is still there.
 #[track_caller]
@@ -132,49 +131,4 @@ fn every_item_of_the_timeline_is_a_place_also_after_a_restart() {
         listener.is_quiet();
     }
     town.check("after a crash");
-}
-
-#[test]
-fn who_missed_too_much_is_told_to_begin_anew() {
-    let town = Town::empty(&[]);
-    town.server.follow(1, 2, 1);
-    for first in [1_u64, 1001] {
-        let items: Vec<_> =
-            (first..first + 1000).map(|n| json!({"author_id": 2, "content_id": n, "published_at": n})).collect();
-        town.server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
-    }
-    let mut listener = Listener::open(&town.server, 1, Some("999-999"));
-    assert_eq!(listener.event().event, "reset");
-    town.server.publish(5000, 2, 5000);
-    assert_eq!(listener.content(), 5000);
-    // 1001 items, with the one published since.
-    let mut listener = Listener::open(&town.server, 1, Some("1000-1000"));
-    assert_eq!(listener.event().event, "reset");
-    listener.is_quiet();
-    let mut listener = Listener::open(&town.server, 1, Some("1001-1001"));
-    for id in (1002..=2000).chain([5000]) {
-        assert_eq!(listener.content(), id);
-    }
-    listener.is_quiet();
-}
-
-#[test]
-fn silence_is_broken_by_comments() {
-    let town = Town::empty(&[("TIDELINE__PRESENCE__HEARTBEAT", "100ms")]);
-    let mut listener = Listener::open(&town.server, 1, None);
-    let mut comments = 0;
-    while comments < 3 {
-        let block = listener.block(PATIENCE).unwrap();
-        assert_eq!(block.event, "", "{block:?}");
-        comments += block.comments;
-    }
-}
-
-#[test]
-fn what_is_no_cursor_is_no_last_event() {
-    let town = Town::empty(&[]);
-    for bad in ["1", "x-1", "1-0", "-", "01-1", "9223372036854775808-1"] {
-        let reply = town.server.call_as("GET", "/v1/users/1/stream", "", &[("last-event-id", bad)]);
-        reply.problem(bad, 400, "invalid_header");
-    }
 }

@@ -11,41 +11,6 @@ fn mark(server: &Server, cursor: &str) -> Value {
     server.call("PUT", MARKER, json!({ "cursor": cursor }).to_string()).expect(200)
 }
 
-fn unread(server: &Server) -> u64 {
-    let unread = server.get(UNREAD);
-    assert_eq!(unread["capped"], false, "{unread}");
-    assert_eq!(unread.as_object().unwrap().len(), 2);
-    unread["count"].as_u64().unwrap()
-}
-
-#[test]
-fn a_marker_moves_forward_and_what_is_newer_is_unread() {
-    let server = Server::start();
-    server.follow(1, 2, 1);
-    for id in 1..=5 {
-        server.publish(id, 2, 100);
-    }
-    server.publish(6, 3, 200);
-    assert_eq!(server.get(MARKER), json!({"cursor": null}));
-    assert_eq!(unread(&server), 5, "all, without a marker");
-    assert_eq!(mark(&server, "100-3"), json!({"cursor": "100-3"}));
-    assert_eq!(unread(&server), 2);
-    assert_eq!(mark(&server, "100-2"), json!({"cursor": "100-3"}), "not back");
-    assert_eq!((server.get(MARKER), unread(&server)), (json!({"cursor": "100-3"}), 2));
-    // Whatever changes the timeline changes the count.
-    server.follow(1, 3, 1);
-    assert_eq!(unread(&server), 3);
-    server.call("DELETE", "/v1/content/5", "");
-    assert_eq!(unread(&server), 2);
-    server.publish(7, 2, 50);
-    assert_eq!(unread(&server), 2, "published at an older time");
-    server.call("DELETE", "/v1/users/1/following/2", "").expect(200);
-    assert_eq!(unread(&server), 1);
-    assert_eq!(mark(&server, "1600000000000-9223372036854775807")["cursor"], server.get(MARKER)["cursor"]);
-    assert_eq!(unread(&server), 0);
-    assert_eq!(server.get("/v1/users/2/marker"), json!({"cursor": null}), "another user's");
-}
-
 #[test]
 fn it_is_counted_up_to_a_thousand_below_the_inbox_limit_too() {
     let server = Server::with(&[("TIDELINE__TIMELINE__INBOX_LIMIT", "10")]);
@@ -77,11 +42,4 @@ fn a_count_is_a_sign_of_life() {
     server.call("PUT", "/v1/users/3/marker", r#"{"cursor":"1-1"}"#).expect(200);
     server.settle();
     assert!((server.figure(r#"tideline_jobs_done_total{kind="rebuild"}"#) - 1.0).abs() < 0.5, "only that");
-}
-
-#[test]
-fn a_marker_is_there_after_a_restart() {
-    let server = Server::start();
-    mark(&server, "7-7");
-    assert_eq!(server.restart("KILL", &[]).get(MARKER), json!({"cursor": "7-7"}));
 }

@@ -30,19 +30,6 @@ fn a_heartbeat_keeps_a_user_online_for_a_while() {
 }
 
 #[test]
-fn an_open_stream_is_as_good_as_a_heartbeat() {
-    let server = Server::start();
-    let listener = Listener::open(&server, 1, None);
-    assert_eq!(server.figure(ONLINE), 1.0);
-    set(&server, 1, true);
-    assert_eq!(server.figure(ONLINE), 1.0);
-    let state = set(&server, 1, false);
-    assert_eq!(state, serde_json::json!({"user_id": "1", "online": true}), "the stream is open still");
-    drop(listener);
-    wait_until("a stream that does not end", || server.figure(ONLINE) <= 0.0);
-}
-
-#[test]
 fn a_client_that_closes_its_end_is_gone_at_once() {
     // No comment would tell it in this time.
     let server =
@@ -72,17 +59,4 @@ fn presence_counts_as_activity() {
         |user: u64| server.get(&format!("/v1/admin/users/{user}/timeline/explain?content_id=1"))["in_inbox"] == true;
     assert_eq!([1, 2, 3, 4].map(in_inbox), [true, true, false, false]);
     drop(listener);
-}
-
-#[test]
-fn other_bodies_are_refused() {
-    let server = Server::start();
-    let path = "/v1/users/1/presence";
-    for bad in ["", "{}", "[]", r#"{"online":1}"#, r#"{"online":null}"#, r#"{"online":true,"x":1}"#, "true"] {
-        server.call("PUT", path, bad).problem(bad, 400, "invalid_body");
-    }
-    server.call("PUT", "/v1/users/x/presence", r#"{"online":true}"#).problem("an id", 400, "invalid_id");
-    server.call("PUT", "/v1/users/1/presence?a=1", r#"{"online":true}"#).problem("a", 400, "invalid_parameter");
-    server.call("DELETE", path, "").problem("a method", 405, "method_not_allowed");
-    assert_eq!(server.figure(ONLINE), 0.0);
 }

@@ -60,22 +60,6 @@ fn other_than_loopback_addresses_need_a_word() {
     }
 }
 
-#[test]
-fn an_address_in_use_is_named() {
-    let server = Server::start();
-    let listen = server.address.to_string();
-    let said = refusal(&TempDir::new().unwrap(), &listen);
-    assert!(said.contains(&listen), "{said}");
-}
-
-#[test]
-fn a_data_directory_in_use_is_named() {
-    let server = Server::start();
-    let said = refusal(server.data(), "127.0.0.1:0");
-    assert!(said.contains(server.data().path().to_str().unwrap()), "{said}");
-    assert_eq!(server.get("/readyz")["status"], "ready");
-}
-
 /// What a small answer from memory takes must not wait for its turn among the hundreds of threads that make changes and
 /// read from the disk.
 #[cfg(target_os = "linux")]

@@ -15,41 +15,6 @@ fn escaped(topic: &str) -> String {
 }
 
 #[test]
-fn a_topic_lists_its_items_newest_first() {
-    let server = Server::start();
-    for id in 1..=5 {
-        publish(&server, id, 100 + id / 2, &["rust", "all"]);
-    }
-    publish(&server, 6, 90, &["all"]);
-    let body = json!({"content_id": 7, "author_id": 9, "published_at": 95, "topics": ["rust"], "broadcast": false});
-    server.call("POST", "/v1/content", body.to_string()).expect(201);
-    assert_eq!(server.ids("/v1/topics/rust/content"), [5, 4, 3, 2, 1, 7]);
-    assert_eq!(server.ids("/v1/topics/all/content"), [5, 4, 3, 2, 1, 6]);
-    let list = "/v1/topics/rust/content?limit=2";
-    let first = server.call("GET", list, "");
-    assert_eq!(
-        first.header("link"),
-        Some("<?limit=2&before=102-4>; rel=\"next\", <?limit=2&after=102-5>; rel=\"prev\"")
-    );
-    let first = first.expect(200);
-    assert_eq!((ids(&first), &first["next"], &first["prev"]), (vec![5, 4], &json!("102-4"), &json!("102-5")));
-    assert_eq!(first["items"][0]["topics"], json!(["rust", "all"]));
-    assert_eq!(first["items"][0]["author"]["user_id"], "3");
-    assert_eq!(server.ids("/v1/topics/rust/content?limit=2&before=102-4"), [3, 2]);
-    let up = server.get("/v1/topics/rust/content?limit=2&after=95-7");
-    assert_eq!((ids(&up), &up["next"]), (vec![2, 1], &json!("100-1")));
-    let short = server.get("/v1/topics/rust/content?view=ids&before=100-1");
-    assert_eq!(
-        short,
-        json!({"items": [{"content_id": "7", "author_id": "9", "published_at": 95}], "next": null, "prev": "95-7"})
-    );
-    server.call("DELETE", "/v1/content/4", "");
-    assert_eq!(server.ids("/v1/topics/rust/content"), [5, 3, 2, 1, 7]);
-    let nothing = server.call("GET", "/v1/topics/unknown/content", "");
-    assert_eq!(nothing.expect(200), json!({"items": [], "next": null, "prev": null}));
-}
-
-#[test]
 fn any_characters_name_a_topic() {
     let server = Server::start();
     let topics = [

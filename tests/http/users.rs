@@ -1,49 +1,8 @@
-//! Profiles and the counts that come with them.
+//! Profiles as they were written, and what a read leaves behind.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::server::Server;
-
-fn profile(user: u64, fields: &Value, counts: [u64; 4]) -> Value {
-    let [following, followers, friends, content] = counts;
-    json!({
-        "user_id": user.to_string(),
-        "nickname": fields["nickname"],
-        "avatar": fields["avatar"],
-        "extra": fields["extra"],
-        "counts": {"following": following, "followers": followers, "friends": friends, "content": content},
-    })
-}
-
-#[test]
-fn any_id_is_a_user_with_an_empty_profile() {
-    let server = Server::start();
-    for user in [1, 5, (1 << 63) - 1] {
-        let reply = server.get(&format!("/v1/users/{user}"));
-        assert_eq!(reply, profile(user, &json!({}), [0; 4]));
-        let keys: Vec<&String> = reply.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["avatar", "counts", "extra", "nickname", "user_id"]);
-    }
-}
-
-#[test]
-fn a_profile_is_put_whole_and_again_and_again() {
-    let server = Server::start();
-    let full =
-        json!({"nickname": "Ann é", "avatar": "https://example.org/a.png", "extra": {"b": 1, "a": [true, null]}});
-    for _ in 0..2 {
-        let answer = server.call("PUT", "/v1/users/1", full.to_string()).expect(200);
-        assert_eq!(answer, profile(1, &full, [0; 4]));
-        assert_eq!(server.get("/v1/users/1"), answer);
-    }
-    // What is left out is gone, and so is what is null.
-    let short = json!({"avatar": "b.png"});
-    assert_eq!(server.call("PUT", "/v1/users/1", short.to_string()).expect(200), profile(1, &short, [0; 4]));
-    assert_eq!(server.get("/v1/users/1"), profile(1, &short, [0; 4]));
-    let nulls = json!({"nickname": null, "avatar": null, "extra": null});
-    assert_eq!(server.call("PUT", "/v1/users/1", nulls.to_string()).expect(200), profile(1, &json!({}), [0; 4]));
-    assert_eq!(server.call("PUT", "/v1/users/1", "{}").expect(200), server.get("/v1/users/1"));
-}
 
 #[test]
 fn extra_comes_back_as_it_was_written_also_after_a_restart() {
@@ -69,37 +28,6 @@ fn lengths_are_limited_in_characters() {
         }
         assert_eq!(server.get("/v1/users/1")[field], "é", "nothing has changed");
     }
-}
-
-#[test]
-fn counts_follow_every_change_at_once() {
-    let server = Server::start();
-    let counts = |user: u64| {
-        let counts = server.get(&format!("/v1/users/{user}"))["counts"].take();
-        ["following", "followers", "friends", "content"].map(|name| counts[name].as_u64().unwrap())
-    };
-    server.follow(1, 2, 10);
-    server.follow(1, 3, 10);
-    assert_eq!((counts(1), counts(2)), ([2, 0, 0, 0], [0, 1, 0, 0]));
-    server.follow(2, 1, 20);
-    assert_eq!((counts(1), counts(2)), ([2, 1, 1, 0], [1, 1, 1, 0]));
-    // A repeat counts nothing.
-    server.follow(2, 1, 30);
-    server.publish(10, 1, 100);
-    server.publish(11, 1, 110);
-    let repeated = r#"{"content_id":11,"author_id":1,"published_at":110,"text":"item 11"}"#;
-    server.call("POST", "/v1/content", repeated).expect(200);
-    server.call("POST", "/v1/content", r#"{"content_id":12,"author_id":1,"broadcast":false}"#).expect(201);
-    assert_eq!(counts(1), [2, 1, 1, 2], "an item that is not broadcast is not on the own page");
-    assert_eq!(server.ids("/v1/users/1/content"), [11, 10]);
-    server.call("DELETE", "/v1/content/10", "");
-    server.call("DELETE", "/v1/content/12", "");
-    assert_eq!(counts(1), [2, 1, 1, 1]);
-    server.call("DELETE", "/v1/users/1/following/2", "").expect(200);
-    assert_eq!((counts(1), counts(2)), ([1, 1, 0, 1], [1, 0, 0, 0]));
-    let answer = server.call("PUT", "/v1/users/1", r#"{"nickname":"Ann"}"#).expect(200);
-    assert_eq!(answer, profile(1, &json!({"nickname": "Ann"}), [1, 1, 0, 1]));
-    assert_eq!(server.restart("KILL", &[]).get("/v1/users/1"), answer);
 }
 
 #[test]
