@@ -12,10 +12,10 @@ import os
 import re
 import subprocess
 import sys
-import urllib.request
 import venv
 from pathlib import Path
 
+from support.client import Client, Unexpected
 from support.server import Tideline, Workspace
 
 SCHEMATHESIS = "schemathesis==4.32.5"
@@ -56,32 +56,31 @@ def install(directory: Path) -> Path:
     return program
 
 
-def call(base: str, method: str, path: str, body: object = None) -> str:
-    data = None if body is None else json.dumps(body).encode()
-    headers = {} if body is None else {"content-type": "application/json"}
-    request = urllib.request.Request(base + path, data=data, headers=headers, method=method)
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return answer.read().decode()
+def expect(client: Client, method: str, path: str, body: object) -> None:
+    answer = client.call(method, path, body)
+    if answer.status >= 300:
+        raise Unexpected(f"{method} {path}: {answer}")
 
 
-def seed(base: str) -> None:
+def seed(client: Client) -> None:
     """Some users and items, so that the examples of the document find what they name."""
     for target in (200, 211, 222):
-        call(base, "PUT", f"/v1/users/111/following/{target}", {"since": 1689000000000})
-    call(base, "PUT", "/v1/users/200/following/111", {})
+        expect(client, "PUT", f"/v1/users/111/following/{target}", {"since": 1689000000000})
+    expect(client, "PUT", "/v1/users/200/following/111", {})
     items = [
         {"author_id": author, "content_id": 32850 + n, "published_at": 1689089522000 + n, "text": f"Tide {n}"}
         for n, author in enumerate([200, 211, 222] * 50)
     ]
-    call(base, "POST", "/v1/content/batch", {"items": items})
+    expect(client, "POST", "/v1/content/batch", {"items": items})
 
 
-def answered(base: str) -> dict[str, int]:
+def answered(client: Client) -> dict[str, int]:
     """How many requests the server has answered, by class of status."""
     counts: dict[str, int] = {}
-    for line in call(base, "GET", "/metrics").splitlines():
-        if found := re.match(r'tideline_http_requests_total\{.*status="(\w+)"\} (\d+)', line):
-            counts[found[1]] = counts.get(found[1], 0) + int(found[2])
+    for name, value in client.figures().items():
+        if found := re.match(r'tideline_http_requests_total\{.*status="(\w+)"\}', name):
+            counts[found[1]] = counts.get(found[1], 0) + int(value)
+    client.close()  # a round lasts longer than the server keeps an idle connection
     return counts
 
 
@@ -90,10 +89,10 @@ IN_FULL = ["content_id", "author_id", "published_at", "kind", "media", "topics",
 LARGEST_ID = 2**63 - 1
 
 
-def strict(base: str, file: Path) -> None:
+def strict(client: Client, file: Path) -> None:
     """The document with all that it says in words as schemas. Clients that are generated from it are small because
     those are left out; the server is held against all of it."""
-    document = json.loads(call(base, "GET", "/openapi.json"))
+    document = client.get("/openapi.json")
     schemas = document["components"]["schemas"]
     # A field that is in an answer and not in the document is to be found.
     for schema in schemas.values():
@@ -200,15 +199,16 @@ def main() -> int:
         tideline = Tideline(args.binary, directory, {"timeline.inbox_limit": "300"})
         tideline.start()
         base = "http://{}:{}".format(*tideline.address)
+        client = Client(tideline.address)
         try:
-            seed(base)
-            strict(base, directory / "openapi.json")
+            seed(client)
+            strict(client, directory / "openapi.json")
             rounds, good = 0, True
-            while good and sum(answered(base).values()) < args.requests:
+            while good and sum(answered(client).values()) < args.requests:
                 print(f"round {rounds + 1}, seed {args.seed + rounds}", flush=True)
                 good = run(args, program, base, directory, args.seed + rounds)
                 rounds += 1
-            counts = answered(base)
+            counts = answered(client)
             tideline.stop()
         finally:
             tideline.kill()

@@ -148,14 +148,6 @@ def work(load: Load) -> Done:
     return done
 
 
-def figure(client: Client, name: str) -> int:
-    """One figure of the server's."""
-    wire = Wire(client.address)
-    found = re.search(rf"^{name} (\S+)$", wire.call("GET", "/metrics")[1].decode(), re.M)
-    assert found, name
-    return int(float(found[1]))
-
-
 def scroll(client: Client, path: str, name: str) -> list[tuple[int, int]]:
     """A whole list: ids and `since`, or 0 for content."""
     found, before = [], ""
@@ -274,7 +266,7 @@ def main() -> None:
                 print(f"after kill -9: {len(states):,} reactions, {len(wrong)} differences", flush=True)
                 done = load(given, tideline, states, given.changes, given.seed + 1, None)
                 wrong += done.wrong
-            changes, writes = figure(client, "tideline_reactions_total"), figure(client, "tideline_reaction_writes_total")
+            changes, writes = int(client.figures()["tideline_reactions_total"]), int(client.figures()["tideline_reaction_writes_total"])
             states = {pair: since for pair, since in done.states.items() if since is not None}
             wrong += compare(client, states, given.items, given.connections * given.users)
             print(f"{changes:,} changes in {writes:,} writes, {changes / writes:.2f} a write; {len(states):,} reactions stand", flush=True)

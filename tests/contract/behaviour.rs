@@ -93,17 +93,6 @@ fn who_is_away_gets_no_pushes_and_everything_on_return() {
     assert!(in_inbox(&server, 1, 12), "and active again");
 }
 
-#[test]
-fn an_inbox_of_nobody_is_dropped_until_the_user_returns() {
-    let server = Server::with(&[("TIDELINE__TIMELINE__EVICT_AFTER", "200ms")]);
-    server.follow(1, 2, 1);
-    server.publish(10, 2, 10);
-    server.settle();
-    wait_until("the inbox is never dropped", || !in_inbox(&server, 1, 10));
-    assert_eq!(server.ids("/v1/users/1/timeline"), [10]);
-    assert_eq!(server.get("/v1/admin/users/1/timeline/verify")["exact"], true);
-}
-
 const FOLLOWERS: u64 = 30_000;
 const AUTHOR: u64 = 1_000_000;
 const CHUNKS: &str = "tideline_fan_out_chunks_total";

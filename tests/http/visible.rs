@@ -91,4 +91,5 @@ fn an_inbox_that_was_dropped_is_missed_by_nobody() {
     assert_eq!(server.ids("/v1/users/1/timeline"), [2, 1]);
     server.settle();
     assert_eq!(server.ids("/v1/users/1/timeline"), [2, 1]);
+    assert_eq!(server.get("/v1/admin/users/1/timeline/verify")["exact"], true);
 }

@@ -50,6 +50,11 @@ class Client:
         self.connection: http.client.HTTPConnection | None = None
 
     def call(self, method: str, path: str, body: object = None) -> Answer:
+        """One request; of its answer the JSON."""
+        status, raw = self.exchange(method, path, body)
+        return Answer(status, json.loads(raw) if raw else None)
+
+    def exchange(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
         """One request. A full queue (503) is waited for. A lost connection is the caller's business:
         whether the request was carried out is then unknown."""
         payload = None if body is None else json.dumps(body)
@@ -68,7 +73,7 @@ class Client:
             if self.observe:
                 self.observe(time.monotonic() - begin)
             if response.status != 503:
-                return Answer(response.status, json.loads(raw) if raw else None)
+                return response.status, raw
             time.sleep(min(float(response.headers["Retry-After"] or 1), 1.0))
         raise Unexpected(f"{method} {path}: still 503 after 100 tries")
 
@@ -78,6 +83,14 @@ class Client:
         if answer.status != 200:
             raise Unexpected(f"GET {path}: {answer.status} {answer.body}")
         return answer.body
+
+    def figures(self) -> dict[str, float]:
+        """All of `/metrics`, by names with their labels."""
+        status, text = self.exchange("GET", "/metrics")
+        if status != 200:
+            raise Unexpected(f"GET /metrics: {status}")
+        rows = (line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, value in rows}
 
     def page(self, path: str, **query: object) -> Page:
         """One page of a content list, ids only."""
