@@ -1,5 +1,5 @@
-//! What the answers must be: a list of content, a set of follows, and the function of section 2 of
-//! the contract over them. Nothing here is fast or clever.
+//! What the answers must be: a list of content, a set of follows, and over them the function that defines a timeline.
+//! Nothing here is fast or clever.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::collections::BTreeMap;
