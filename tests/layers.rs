@@ -34,7 +34,7 @@ const CRATES: [(&str, &str); 11] = [
     ("bincode", "store/rocks/values.rs"),
     ("quick_cache", "cache.rs"),
     ("russe", "http/events.rs"),
-    ("prometheus_client", "http/metrics"),
+    ("prometheus_client", "http/metrics http/requests.rs"),
     ("utoipa", "http/"),
     ("zip", "http/docs.rs"),
     ("socket2", "http/connections.rs"),

@@ -6,7 +6,6 @@ use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group};
-use super::metrics::metrics;
 use super::openapi::parameters::{number, optional, required};
 use super::openapi::schemas::{id_pattern, text};
 use super::pools::Wants;
@@ -22,7 +21,7 @@ const DEFAULT_DEPTH: usize = 1000;
 /// How many it compares at most.
 const MAX_DEPTH: usize = 100_000;
 
-/// The calls of this file, and that of the figures.
+/// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let stats_of_now = json!({
         "version": "0.1.0",
@@ -50,10 +49,6 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .refuses(&[Code::Stopping, Code::StorageStopped])
             .always()
             .of_any_host()
-            .never_waits(),
-        get("/metrics", metrics, "getMetrics", "Figures for Prometheus")
-            .answers_text("Its text format", "text/plain", "tideline_pending_items 0\n")
-            .always()
             .never_waits(),
         get("/v1/admin/stats", stats, "getStats", "The main figures")
             .answers::<Stats<'_>>(200, "Under the names of `/metrics`, without the prefix", stats_of_now)

@@ -11,13 +11,14 @@ use std::sync::atomic::Ordering;
 use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
 use prometheus_client::metrics::MetricType::{Counter, Gauge, Histogram};
 use prometheus_client::registry::Registry;
 
 use self::page::Page;
 use super::api::Api;
 use super::call::{Answer, Call};
+use super::endpoint::{Endpoint, get, group};
 use super::problem::Problem;
 use super::requests::CLASSES;
 use super::sample::Sample;
@@ -27,8 +28,17 @@ use crate::model::Fill;
 /// The text format as every version of Prometheus reads it.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// The call of this file.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let call = get("/metrics", metrics, "getMetrics", "Figures for Prometheus")
+        .answers_text("Its text format", "text/plain", "tideline_pending_items 0\n")
+        .always()
+        .never_waits();
+    group("operations", [call])
+}
+
 /// `GET /metrics`
-pub(super) async fn metrics(call: Call) -> Answer {
+async fn metrics(call: Call) -> Answer {
     call.no_query()?;
     let sample = call.api.sample().await;
     let mut registry = Registry::default();
@@ -48,7 +58,7 @@ struct Scrape {
 impl Collector for Scrape {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut page = Page(encoder);
-        page.each(Gauge, "tideline_build_info", "The version that runs.", "version", [(env!("CARGO_PKG_VERSION"), 1)])?;
+        page.each("tideline_build_info", "The version that runs.", "version", [(env!("CARGO_PKG_VERSION"), 1)])?;
         self.jobs(&mut page)?;
         self.reactions(&mut page)?;
         self.workers(&mut page)?;
@@ -69,39 +79,34 @@ impl Scrape {
         let (waiting, done) = (usage.waiting, usage.done);
         let kinds = |of: [u64; 3]| ["fan_out", "settle", "rebuild"].into_iter().zip(of);
         page.each(
-            Gauge,
             "tideline_jobs",
             "Jobs under way or waiting.",
             "kind",
             kinds([waiting.fan_out, waiting.settle, waiting.rebuild]),
         )?;
         page.fill(
-            ["tideline_job_places", "tideline_job_places_limit"],
+            "tideline_job_places",
             ["Places for jobs that are taken, also by requests under way.", "Places for jobs."],
             usage.places,
         )?;
         page.each(
-            Counter,
             "tideline_jobs_done_total",
             "Jobs that ended.",
             "kind",
             kinds([done.fan_out, done.settle, done.rebuild]),
         )?;
         page.one(
-            Counter,
             "tideline_jobs_coalesced_total",
             "Settles that a newer one of the same pair made needless.",
             usage.coalesced,
         )?;
         page.one(
-            Counter,
             "tideline_rebuilds_put_off_total",
             "Times a rebuild was left for later for want of room.",
             usage.put_off,
         )?;
-        page.one(Gauge, "tideline_pending_items", "Items whose fan-out is not done.", usage.pending_items)?;
+        page.one("tideline_pending_items", "Items whose fan-out is not done.", usage.pending_items)?;
         page.one(
-            Gauge,
             "tideline_unsettled_pairs",
             "Pairs of user and author whose inbox rows may not agree with the relation yet.",
             usage.unsettled_pairs,
@@ -111,51 +116,46 @@ impl Scrape {
     fn reactions(&self, page: &mut Page<'_>) -> fmt::Result {
         let usage = self.api.feed().reaction_lanes();
         page.fill(
-            ["tideline_reactions_waiting", "tideline_reactions_waiting_limit"],
+            "tideline_reactions_waiting",
             ["Changes of reactions that wait or are being written.", "Most changes of reactions that may wait."],
             usage.waiting,
         )?;
-        page.one(Counter, "tideline_reactions_total", "Changes of reactions that were answered.", usage.changes)?;
-        page.one(Counter, "tideline_reaction_writes_total", "Writes that they were put together into.", usage.writes)
+        page.one("tideline_reactions_total", "Changes of reactions that were answered.", usage.changes)?;
+        page.one("tideline_reaction_writes_total", "Writes that they were put together into.", usage.writes)
     }
 
     fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
         let usage = self.api.workers.usage();
-        page.one(Counter, "tideline_deliveries_total", "Entries that fan-outs wrote into inboxes.", usage.deliveries)?;
-        page.one(Counter, "tideline_fan_out_chunks_total", "Sub-tasks of fan-outs that were written.", usage.chunks)?;
-        page.one(Counter, "tideline_trims_total", "Inboxes whose floor a trim raised.", usage.trims)?;
+        page.one("tideline_deliveries_total", "Entries that fan-outs wrote into inboxes.", usage.deliveries)?;
+        page.one("tideline_fan_out_chunks_total", "Sub-tasks of fan-outs that were written.", usage.chunks)?;
+        page.one("tideline_trims_total", "Inboxes whose floor a trim raised.", usage.trims)?;
         page.one(
-            Counter,
             "tideline_outbox_rows_archived_total",
             "Entries that trims moved from an outbox to its archive.",
             usage.archived,
         )?;
         page.one(
-            Counter,
             "tideline_topic_rows_archived_total",
             "Items that trims moved from the list of a topic to its archive.",
             usage.topics_archived,
         )?;
-        page.one(Counter, "tideline_purged_total", "Deleted items that were purged at compaction.", usage.purged)?;
+        page.one("tideline_purged_total", "Deleted items that were purged at compaction.", usage.purged)?;
         page.one(
-            Counter,
             "tideline_inboxes_evicted_total",
             "Inboxes dropped because their users were away for long.",
             usage.evicted,
         )?;
         page.one(
-            Counter,
             "tideline_job_failures_total",
             "Failed attempts at a job, a trim or a look for idle users; each is made again.",
             usage.failures,
         )?;
         page.fill(
-            ["tideline_trim_candidates", "tideline_trim_candidates_limit"],
+            "tideline_trim_candidates",
             ["Inboxes, outboxes and topics that wait for a trim.", "Most of them that may wait."],
             usage.candidates,
         )?;
         page.one(
-            Counter,
             "tideline_trim_candidates_left_out_total",
             "Those that found the queue for trims full; the next compaction names them again.",
             usage.left_out,
@@ -166,37 +166,37 @@ impl Scrape {
     fn limits(&self, page: &mut Page<'_>) -> fmt::Result {
         let limits = &self.api.limits;
         page.fill(
-            ["tideline_http_connections", "tideline_http_connections_limit"],
+            "tideline_http_connections",
             ["Open connections.", "Connections whose requests are taken."],
             limits.connections.fill(),
         )?;
         page.fill(
-            ["tideline_http_blocked_requests", "tideline_http_blocked_requests_limit"],
+            "tideline_http_blocked_requests",
             ["Requests that wait for the disk, or are at it.", "Requests that may wait for the disk."],
             limits.blocked.fill(),
         )?;
         page.fill(
-            ["tideline_http_blocked_changes", "tideline_http_blocked_changes_limit"],
+            "tideline_http_blocked_changes",
             ["Changes among them.", "Changes that may wait for the disk."],
             limits.changes.fill(),
         )?;
         page.fill(
-            ["tideline_http_audits", "tideline_http_audits_limit"],
+            "tideline_http_audits",
             ["Comparisons of timelines under way.", "Comparisons of timelines at once."],
             limits.audits.fill(),
         )?;
         page.fill(
-            ["tideline_http_body_memory_bytes", "tideline_http_body_memory_limit_bytes"],
+            "tideline_http_body_memory_bytes",
             ["Memory of the bodies of single changes.", "Memory for the bodies of single changes."],
             limits.bodies.fill(),
         )?;
         page.fill(
-            ["tideline_http_batch_memory_bytes", "tideline_http_batch_memory_limit_bytes"],
+            "tideline_http_batch_memory_bytes",
             ["Memory of the bodies of large batches.", "Memory for the bodies of large batches."],
             limits.batches.fill(),
         )?;
         page.fill(
-            ["tideline_http_answer_memory_bytes", "tideline_http_answer_memory_limit_bytes"],
+            "tideline_http_answer_memory_bytes",
             ["Memory of large answers that are not sent yet.", "Memory for large answers."],
             limits.answers.fill(),
         )?;
@@ -209,7 +209,6 @@ impl Scrape {
         ];
         let others = limits.all().map(|(name, gate)| (name, gate.refused()));
         page.each(
-            Counter,
             "tideline_overloaded_total",
             "Requests, and for connections these, that were turned away because something was full.",
             "full",
@@ -222,37 +221,34 @@ impl Scrape {
         let live = self.api.feed().live();
         let (streams, now) = (live.streams().usage(), now());
         page.fill(
-            ["tideline_streams", "tideline_streams_limit"],
+            "tideline_streams",
             ["Open streams.", "Streams that may be open."],
             Fill { used: streams.open, limit: self.api.limits.streams.fill().limit },
         )?;
         page.one(
-            Gauge,
             "tideline_stream_readers_stale",
             "Users whose first stream is open while the list of their authors is still being read.",
             streams.stale,
         )?;
         page.one(
-            Counter,
             "tideline_stream_events_total",
             "Events for streams, each counted for every stream that gets it.",
             streams.events,
         )?;
         page.one(
-            Counter,
             "tideline_stream_resets_total",
             "Times a client lagged so far behind that it lost events.",
             streams.resets,
         )?;
         page.fill(
-            ["tideline_stream_memory_bytes", "tideline_stream_memory_limit_bytes"],
+            "tideline_stream_memory_bytes",
             ["Memory of events that wait for clients.", "Above it a client that lags loses what waits for it."],
             streams.memory,
         )?;
         let online = live.presence().users(now) as u64;
-        page.one(Gauge, "tideline_users_online", "Users with a heartbeat or a stream.", online)?;
+        page.one("tideline_users_online", "Users with a heartbeat or a stream.", online)?;
         page.fill(
-            ["tideline_heartbeats", "tideline_heartbeats_limit"],
+            "tideline_heartbeats",
             ["Users with a heartbeat that has not run out.", "Users that may have one."],
             live.presence().heartbeats(now),
         )
@@ -263,22 +259,19 @@ impl Scrape {
         let name = "tideline_http_requests_total";
         let mut family = page.0.encode_descriptor(name, "Answered requests.", None, Counter)?;
         for route in &routes {
-            for (class, count) in CLASSES.iter().zip(route.usage().classes) {
+            for (class, count) in CLASSES.iter().zip(&route.classes) {
                 let labels = [("route", route.path), ("method", route.method), ("status", class)];
-                family.encode_family(&labels)?.encode_gauge(&count)?;
+                family.encode_family(&labels)?.encode_gauge(&count.get())?;
             }
         }
         let name = "tideline_http_request_duration_seconds";
         let help = "Time from the request's head to its answer being ready to send.";
         let mut family = page.0.encode_descriptor(name, help, None, Histogram)?;
         for route in &routes {
-            let usage = route.usage();
             let labels = [("route", route.path), ("method", route.method)];
-            let mut family = family.encode_family(&labels)?;
-            family.encode_histogram::<NoLabelSet>(usage.seconds, usage.count, &usage.buckets, None)?;
+            route.seconds.encode(family.encode_family(&labels)?)?;
         }
         page.one(
-            Counter,
             "tideline_http_requests_timed_out_total",
             "Requests that took longer than server.request_timeout.",
             self.api.timed_out.load(Ordering::Relaxed),
@@ -294,15 +287,8 @@ impl Scrape {
         }
         let blocks = self.sample.iter().map(|sample| ("blocks", sample.store.block_cache));
         let bytes = || caches.iter().map(|(name, cache)| (*name, cache.bytes)).chain(blocks.clone());
+        page.each("tideline_cache_bytes", "Memory of caches.", "cache", bytes().map(|(name, fill)| (name, fill.used)))?;
         page.each(
-            Gauge,
-            "tideline_cache_bytes",
-            "Memory of caches.",
-            "cache",
-            bytes().map(|(name, fill)| (name, fill.used)),
-        )?;
-        page.each(
-            Gauge,
             "tideline_cache_limit_bytes",
             "Memory for caches.",
             "cache",
@@ -311,16 +297,14 @@ impl Scrape {
         let own = |figure: fn(&crate::model::CacheUsage) -> u64| {
             caches.iter().map(move |(name, cache)| (*name, figure(cache)))
         };
-        page.each(Gauge, "tideline_cache_entries", "Entries of caches.", "cache", own(|cache| cache.entries))?;
+        page.each("tideline_cache_entries", "Entries of caches.", "cache", own(|cache| cache.entries))?;
         page.each(
-            Counter,
             "tideline_cache_misses_total",
             "Times something was not in a cache.",
             "cache",
             own(|cache| cache.misses),
         )?;
         page.each(
-            Counter,
             "tideline_cache_evictions_total",
             "Entries that made room for others.",
             "cache",
@@ -334,21 +318,19 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
     let usage = &*sample.store;
     let tables = || usage.tables.iter();
     page.each(
-        Gauge,
         "tideline_table_rows",
         "About how many rows a table has.",
         "table",
         tables().map(|table| (table.table, table.rows)),
     )?;
     page.each(
-        Gauge,
         "tideline_table_bytes",
         "Bytes of a table on disk and in write buffers.",
         "table",
         tables().map(|table| (table.table, table.bytes)),
     )?;
     page.fill(
-        ["tideline_memtable_bytes", "tideline_memtable_limit_bytes"],
+        "tideline_memtable_bytes",
         [
             "Memory of rows not yet in table files.",
             "Memory of unwritten rows at which they are written to table files.",
@@ -356,12 +338,12 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
         usage.memtables,
     )?;
     page.fill(
-        ["tideline_log_bytes", "tideline_log_limit_bytes"],
+        "tideline_log_bytes",
         ["Bytes of the write-ahead log.", "From here on its oldest part is written to table files."],
         usage.log,
     )?;
     page.fill(
-        ["tideline_unpushed_rows", "tideline_unpushed_rows_limit"],
+        "tideline_unpushed_rows",
         [
             "Authors in memory who have items that were not pushed to all.",
             "Most authors kept in memory who have items that were not pushed to all.",
@@ -369,53 +351,45 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
         usage.unpushed,
     )?;
     page.one(
-        Counter,
         "tideline_unpushed_rows_left_out_total",
         "Times such an author did not fit; from the first on, reads of unknown authors go to the table.",
         usage.unpushed_left_out,
     )?;
     let filters = || usage.filters.iter();
     page.each(
-        Gauge,
         "tideline_filter_keys",
         "Keys that a filter knows.",
         "filter",
         filters().map(|filter| (filter.name, filter.keys.used)),
     )?;
     page.each(
-        Gauge,
         "tideline_filter_keys_limit",
         "Keys for which a filter is sized; with more, it causes more look-ups and no wrong answer.",
         "filter",
         filters().map(|filter| (filter.name, filter.keys.limit)),
     )?;
     page.each(
-        Gauge,
         "tideline_filter_bytes",
         "Memory of a filter.",
         "filter",
         filters().map(|filter| (filter.name, filter.bytes)),
     )?;
     page.one(
-        Gauge,
         "tideline_storage_writes_refused",
         "1 while the last change was refused: the device is full, or failed.",
         u64::from(usage.writes_refused),
     )?;
     page.one(
-        Gauge,
         "tideline_storage_needs_restart",
         "1 once the storage engine has stopped taking changes for good: only a restart helps.",
         u64::from(usage.needs_restart),
     )?;
     page.one(
-        Gauge,
         "tideline_storage_writes_stopped",
         "1 while the storage engine takes no changes.",
         u64::from(usage.writes_stopped),
     )?;
     page.one(
-        Counter,
         "tideline_storage_background_errors_total",
         "Failures of the storage engine's own threads.",
         usage.background_errors,
@@ -434,7 +408,7 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
         ("process_max_fds", "Maximum number of open file descriptors.", sample.process.max_files),
     ] {
         if let Some(value) = value {
-            page.one(Gauge, name, help, value)?;
+            page.one(name, help, value)?;
         }
     }
     Ok(())

@@ -16,8 +16,8 @@ use super::connections::Surplus;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::{
-    admin, barriers, comments, content, docs, held, markers, presence, query, reactions, relations, stream, timelines,
-    users,
+    admin, barriers, comments, content, docs, held, markers, metrics, presence, query, reactions, relations, stream,
+    timelines, users,
 };
 use crate::error::Code;
 
@@ -35,6 +35,7 @@ pub(super) fn endpoints() -> impl Iterator<Item = Endpoint> {
         presence::endpoints(),
         stream::endpoints(),
         admin::endpoints(),
+        metrics::endpoints(),
         docs::endpoints(),
     ];
     files.into_iter().flatten()

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use prometheus_client::encoding::DescriptorEncoder;
-use prometheus_client::metrics::MetricType::{self, Gauge};
+use prometheus_client::metrics::MetricType::{self, Counter, Gauge};
 
 use crate::model::Fill;
 
@@ -11,25 +11,34 @@ use crate::model::Fill;
 /// `_total`, which the older text format wants in all lines.
 pub(super) struct Page<'a>(pub(super) DescriptorEncoder<'a>);
 
+/// What only rises has a name that ends in `_total`.
+fn kind(name: &str) -> MetricType {
+    if name.ends_with("_total") { Counter } else { Gauge }
+}
+
 impl Page<'_> {
-    pub(super) fn one(&mut self, kind: MetricType, name: &str, help: &str, value: u64) -> fmt::Result {
-        self.0.encode_descriptor(name, help, None, kind)?.encode_gauge(&value)
+    pub(super) fn one(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
+        self.0.encode_descriptor(name, help, None, kind(name))?.encode_gauge(&value)
     }
 
-    pub(super) fn fill(&mut self, names: [&str; 2], helps: [&str; 2], fill: Fill) -> fmt::Result {
-        self.one(Gauge, names[0], helps[0], fill.used)?;
-        self.one(Gauge, names[1], helps[1], fill.limit)
+    /// What is used of something, and under a name with `limit` in it how much there is.
+    pub(super) fn fill(&mut self, name: &str, helps: [&str; 2], fill: Fill) -> fmt::Result {
+        self.one(name, helps[0], fill.used)?;
+        let limit = match name.strip_suffix("_bytes") {
+            Some(name) => format!("{name}_limit_bytes"),
+            None => format!("{name}_limit"),
+        };
+        self.one(&limit, helps[1], fill.limit)
     }
 
     pub(super) fn each<'v>(
         &mut self,
-        kind: MetricType,
         name: &str,
         help: &str,
         label: &str,
         values: impl IntoIterator<Item = (&'v str, u64)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, kind)?;
+        let mut family = self.0.encode_descriptor(name, help, None, kind(name))?;
         for (name, value) in values {
             family.encode_family(&[(label, name)])?.encode_gauge(&value)?;
         }
