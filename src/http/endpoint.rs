@@ -20,7 +20,7 @@ use super::routes;
 use crate::error::Code;
 
 /// Makes the route of an endpoint.
-type Serve = Box<dyn Fn(&Arc<Api>, &Endpoint) -> Route>;
+type Serve = Box<dyn Fn(&Arc<Api>, &Endpoint) -> Route + Send + Sync>;
 /// Parameters of another call, each with the expression that takes it from a request or its answer.
 pub(super) type Takes = [(&'static str, &'static str)];
 
@@ -81,7 +81,7 @@ macro_rules! methods {
             #[doc = concat!("A call of ", stringify!($method), ".")]
             pub(super) fn $name<F, R>(path: &'static str, handler: F, id: &'static str, summary: &'static str) -> Endpoint
             where
-                F: Fn(Call) -> R + Clone + 'static,
+                F: Fn(Call) -> R + Clone + Send + Sync + 'static,
                 R: Future<Output = Answer> + 'static,
             {
                 Endpoint::new(stringify!($method), path, handler, id, summary)
@@ -95,7 +95,7 @@ methods! { get GET post POST put PUT patch PATCH delete DELETE }
 impl Endpoint {
     fn new<F, R>(method: &'static str, path: &'static str, handler: F, id: &'static str, summary: &'static str) -> Self
     where
-        F: Fn(Call) -> R + Clone + 'static,
+        F: Fn(Call) -> R + Clone + Send + Sync + 'static,
         R: Future<Output = Answer> + 'static,
     {
         Self {
@@ -121,8 +121,8 @@ impl Endpoint {
     }
 
     /// The route of this endpoint.
-    pub(super) fn into_route(self, api: &Arc<Api>) -> Route {
-        (self.serve)(api, &self)
+    pub(super) fn route(&self, api: &Arc<Api>) -> Route {
+        (self.serve)(api, self)
     }
 
     /// What more there is to say than the summary does.

@@ -2,7 +2,7 @@
 
 use std::future::{Future, Ready, ready};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use actix_web::guard::fn_guard;
@@ -22,7 +22,7 @@ use super::{
 use crate::error::Code;
 
 /// Every endpoint. Paths are tried in this order: the busiest first, and `batch` before an id.
-pub(super) fn endpoints() -> impl Iterator<Item = Endpoint> {
+pub(super) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
     let files = [
         timelines::endpoints(),
         content::endpoints(),
@@ -38,14 +38,14 @@ pub(super) fn endpoints() -> impl Iterator<Item = Endpoint> {
         metrics::endpoints(),
         docs::endpoints(),
     ];
-    files.into_iter().flatten()
-}
+    files.into_iter().flatten().collect()
+});
 
 /// All routes.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
-    let mut rest: Vec<_> = endpoints().collect();
+    let mut rest: Vec<&Endpoint> = ENDPOINTS.iter().collect();
     while let Some(path) = rest.first().map(|endpoint| endpoint.path) {
-        let (here, others) = rest.into_iter().partition(|endpoint| endpoint.path == path);
+        let (here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.path == path);
         rest = others;
         // An empty topic is a wrong one, not another path.
         let mut resource = web::resource(path.replace("{topic}", "{topic:[^/]*}"));
@@ -53,7 +53,7 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         for endpoint in here {
             // HEAD goes with GET: the encoder leaves the body of an answer to HEAD away.
             methods.push(if endpoint.method == "GET" { "GET, HEAD" } else { endpoint.method });
-            resource = resource.route(endpoint.into_route(api));
+            resource = resource.route(endpoint.route(api));
         }
         let allow = methods.join(", ");
         let refusal = refuse(api, move |_| Problem::method_not_allowed(&allow));

@@ -17,7 +17,7 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiB
 
 pub(super) use self::schemas::Shape;
 use super::problem::Document;
-use super::routes;
+use super::routes::ENDPOINTS;
 use crate::error::{Error, Result};
 
 const ABOUT: &str = include_str!("about.md");
@@ -36,11 +36,12 @@ const TAGS: [(&str, &str); 7] = [
 /// The document.
 fn document() -> OpenApi {
     let (mut schemas, mut codes, mut paths) = (BTreeMap::new(), BTreeSet::new(), Paths::new());
-    for mut endpoint in routes::endpoints().filter(|endpoint| !endpoint.id.is_empty()) {
-        let (path, method, its) = (endpoint.path, operation::method(&endpoint), endpoint.all_codes());
+    for endpoint in ENDPOINTS.iter().filter(|endpoint| !endpoint.id.is_empty()) {
+        let its = endpoint.all_codes();
         codes.extend(&its);
-        schemas.extend(std::mem::take(&mut endpoint.schemas));
-        paths.add_path_operation(path, vec![method], operation::operation(endpoint, &its));
+        schemas.extend(endpoint.schemas.iter().cloned());
+        let operation = operation::operation(endpoint, &its);
+        paths.add_path_operation(endpoint.path, vec![operation::method(endpoint)], operation);
     }
     schemas.extend(Shape::of::<Document<'_>>().parts);
     schemas.extend(parameters::words());

@@ -30,34 +30,35 @@ pub(super) fn method(endpoint: &Endpoint) -> HttpMethod {
 }
 
 /// The call with the codes that it may answer.
-pub(super) fn operation(endpoint: Endpoint, codes: &[Code]) -> Operation {
+pub(super) fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
     let names = endpoint.path.split(['{', '}']).skip(1).step_by(2);
     let mut operation = OperationBuilder::new()
         .tag(endpoint.tag)
         .operation_id(Some(endpoint.id))
         .summary(Some(endpoint.summary))
         .description(endpoint.about)
-        .parameters(Some(names.filter_map(parameters::in_path).chain(endpoint.parameters)));
-    if let Some(body) = endpoint.body {
-        let content = ContentBuilder::new().schema(Some(body.schema)).example(Some(body.example)).build();
+        .parameters(Some(names.filter_map(parameters::in_path).chain(endpoint.parameters.iter().cloned())));
+    if let Some(body) = &endpoint.body {
+        let content =
+            ContentBuilder::new().schema(Some(body.schema.clone())).example(Some(body.example.clone())).build();
         let required = if body.required { Required::True } else { Required::False };
         let body = RequestBodyBuilder::new().required(Some(required)).content("application/json", content).build();
         operation = operation.request_body(Some(body));
     }
-    for good in endpoint.good {
+    for good in &endpoint.good {
         operation = operation.response(good.status.to_string(), answer(good, &endpoint.links));
     }
     operation.response("default", refer(codes)).build()
 }
 
-fn answer(good: Good, links: &[(&'static str, Vec<(&'static str, &'static str)>)]) -> Response {
+fn answer(good: &Good, links: &[(&'static str, Vec<(&'static str, &'static str)>)]) -> Response {
     let mut response = ResponseBuilder::new().description(good.about);
-    if let Some((media_type, schema, example)) = good.body {
-        let content = ContentBuilder::new().schema(Some(schema)).example(Some(example)).build();
-        response = response.content(media_type, content);
+    if let Some((media_type, schema, example)) = &good.body {
+        let content = ContentBuilder::new().schema(Some(schema.clone())).example(Some(example.clone())).build();
+        response = response.content(*media_type, content);
     }
-    for name in good.headers {
-        let (about, schema) = match name {
+    for name in &good.headers {
+        let (about, schema) = match *name {
             "Location" => (
                 "Where the item is, relative to the address of the request",
                 schemas::text(r"^(content|\.\.)/[1-9][0-9]{0,18}$"),
@@ -68,7 +69,7 @@ fn answer(good: Good, links: &[(&'static str, Vec<(&'static str, &'static str)>)
             ),
             _ => ("", Object::with_type(Type::String)),
         };
-        response = response.header(name, HeaderBuilder::new().schema(Some(schema)).description(Some(about)).build());
+        response = response.header(*name, HeaderBuilder::new().schema(Some(schema)).description(Some(about)).build());
     }
     for (id, takes) in links {
         let mut link = LinkBuilder::new().operation_id(*id);
