@@ -1,5 +1,6 @@
-//! A bounded cache that counts what it lacked and what it dropped.
+//! A bounded cache that counts what it lacked and what it dropped, and one on top that is never stale.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -8,7 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use quick_cache::sync::Cache as Inner;
 use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, Weighter};
 
+use crate::error::Result;
 use crate::model::{CacheUsage, Fill};
+use crate::stripes::Changes;
 
 /// About what an entry costs beside what it holds, bytes.
 pub const OVERHEAD: u64 = 48;
@@ -93,9 +96,115 @@ impl<K, V> fmt::Debug for Cache<K, V> {
     }
 }
 
+/// A read-through cache that never serves a value older than the last acknowledged change.
+///
+/// A writer announces a change before it writes, which drops the value; a loader keeps what it read only if no change was
+/// under way when it began, and none has begun or ended since. No lock is held while the store is read or written.
+///
+/// That something is *not* there is not kept, so what makes a key appear needs no announcement.
+#[derive(Debug)]
+pub(crate) struct Fresh<K, V> {
+    values: Cache<K, V>,
+    changes: Changes,
+}
+
+impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Fresh<K, V> {
+    /// An empty cache for `limit` bytes; `usual` and `bytes` as in [`Cache::new`].
+    pub(crate) fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
+        Self { values: Cache::new(limit, usual, bytes), changes: Changes::default() }
+    }
+
+    /// Keeps a value that was loaded in this version, if it is still fresh.
+    fn keep(&self, key: K, value: &V, before: Option<u64>) {
+        self.changes.if_still(key.into(), |version| {
+            if version.is_some() && version == before {
+                self.values.insert(key, value.clone());
+            }
+        });
+    }
+
+    /// The cached value, or the loaded one.
+    pub(crate) fn get(&self, key: K, load: impl FnOnce() -> Result<V>) -> Result<V> {
+        if let Some(value) = self.values.get(&key) {
+            return Ok(value);
+        }
+        let before = self.changes.version(key.into());
+        let value = load()?;
+        self.keep(key, &value, before);
+        Ok(value)
+    }
+
+    /// The values of `keys`, in their order; `None` for what is not there. Those that are not cached are
+    /// loaded in one call, each once; `cached` sees the others.
+    pub(crate) fn get_many(
+        &self,
+        keys: &[K],
+        cached: impl FnMut(&V),
+        load: impl FnOnce(&[K]) -> Result<Vec<Option<V>>>,
+    ) -> Result<Vec<Option<V>>> {
+        let mut values: Vec<Option<V>> = keys.iter().map(|key| self.values.get(key)).collect();
+        values.iter().flatten().for_each(cached);
+        let mut places: HashMap<K, usize> = HashMap::new();
+        let mut missing = Vec::new();
+        for (key, _) in keys.iter().zip(&values).filter(|(_, value)| value.is_none()) {
+            places.entry(*key).or_insert_with(|| {
+                missing.push(*key);
+                missing.len() - 1
+            });
+        }
+        if missing.is_empty() {
+            return Ok(values);
+        }
+        let before: Vec<_> = missing.iter().map(|key| self.changes.version((*key).into())).collect();
+        let loaded = load(&missing)?;
+        for ((key, value), before) in missing.iter().zip(&loaded).zip(before) {
+            if let Some(value) = value {
+                self.keep(*key, value, before);
+            }
+        }
+        for (key, value) in keys.iter().zip(&mut values).filter(|(_, value)| value.is_none()) {
+            *value = places.get(key).and_then(|place| loaded.get(*place)?.clone());
+        }
+        Ok(values)
+    }
+
+    /// The cache in figures.
+    pub(crate) fn usage(&self) -> CacheUsage {
+        self.values.usage()
+    }
+
+    /// Announces a change of a value; it ends when the result is dropped.
+    pub(crate) fn change(&self, key: K) -> Changing<'_, K, V> {
+        self.changes.begin(key.into());
+        self.values.remove(&key);
+        Changing { cache: self, key }
+    }
+}
+
+/// A change of a value under way.
+#[must_use = "the change ends when this is dropped"]
+pub(crate) struct Changing<'a, K: Copy + Eq + Hash + Into<u64>, V: Clone> {
+    cache: &'a Fresh<K, V>,
+    key: K,
+}
+
+impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Changing<'_, K, V> {
+    /// Ends the change, and keeps what it has written. The caller sees to it that a value has one change at a time.
+    pub(crate) fn written(self, value: V) {
+        self.cache.values.insert(self.key, value);
+    }
+}
+
+impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for Changing<'_, K, V> {
+    fn drop(&mut self) {
+        self.cache.changes.end(self.key.into());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::UserId;
 
     #[test]
     fn never_more_than_the_limit_and_all_of_it_counted() {
@@ -110,5 +219,125 @@ mod tests {
         assert_eq!((usage.misses, usage.evictions), (1, 100_000 - usage.entries));
         cache.clear();
         assert_eq!(cache.usage().bytes.used, 0);
+    }
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn cache() -> Fresh<UserId, u64> {
+        Fresh::new(1 << 20, 8, |_| 8)
+    }
+
+    fn read(cache: &Fresh<UserId, u64>, stored: u64) -> u64 {
+        cache.get(user(1), || Ok(stored)).expect("loads")
+    }
+
+    #[test]
+    fn a_value_is_kept_until_it_changes() {
+        let cache = cache();
+        assert_eq!(read(&cache, 2), 2);
+        assert_eq!(read(&cache, 3), 2, "from the cache");
+        let change = cache.change(user(1));
+        assert_eq!(read(&cache, 3), 3, "not kept while the change is under way");
+        assert_eq!(read(&cache, 2), 2);
+        drop(change);
+        assert_eq!(read(&cache, 3), 3);
+        assert_eq!(read(&cache, 4), 3);
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_is_not_kept() {
+        let cache = cache();
+        let value = cache.get(user(1), || {
+            drop(cache.change(user(1)));
+            Ok(2)
+        });
+        assert_eq!(value.expect("loads"), 2);
+        assert_eq!(read(&cache, 3), 3);
+        assert_eq!(cache.get(user(9), || Ok(0)).expect("loads"), 0);
+        let _change = cache.change(user(1));
+        cache.values.clear();
+        assert_eq!(read(&cache, 4), 4);
+        assert_eq!(read(&cache, 5), 5, "nothing is kept while a change is under way");
+    }
+
+    #[test]
+    fn what_was_read_during_a_change_is_not_kept() {
+        let cache = cache();
+        let change = cache.change(user(1));
+        let value = cache.get(user(1), || {
+            drop(change);
+            Ok(2)
+        });
+        assert_eq!(value.expect("loads"), 2);
+        assert_eq!(read(&cache, 3), 3);
+    }
+
+    #[test]
+    fn of_several_only_those_that_are_not_kept_are_loaded_each_once() {
+        let cache = cache();
+        let keys = [1, 2, 3, 2, 1].map(user);
+        let values = cache.get_many(
+            &keys[..2],
+            |_| {},
+            |missing| {
+                assert_eq!(missing, &keys[..2]);
+                Ok(vec![Some(10), None])
+            },
+        );
+        assert_eq!(values.expect("loads"), [Some(10), None]);
+        let values = cache.get_many(
+            &keys,
+            |_| {},
+            |missing| {
+                assert_eq!(missing, &[user(2), user(3)], "1 is kept; that 2 is not there is not");
+                Ok(vec![Some(20), Some(30)])
+            },
+        );
+        assert_eq!(values.expect("loads"), [Some(10), Some(20), Some(30), Some(20), Some(10)]);
+        let values = cache.get_many(&keys, |_| {}, |_| panic!("all are kept"));
+        assert_eq!(values.expect("kept").len(), 5);
+        assert_eq!(cache.usage().entries, 3);
+    }
+
+    #[test]
+    fn of_several_those_that_change_meanwhile_are_not_kept() {
+        let cache = cache();
+        let keys = [1, 2].map(user);
+        let values = cache.get_many(
+            &keys,
+            |_| {},
+            |_| {
+                drop(cache.change(user(2)));
+                Ok(vec![Some(10), Some(20)])
+            },
+        );
+        assert_eq!(values.expect("loads"), [Some(10), Some(20)]);
+        let values = cache.get_many(
+            &keys,
+            |_| {},
+            |missing| {
+                assert_eq!(missing, &[user(2)]);
+                Ok(vec![Some(21)])
+            },
+        );
+        assert_eq!(values.expect("loads"), [Some(10), Some(21)]);
+    }
+
+    #[test]
+    fn what_a_change_has_written_is_kept() {
+        let cache = cache();
+        assert_eq!(read(&cache, 2), 2);
+        let change = cache.change(user(1));
+        cache
+            .get(user(1), || {
+                change.written(3);
+                Ok(2)
+            })
+            .expect("loads");
+        assert_eq!(read(&cache, 4), 3, "what was read before is not kept instead");
+        drop(cache.change(user(1)));
+        assert_eq!(read(&cache, 4), 4, "one that failed leaves nothing");
     }
 }

@@ -16,6 +16,7 @@ pub mod live;
 pub mod model;
 pub mod server;
 pub mod store;
+mod stripes;
 mod sync;
 pub mod worker;
 

@@ -8,18 +8,19 @@ use std::path::Path;
 use regex::Regex;
 
 /// A module of the root, and the paths of ours that it may name outside of unit tests.
-const LAYERS: [(&str, &str); 16] = [
+const LAYERS: [(&str, &str); 17] = [
     ("model", ""),
     ("clock", "model"),
     ("sync", ""),
     ("failpoint", ""),
     ("error", "model"),
-    ("cache", "model"),
+    ("stripes", "sync"),
+    ("cache", "stripes model error"),
     ("config", "error"),
-    ("store", "cache failpoint model error"),
-    ("backlog", "sync model error"),
+    ("store", "cache stripes failpoint model error"),
+    ("backlog", "stripes sync model error"),
     ("live", "sync clock model"),
-    ("feed", "backlog live store cache config sync clock failpoint model error"),
+    ("feed", "backlog live store cache stripes config sync clock failpoint model error"),
     ("worker", "backlog live store config sync clock failpoint model error"),
     ("http", "feed live store::Tier store::TableStats store::Usage worker::Figures clock model error config"),
     ("server", "http worker feed backlog live store clock config failpoint error model"),

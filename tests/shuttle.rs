@@ -15,9 +15,8 @@ mod ensure;
 #[path = "shuttle/sync.rs"]
 mod sync;
 
-// What they name as `crate::cache`, `crate::config`, `crate::error`, `crate::failpoint`, `crate::model` and
-// `crate::store`.
-use tideline::{cache, config, error, failpoint, model, store};
+// What they name as `crate::config`, `crate::error`, `crate::failpoint`, `crate::model` and `crate::store`.
+use tideline::{config, error, failpoint, model, store};
 
 #[allow(dead_code)]
 mod double;
@@ -25,12 +24,18 @@ mod double;
 #[path = "../src/backlog/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod backlog;
+#[path = "../src/cache.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod cache;
 #[path = "../src/feed/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod feed;
 #[path = "../src/live/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod live;
+#[path = "../src/stripes.rs"]
+#[allow(dead_code)]
+mod stripes;
 
 #[path = "shuttle/clock.rs"]
 mod clock;

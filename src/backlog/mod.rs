@@ -4,7 +4,6 @@
 //! readers what inboxes do not have yet ([`Backlog::pending`], [`Backlog::unsettled`]), tells
 //! workers what to do next ([`Backlog::lanes`]), and bounds how much may wait.
 
-mod epochs;
 mod lanes;
 mod pending;
 mod room;
@@ -15,6 +14,7 @@ use std::time::Duration;
 
 use crate::error::{Code, Error, Result};
 use crate::model::{ContentId, Entry, Job, JobId, Order, Span, UserId, Work};
+use crate::stripes::Striped;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use lanes::{Lanes, Retry};
@@ -28,7 +28,8 @@ pub struct Backlog {
     room: room::Counter,
     pending: pending::Pending,
     unsettled: unsettled::Unsettled,
-    epochs: epochs::Epochs,
+    /// Many users share a number; a needless second look is all that costs.
+    epochs: Striped<AtomicU64, 4096>,
     lanes: Lanes,
     tally: usage::Tally,
     /// Changes for whose jobs there was no room.
@@ -44,7 +45,7 @@ impl Backlog {
             room: room::Counter::new(capacity),
             pending: pending::Pending::default(),
             unsettled: unsettled::Unsettled::default(),
-            epochs: epochs::Epochs::default(),
+            epochs: Striped::default(),
             lanes: Lanes::new(),
             tally: usage::Tally::default(),
             refused: AtomicU64::new(0),
@@ -116,7 +117,7 @@ impl Backlog {
     /// sees the change and takes the pair for settled. Undone when the result is dropped uncommitted.
     pub fn unsettle(&self, user: UserId, author: UserId) -> Unsettling<'_> {
         let token = self.unsettled.begin(user, author);
-        self.epochs.advance(user);
+        self.advance_epoch(user);
         Unsettling::new(self, user, author, token)
     }
 
@@ -132,7 +133,7 @@ impl Backlog {
             Work::Settle { user, author } => {
                 // A read that began before must look again: it may have the relation from before and
                 // the inbox from after.
-                self.epochs.advance(user);
+                self.advance_epoch(user);
                 self.unsettled.end(user, author, job.id);
             }
             Work::Rebuild { .. } => {}
@@ -172,12 +173,12 @@ impl Backlog {
     /// A number that changes whenever what a reader learns of a user from several places may not be
     /// of one instant: a reader takes it first, and again at the end.
     pub fn epoch(&self, user: UserId) -> u64 {
-        self.epochs.of(user)
+        self.epochs.of(user.get()).load(Ordering::SeqCst)
     }
 
     /// Makes reads of a user that are under way look again.
     pub fn advance_epoch(&self, user: UserId) {
-        self.epochs.advance(user);
+        self.epochs.of(user.get()).fetch_add(1, Ordering::SeqCst);
     }
 
     /// The queues that workers take from.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::fresh::Fresh;
+use crate::cache::Fresh;
 use crate::model::{Card, UserId};
 
 /// Memory for cached cards, bytes.

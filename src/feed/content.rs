@@ -148,7 +148,7 @@ impl Feed {
             let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
             return Ok(Arc::unwrap_or_clone(present));
         }
-        let _turn = self.turns.take(id);
+        let _turn = self.turns.of(id.get()).lock();
         let change = self.contents.change(id);
         let ticket = self.live.sequencer().take(Kind::Edit);
         let moment = Moment { at: now(), stamp: Some(ticket.stamp()) };
@@ -162,7 +162,7 @@ impl Feed {
     /// Deletes an item; `content_not_found` if it is not there. It can be restored for as long as the rules
     /// say; if they say 0, it is purged at once.
     pub fn delete(&self, id: ContentId) -> Result<()> {
-        let _turn = self.turns.take(id);
+        let _turn = self.turns.of(id.get()).lock();
         // What of it the streams are told never changes, so it may be read before.
         let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
         let change = self.contents.change(id);
@@ -192,7 +192,7 @@ impl Feed {
     /// same answer; `content_not_found` if it is not there or was deleted too long ago, `overloaded` if the
     /// queue of jobs is full.
     pub fn restore(&self, id: ContentId) -> Result<Content> {
-        let _turn = self.turns.take(id);
+        let _turn = self.turns.of(id.get()).lock();
         let mut room = self.backlog.reserve(1)?;
         // Deleted at this instant or later, its time is not over.
         let deleted_since = (now() + 1).saturating_sub(self.config.content.deleted_retention.as_millis());

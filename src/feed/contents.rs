@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::fresh::Fresh;
+use crate::cache::Fresh;
 use crate::model::{Content, ContentId};
 
 /// Memory for cached content, bytes.

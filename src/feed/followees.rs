@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::fresh::{self, Fresh};
+use crate::cache::{self, Fresh};
 use crate::error::Result;
 use crate::live::Live;
 use crate::model::{CacheUsage, UserId};
 use crate::store::{Store, Tier};
+use crate::stripes::Striped;
 use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Memory for cached lists, bytes.
@@ -15,8 +16,6 @@ const CAPACITY: u64 = 64 << 20;
 /// About what a list costs: its ids, and what holds them.
 const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64;
 const USUAL_LIST: u64 = 208;
-/// Locks for the readers' turns, and gates: readers share so many of each.
-const STRIPES: usize = 1024;
 
 /// A list of authors, ascending, shared with whoever reads it.
 pub(super) type List = Arc<[UserId]>;
@@ -26,15 +25,15 @@ pub(super) type List = Arc<[UserId]>;
 pub(super) struct Followees {
     lists: Fresh<UserId, List>,
     live: Arc<Live>,
-    turns: Box<[Mutex<()>]>,
+    turns: Striped<Mutex<()>>,
     /// Shared by those who change a user's list, exclusive for who wants it to stay as it is.
-    gates: Box<[RwLock<()>]>,
+    gates: Striped<RwLock<()>>,
 }
 
 /// A change of a user's list under way. First the list is dropped, then the user's streams are told.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct Changing<'a> {
-    _change: fresh::Changing<'a, UserId, List>,
+    _change: cache::Changing<'a, UserId, List>,
     _tells: Tells<'a>,
     _gate: RwLockReadGuard<'a, ()>,
 }
@@ -52,8 +51,8 @@ impl Followees {
         Self {
             lists: Fresh::new(CAPACITY, USUAL_LIST, LIST),
             live,
-            turns: (0..STRIPES).map(|_| Mutex::default()).collect(),
-            gates: (0..STRIPES).map(|_| RwLock::new(())).collect(),
+            turns: Striped::default(),
+            gates: Striped::default(),
         }
     }
 
@@ -67,25 +66,17 @@ impl Followees {
         self.lists.usage()
     }
 
-    fn gate(&self, user: UserId) -> &RwLock<()> {
-        &self.gates[stripe(user)]
-    }
-
     /// Has changes of a user's list wait until the result is dropped; comes after those under way.
     pub(super) fn hold(&self, user: UserId) -> RwLockWriteGuard<'_, ()> {
-        self.gate(user).write()
+        self.gates.of(user.get()).write()
     }
 
     /// Announces a change of a user's list by which these authors come or go; it ends when the result is dropped.
     pub(super) fn change<'a>(&'a self, store: &'a dyn Store, user: UserId, authors: Vec<UserId>) -> Changing<'a> {
-        let gate = self.gate(user).read();
+        let gate = self.gates.of(user.get()).read();
         let tells = Tells { followees: self, store, user, authors };
         Changing { _change: self.lists.change(user), _tells: tells, _gate: gate }
     }
-}
-
-fn stripe(user: UserId) -> usize {
-    (user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % STRIPES
 }
 
 impl Drop for Tells<'_> {
@@ -96,7 +87,7 @@ impl Drop for Tells<'_> {
             return;
         }
         // One after the other: what is told last was looked up last.
-        let _turn = self.followees.turns[stripe(user)].lock();
+        let _turn = self.followees.turns.of(user.get()).lock();
         // With `include_own` users are shown themselves, whatever they do.
         self.authors.retain(|author| *author != user);
         match self.store.authors_among(user, &self.authors, Tier::Disk) {

@@ -14,7 +14,6 @@ mod contents;
 mod events;
 mod explain;
 mod followees;
-mod fresh;
 mod lanes;
 mod lists;
 mod live;
@@ -26,7 +25,6 @@ mod relations;
 mod show;
 mod timeline;
 mod topics;
-mod turns;
 mod users;
 mod verify;
 
@@ -38,6 +36,8 @@ use crate::error::Result;
 use crate::live::Live;
 use crate::model::CacheUsage;
 use crate::store::Store;
+use crate::stripes::Striped;
+use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use explain::Explanation;
@@ -59,7 +59,9 @@ pub struct Feed {
     followees: followees::Followees,
     contents: contents::Contents,
     cards: cards::Cards,
-    turns: turns::Turns,
+    /// Has the edits, deletes and restores of an item take turns, so that streams are told of them in the order in which
+    /// they were written.
+    turns: Striped<Mutex<()>>,
     lanes: Arc<lanes::Lanes>,
     reading: reading::Reading,
     events_on_disk: events::OnDisk,
@@ -79,7 +81,7 @@ impl Feed {
             followees: followees::Followees::new(Arc::clone(&live)),
             contents: contents::cache(),
             cards: cards::cache(),
-            turns: turns::Turns::default(),
+            turns: Striped::default(),
             live,
             lanes: Arc::default(),
             reading: reading::Reading::default(),

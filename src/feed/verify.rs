@@ -115,7 +115,7 @@ impl Feed {
     fn look_again(&self, user: UserId, entry: Entry) -> Result<Verdict> {
         for _ in 0..ATTEMPTS {
             let verdict = {
-                let _item = self.turns.take(entry.cursor.id);
+                let _item = self.turns.of(entry.cursor.id.get()).lock();
                 let _authors = self.followees.hold(user);
                 self.look(user, entry)?
             };

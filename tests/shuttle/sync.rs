@@ -42,10 +42,6 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 pub(crate) struct RwLock<T>(shuttled::RwLock<T>);
 
 impl<T> RwLock<T> {
-    pub(crate) fn new(value: T) -> Self {
-        Self(shuttled::RwLock::new(value))
-    }
-
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }

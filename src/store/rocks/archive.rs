@@ -10,11 +10,10 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::RwLockReadGuard;
+use parking_lot::{RwLock, RwLockReadGuard};
 use rocksdb::{Snapshot, WriteBatch};
 
 use super::inbox::read_floor;
-use super::locks::SharedStripes;
 use super::tables::Table;
 use super::walk::{Visit, Walk};
 use super::{Rocks, keys, values};
@@ -22,6 +21,7 @@ use crate::error::Result;
 use crate::failpoint::Write;
 use crate::model::{ContentId, Cursor, Order, Span};
 use crate::store::Tier;
+use crate::stripes::Striped;
 
 /// A partition that no user and no topic has: its head in the archive says that some partition has a floor.
 pub(super) const NOBODY: u64 = 0;
@@ -35,7 +35,7 @@ pub(super) struct Archived {
     /// Whether any partition has a floor. While none has, nobody looks for one.
     any: AtomicBool,
     /// Shared by those who put or remove rows of a partition, exclusive for who moves them.
-    locks: SharedStripes,
+    locks: Striped<RwLock<()>>,
 }
 
 /// Some partitions in which no row is moved until this is dropped.
@@ -59,7 +59,7 @@ pub(super) struct Walks<'a> {
 
 impl Archived {
     pub(super) fn new(hot: Table, archive: Table, moving: Write) -> Self {
-        Self { hot, archive, moving, any: AtomicBool::new(false), locks: SharedStripes::default() }
+        Self { hot, archive, moving, any: AtomicBool::new(false), locks: Striped::default() }
     }
 
     /// Whether any partition has a floor.
@@ -76,13 +76,13 @@ impl Archived {
 
     /// For a change that puts or removes rows of some partitions, to be kept until it is written.
     pub(super) fn hold(&self, partitions: impl IntoIterator<Item = u64>) -> Held<'_> {
-        Held { of: self, floors: RefCell::default(), _locks: self.locks.shared(partitions) }
+        Held { of: self, floors: RefCell::default(), _locks: self.locks.many(partitions, RwLock::read) }
     }
 
     /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`,
     /// in one change. Returns how many.
     pub(super) fn move_rows(&self, store: &Rocks, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
-        let _lock = self.locks.exclusive([partition]);
+        let _lock = self.locks.of(partition).write();
         // Before the floor can be seen: whoever sees one looks into the archive.
         self.any.store(true, Ordering::SeqCst);
         let mut walk = Walk::new(store, self.hot, Tier::Disk)?;

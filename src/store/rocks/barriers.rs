@@ -19,7 +19,7 @@ impl Barriers for Rocks {
         limit: usize,
     ) -> Result<Relation> {
         // All barriers that a user raises are written under the user's lock.
-        let _user = self.user_locks.one(user.get());
+        let _user = self.user_locks.of(user.get()).lock();
         let Some(relation) = self.relations(user, &[target], Tier::Disk)?.pop() else {
             return Err(Error::Storage("a read without an answer".to_owned()));
         };

@@ -3,6 +3,7 @@
 //! A deleted item keeps its row in `content`, marked, until it is purged. Its row in `deleted` hides what
 //! inboxes still have of it, and stays when the content is purged: the id is taken for ever.
 
+use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::Indexing;
@@ -16,7 +17,7 @@ use crate::store::{Batch, Contents, Fresh, Published, Restored, Tier, is_deleted
 
 impl Contents for Rocks {
     fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
-        let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()));
+        let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()), Mutex::lock);
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let stored = self.stored(&ids, Tier::Disk)?;
         let known: Vec<_> =
@@ -46,7 +47,7 @@ impl Contents for Rocks {
     }
 
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
-        let _lock = self.content_locks.one(id.get());
+        let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.live(id)? else { return Ok(None) };
         let content = &mut stored.content;
         if let Some(text) = &edit.text {
@@ -67,7 +68,7 @@ impl Contents for Rocks {
     }
 
     fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
-        let _lock = self.content_locks.one(id.get());
+        let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.live(id)? else { return Ok(false) };
         let indexing = self.indexing([&stored.content])?;
         stored.deleted_at = Some(moment.at);
@@ -81,7 +82,7 @@ impl Contents for Rocks {
     }
 
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
-        let _lock = self.content_locks.one(id.get());
+        let _lock = self.content_locks.of(id.get()).lock();
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
         let deleted_at = stored.and_then(|stored| stored.deleted_at);
         if deleted_at.is_none_or(|at| !is_deleted_before(at, deleted_before)) || self.has_reactions(id)? {
@@ -102,7 +103,7 @@ impl Contents for Rocks {
         stamp: Option<Stamp>,
         queue: &mut dyn FnMut(Job),
     ) -> Result<Restored> {
-        let _lock = self.content_locks.one(id.get());
+        let _lock = self.content_locks.of(id.get()).lock();
         let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
         match stored.deleted_at {
             None => return Ok(Restored::Live(stored.content)),

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use parking_lot::Mutex;
 use rocksdb::{ReadOptions, WriteBatch};
 
 use super::keys::{self, Counter};
@@ -20,8 +21,8 @@ impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
         // The user's lock keeps the count exact, the pairs' locks the friends rows: either side may
         // be following the other right now. Always in this order, so no two wait for each other.
-        let _user = self.user_locks.one(user.get());
-        let _pairs = self.pair_locks.many(changes.iter().map(|change| pair_number(user, change.target)));
+        let _user = self.user_locks.of(user.get()).lock();
+        let _pairs = self.pair_locks.many(changes.iter().map(|change| pair_number(user, change.target)), Mutex::lock);
         let targets: Vec<_> = changes.iter().map(|change| change.target).collect();
         let mut batch = WriteBatch::default();
         let (mut related, mut growth) = (Vec::with_capacity(changes.len()), 0_i64);

@@ -31,7 +31,7 @@ impl Inboxes for Rocks {
     }
 
     fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
-        let _lock = self.floor_locks.one(user.get());
+        let _lock = self.floor_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         self.put_floor(&mut batch, user, floor)?;
         self.follow_up(Write::RaiseFloor, batch)
@@ -105,7 +105,7 @@ impl Inboxes for Rocks {
         }
         let floor = floor.max(new_floor);
         let changed = wanted.symmetric_difference(&had).filter(|cursor| Some(**cursor) > floor).count();
-        let _lock = self.floor_locks.one(user.get());
+        let _lock = self.floor_locks.of(user.get()).lock();
         if let Some(floor) = new_floor {
             self.put_floor(&mut batch, user, floor)?;
         }

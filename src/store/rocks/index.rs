@@ -1,7 +1,7 @@
 //! What stands for a live item outside of `content`: the rows by which lists find it, and what it
 //! counts for. A publish puts all of it, a delete takes it away, in the same change as the item.
 
-use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rocksdb::WriteBatch;
 
 use super::archive::Held;
@@ -28,7 +28,7 @@ impl Rocks {
     /// For a change that makes items live, or ends that. Comes after the locks of the items themselves.
     pub(super) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
         let subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
-        let items = self.item_locks.shared(subjects.map(ContentId::get));
+        let items = self.item_locks.many(subjects.map(ContentId::get), RwLock::read);
         let outboxes = self.outboxes.hold(contents.clone().into_iter().map(|content| content.author.get()));
         let topics = self.change_topics(contents)?;
         let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
@@ -36,8 +36,8 @@ impl Rocks {
     }
 
     /// For the change that purges an item: no change of the other kind that points at it is under way.
-    pub(super) fn purge_lock(&self, id: ContentId) -> Vec<RwLockWriteGuard<'_, ()>> {
-        self.item_locks.exclusive([id.get()])
+    pub(super) fn purge_lock(&self, id: ContentId) -> RwLockWriteGuard<'_, ()> {
+        self.item_locks.of(id.get()).write()
     }
 
     /// Adds to a change all that stands for an item that becomes live. It is one of

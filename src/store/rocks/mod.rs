@@ -1,6 +1,5 @@
 //! The store on RocksDB: one directory, one column family a table.
 
-mod activities;
 mod advice;
 mod archive;
 mod audit;
@@ -16,7 +15,6 @@ mod inbox;
 mod index;
 mod keys;
 mod lists;
-mod locks;
 mod log;
 mod reactions;
 mod records;
@@ -38,14 +36,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::{Mutex, RwLock};
 use rocksdb::{DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
-use self::activities::Activities;
 use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::Health;
-use self::locks::{SharedStripes, Stripes};
 use self::log::{Flushed, Keeper};
 use self::reserve::Reserve;
 use self::run::Run;
@@ -54,10 +51,12 @@ use self::tables::{Filters, Table};
 use self::topics::Topics;
 use self::unpushed::UnpushedRows;
 use self::walk::MOST_KEYS;
+use crate::cache::Fresh;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
-use crate::model::{JobId, Work};
+use crate::model::{Activity, JobId, UserId, Work};
 use crate::store::{Inboxes, Listeners, Store, Tier};
+use crate::stripes::Striped;
 
 /// The format of the data directory.
 pub const FORMAT: &str = directory::FORMAT;
@@ -140,17 +139,18 @@ pub struct Rocks {
     outboxes: Archived,
     /// The rows of lists of topics, by topic.
     topic_lists: Archived,
-    content_locks: Stripes,
+    content_locks: Striped<Mutex<()>>,
     /// Shared by those who write what hangs on an item (comments, counts), exclusive for who purges it.
-    item_locks: SharedStripes,
-    user_locks: Stripes,
-    pair_locks: Stripes,
+    item_locks: Striped<RwLock<()>>,
+    user_locks: Striped<Mutex<()>>,
+    pair_locks: Striped<Mutex<()>>,
     /// For changes of an activity, one after the other. Reads take no lock.
-    activity_locks: Stripes,
-    activities: Activities,
-    floor_locks: Stripes,
+    activity_locks: Striped<Mutex<()>>,
+    /// Never older than their rows. Others read it without a lock.
+    activities: Fresh<UserId, Activity>,
+    floor_locks: Striped<Mutex<()>>,
     /// For changes of the rows of a user that stand for themselves.
-    record_locks: Stripes,
+    record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
     write_buffer: usize,
     /// Released when everything above is gone: fields drop in order.
@@ -229,15 +229,15 @@ impl Rocks {
             topics: Topics::default(),
             outboxes: Archived::new(tables::OUTBOX, tables::OUTBOX_ARCHIVE, Write::Archive),
             topic_lists: Archived::new(tables::TOPIC_CONTENT, tables::TOPIC_ARCHIVE, Write::ArchiveTopic),
-            content_locks: Stripes::default(),
-            item_locks: SharedStripes::default(),
-            user_locks: Stripes::default(),
-            pair_locks: Stripes::default(),
-            activity_locks: Stripes::default(),
-            activities: Activities::default(),
+            content_locks: Striped::default(),
+            item_locks: Striped::default(),
+            user_locks: Striped::default(),
+            pair_locks: Striped::default(),
+            activity_locks: Striped::default(),
+            activities: users::activities(),
             write_buffer: options.write_buffer,
-            floor_locks: Stripes::default(),
-            record_locks: Stripes::default(),
+            floor_locks: Striped::default(),
+            record_locks: Striped::default(),
             _directory: directory,
         };
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();

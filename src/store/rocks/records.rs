@@ -30,7 +30,7 @@ impl Records for Rocks {
     }
 
     fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
-        let _lock = self.record_locks.one(user.get());
+        let _lock = self.record_locks.of(user.get()).lock();
         if let Some(present) = self.marker(user, Tier::Disk)?
             && present >= place
         {
@@ -43,7 +43,7 @@ impl Records for Rocks {
     }
 
     fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
-        let _lock = self.record_locks.one(user.get());
+        let _lock = self.record_locks.of(user.get()).lock();
         let found = self.marker(user, Tier::Disk)?;
         if found != Some(present) {
             return Ok(found);

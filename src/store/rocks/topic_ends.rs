@@ -4,20 +4,18 @@
 //! from the middle is read between the bound that is remembered here and its own; it holds if no
 //! change of the topic began or ended meanwhile.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::cache::Cache;
 use crate::model::{CacheUsage, Cursor, TopicId};
+use crate::stripes::Changes;
 
 /// Memory for remembered ends, bytes: ten thousand of them.
 const CAPACITY: u64 = 1 << 20;
 const END: fn(&End) -> u64 = |_| END_BYTES;
 const END_BYTES: u64 = 56;
-const STRIPES: usize = 1024;
 
 #[derive(Debug, Clone, Copy)]
 struct End {
-    /// The stripe's number of changes when it was found.
+    /// The version of the topic in which it was found.
     version: u64,
     /// How many items the list may have.
     depth: usize,
@@ -25,54 +23,33 @@ struct End {
     last: Option<Cursor>,
 }
 
-/// Changes of the topics that share it.
-#[derive(Debug, Default)]
-struct Stripe {
-    /// Under way.
-    writers: AtomicU64,
-    /// Beginnings and ends so far.
-    changes: AtomicU64,
-}
-
 /// The ends of lists of topics.
 #[derive(Debug)]
 pub(super) struct TopicEnds {
     ends: Cache<TopicId, End>,
-    stripes: Box<[Stripe]>,
+    changes: Changes,
 }
 
 impl Default for TopicEnds {
     fn default() -> Self {
-        Self { ends: Cache::new(CAPACITY, END_BYTES, END), stripes: (0..STRIPES).map(|_| Stripe::default()).collect() }
+        Self { ends: Cache::new(CAPACITY, END_BYTES, END), changes: Changes::default() }
     }
 }
 
 impl TopicEnds {
-    fn stripe(&self, topic: TopicId) -> &Stripe {
-        // Ids are given out one after the other, so they spread by themselves.
-        &self.stripes[topic.get() as usize % STRIPES]
-    }
-
     /// Before rows of a topic change.
     pub(super) fn begin_change(&self, topic: TopicId) {
-        let stripe = self.stripe(topic);
-        stripe.writers.fetch_add(1, Ordering::SeqCst);
-        stripe.changes.fetch_add(1, Ordering::SeqCst);
+        self.changes.begin(topic.get());
     }
 
     /// After they have changed, or have not.
     pub(super) fn end_change(&self, topic: TopicId) {
-        let stripe = self.stripe(topic);
-        stripe.changes.fetch_add(1, Ordering::SeqCst);
-        stripe.writers.fetch_sub(1, Ordering::SeqCst);
+        self.changes.end(topic.get());
     }
 
-    /// A number that is another after any change; `None` while one is under way. Where it is the same
-    /// before and after some reads, all of them saw the rows of one instant.
+    /// See [`Changes::version`].
     pub(super) fn version(&self, topic: TopicId) -> Option<u64> {
-        let stripe = self.stripe(topic);
-        let changes = stripe.changes.load(Ordering::SeqCst);
-        (stripe.writers.load(Ordering::SeqCst) == 0).then_some(changes)
+        self.changes.version(topic.get())
     }
 
     /// What was kept of a topic in this version, for lists of this depth.

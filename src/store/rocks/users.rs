@@ -9,28 +9,35 @@ use super::seen::Seen;
 use super::tables::{ACTIVITY, JOBS, UNPUSHED};
 use super::walk::MOST_KEYS;
 use super::{Rocks, health, keys, storage, values};
+use crate::cache::{self, Fresh};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
 use crate::store::{Activities, Idle, Split, Tier, Touched};
 
+/// Memory for cached activities, bytes: a quarter of a million of them.
+const CAPACITY: u64 = 16 << 20;
+/// The size of one.
+const ACTIVITY_BYTES: u64 = 64 - cache::OVERHEAD;
+
+/// An empty cache of activities.
+pub(super) fn activities() -> Fresh<UserId, Activity> {
+    Fresh::new(CAPACITY, ACTIVITY_BYTES, |_| ACTIVITY_BYTES)
+}
+
 impl Activities for Rocks {
     fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
-        if let Some(activity) = self.activities.get(user) {
-            return Ok(activity);
-        }
-        let version = self.activities.version(user);
-        let row = self.get(ACTIVITY, &keys::id(user.get()), tier)?;
-        let activity = row.map(|bytes| values::read_activity(&bytes)).transpose()?.unwrap_or_default();
-        self.activities.keep(user, activity, version);
-        Ok(activity)
+        self.activities.get(user, || {
+            let row = self.get(ACTIVITY, &keys::id(user.get()), tier)?;
+            Ok(row.map(|bytes| values::read_activity(&bytes)).transpose()?.unwrap_or_default())
+        })
     }
 
     fn meet(&self, user: UserId, now: Millis) -> Result<()> {
         if self.activity(user, Tier::Disk)? != Activity::default() {
             return Ok(());
         }
-        let _lock = self.activity_locks.one(user.get());
+        let _lock = self.activity_locks.of(user.get()).lock();
         match self.activity(user, Tier::Disk)? {
             Activity::Dormant { seen: None } => {
                 self.write_activity(Write::Meet, WriteBatch::default(), user, Activity::Dormant { seen: Some(now) })
@@ -42,7 +49,7 @@ impl Activities for Rocks {
     fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         // A reader can do without: not many are to wait for a device that stalls, and none once that is known.
         let Some(_turn) = self.health.begin_touch() else { return Err(health::unavailable()) };
-        let _lock = self.activity_locks.one(user.get());
+        let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         let present = self.activity(user, Tier::Disk)?;
         let (activity, job) = match present.seen_again(now) {
@@ -65,7 +72,7 @@ impl Activities for Rocks {
             let mut activity = values::read_activity(&row)?;
             if activity.lapsed(seen_since).is_some() {
                 // A read may have seen the user meanwhile, so look again under the lock.
-                let _lock = self.activity_locks.one(user.get());
+                let _lock = self.activity_locks.of(user.get()).lock();
                 activity = self.activity(*user, Tier::Disk)?;
                 if let Some(lapsed) = activity.lapsed(seen_since) {
                     self.write_activity(Write::Lapse, WriteBatch::default(), *user, lapsed)?;
@@ -114,11 +121,11 @@ impl Activities for Rocks {
     }
 
     fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
-        let _lock = self.activity_locks.one(user.get());
+        let _lock = self.activity_locks.of(user.get()).lock();
         if !self.activity(user, Tier::Disk)?.is_idle(seen_before) {
             return Ok(false);
         }
-        let _floor_lock = self.floor_locks.one(user.get());
+        let _floor_lock = self.floor_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         self.put_floor(&mut batch, user, floor)?;
         self.write_activity(Write::Evict, batch, user, Activity::Evicted)?;
@@ -126,7 +133,7 @@ impl Activities for Rocks {
     }
 
     fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>> {
-        let _lock = self.activity_locks.one(user.get());
+        let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(JOBS)?, keys::job(job));
         let Some(rebuilt) = self.activity(user, Tier::Disk)?.rebuilt(job) else {
