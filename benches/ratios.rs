@@ -14,7 +14,8 @@ use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOpti
 use tideline::model::{Cursor, PageRequest, Span};
 use tideline::store::Tier;
 
-use common::{AUTHORS, FOLLOWEES, PAGE, POSTS, READERS, Random, median, open, user};
+use common::{AUTHORS, FOLLOWEES, PAGE, POSTS, READERS, median, open, user};
+use fastrand::Rng;
 
 const USERS: u64 = 200_000;
 const FOLLOWERS: u64 = 200;
@@ -55,10 +56,10 @@ fn key(user: u64, at: u64, id: u64) -> [u8; 24] {
 }
 
 fn fan_out(dir: &Path) {
-    let mut random = Random(1);
+    let mut random = Rng::with_seed(1);
     let audiences: Vec<Vec<u64>> = (0..AUTHORS)
         .map(|_| {
-            let mut audience: Vec<_> = (0..FOLLOWERS).map(|_| AUTHORS + 1 + random.below(USERS)).collect();
+            let mut audience: Vec<_> = (0..FOLLOWERS).map(|_| AUTHORS + 1 + random.u64(..USERS)).collect();
             audience.sort_unstable();
             audience.dedup();
             audience
@@ -112,7 +113,7 @@ fn pages(dir: &Path) {
     }
     // Both sides come from compacted table files, warm.
     let request = PageRequest { span: Span::ALL, limit: PAGE };
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     raw.flush().expect("flushes");
     raw.compact_range(None::<&[u8]>, None::<&[u8]>);
     let reads = 40_000;
@@ -121,7 +122,7 @@ fn pages(dir: &Path) {
         let start = Instant::now();
         let mut items = 0;
         for _ in 0..reads {
-            let reader = user(AUTHORS + 1 + random.below(READERS));
+            let reader = user(AUTHORS + 1 + random.u64(..READERS));
             let page = ours
                 .feed
                 .timeline(reader, &request, Tier::Memory)
@@ -133,7 +134,7 @@ fn pages(dir: &Path) {
         let start = Instant::now();
         let mut rows = 0;
         for _ in 0..reads {
-            rows += scan(&raw, AUTHORS + 1 + random.below(READERS)).len();
+            rows += scan(&raw, AUTHORS + 1 + random.u64(..READERS)).len();
         }
         assert_eq!(rows, reads * PAGE);
         // The first round warms both sides up.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use tideline::backlog::Backlog;
 use tideline::config::{self, Config};
 use tideline::feed::Feed;
@@ -20,19 +21,6 @@ pub const FOLLOWEES: u64 = 50;
 pub const READERS: u64 = 500;
 pub const POSTS: u64 = 10_000;
 pub const PAGE: usize = 20;
-
-/// Deterministic pseudo-random numbers (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (x ^ (x >> 31)) % n
-    }
-}
 
 pub fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("in range")
@@ -91,13 +79,13 @@ impl Opened {
 /// be pulled, all in compacted table files; and, by author, who follows.
 pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
     let ours = open(dir);
-    let mut random = Random(2);
+    let mut random = Rng::with_seed(2);
     let mut follows = Vec::new();
     let mut audiences = vec![Vec::new(); AUTHORS as usize];
     for reader in 0..READERS {
         let mut followees = Vec::new();
         while followees.len() < FOLLOWEES as usize {
-            let author = random.below(AUTHORS);
+            let author = random.u64(..AUTHORS);
             if !followees.contains(&author) {
                 followees.push(author);
             }

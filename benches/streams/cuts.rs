@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use actix_web::rt;
+use fastrand::Rng;
 
 use crate::client::{Caller, Listener, field};
 use crate::server::Server;
@@ -15,19 +16,6 @@ const READERS: u64 = 8;
 const AUTHORS: u64 = 8;
 /// Times of items that are late: long ago.
 const LONG_AGO: u64 = 1_000_000_000_000;
-
-/// Deterministic pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (x ^ (x >> 31)) % n
-    }
-}
 
 /// An item as its author knows it.
 #[derive(Default)]
@@ -95,14 +83,14 @@ pub(crate) fn run(cuts: u64) {
 
 async fn write(address: SocketAddr, author: u64, shared: Rc<Shared>) {
     let mut caller = Caller::connect(address).await;
-    let mut random = Random(author);
+    let mut random = Rng::with_seed(author);
     let mut own: Vec<u64> = Vec::new();
     let mut n = 0;
     while !shared.over.get() {
         n += 1;
         let text = format!("text {author} {n}");
-        let what = random.below(10);
-        let item = own.get(random.below(own.len().max(1) as u64) as usize).copied();
+        let what = random.u64(..10);
+        let item = random.choice(&own).copied();
         match (what, item) {
             (0, Some(item)) => {
                 caller.call("PATCH", &format!("/v1/content/{item}"), &format!("{{\"text\":\"{text}\"}}")).await;
@@ -115,7 +103,7 @@ async fn write(address: SocketAddr, author: u64, shared: Rc<Shared>) {
             }
             _ => {
                 let time = match what {
-                    2 | 3 => format!(",\"published_at\":{}", LONG_AGO + random.below(1000)),
+                    2 | 3 => format!(",\"published_at\":{}", LONG_AGO + random.u64(..1000)),
                     _ => String::new(),
                 };
                 let body = format!("{{\"author_id\":{author},\"text\":\"{text}\"{time}}}");
@@ -124,16 +112,16 @@ async fn write(address: SocketAddr, author: u64, shared: Rc<Shared>) {
                 shared.made.borrow_mut().insert(item, Made { text, deleted: false });
             }
         }
-        rt::time::sleep(Duration::from_millis(random.below(30))).await;
+        rt::time::sleep(Duration::from_millis(random.u64(..30))).await;
     }
 }
 
 async fn read(address: SocketAddr, reader: u64, mut listener: Listener, cuts: u64, shared: Rc<Shared>) -> Heard {
-    let mut random = Random(1000 + reader);
+    let mut random = Rng::with_seed(1000 + reader);
     let (mut heard, mut last, mut greatest) = (Heard::default(), None, (0, 0));
     loop {
         let over = shared.over.get();
-        let patience = if over { Duration::from_secs(2) } else { Duration::from_millis(random.below(150)) };
+        let patience = if over { Duration::from_secs(2) } else { Duration::from_millis(random.u64(..150)) };
         let cut = rt::time::sleep(patience);
         let mut cut = std::pin::pin!(cut);
         loop {
@@ -156,7 +144,7 @@ async fn read(address: SocketAddr, reader: u64, mut listener: Listener, cuts: u6
             shared.done.set(shared.done.get() + 1);
         }
         drop(listener);
-        rt::time::sleep(Duration::from_millis(random.below(50))).await;
+        rt::time::sleep(Duration::from_millis(random.u64(..50))).await;
         listener = Listener::open(address, 100 + reader, last).await;
     }
 }

@@ -2,15 +2,14 @@
 
 mod graph;
 mod posts;
-mod random;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fastrand::Rng;
 
-use self::random::Random;
 use super::print;
 use crate::clock::now;
 use crate::error::{Error, Result};
@@ -60,20 +59,20 @@ fn make(args: &DemoArgs) -> Result<usize> {
             return Err(Error::Setup(format!("{path} is there already; choose another directory with --out")));
         }
     }
-    let mut random = Random::new(args.seed);
+    let mut random = Rng::with_seed(args.seed);
     let graph = graph::make(args.users, &mut random);
     let edges = write_follows(&follows, &graph, until, &mut random).map_err(|e| failed(&follows, e))?;
     write_content(&content, posts::make(&graph, args.posts, until, &mut random)).map_err(|e| failed(&content, e))?;
     Ok(edges)
 }
 
-fn write_follows(path: &Path, graph: &[Vec<u32>], until: Millis, random: &mut Random) -> io::Result<usize> {
+fn write_follows(path: &Path, graph: &[Vec<u32>], until: Millis, random: &mut Rng) -> io::Result<usize> {
     let mut out = BufWriter::new(File::create_new(path)?);
     writeln!(out, "user_id,target_id,since")?;
     let mut edges = 0;
     for (user, targets) in graph.iter().enumerate() {
         for target in targets {
-            let since = until - posts::WINDOW - random.below(posts::YEAR - posts::WINDOW);
+            let since = until - posts::WINDOW - random.u64(..posts::YEAR - posts::WINDOW);
             writeln!(out, "{},{},{since}", user + 1, target + 1)?;
         }
         edges += targets.len();

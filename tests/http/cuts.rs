@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
+
 use super::listener::{Listener, Sent};
 use crate::server::Server;
 
@@ -14,19 +16,6 @@ const AUTHORS: [u64; 3] = [2, 3, 4];
 const LATE: std::ops::Range<u64> = 1000..2000;
 /// How long after the last change nothing more comes.
 const QUIET: Duration = Duration::from_secs(1);
-
-/// Deterministic pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (x ^ (x >> 31)) % n
-    }
-}
 
 /// An item as its author knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,15 +107,15 @@ impl Story {
 
     /// Publishes until the story is over.
     fn write(&self, author: u64) {
-        let mut random = Random(author);
+        let mut random = Rng::with_seed(author);
         let mut own = Vec::new();
         for n in 1.. {
             if self.over.load(Ordering::SeqCst) {
                 return;
             }
             let text = format!("text {author} {n}");
-            let some = own.get(random.below(own.len().max(1) as u64) as usize).copied();
-            match (random.below(10), some) {
+            let some = random.choice(&own).copied();
+            match (random.u64(..10), some) {
                 (0, Some(id)) => {
                     let body = format!(r#"{{"text":"{text}"}}"#);
                     let done = self.attempt("PATCH", &format!("/v1/content/{id}"), &body);
@@ -141,7 +130,7 @@ impl Story {
                     let id = author * 1_000_000 + n;
                     let more = match what {
                         2 => r#","broadcast":false"#.to_owned(),
-                        3 => format!(r#","published_at":{}"#, LATE.start + random.below(1000)),
+                        3 => format!(r#","published_at":{}"#, LATE.start + random.u64(..1000)),
                         _ => String::new(),
                     };
                     let body = format!(r#"{{"content_id":{id},"author_id":{author},"text":"{text}"{more}}}"#);
@@ -157,7 +146,7 @@ impl Story {
                     self.made.lock().unwrap().insert(id, made);
                 }
             }
-            std::thread::sleep(Duration::from_millis(random.below(10)));
+            std::thread::sleep(Duration::from_millis(random.u64(..10)));
         }
     }
 
@@ -174,7 +163,7 @@ impl Story {
 
     /// Reads a stream that was opened before all else and is cut so often, then what is left; compares.
     fn read(&self, mut listener: Listener, cuts: u64) {
-        let (mut random, mut heard) = (Random(7), Heard::default());
+        let (mut random, mut heard) = (Rng::with_seed(7), Heard::default());
         // Cut before the first block came, a client has no place to go on from.
         while listener.last_id.is_none() {
             heard.take(&listener.block(QUIET).expect("a place"));
@@ -187,13 +176,13 @@ impl Story {
                     heard.take(&sent);
                 }
             }
-            let (began, patience) = (Instant::now(), Duration::from_millis(random.below(40)));
+            let (began, patience) = (Instant::now(), Duration::from_millis(random.u64(..40)));
             while let Some(sent) = listener.block(patience.saturating_sub(began.elapsed())) {
                 heard.take(&sent);
             }
             let last = listener.last_id.take();
             drop(listener);
-            std::thread::sleep(Duration::from_millis(random.below(20)));
+            std::thread::sleep(Duration::from_millis(random.u64(..20)));
             listener = self.listen(last.as_deref());
         }
         self.over.store(true, Ordering::SeqCst);

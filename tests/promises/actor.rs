@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use fastrand::Rng;
 use tideline::error::{Code, Error};
 use tideline::feed::Feed;
 use tideline::model::{
@@ -14,7 +15,7 @@ use tideline::worker::{Candidate, Candidates};
 
 use super::history::{Clock, History, Life, Read, Seen, Window};
 use super::names::{AUTHORS, USERS, place, user};
-use super::seed::Random;
+use super::seed::pick;
 use super::upkeep::{archive, evict, trim};
 
 /// Items that one thread publishes in a round, and has at most when it begins another.
@@ -50,7 +51,7 @@ pub(crate) struct Share {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) share: Share,
-    pub(crate) random: Random,
+    pub(crate) random: Rng,
     pub(crate) history: History,
     /// Items published so far.
     pub(crate) made: u64,
@@ -69,19 +70,19 @@ pub(crate) struct Round<'a> {
 }
 
 impl Part {
-    pub(crate) fn new(share: Share, random: Random) -> Self {
+    pub(crate) fn new(share: Share, random: Rng) -> Self {
         Self { share, random, history: History::default(), made: 0 }
     }
 
     /// Goes on until told to stop.
     pub(crate) fn run(&mut self, round: Round<'_>) -> Result<(), String> {
-        let rough = self.random.once_in(2);
+        let rough = self.random.bool();
         let mut actor = Actor { round, part: self, rough };
         let first_new = actor.part.made;
         while !round.stop.load(Ordering::Relaxed) {
             match actor.part.share.role {
                 Role::Poster => actor.post(first_new)?,
-                Role::Grapher if actor.part.random.once_in(4) => actor.bar()?,
+                Role::Grapher if actor.part.random.u64(..4) == 0 => actor.bar()?,
                 Role::Grapher => actor.relate()?,
                 Role::Reader => actor.read_something()?,
                 Role::Keeper => actor.keep()?,
@@ -105,18 +106,18 @@ struct Actor<'a> {
 
 impl Actor<'_> {
     fn anybody(&mut self) -> UserId {
-        user(self.part.random.pick(&USERS))
+        user(pick(&mut self.part.random, &USERS))
     }
 
     fn somewhere(&mut self) -> Cursor {
-        if self.part.random.once_in(8) {
-            return self.part.random.pick(&[Cursor::OLDEST, Cursor::NEWEST, place(MAX_MILLIS, 1)]);
+        if self.part.random.u64(..8) == 0 {
+            return pick(&mut self.part.random, &[Cursor::OLDEST, Cursor::NEWEST, place(MAX_MILLIS, 1)]);
         }
-        place(self.part.random.below(TIMES), 1 + self.part.random.below(1000))
+        place(self.part.random.u64(..TIMES), 1 + self.part.random.u64(..1000))
     }
 
     fn span(&mut self) -> Span<ContentId> {
-        let bound = |actor: &mut Self| actor.part.random.once_in(2).then(|| actor.somewhere());
+        let bound = |actor: &mut Self| actor.part.random.bool().then(|| actor.somewhere());
         Span { before: bound(self), after: bound(self) }
     }
 
@@ -126,17 +127,17 @@ impl Actor<'_> {
         let lives = &self.part.history.lives;
         let (live, gone): (Vec<_>, Vec<_>) = (0..lives.len()).partition(|n| lives[*n].lives());
         let room = new < MOST_NEW && live.len() < MOST_LIVE;
-        let any = live.get(self.part.random.below(live.len().max(1) as u64) as usize).copied();
+        let any = live.get(self.part.random.usize(..live.len().max(1))).copied();
         // The one that went last comes again more often than others: its first fan-out may still run.
-        let back = if self.part.random.once_in(2) { gone.last() } else { gone.first() };
-        match (self.part.random.below(9), any, back) {
+        let back = if self.part.random.bool() { gone.last() } else { gone.first() };
+        match (self.part.random.u64(..9), any, back) {
             (0..5, ..) if room => self.publish()?,
             (5, Some(any), _) => self.edit(any)?,
             (6, _, Some(back)) => self.restore(*back)?,
             (_, Some(any), _) => self.delete(any)?,
             (_, None, _) => thread::sleep(Duration::from_micros(200)),
         }
-        if self.part.random.once_in(2) {
+        if self.part.random.bool() {
             let reader = self.anybody();
             self.read_timeline(reader, Span::ALL)?;
         }
@@ -146,17 +147,17 @@ impl Actor<'_> {
     fn draft(&mut self) -> Draft {
         let id = 1 + self.part.share.number + self.part.share.of * self.part.made;
         self.part.made += 1;
-        let author = self.part.random.pick(&USERS[..AUTHORS]);
-        let time = match self.part.random.below(3) {
+        let author = pick(&mut self.part.random, &USERS[..AUTHORS]);
+        let time = match self.part.random.u64(..3) {
             0 => String::new(),
-            _ => format!(",\"published_at\":{}", self.part.random.below(TIMES)),
+            _ => format!(",\"published_at\":{}", self.part.random.u64(..TIMES)),
         };
         serde_json::from_str(&format!("{{\"content_id\":{id},\"author_id\":{author},\"text\":\"0\"{time}}}"))
             .expect("a draft")
     }
 
     fn publish(&mut self) -> Result<(), String> {
-        let drafts: Vec<_> = (0..self.part.random.pick(&[1, 1, 1, 3])).map(|_| self.draft()).collect();
+        let drafts: Vec<_> = (0..pick(&mut self.part.random, &[1, 1, 1, 3])).map(|_| self.draft()).collect();
         let (window, published) = self.round.clock.during(|| self.round.feed.publish(drafts));
         for (content, new) in published.map_err(|e| format!("publish fails: {e}"))? {
             ensure!(new, "{content:?} was there before");
@@ -207,12 +208,12 @@ impl Actor<'_> {
     /// Raises or lifts a barrier of one of this thread's users, and mostly reads at once what it is about.
     fn bar(&mut self) -> Result<(), String> {
         let mine = self.mine();
-        let (me, target) = (user(self.part.random.pick(&mine)), self.anybody());
+        let (me, target) = (user(pick(&mut self.part.random, &mine)), self.anybody());
         if me == target {
             return Ok(());
         }
-        let barrier = self.part.random.pick(&[Barrier::Mute, Barrier::Hide]);
-        let raised = self.part.random.once_in(2);
+        let barrier = pick(&mut self.part.random, &[Barrier::Mute, Barrier::Hide]);
+        let raised = self.part.random.bool();
         let feed = self.round.feed;
         let (window, result) = self.round.clock.during(|| feed.set_barrier(me, target, barrier, raised));
         result.map_err(|e| format!("a barrier cannot be set: {e}"))?;
@@ -221,7 +222,7 @@ impl Actor<'_> {
             Barrier::Mute => (me, Side::Muted),
             Barrier::Hide => (target, Side::HiddenFrom),
         };
-        match self.part.random.below(8) {
+        match self.part.random.u64(..8) {
             0..5 => self.read_timeline(reader, Span::ALL),
             5 => self.read_members(me, side),
             _ => Ok(()),
@@ -232,11 +233,11 @@ impl Actor<'_> {
     fn relate(&mut self) -> Result<(), String> {
         let mine = self.mine();
         let random = &mut self.part.random;
-        let me = random.pick(&mine);
+        let me = pick(random, &mine);
         let targets: Vec<_> = USERS[..AUTHORS].iter().copied().filter(|target| *target != me).collect();
-        let wanted: Vec<_> = match random.below(3) {
-            0 => targets.into_iter().map(|target| (target, random.below(3))).filter(|(_, n)| *n < 2).collect(),
-            _ => vec![(random.pick(&targets), random.below(2))],
+        let wanted: Vec<_> = match random.u64(..3) {
+            0 => targets.into_iter().map(|target| (target, random.u64(..3))).filter(|(_, n)| *n < 2).collect(),
+            _ => vec![(pick(random, &targets), random.u64(..2))],
         };
         let part = |wanted_as| wanted.iter().filter(move |(_, n)| *n == wanted_as).map(|(target, _)| user(*target));
         let (follow, unfollow): (Vec<_>, Vec<_>) = (part(1).map(|t| (t, None)).collect(), part(0).collect());
@@ -245,12 +246,12 @@ impl Actor<'_> {
         result.map_err(|e| format!("relate fails: {e}"))?;
         follow.iter().for_each(|(target, _)| self.part.history.relate(me, *target, window, true));
         unfollow.iter().for_each(|target| self.part.history.relate(me, *target, window, false));
-        match self.part.random.below(8) {
+        match self.part.random.u64(..8) {
             0..4 => self.read_timeline(me, Span::ALL),
             4 => self.read_members(me, Side::Following),
             // So that some pairs settle between two changes.
             5 => {
-                thread::sleep(Duration::from_micros(self.part.random.below(600)));
+                thread::sleep(Duration::from_micros(self.part.random.u64(..600)));
                 Ok(())
             }
             _ => Ok(()),
@@ -263,7 +264,7 @@ impl Actor<'_> {
             return Ok(());
         }
         let reader = self.anybody();
-        match self.part.random.below(12) {
+        match self.part.random.u64(..12) {
             0 => self.scroll(reader),
             1..4 => self.read_timeline(reader, Span::ALL),
             4 => self.read_outbox(reader),
@@ -281,12 +282,12 @@ impl Actor<'_> {
     }
 
     fn read_timeline(&mut self, reader: UserId, span: Span<ContentId>) -> Result<(), String> {
-        let request = PageRequest { span, limit: self.part.random.pick(&LIMITS) };
+        let request = PageRequest { span, limit: pick(&mut self.part.random, &LIMITS) };
         let feed = self.round.feed;
         let (window, page) = self.round.clock.during(|| feed.timeline(reader, &request, Tier::Disk));
         let page = page.map_err(|e| format!("a read fails: {e}"))?;
         self.note(reader, window, Seen::Timeline(request, page.clone()));
-        if self.part.random.once_in(6) && !page.items.is_empty() {
+        if self.part.random.u64(..6) == 0 && !page.items.is_empty() {
             let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
             let (window, full) = self.round.clock.during(|| feed.hydrate(page, None, Tier::Disk, &mut |_| Ok(())));
             let full = full.map_err(|e| format!("a read in full fails: {e}"))?;
@@ -301,7 +302,7 @@ impl Actor<'_> {
     }
 
     fn read_outbox(&mut self, author: UserId) -> Result<(), String> {
-        let request = PageRequest { span: self.span(), limit: self.part.random.pick(&LIMITS) };
+        let request = PageRequest { span: self.span(), limit: pick(&mut self.part.random, &LIMITS) };
         let (window, page) = self.round.clock.during(|| self.round.feed.outbox(author, &request, Tier::Disk));
         let page = page.map_err(|e| format!("a read of an own page fails: {e}"))?;
         self.note(author, window, Seen::Outbox(request, page));
@@ -318,7 +319,7 @@ impl Actor<'_> {
 
     /// From the top to the end by `next`: what was there all the time comes exactly once.
     fn scroll(&mut self, reader: UserId) -> Result<(), String> {
-        let limit = self.part.random.pick(&LIMITS[1..]);
+        let limit = pick(&mut self.part.random, &LIMITS[1..]);
         let (began, mut entries, mut span) = (self.round.clock.tick(), Vec::new(), Span::ALL);
         loop {
             let page = self.round.feed.timeline(reader, &PageRequest { span, limit }, Tier::Disk);
@@ -337,16 +338,16 @@ impl Actor<'_> {
     /// Asks for trims, as compactions do; drops inboxes and compacts now and then.
     fn keep(&mut self) -> Result<(), String> {
         let reader = self.anybody();
-        match self.part.random.below(60) {
+        match self.part.random.u64(..60) {
             0 => self.round.feed.store().compact().map_err(|e| format!("compaction fails: {e}"))?,
             1..40 if !self.rough => self.round.candidates.name(Candidate::Inbox(reader)),
             1..8 => trim(&**self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
-            8..11 => evict(&**self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID))?,
-            11..16 => archive(&**self.round.feed.store(), reader, place(self.part.random.below(TIMES), MAX_ID), 50)?,
+            8..11 => evict(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), MAX_ID))?,
+            11..16 => archive(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), MAX_ID), 50)?,
             16..30 => self.round.candidates.name(Candidate::Outbox(reader)),
             _ => self.round.candidates.name(Candidate::Inbox(reader)),
         }
-        thread::sleep(Duration::from_micros(self.part.random.below(if self.rough { 3000 } else { 600 })));
+        thread::sleep(Duration::from_micros(self.part.random.u64(..if self.rough { 3000 } else { 600 })));
         Ok(())
     }
 }

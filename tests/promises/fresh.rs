@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use fastrand::Rng;
 use tideline::config::Durability;
 use tideline::feed::Feed;
 use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, Reaction, ReactionKind, Shown};
 use tideline::store::Tier;
 
 use super::names::{item, user};
-use super::seed::{Random, seed};
+use super::seed::seed;
 use super::shape::{self, Kind};
 use super::system::System;
 
@@ -137,14 +138,14 @@ fn check(least: u64, most: u64, found: Option<&Shown>) -> Result<(), String> {
 
 /// Changes the slots of one writer.
 fn write(feed: &Feed, slots: &[Slot], names: &[Slot], writer: u64, stop: &AtomicBool) -> Result<(), String> {
-    let mut random = Random::new(seed() + writer);
+    let mut random = Rng::with_seed(seed() + writer);
     while !stop.load(Ordering::Relaxed) {
-        let slot = writer + WRITERS * random.below(SLOTS / WRITERS);
+        let slot = writer + WRITERS * random.u64(..SLOTS / WRITERS);
         let Slot { begun, done } = &slots[slot as usize];
         let changes = begun.fetch_add(1, Ordering::SeqCst);
         change(feed, slot, changes)?;
         done.store(changes + 1, Ordering::SeqCst);
-        if random.once_in(3) {
+        if random.u64(..3) == 0 {
             // The nickname counts the changes of the slot's author, under counters of its own.
             let Slot { begun, done } = &names[slot as usize];
             let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
@@ -159,7 +160,7 @@ fn write(feed: &Feed, slots: &[Slot], names: &[Slot], writer: u64, stop: &Atomic
 /// Writers and readers at the same time, on both stores.
 pub(crate) fn run() {
     for kind in [Kind::Memory, Kind::Rocks] {
-        let mut config = shape::random(&mut Random::new(seed()));
+        let mut config = shape::random(&mut Rng::with_seed(seed()));
         config.storage.durability = Durability::Os;
         let system = System::new(kind, config);
         let (feed, slots, stop) =

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use fastrand::Rng;
+
 /// Any number will do.
 const SEED: u64 = 20_260_101;
 /// Sequences on RocksDB.
@@ -46,36 +48,7 @@ pub(crate) fn threads() -> u64 {
         .map_or(THREADS, |text| text.parse().expect("TIDELINE_TEST_THREADS is a number"))
 }
 
-/// A small generator for the threads, so that their choices follow from the seed.
-#[derive(Debug)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed ^ 0x9E37_79B9_7F4A_7C15)
-    }
-
-    /// SplitMix64.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    /// True once in `n` times.
-    pub(crate) fn once_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    /// One of them.
-    pub(crate) fn pick<T: Copy>(&mut self, among: &[T]) -> T {
-        among[self.below(among.len() as u64) as usize]
-    }
+/// One of them.
+pub(crate) fn pick<T: Copy>(random: &mut Rng, among: &[T]) -> T {
+    among[random.usize(..among.len())]
 }

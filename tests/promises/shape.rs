@@ -1,10 +1,11 @@
 //! Settings so small that every path is taken.
 
+use fastrand::Rng;
 use proptest::prelude::*;
 use tideline::config::{Config, Content, Durability, Duration, Fanout, Graph, Storage, Timeline, Topics};
 
 use super::names::USERS;
-use super::seed::Random;
+use super::seed::pick;
 
 /// Which store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,21 +40,21 @@ fn durability(sync: bool) -> Durability {
 }
 
 /// For the threads: no limit is in their way.
-pub(crate) fn random(random: &mut Random) -> Config {
+pub(crate) fn random(random: &mut Rng) -> Config {
     let mut config = small();
-    config.fanout.push_threshold = random.below(5);
-    config.timeline.inbox_limit = random.pick(&[1, 2, 3, 5, 8, 40, 1000]);
-    config.timeline.outbox_limit = random.pick(&[0, 1, 5, 40]);
-    config.topics.limit = random.pick(&[1, 5, 40]);
-    config.fanout.pull_threshold = config.fanout.push_threshold + random.below(4);
-    config.fanout.chunk = random.pick(&[1, 2, 3]);
-    config.fanout.workers = random.pick(&[1, 2, 3]);
+    config.fanout.push_threshold = random.u64(..5);
+    config.timeline.inbox_limit = pick(random, &[1, 2, 3, 5, 8, 40, 1000]);
+    config.timeline.outbox_limit = pick(random, &[0, 1, 5, 40]);
+    config.topics.limit = pick(random, &[1, 5, 40]);
+    config.fanout.pull_threshold = config.fanout.push_threshold + random.u64(..4);
+    config.fanout.chunk = pick(random, &[1, 2, 3]);
+    config.fanout.workers = pick(random, &[1, 2, 3]);
     config.graph.follow_limit = USERS.len();
-    config.timeline.include_own = random.once_in(3);
-    config.timeline.active_for = random.pick(&[1, 1, 2, 5, LONG.as_millis()].map(Duration::from_millis));
-    config.timeline.evict_after = random.pick(&[0, 1, 20, LONG.as_millis()].map(Duration::from_millis));
-    config.storage.durability = durability(random.once_in(4));
-    config.content.deleted_retention = random.pick(&[LONG, LONG, LONG, NEVER]);
+    config.timeline.include_own = random.u64(..3) == 0;
+    config.timeline.active_for = pick(random, &[1, 1, 2, 5, LONG.as_millis()].map(Duration::from_millis));
+    config.timeline.evict_after = pick(random, &[0, 1, 20, LONG.as_millis()].map(Duration::from_millis));
+    config.storage.durability = durability(random.u64(..4) == 0);
+    config.content.deleted_retention = pick(random, &[LONG, LONG, LONG, NEVER]);
     config
 }
 

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use tideline::config::Config;
 use tideline::feed::Feed;
 use tideline::model::{ContentId, Draft, Entry, PageRequest, Span, UserId};
 use tideline::store::Tier;
 
 use super::names::{item, place, user};
-use super::seed::{Random, scaled, seed};
+use super::seed::{pick, scaled, seed};
 use super::shape::{self, Kind};
 use super::system::System;
 use super::upkeep::trim;
@@ -36,7 +37,7 @@ pub(crate) fn run_rounds() {
 
 /// One round with settings of its own.
 pub(crate) fn run_one(kind: Kind, seed: u64) -> Result<(), String> {
-    let config = shape::random(&mut Random::new(seed));
+    let config = shape::random(&mut Rng::with_seed(seed));
     run_round(kind, &config, seed).map_err(|failure| format!("{failure}\n{config:?}"))
 }
 
@@ -58,7 +59,7 @@ fn run_round(kind: Kind, config: &Config, seed: u64) -> Result<(), String> {
             Ok(())
         })];
         for number in 0..2 {
-            let (lists, mut random) = (&lists, Random::new(seed.wrapping_mul(1000) + number));
+            let (lists, mut random) = (&lists, Rng::with_seed(seed.wrapping_mul(1000) + number));
             threads.push(scope.spawn(move || {
                 while goes_on() {
                     read(feed, lists, &mut random)?;
@@ -110,10 +111,10 @@ fn relate(feed: &Feed, side: usize) -> Result<(), String> {
     feed.relate(user(READER), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
 }
 
-fn read(feed: &Feed, lists: &[Vec<Entry>; 2], random: &mut Random) -> Result<(), String> {
-    let mut bound = || random.once_in(3).then(|| place(random.below(7), 1 + random.below(400)));
+fn read(feed: &Feed, lists: &[Vec<Entry>; 2], random: &mut Rng) -> Result<(), String> {
+    let mut bound = || (random.u64(..3) == 0).then(|| place(random.u64(..7), 1 + random.u64(..400)));
     let span: Span<ContentId> = Span { before: bound(), after: bound() };
-    let request = PageRequest { span, limit: random.pick(&[1, 3, 5, 100]) };
+    let request = PageRequest { span, limit: pick(random, &[1, 3, 5, 100]) };
     let is = feed.timeline(user(READER), &request, Tier::Disk).map_err(|e| format!("a read fails: {e}"))?;
     let should_be = lists.each_ref().map(|list| page(list, |entry| entry.cursor, &request));
     ensure!(should_be.contains(&is), "{request:?}\n  is {is:?}\n  and not one of {should_be:?}");

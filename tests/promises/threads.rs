@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use tideline::model::{Entry, UserId};
 
 use super::actor::{Part, Role, Round, Share};
 use super::history::{Clock, History};
-use super::seed::{Random, minutes, scaled, seed, threads};
+use super::seed::{minutes, scaled, seed, threads};
 use super::settled::{Right, check_settled};
 use super::shape::{self, Kind, NEVER};
 use super::swap;
@@ -48,7 +49,7 @@ pub(crate) fn run_lives() {
 struct Life {
     system: System,
     clock: Clock,
-    random: Random,
+    random: Rng,
     parts: Vec<Part>,
 }
 
@@ -63,9 +64,9 @@ fn shares(threads: u64) -> Vec<Share> {
 
 impl Life {
     fn new(kind: Kind, seed: u64) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = Rng::with_seed(seed);
         let system = System::new(kind, shape::random(&mut random));
-        let part = |(n, share)| Part::new(share, Random::new(seed.wrapping_mul(1000) + n as u64));
+        let part = |(n, share)| Part::new(share, Rng::with_seed(seed.wrapping_mul(1000) + n as u64));
         let parts = shares(threads()).into_iter().enumerate().map(part).collect();
         Self { system, clock: Clock::default(), random, parts }
     }
@@ -82,7 +83,7 @@ impl Life {
     /// Threads at work, and the check of what they saw.
     fn round(&mut self, told: &mut Told) -> Result<(), String> {
         // At times all jobs wait: no answer may depend on them.
-        if self.random.once_in(6) {
+        if self.random.u64(..6) == 0 {
             self.system.stop()
         } else {
             self.system.start()
@@ -108,7 +109,7 @@ impl Life {
         // Once more with nobody writing, and half the time with all jobs done.
         self.parts[0].scroll_all(round)?;
         let all = self.history();
-        if self.random.once_in(2) {
+        if self.random.bool() {
             self.system.drain()?;
             check_settled(&self.system, &all)?;
         }
@@ -120,9 +121,9 @@ impl Life {
 
     /// A restart with other settings, in order or not, now and then.
     fn between(&mut self) {
-        if self.random.once_in(2) {
+        if self.random.bool() {
             self.system.config = shape::random(&mut self.random);
-            if self.random.once_in(2) { self.system.reopen() } else { self.system.crash() }
+            if self.random.bool() { self.system.reopen() } else { self.system.crash() }
         }
     }
 

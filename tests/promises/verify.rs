@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use fastrand::Rng;
 use tideline::config::Config;
 use tideline::feed::Feed;
 use tideline::model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
@@ -12,7 +13,7 @@ use tideline::store::Tier;
 use tideline::store::rocks::Rocks;
 
 use super::names::{place, user};
-use super::seed::{Random, scaled, seed};
+use super::seed::{pick, scaled, seed};
 use super::shape::{Kind, small};
 use super::system::System;
 
@@ -51,7 +52,7 @@ pub(crate) fn run() {
     let checked = thread::scope(|scope| {
         for (number, author) in (0..).zip(BUSY.into_iter().chain(FICKLE)) {
             let (feed, stop, calls) = (&feed, &stop, &calls);
-            scope.spawn(move || post(feed, author, Random::new(seed() + number), stop, calls));
+            scope.spawn(move || post(feed, author, Rng::with_seed(seed() + number), stop, calls));
         }
         for author in FICKLE {
             let (feed, stop, calls) = (&feed, &stop, &calls);
@@ -111,27 +112,27 @@ fn publish(feed: &Feed, author: u64, at: Option<u64>, id: Option<u64>) -> Result
 }
 
 /// Publishes, with the time of now and with old ones, edits, deletes and restores.
-fn post(feed: &Feed, author: u64, mut random: Random, stop: &AtomicBool, calls: &AtomicU64) {
+fn post(feed: &Feed, author: u64, mut random: Rng, stop: &AtomicBool, calls: &AtomicU64) {
     let (mut live, mut gone): (Vec<Cursor>, Vec<Cursor>) = (Vec::new(), Vec::new());
     while !stop.load(Ordering::SeqCst) {
         calls.fetch_add(1, Ordering::SeqCst);
-        thread::sleep(Duration::from_micros(random.below(500)));
-        match random.below(6) {
+        thread::sleep(Duration::from_micros(random.u64(..500)));
+        match random.u64(..6) {
             0 | 1 if live.len() + gone.len() < 100 => {
-                let at = random.once_in(2).then(|| 1 + 2 * random.below(ITEMS));
+                let at = random.bool().then(|| 1 + 2 * random.u64(..ITEMS));
                 live.push(publish(feed, author, at, None).expect("publishes"));
             }
             2 if !live.is_empty() => {
                 let edit: EditDraft = serde_json::from_str("{\"text\":\"edited\"}").expect("an edit");
-                feed.edit(random.pick(&live).id, edit).expect("edits");
+                feed.edit(pick(&mut random, &live).id, edit).expect("edits");
             }
             3 if !gone.is_empty() => {
-                let back = gone.swap_remove(random.below(gone.len() as u64) as usize);
+                let back = gone.swap_remove(random.usize(..gone.len()));
                 feed.restore(back.id).expect("restores");
                 live.push(back);
             }
             _ if live.len() > 20 => {
-                let item = live.swap_remove(random.below(live.len() as u64) as usize);
+                let item = live.swap_remove(random.usize(..live.len()));
                 feed.delete(item.id).expect("deletes");
                 gone.push(item);
             }

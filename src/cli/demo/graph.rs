@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::random::Random;
+use fastrand::Rng;
 
 /// One user in this many is a celebrity.
 const USERS_PER_CELEBRITY: u32 = 500;
@@ -16,26 +16,26 @@ const FOLLOW_BACK_UP_TO: usize = 500;
 /// For each of `users` whom it follows, in the order of following. Nobody is there twice, or is itself.
 ///
 /// The first users are the celebrities, whom a third of all follow.
-pub(super) fn make(users: u32, random: &mut Random) -> Vec<Vec<u32>> {
+pub(super) fn make(users: u32, random: &mut Rng) -> Vec<Vec<u32>> {
     let celebrities = if users < 10 { 0 } else { users.div_ceil(USERS_PER_CELEBRITY) };
     let mut graph = Graph { following: vec![Vec::new(); users as usize], edges: HashSet::new(), targets: Vec::new() };
     for user in 0..users {
         for celebrity in 0..celebrities {
-            if random.below(3) == 0 {
+            if random.u8(..3) == 0 {
                 graph.follow(user, celebrity);
             }
         }
         // Squaring makes small numbers common.
-        let share = random.unit();
+        let share = random.f64();
         let wanted = FEWEST + (share * share * (MOST - FEWEST + 1) as f64) as u64;
         for _ in 0..wanted.min(u64::from(users - 1)) {
-            let popular = graph.targets.get(random.below(graph.targets.len() as u64) as usize).copied();
-            let anybody = random.below(u64::from(users)) as u32;
-            let target = popular.filter(|_| random.percent(70)).unwrap_or(anybody);
+            let popular = random.choice(&graph.targets).copied();
+            let anybody = random.u32(..users);
+            let target = popular.filter(|_| random.u8(..100) < 70).unwrap_or(anybody);
             let followed = target >= celebrities && graph.follow(user, target);
             if followed {
                 graph.targets.push(target);
-                if random.percent(30) && graph.following[target as usize].len() < FOLLOW_BACK_UP_TO {
+                if random.u8(..100) < 30 && graph.following[target as usize].len() < FOLLOW_BACK_UP_TO {
                     graph.follow(target, user);
                 }
             }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_graph_has_the_shape_of_a_community() {
-        let graph = make(2000, &mut Random::new(1));
+        let graph = make(2000, &mut Rng::with_seed(1));
         let mut followers = vec![0_usize; graph.len()];
         let edges: HashSet<(usize, u32)> =
             graph.iter().enumerate().flat_map(|(u, targets)| targets.iter().map(move |t| (u, *t))).collect();
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn tiny_communities_work() {
         for users in 1..12 {
-            let graph = make(users, &mut Random::new(3));
+            let graph = make(users, &mut Rng::with_seed(3));
             assert_eq!(graph.len(), users as usize);
             assert!(graph.iter().all(|targets| targets.len() < users as usize));
         }

@@ -1,6 +1,7 @@
 //! Posts of the last two weeks: by a few mostly, in bursts, with ties in time.
 
-use super::random::Random;
+use fastrand::Rng;
+
 use crate::model::Millis;
 
 const MINUTE: Millis = 60_000;
@@ -25,9 +26,9 @@ pub(super) struct Post {
 }
 
 /// That many posts, oldest first, in random order among those of one millisecond.
-pub(super) fn make(graph: &[Vec<u32>], posts: u32, until: Millis, random: &mut Random) -> Vec<Post> {
+pub(super) fn make(graph: &[Vec<u32>], posts: u32, until: Millis, random: &mut Rng) -> Vec<Post> {
     let bursts: Vec<Millis> =
-        (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.below(WINDOW - 10 * MINUTE)).collect();
+        (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.u64(..WINDOW - 10 * MINUTE)).collect();
     let mut made: Vec<Post> = (0..posts)
         .map(|_| Post { author: author(graph, random), at: time(&bursts, until, random), text: text(random) })
         .collect();
@@ -36,27 +37,27 @@ pub(super) fn make(graph: &[Vec<u32>], posts: u32, until: Millis, random: &mut R
 }
 
 /// Half of the posts are by authors as they are followed, the others by anybody, the low ids more often.
-fn author(graph: &[Vec<u32>], random: &mut Random) -> u32 {
-    let followed = random.pick(graph).and_then(|targets| random.pick(targets)).copied();
-    let share = random.unit();
+fn author(graph: &[Vec<u32>], random: &mut Rng) -> u32 {
+    let followed = random.choice(graph).and_then(|targets| random.choice(targets)).copied();
+    let share = random.f64();
     let anybody = (share * share * graph.len() as f64) as u32;
-    followed.filter(|_| random.percent(50)).unwrap_or(anybody)
+    followed.filter(|_| random.bool()).unwrap_or(anybody)
 }
 
-fn time(bursts: &[Millis], until: Millis, random: &mut Random) -> Millis {
-    let at = match random.pick(bursts) {
+fn time(bursts: &[Millis], until: Millis, random: &mut Rng) -> Millis {
+    let at = match random.choice(bursts) {
         // Within ten minutes of the burst, most of it at once.
-        Some(burst) if random.percent(40) => {
-            let share = random.unit();
+        Some(burst) if random.u8(..100) < 40 => {
+            let share = random.f64();
             burst - (share * share * share * (10 * MINUTE) as f64) as Millis
         }
-        _ => until - random.below(WINDOW),
+        _ => until - random.u64(..WINDOW),
     };
     // Many hosts keep whole seconds only, so ties are common.
-    if random.percent(60) { at - at % 1000 } else { at }
+    if random.u8(..100) < 60 { at - at % 1000 } else { at }
 }
 
-fn text(random: &mut Random) -> String {
+fn text(random: &mut Rng) -> String {
     const OPENINGS: &[&str] = &[
         "Just finished",
         "Thinking about",
@@ -97,7 +98,7 @@ fn text(random: &mut Random) -> String {
         " 🌊",
         ", as every year.",
     ];
-    let mut part = |among: &[&'static str]| random.pick(among).copied().unwrap_or_default();
+    let mut part = |among: &[&'static str]| random.choice(among).copied().unwrap_or_default();
     let (opening, thing, ending) = (part(OPENINGS), part(THINGS), part(ENDINGS));
     format!("{opening} {thing}{ending}")
 }
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn posts_are_in_order_in_the_window_with_bursts_and_ties() {
-        let mut random = Random::new(1);
+        let mut random = Rng::with_seed(1);
         let graph = graph::make(500, &mut random);
         let until = 1_700_000_000_123;
         let posts = make(&graph, 20_000, until, &mut random);
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn no_post_is_no_post() {
-        assert_eq!(make(&[vec![]], 0, YEAR, &mut Random::new(1)), []);
-        assert_eq!(make(&[vec![]], 3, YEAR, &mut Random::new(1)).len(), 3);
+        assert_eq!(make(&[vec![]], 0, YEAR, &mut Rng::with_seed(1)), []);
+        assert_eq!(make(&[vec![]], 3, YEAR, &mut Rng::with_seed(1)).len(), 3);
     }
 }
