@@ -20,9 +20,9 @@ use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
 use crate::feed::Feed;
 use crate::http::{self, Api, Dispatcher};
-use crate::live::Live;
 use crate::store::Store;
 use crate::store::rocks::{FORMAT, Options, Rocks};
+use crate::streaming::Streaming;
 use crate::worker::{self, Candidates, Figures, Workers};
 
 /// How long a kept-alive connection may stay quiet.
@@ -96,9 +96,9 @@ fn open_as_told(config: &Config, told: Told) -> Result<App> {
     let backlog = Arc::new(Backlog::new(fanout.queue));
     backlog.restore(store.jobs()?);
     failpoint::pass(Place::StartRestored);
-    let live = Arc::new(Live::new(presence.ttl.as_millis()));
-    let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), config)?;
-    let workers = Workers::start(store, backlog, live, config, candidates)?;
+    let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
+    let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), config)?;
+    let workers = Workers::start(store, backlog, streaming, config, candidates)?;
     Ok(App { feed: Arc::new(feed), workers, connections })
 }
 

@@ -30,9 +30,9 @@ mod cache;
 #[path = "../src/feed/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod feed;
-#[path = "../src/live/mod.rs"]
+#[path = "../src/streaming/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)]
-mod live;
+mod streaming;
 #[path = "../src/stripes.rs"]
 #[allow(dead_code)]
 mod stripes;

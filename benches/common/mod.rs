@@ -10,10 +10,10 @@ use fastrand::Rng;
 use tideline::backlog::Backlog;
 use tideline::config::{self, Config};
 use tideline::feed::Feed;
-use tideline::live::Live;
 use tideline::model::{Draft, PageRequest, Span, UserId};
 use tideline::store::Tier;
 use tideline::store::rocks::{self, Rocks};
+use tideline::streaming::Streaming;
 use tideline::worker::{Candidates, Workers};
 
 pub const AUTHORS: u64 = 1_000;
@@ -44,7 +44,7 @@ pub fn open(dir: &Path) -> Opened {
     let store = Arc::new(Rocks::open(&options).expect("opens"));
     let backlog = Arc::new(Backlog::new(1_000_000));
     Opened {
-        feed: Feed::new(store, backlog, Arc::new(Live::new(60_000)), &config).expect("events"),
+        feed: Feed::new(store, backlog, Arc::new(Streaming::new(60_000)), &config).expect("events"),
         config,
         candidates,
     }
@@ -54,7 +54,7 @@ impl Opened {
     pub fn work(&self) -> Duration {
         let start = Instant::now();
         let (store, backlog) = (Arc::clone(self.feed.store()), Arc::clone(self.feed.backlog()));
-        let live = Arc::clone(self.feed.live());
+        let live = Arc::clone(self.feed.streaming());
         let workers = Workers::start(store, backlog, live, &self.config, self.candidates.clone()).expect("starts");
         assert!(self.feed.backlog().wait_until_empty(Duration::from_secs(600)), "the workers are stuck");
         let taken = start.elapsed();

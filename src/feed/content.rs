@@ -9,12 +9,12 @@ use super::Feed;
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
-use crate::live::{Flight, Kind};
 use crate::model::{
     Content, ContentId, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Millis, Moment, Page, PageRequest,
     Publish, UserId, canonical,
 };
 use crate::store::{Batch, Published, Restored, Tier};
+use crate::streaming::{Flight, Kind};
 use crate::sync::atomic::Ordering;
 
 /// Reactions that a delete purges itself.
@@ -64,7 +64,7 @@ impl Feed {
                     Published::Taken => (item.content, false),
                 };
                 let mut results: Vec<(Content, bool)> = items.into_iter().zip(published).map(result).collect();
-                self.live.sequencer().settle(results.iter().map(|(content, _)| content.cursor()));
+                self.streaming.sequencer().settle(results.iter().map(|(content, _)| content.cursor()));
                 failpoint::pass(Place::PublishQueued);
                 // In ascending order, so that each comes to its own place.
                 repeats.into_iter().for_each(|(place, there)| results.insert(place, there));
@@ -75,7 +75,7 @@ impl Feed {
             if let Some((item, _)) = items.iter().zip(published).find(taken) {
                 return Err(content_exists(item.content.id));
             }
-            self.live.sequencer().skip_ids(attempt);
+            self.streaming.sequencer().skip_ids(attempt);
         }
         Err(Error::refused(Code::Overloaded, "no free content id was found; try again"))
     }
@@ -84,7 +84,7 @@ impl Feed {
     fn begin(&self, items: &mut [Publish]) -> Result<Flight<'_>> {
         let began = Instant::now();
         loop {
-            match self.live.sequencer().begin(items) {
+            match self.streaming.sequencer().begin(items) {
                 Ok(flight) => return Ok(flight),
                 Err(_) if began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
                 Err(_) => {
@@ -104,7 +104,7 @@ impl Feed {
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
         let items = drafts.into_iter().map(complete).collect();
         let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned())?;
-        while self.live.sequencer().name_only(&mut items).is_err() {
+        while self.streaming.sequencer().name_only(&mut items).is_err() {
             thread::sleep(ASK_EVERY);
         }
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
@@ -115,7 +115,7 @@ impl Feed {
             let distinct = rest.iter().take_while(|item| ids.insert(item.content.id)).count();
             let (part, later) = rest.split_at_mut(distinct);
             let mut room = self.backlog.reserve_waiting(part.len());
-            let gap = self.live.sequencer().gap(latest);
+            let gap = self.streaming.sequencer().gap(latest);
             part.iter_mut().for_each(|item| item.stamp = Some(gap.stamp()));
             let published = self.store.publish(part, Batch::Each, &mut |fresh| {
                 if let Some(job) = fresh.job {
@@ -150,7 +150,7 @@ impl Feed {
         }
         let _turn = self.turns.of(id.get()).lock();
         let change = self.contents.change(id);
-        let ticket = self.live.sequencer().take(Kind::Edit);
+        let ticket = self.streaming.sequencer().take(Kind::Edit);
         let moment = Moment { at: now(), stamp: Some(ticket.stamp()) };
         let content = self.store.edit(id, &edit, moment)?.ok_or_else(|| Error::content_not_found(id))?;
         // Before streams are told: they are sent what is read then.
@@ -166,7 +166,7 @@ impl Feed {
         // What of it the streams are told never changes, so it may be read before.
         let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
         let change = self.contents.change(id);
-        let ticket = self.live.sequencer().take(Kind::Delete);
+        let ticket = self.streaming.sequencer().take(Kind::Delete);
         if !self.store.delete(id, Moment { at: now(), stamp: Some(ticket.stamp()) })? {
             return Err(Error::content_not_found(id));
         }
@@ -196,7 +196,7 @@ impl Feed {
         let mut room = self.backlog.reserve(1)?;
         // Deleted at this instant or later, its time is not over.
         let deleted_since = (now() + 1).saturating_sub(self.config.content.deleted_retention.as_millis());
-        let ticket = self.live.sequencer().take(Kind::Restore);
+        let ticket = self.streaming.sequencer().take(Kind::Restore);
         let restored =
             self.store.restore(id, deleted_since, Some(ticket.stamp()), &mut |job| self.backlog.add(&mut room, job))?;
         match restored {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Feed;
 use crate::clock::now;
 use crate::error::Result;
-use crate::live::{Live, Sequencer};
 use crate::store::Store;
+use crate::streaming::{Sequencer, Streaming};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Events kept on disk, those in memory included; some 60 bytes each.
@@ -23,9 +23,9 @@ pub(super) struct OnDisk {
 
 impl OnDisk {
     /// Has the sequencer go on behind the events that there are, or behind a gap where some of them may have gone.
-    pub(super) fn open(store: &Arc<dyn Store>, live: &Live) -> Result<Self> {
-        live.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
-        let gap = store.is_set_back().then(|| live.sequencer().break_off());
+    pub(super) fn open(store: &Arc<dyn Store>, streaming: &Streaming) -> Result<Self> {
+        streaming.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
+        let gap = store.is_set_back().then(|| streaming.sequencer().break_off());
         if gap.is_some() {
             tracing::warn!(
                 "changes may be gone of which streams had told: the machine lost its power, or the data directory is a copy, \
@@ -51,7 +51,7 @@ impl Feed {
     /// Keeps the newest `kept` numbers, if `step` more are there.
     pub(crate) fn trim_events(&self, kept: u64, step: u64) -> Result<()> {
         let first = self.events_on_disk.trimmed.load(Ordering::SeqCst);
-        let keep_from = self.live.sequencer().end().saturating_sub(kept);
+        let keep_from = self.streaming.sequencer().end().saturating_sub(kept);
         if keep_from < first.saturating_add(step) {
             return Ok(());
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::cache::{self, Fresh};
 use crate::error::Result;
-use crate::live::Live;
 use crate::model::{CacheUsage, UserId};
 use crate::store::{Store, Tier};
+use crate::streaming::Streaming;
 use crate::stripes::Striped;
 use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -24,7 +24,7 @@ pub(super) type List = Arc<[UserId]>;
 #[derive(Debug)]
 pub(super) struct Followees {
     lists: Fresh<UserId, List>,
-    live: Arc<Live>,
+    streaming: Arc<Streaming>,
     turns: Striped<Mutex<()>>,
     /// Shared by those who change a user's list, exclusive for who wants it to stay as it is.
     gates: Striped<RwLock<()>>,
@@ -47,10 +47,10 @@ struct Tells<'a> {
 
 impl Followees {
     /// An empty cache.
-    pub(super) fn new(live: Arc<Live>) -> Self {
+    pub(super) fn new(streaming: Arc<Streaming>) -> Self {
         Self {
             lists: Fresh::new(CAPACITY, USUAL_LIST, LIST),
-            live,
+            streaming,
             turns: Striped::default(),
             gates: Striped::default(),
         }
@@ -81,7 +81,7 @@ impl Followees {
 
 impl Drop for Tells<'_> {
     fn drop(&mut self) {
-        let (streams, user) = (self.followees.live.streams(), self.user);
+        let (streams, user) = (self.followees.streaming.streams(), self.user);
         // Who opens the first one later reads the list later, too.
         if !streams.is_open(user) {
             return;

@@ -2,8 +2,8 @@
 
 use super::Feed;
 use crate::error::Result;
-use crate::live::Sequencer;
 use crate::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span};
+use crate::streaming::Sequencer;
 
 /// The instant at which a read begins. What is published from then on it may find or not, one without the other;
 /// so it leaves out all of it. See [`Sequencer::unsettled`].
@@ -25,7 +25,7 @@ impl Instant<'_> {
 impl Feed {
     /// Comes before the first look into the store.
     pub(super) fn instant(&self) -> Instant<'_> {
-        let sequencer = self.live.sequencer();
+        let sequencer = self.streaming.sequencer();
         Instant { sequencer, end: sequencer.end() }
     }
 

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use super::Feed;
 use super::followees::List;
 use crate::error::Result;
-use crate::live::{Event, Kind};
 use crate::model::{Cursor, UserId};
+use crate::streaming::{Event, Kind};
 
 /// Most items that a stream is sent to catch up.
 const MOST_MISSED: usize = 1000;
@@ -40,7 +40,7 @@ impl Feed {
     /// back, with other changes of which the client was told, or of another server.
     pub fn missed(&self, user: UserId, after: Cursor, end: u64) -> Result<Option<Vec<Event>>> {
         let authors = self.shown_to(user)?;
-        let (from, is_behind) = match self.live.sequencer().place(after) {
+        let (from, is_behind) = match self.streaming.sequencer().place(after) {
             Some(place) => (place + 1, true),
             None => self.look_for(after, end)?,
         };
@@ -85,7 +85,7 @@ impl Feed {
     fn each_event(&self, from: u64, end: u64, mut visit: impl FnMut(&Event) -> ControlFlow<()>) -> Result<bool> {
         let mut next = from;
         while next < end {
-            let slice = self.live.sequencer().slice(next, end, SLICE);
+            let slice = self.streaming.sequencer().slice(next, end, SLICE);
             let events = if slice.lost {
                 // All of them are over: what is on disk with a smaller number than `end` was written before.
                 let mut events = self.store.events(next, SLICE)?;

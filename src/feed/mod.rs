@@ -16,13 +16,13 @@ mod explain;
 mod followees;
 mod lanes;
 mod lists;
-mod live;
 mod markers;
 mod missed;
 mod reactions;
 mod reading;
 mod relations;
 mod show;
+mod streaming;
 mod timeline;
 mod topics;
 mod users;
@@ -33,20 +33,20 @@ use std::sync::Arc;
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::Result;
-use crate::live::Live;
 use crate::model::CacheUsage;
 use crate::store::Store;
+use crate::streaming::Streaming;
 use crate::stripes::Striped;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use explain::Explanation;
 pub use lanes::{LanesUsage, Lead, Told};
-pub use live::Happened;
 pub use markers::MOST_UNREAD;
 pub use reactions::Reacting;
 pub use reading::Count;
 pub use relations::Follow;
+pub use streaming::Happened;
 pub use verify::Verification;
 
 /// The service behind every front.
@@ -54,7 +54,7 @@ pub use verify::Verification;
 pub struct Feed {
     store: Arc<dyn Store>,
     backlog: Arc<Backlog>,
-    live: Arc<Live>,
+    streaming: Arc<Streaming>,
     config: Config,
     followees: followees::Followees,
     contents: contents::Contents,
@@ -72,17 +72,22 @@ pub struct Feed {
 impl Feed {
     /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events goes
     /// on behind that of the store.
-    pub fn new(store: Arc<dyn Store>, backlog: Arc<Backlog>, live: Arc<Live>, config: &Config) -> Result<Self> {
-        let events_on_disk = events::OnDisk::open(&store, &live)?;
+    pub fn new(
+        store: Arc<dyn Store>,
+        backlog: Arc<Backlog>,
+        streaming: Arc<Streaming>,
+        config: &Config,
+    ) -> Result<Self> {
+        let events_on_disk = events::OnDisk::open(&store, &streaming)?;
         Ok(Self {
             store,
             backlog,
             config: config.clone(),
-            followees: followees::Followees::new(Arc::clone(&live)),
+            followees: followees::Followees::new(Arc::clone(&streaming)),
             contents: contents::cache(),
             cards: cards::cache(),
             turns: Striped::default(),
-            live,
+            streaming,
             lanes: Arc::default(),
             reading: reading::Reading::default(),
             events_on_disk,
@@ -101,8 +106,8 @@ impl Feed {
     }
 
     /// Who is online and who listens.
-    pub fn live(&self) -> &Arc<Live> {
-        &self.live
+    pub fn streaming(&self) -> &Arc<Streaming> {
+        &self.streaming
     }
 
     /// How many publishes were refused, for times were too far ahead of the clock.

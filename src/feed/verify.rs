@@ -131,7 +131,7 @@ impl Feed {
     fn look(&self, user: UserId, entry: Entry) -> Result<Verdict> {
         let belongs = self.belongs(user, entry)?;
         // After that look: the job of an item that was found is known, and its place in the order is settled.
-        let sequencer = self.live.sequencer();
+        let sequencer = self.streaming.sequencer();
         let instant = self.instant();
         let mut settled = vec![entry];
         instant.keep_older(&mut settled);

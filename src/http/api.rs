@@ -75,7 +75,7 @@ impl Api {
     /// From now on `/readyz` says no, and streams end.
     pub fn set_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
-        self.feed.live().streams().close();
+        self.feed.streaming().streams().close();
     }
 
     /// Whether any connection is open on which there is no stream.
@@ -132,13 +132,13 @@ pub(super) mod tests {
     use crate::backlog::Backlog;
     use crate::double::Double;
     use crate::error::Error;
-    use crate::live::Live;
+    use crate::streaming::Streaming;
 
     /// An API over an empty store.
     pub(in crate::http) fn api() -> Arc<Api> {
         let store = Arc::new(Double::new());
-        let feed =
-            Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)), &Config::default()).expect("opens");
+        let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), &Config::default())
+            .expect("opens");
         Arc::new(Api::new(Arc::new(feed), Figures::default(), &Config::default(), 10))
     }
 

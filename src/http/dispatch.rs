@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use super::events;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
-use crate::live::{Event, Frame, Kind, Unasked};
 use crate::model::UserId;
+use crate::streaming::{Event, Frame, Kind, Unasked};
 
 /// Events that are read at once.
 const SLICE: usize = 64;
@@ -35,7 +35,7 @@ impl Dispatcher {
     pub fn start(feed: Arc<Feed>) -> Result<Self> {
         let stopped = Arc::new(AtomicBool::new(false));
         // Before any stream is open; what was logged earlier is for nobody.
-        let next = feed.live().sequencer().end();
+        let next = feed.streaming().sequencer().end();
         let state = State { feed: Arc::clone(&feed), next, to_see: Vec::new(), seen: Instant::now() };
         let told = Arc::clone(&stopped);
         let thread = thread::Builder::new().name("dispatch".to_owned()).spawn(move || state.run(&told));
@@ -50,7 +50,7 @@ impl Dispatcher {
 
     fn join(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
-        self.feed.live().wake();
+        self.feed.streaming().wake();
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread for streams panicked");
         }
@@ -78,12 +78,12 @@ impl State {
         while !stopped.load(Ordering::SeqCst) {
             match catch_unwind(AssertUnwindSafe(|| self.step())) {
                 Ok(Ok(true)) => {}
-                Ok(Ok(false)) => self.feed.live().wait(PATIENCE),
+                Ok(Ok(false)) => self.feed.streaming().wait(PATIENCE),
                 failed => {
                     let why = failed.map_or_else(|_| "it panicked".to_owned(), |step| format!("{step:?}"));
                     tracing::error!(why, "events for streams were lost; every stream is told");
-                    self.next = self.feed.live().sequencer().end();
-                    self.feed.live().streams().reset_all();
+                    self.next = self.feed.streaming().sequencer().end();
+                    self.feed.streaming().streams().reset_all();
                     thread::sleep(PATIENCE);
                 }
             }
@@ -96,14 +96,14 @@ impl State {
         if let Err(error) = self.feed.tend_events() {
             tracing::debug!(%error, "the oldest events stay for now");
         }
-        let live = self.feed.live();
-        let slice = live.sequencer().slice(self.next, u64::MAX, SLICE);
+        let streaming = self.feed.streaming();
+        let slice = streaming.sequencer().slice(self.next, u64::MAX, SLICE);
         if slice.lost || slice.events.iter().any(|event| event.kind == Kind::Gap) {
-            live.streams().reset_all();
+            streaming.streams().reset_all();
         }
         self.next = slice.next;
         let is_any = !slice.events.is_empty();
-        let wanted = |event: &Event| event.broadcast && live.streams().has_listeners(event.entry.author);
+        let wanted = |event: &Event| event.broadcast && streaming.streams().has_listeners(event.entry.author);
         let events: Vec<Event> = slice.events.into_iter().filter(wanted).collect();
         for (event, frame) in events.iter().zip(events::frames(&self.feed, &events)?) {
             if let Some(frame) = frame {
@@ -116,7 +116,7 @@ impl State {
     /// Brings one event to its streams. What their readers did with its item is looked up first, if anybody did
     /// anything. Whoever begins to listen meanwhile is asked at another try, each once.
     fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
-        while let Err(Unasked { frame: same, readers }) = self.feed.live().streams().deliver(event.number, frame) {
+        while let Err(Unasked { frame: same, readers }) = self.feed.streaming().streams().deliver(event.number, frame) {
             let viewed = self.feed.viewed(event.entry.cursor.id, &readers)?;
             frame = *same;
             frame.add_viewers(readers.into_iter().zip(viewed));
@@ -128,7 +128,7 @@ impl State {
     fn see(&mut self) {
         if self.to_see.is_empty() && self.seen.elapsed() >= SEE_EVERY {
             self.seen = Instant::now();
-            self.to_see = self.feed.live().streams().readers();
+            self.to_see = self.feed.streaming().streams().readers();
         }
         let part = self.to_see.len().saturating_sub(SEEN_AT_ONCE);
         for reader in self.to_see.drain(part..) {

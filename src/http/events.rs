@@ -6,8 +6,8 @@ use super::problem::Problem;
 use super::reply;
 use super::show::{Item, ItemId};
 use crate::feed::{Feed, Happened};
-use crate::live::{Event, Frame, Kind};
 use crate::model::{Cursor, Reactions, UserId};
+use crate::streaming::{Event, Frame, Kind};
 
 /// What `text/event-stream` is called in the header.
 pub(super) const MEDIA_TYPE: &str = russe::MEDIA_TYPE_STR;
@@ -29,7 +29,7 @@ fn frame(feed: &Feed, event: &Event, happened: Option<Happened>) -> Result<Optio
     let Some(text) = told(event, happened)? else { return Ok(None) };
     // As the last field of the item, before its end: in what comes after that there is no brace.
     let viewer_at = text.rfind('}');
-    let frame = feed.live().streams().frame(event.entry.author, text);
+    let frame = feed.streaming().streams().frame(event.entry.author, text);
     Ok(Some(match (viewer_at, reacted) {
         (Some(at), Some(reacted)) => frame.with_viewer(at, reacted),
         _ => frame,

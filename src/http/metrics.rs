@@ -63,7 +63,7 @@ impl Collector for Scrape {
         self.reactions(&mut page)?;
         self.workers(&mut page)?;
         self.limits(&mut page)?;
-        self.live(&mut page)?;
+        self.streaming(&mut page)?;
         self.requests(&mut page)?;
         self.caches(&mut page)?;
         match &self.sample {
@@ -204,7 +204,7 @@ impl Scrape {
         let inner = [
             ("jobs", feed.backlog().usage().refused),
             ("reactions", feed.reaction_lanes().refused),
-            ("streams_of_user", feed.live().streams().usage().refused),
+            ("streams_of_user", feed.streaming().streams().usage().refused),
             ("times", feed.times_refused()),
         ];
         let others = limits.all().map(|(name, gate)| (name, gate.refused()));
@@ -217,9 +217,9 @@ impl Scrape {
     }
 
     /// Who is online and who listens.
-    fn live(&self, page: &mut Page<'_>) -> fmt::Result {
-        let live = self.api.feed().live();
-        let (streams, now) = (live.streams().usage(), now());
+    fn streaming(&self, page: &mut Page<'_>) -> fmt::Result {
+        let streaming = self.api.feed().streaming();
+        let (streams, now) = (streaming.streams().usage(), now());
         page.fill(
             "tideline_streams",
             ["Open streams.", "Streams that may be open."],
@@ -245,12 +245,12 @@ impl Scrape {
             ["Memory of events that wait for clients.", "Above it a client that lags loses what waits for it."],
             streams.memory,
         )?;
-        let online = live.presence().users(now) as u64;
+        let online = streaming.presence().users(now) as u64;
         page.one("tideline_users_online", "Users with a heartbeat or a stream.", online)?;
         page.fill(
             "tideline_heartbeats",
             ["Users with a heartbeat that has not run out.", "Users that may have one."],
-            live.presence().heartbeats(now),
+            streaming.presence().heartbeats(now),
         )
     }
 

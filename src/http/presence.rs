@@ -8,8 +8,8 @@ use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group, put};
 use super::reply;
 use crate::clock::now;
-use crate::live::Online;
 use crate::model::{Millis, Time, UserId};
+use crate::streaming::Online;
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -60,7 +60,7 @@ impl PresenceBody {
 pub(super) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    reply::ok(&PresenceBody::new(user, call.api.feed().live().presence().of(user, now())))
+    reply::ok(&PresenceBody::new(user, call.api.feed().streaming().presence().of(user, now())))
 }
 
 /// `PUT /v1/users/{uid}/presence`

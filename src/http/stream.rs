@@ -28,8 +28,8 @@ use super::problem::Problem;
 use super::show;
 use crate::error::Code;
 use crate::feed::Feed;
-use crate::live::{Event, Item, Share, Stream};
 use crate::model::{Cursor, UserId};
+use crate::streaming::{Event, Item, Share, Stream};
 
 /// Items that are read at once for a client that catches up.
 const STEP: usize = 8;
@@ -240,7 +240,7 @@ async fn read_part(api: Arc<Api>, user: UserId, missed: VecDeque<Event>) -> Resu
 /// The next events that a client missed, of those whose authors it is shown by now: as many as make a
 /// piece, or one where memory is short.
 fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Problem> {
-    let memory = feed.live().streams().memory();
+    let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };
     let authors = feed.shown_to(user)?;

@@ -23,9 +23,9 @@ use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
-use crate::live::Live;
 use crate::model::{Job, Lane, UserId, Work};
 use crate::store::Store;
+use crate::streaming::Streaming;
 
 pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};
@@ -35,7 +35,7 @@ pub use usage::{Figures, Usage};
 struct Context {
     store: Arc<dyn Store>,
     backlog: Arc<Backlog>,
-    live: Arc<Live>,
+    streaming: Arc<Streaming>,
     config: Config,
     /// Fan-outs with chunks to spare. A full channel only means that enough hands help already.
     help: Sender<Arc<FanOut>>,
@@ -59,7 +59,7 @@ impl Workers {
     pub fn start(
         store: Arc<dyn Store>,
         backlog: Arc<Backlog>,
-        live: Arc<Live>,
+        streaming: Arc<Streaming>,
         config: &Config,
         candidates: Candidates,
     ) -> Result<Self> {
@@ -68,7 +68,7 @@ impl Workers {
         let (help, wanted) = bounded(threads);
         let figures = Figures { candidates: candidates.clone(), ..Figures::default() };
         let tally = Arc::clone(&figures.tally);
-        let context = Arc::new(Context { store, backlog, live, config: config.clone(), help, candidates, tally });
+        let context = Arc::new(Context { store, backlog, streaming, config: config.clone(), help, candidates, tally });
         let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
         for number in 0..threads {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());

@@ -39,7 +39,7 @@ impl Context {
 
     /// Finds some followers who are online, of those with ids of at least `from`; where to go on.
     fn look(&self, author: UserId, from: UserId, found: &mut Vec<UserId>) -> Result<Option<UserId>> {
-        let online = self.live.presence().online_from(from, LOOK, now());
+        let online = self.streaming.presence().online_from(from, LOOK, now());
         let Some(first) = online.first() else { return Ok(None) };
         let followers = self.store.followers_after(author, first.next_smaller(), LOOK)?;
         let end = known_to(&online).min(known_to(&followers));

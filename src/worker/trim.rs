@@ -235,10 +235,10 @@ mod tests {
     use super::*;
     use crate::backlog::Backlog;
     use crate::config::Config;
-    use crate::live::Live;
     use crate::model::{Content, Publish, Reaction, ReactionKind};
     use crate::store::rocks::{Options, Rocks};
     use crate::store::{Batch, Store};
+    use crate::streaming::Streaming;
     use crate::worker::Workers;
 
     fn item(raw: u64) -> ContentId {
@@ -289,8 +289,8 @@ mod tests {
         let mut config = Config::default();
         config.fanout.workers = 1;
         config.content.deleted_retention = crate::config::Duration::from_millis(0);
-        let (backlog, live) = (Arc::new(Backlog::new(10)), Arc::new(Live::new(60_000)));
-        let workers = Workers::start(Arc::clone(&store), backlog, live, &config, candidates).expect("start");
+        let (backlog, streaming) = (Arc::new(Backlog::new(10)), Arc::new(Streaming::new(60_000)));
+        let workers = Workers::start(Arc::clone(&store), backlog, streaming, &config, candidates).expect("start");
         let left = || store.item_counts(&[item(10)], Tier::Disk).expect("reads")[0].likes;
         let since = Instant::now();
         while left() == LIKES && since.elapsed() < Duration::from_secs(20) {

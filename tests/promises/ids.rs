@@ -7,9 +7,9 @@ use tideline::backlog::Backlog;
 use tideline::clock::now;
 use tideline::config::Config;
 use tideline::feed::Feed;
-use tideline::live::Live;
 use tideline::model::{Content, ContentId, Cursor, EventKind, Publish, Stamp, UserId};
 use tideline::store::{Batch, Store};
+use tideline::streaming::Streaming;
 
 use super::shape::ANY;
 
@@ -37,8 +37,8 @@ fn made_ids_that_are_taken_are_left_behind() {
     store.publish(&[first], Batch::AllOrNone, &mut |_| ()).expect("publishes");
     let mut config = Config::default();
     config.content.max_ahead = ANY;
-    let (backlog, live) = (Arc::new(Backlog::new(100_000)), Arc::new(Live::new(1)));
-    let feed = Feed::new(store, backlog, live, &config).expect("opens");
+    let (backlog, streaming) = (Arc::new(Backlog::new(100_000)), Arc::new(Streaming::new(1)));
+    let feed = Feed::new(store, backlog, streaming, &config).expect("opens");
     let draft = |id: String| serde_json::from_str(&format!(r#"{{"author_id":1{id}}}"#)).expect("a draft");
     let next = ((at + 1) << 20) + 1;
     let taken = (next..next + 20_000).map(|id| draft(format!(r#","published_at":1,"content_id":{id}"#)));

@@ -10,9 +10,9 @@ use crate::double::Double;
 use tideline::backlog::Backlog;
 use tideline::config::{Config, Durability};
 use tideline::feed::Feed;
-use tideline::live::Live;
 use tideline::store::Store;
 use tideline::store::rocks::{Options, Rocks};
+use tideline::streaming::Streaming;
 use tideline::worker::{Candidates, Workers};
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
@@ -59,7 +59,7 @@ impl System {
     pub(crate) fn start(&mut self) {
         if self.workers.is_none() {
             let (store, backlog) = (Arc::clone(self.store()), Arc::clone(self.backlog()));
-            let live = Arc::clone(self.feed.live());
+            let live = Arc::clone(self.feed.streaming());
             let workers = Workers::start(store, backlog, live, &self.config, self.candidates.clone());
             self.workers = Some(workers.expect("workers start"));
         }
@@ -159,5 +159,5 @@ fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> 
 fn assemble(store: Arc<dyn Store>, config: &Config) -> Arc<Feed> {
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
     backlog.restore(store.jobs().expect("jobs"));
-    Arc::new(Feed::new(store, backlog, Arc::new(Live::new(60_000)), config).expect("events"))
+    Arc::new(Feed::new(store, backlog, Arc::new(Streaming::new(60_000)), config).expect("events"))
 }

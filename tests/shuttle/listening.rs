@@ -16,11 +16,11 @@ use crate::clock;
 use crate::config::{Config, Duration};
 use crate::double::Double;
 use crate::feed::Feed;
-use crate::live::{Item, Kind, Live, Stream};
 use crate::model::{Barrier, Draft};
 use crate::promises::names::user;
 use crate::run::{careful, random};
 use crate::store::{Change, Store, Tier};
+use crate::streaming::{Item, Kind, Stream, Streaming};
 
 const READER: u64 = 1;
 /// Followed from the beginning on, and to the end.
@@ -48,7 +48,7 @@ enum Late {
 struct Town {
     feed: Feed,
     store: Arc<dyn Store>,
-    live: Arc<Live>,
+    streaming: Arc<Streaming>,
     late: Late,
     /// Threads that change something still.
     changing: AtomicUsize,
@@ -61,11 +61,11 @@ impl Town {
         clock::reset();
         let mut config = Config::default();
         config.content.max_ahead = Duration::from_millis(1 << 40);
-        let live = Arc::new(Live::new(1 << 40));
+        let streaming = Arc::new(Streaming::new(1 << 40));
         let store: Arc<dyn Store> = Arc::new(Double::new());
-        let feed =
-            Feed::new(Arc::clone(&store), Arc::new(Backlog::new(1000)), Arc::clone(&live), &config).expect("events");
-        Self { feed, store, live, late, changing: AtomicUsize::new(0), delivering: AtomicUsize::new(1) }
+        let feed = Feed::new(Arc::clone(&store), Arc::new(Backlog::new(1000)), Arc::clone(&streaming), &config)
+            .expect("events");
+        Self { feed, store, streaming, late, changing: AtomicUsize::new(0), delivering: AtomicUsize::new(1) }
     }
 
     fn relate(&self, follow: &[u64], unfollow: &[u64]) {
@@ -78,7 +78,7 @@ impl Town {
             let told: Vec<_> = changes.iter().map(|(author, _)| user(**author)).collect();
             let shown = self.store.authors_among(user(READER), &told, Tier::Disk).expect("reads");
             let told: Vec<_> = told.iter().map(|author| (*author, shown.contains(author))).collect();
-            self.live.streams().change(user(READER), &told);
+            self.streaming.streams().change(user(READER), &told);
             let changes: Vec<_> =
                 changes.iter().map(|(author, follow)| Change { target: user(**author), follow: *follow }).collect();
             self.store.relate(user(READER), &changes, 100).expect("a change");
@@ -104,16 +104,16 @@ impl Town {
             return self.feed.listen(user(READER), 2).expect("open");
         }
         let authors = self.feed.shown_to(user(READER)).expect("reads");
-        let (stream, turn) = self.live.streams().open(user(READER), 2).expect("open");
+        let (stream, turn) = self.streaming.streams().open(user(READER), 2).expect("open");
         turn.into_iter().for_each(|turn| turn.settle(&authors));
         stream
     }
 
     /// Brings some events to the streams; false if there are none. The item of an event is its text.
     fn dispatch(&self, next: &mut u64) -> bool {
-        let streams = self.live.streams();
+        let streams = self.streaming.streams();
         let early = AUTHORS.map(|author| (user(author), streams.has_listeners(user(author))));
-        let slice = self.live.sequencer().slice(*next, u64::MAX, 64);
+        let slice = self.streaming.sequencer().slice(*next, u64::MAX, 64);
         *next = slice.next;
         for event in slice.events.iter().filter(|event| event.kind == Kind::Publish) {
             let author = event.entry.author;
@@ -147,7 +147,7 @@ impl Town {
     fn hear(&self, stream: &Stream) -> Vec<u64> {
         let mut heard = Vec::new();
         loop {
-            let is_over = self.delivering.load(Ordering::SeqCst) == 0 && self.live.streams().usage().stale == 0;
+            let is_over = self.delivering.load(Ordering::SeqCst) == 0 && self.streaming.streams().usage().stale == 0;
             match stream.poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Some(Item::Frame(frame))) => {
                     heard.push(frame.parts(user(READER)).0.parse().expect("an id"))
@@ -222,13 +222,13 @@ fn play(late: Late) -> Result<(), String> {
     check(&town, "the first", start, &heard)?;
     check(&town, "the second", second[0], &second[1..])?;
     drop(first);
-    ensure_eq!(town.live.streams().usage().open, 0, "streams that are left");
+    ensure_eq!(town.streaming.streams().usage().open, 0, "streams that are left");
     Ok(())
 }
 
 /// What was acknowledged before an item was published counts for it. All comes in order, and once.
 fn check(town: &Town, which: &str, start: u64, heard: &[u64]) -> Result<(), String> {
-    let log = town.live.sequencer().slice(0, u64::MAX, 1000).events;
+    let log = town.streaming.sequencer().slice(0, u64::MAX, 1000).events;
     let published = |position: u64| log.iter().skip(position as usize).filter(|event| event.kind == Kind::Publish);
     let order: Vec<u64> = published(0).map(|event| event.entry.cursor.id.get()).collect();
     let places: Vec<_> = heard.iter().map(|id| order.iter().position(|other| other == id)).collect();

@@ -7,9 +7,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::live::Live;
 use crate::model::{Job, Lane, UserId, Work};
 use crate::store::{Delivery, Store, Then, Tier};
+use crate::streaming::Streaming;
 use crate::world::Wrong;
 
 #[path = "../../src/worker/fan_out.rs"]
@@ -45,7 +45,7 @@ use fan_out::FanOut;
 pub(crate) struct Context {
     store: Arc<dyn Store>,
     backlog: Arc<Backlog>,
-    live: Arc<Live>,
+    streaming: Arc<Streaming>,
     config: Config,
     help: Sender<Arc<FanOut>>,
     wanted: Receiver<Arc<FanOut>>,
@@ -61,12 +61,12 @@ impl Context {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         backlog: Arc<Backlog>,
-        live: Arc<Live>,
+        streaming: Arc<Streaming>,
         config: Config,
         wrong: Wrong,
     ) -> Self {
         let (help, wanted) = bounded(2);
-        Self { store, backlog, live, config, help, wanted, tally: Tally, wrong }
+        Self { store, backlog, streaming, config, help, wanted, tally: Tally, wrong }
     }
 
     /// Does jobs until none is left and `is_over`.

@@ -9,10 +9,10 @@ use crate::backlog::Backlog;
 use crate::config::{Config, Duration};
 use crate::double::{Double, Fault};
 use crate::feed::Feed;
-use crate::live::Live;
 use crate::model::{ContentId, Cursor, Millis, UserId};
 use crate::promises::history::{Clock, History};
 use crate::store::Store;
+use crate::streaming::Streaming;
 use crate::worker::Context;
 use crate::{actors::Actor, clock};
 
@@ -74,13 +74,14 @@ impl World {
         config.fanout.pull_threshold = 100;
         config.graph.follow_limit = FOLLOW_LIMIT;
         config.content.max_ahead = Duration::from_millis(LONG);
-        let live = Arc::new(Live::new(LONG));
+        let streaming = Arc::new(Streaming::new(LONG));
         // Who is online gets what there is for more than one before the others.
         for reader in Self::readers() {
-            live.presence().beat(reader, 0);
+            streaming.presence().beat(reader, 0);
         }
-        let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&live), &config).expect("events");
-        let context = Context::new(Arc::clone(&store), Arc::clone(&backlog), live, config, wrong);
+        let feed =
+            Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");
+        let context = Context::new(Arc::clone(&store), Arc::clone(&backlog), streaming, config, wrong);
         Self {
             store,
             backlog,

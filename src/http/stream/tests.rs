@@ -5,8 +5,8 @@ use super::*;
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::http::api::tests::api;
-use crate::live::{Kind, Live};
 use crate::model::{Barrier, ContentId, Entry};
+use crate::streaming::{Kind, Streaming};
 
 fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("in range")
@@ -29,7 +29,7 @@ fn came(last: u64) -> Arc<Api> {
 }
 
 fn happens(api: &Api, kinds: &[Kind], id: u64) {
-    kinds.iter().for_each(|kind| api.feed().live().sequencer().changed(*kind, item(id)));
+    kinds.iter().for_each(|kind| api.feed().streaming().sequencer().changed(*kind, item(id)));
 }
 
 /// What a stream begins with that goes on after this place; `None` if that is a reset.
@@ -97,7 +97,7 @@ async fn a_stream_that_cannot_catch_up_ends_with_what_it_has() {
 #[test]
 fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
     let api = api();
-    let (feed, streams) = (api.feed(), api.feed().live().streams());
+    let (feed, streams) = (api.feed(), api.feed().streaming().streams());
     let _stream = feed.listen(user(1), 1).expect("open");
     let follow = |yes: bool| {
         let (follows, unfollows) = if yes { (vec![(user(2), None)], vec![]) } else { (vec![], vec![user(2)]) };
@@ -135,15 +135,15 @@ fn import(feed: &Feed, json: &str) {
 #[test]
 fn what_was_imported_is_a_gap() {
     let api = api();
-    let (_, place) = api.feed().live().sequencer().mark();
+    let (_, place) = api.feed().streaming().sequencer().mark();
     let missed = |after| {
-        let end = api.feed().live().sequencer().end();
+        let end = api.feed().streaming().sequencer().end();
         api.feed().missed(user(1), after, end).expect("reads").map(|missed| missed.len())
     };
     assert_eq!((missed(place), missed(Cursor::OLDEST)), (Some(0), None));
     let item = r#"{"author_id":2,"content_id":11,"published_at":1000}"#;
     import(api.feed(), item);
-    let (_, behind) = api.feed().live().sequencer().mark();
+    let (_, behind) = api.feed().streaming().sequencer().mark();
     assert_eq!((missed(place), missed(behind)), (None, Some(0)));
     import(api.feed(), item);
     assert_eq!(missed(behind), Some(0), "once more is no change");
@@ -154,7 +154,7 @@ fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
     let api = api();
     let feed = api.feed();
     feed.relate(user(1), &[(user(2), None)], &[]).expect("follows");
-    let (_, begin) = feed.live().sequencer().mark();
+    let (_, begin) = feed.streaming().sequencer().mark();
     let mut cursors = Vec::new();
     for id in 1..=8 {
         let draft = format!(r#"{{"author_id":2,"content_id":{id}}}"#);
@@ -162,16 +162,16 @@ fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
         cursors.push(published[0].0.cursor());
     }
     let restarted = || {
-        let (backlog, live) = (Arc::new(Backlog::new(10)), Arc::new(Live::new(1000)));
-        Feed::new(Arc::clone(feed.store()), backlog, live, &Config::default()).expect("opens")
+        let (backlog, streaming) = (Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)));
+        Feed::new(Arc::clone(feed.store()), backlog, streaming, &Config::default()).expect("opens")
     };
     let missed = |feed: &Feed, after| {
-        let end = feed.live().sequencer().end();
+        let end = feed.streaming().sequencer().end();
         feed.missed(user(1), after, end).expect("reads").map(|missed| missed.len())
     };
     // Places that this log never had: of items, and of events that have another number or another time here.
     let unknown = |feed: &Feed| {
-        let (end, newest) = feed.live().sequencer().mark();
+        let (end, newest) = feed.streaming().sequencer().mark();
         let [first] = feed.store().events(0, 1).expect("reads")[..] else { panic!("no event") };
         let number = |number: u64, at| Cursor { at, id: ContentId::new((1 << 62) | number).expect("in range") };
         [
@@ -209,7 +209,7 @@ fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
 #[actix_web::test]
 async fn what_was_missed_is_read_as_it_is_taken_and_counts_as_long() {
     let api = api();
-    let streams = api.feed().live().streams();
+    let streams = api.feed().streaming().streams();
     let used = || usize::try_from(streams.usage().memory.used).expect("fits");
     for (id, size) in [(11, 60_000), (12, 1000)] {
         let text = "x".repeat(size);

@@ -1,4 +1,4 @@
-//! What is live: who is online, what has just happened, and who is listening.
+//! Streaming: the order of events, the open streams, and the users online.
 //!
 //! Everything here is in memory. [`Sequencer`] puts what is changed into one order and keeps the newest part of
 //! it, which it gets back from the store after a restart, so that a stream that was cut can go on; [`Streams`] has a
@@ -35,9 +35,9 @@ pub use times::Crowded;
 
 pub use crate::model::{Event, EventKind as Kind};
 
-/// The live side of the service.
+/// The parts that streams need, and the order of all publishes.
 #[derive(Debug)]
-pub struct Live {
+pub struct Streaming {
     presence: Arc<Presence>,
     sequencer: Arc<Sequencer>,
     streams: Streams,
@@ -45,7 +45,7 @@ pub struct Live {
     hints: Receiver<()>,
 }
 
-impl Live {
+impl Streaming {
     /// Nobody online, nothing happened yet. A heartbeat counts for `ttl`.
     pub fn new(ttl: Millis) -> Self {
         let (hint, hints) = bounded(1);
@@ -101,11 +101,11 @@ mod tests {
 
     #[test]
     fn that_many_streams_end_takes_about_as_long_as_that_they_begin() {
-        let live = Live::new(1000);
+        let streaming = Streaming::new(1000);
         let authors: Arc<[UserId]> = (1..=100).map(user).collect();
         let began = Instant::now();
         let open = |reader| {
-            let (stream, turn) = live.streams().open(user(reader), 1).expect("open");
+            let (stream, turn) = streaming.streams().open(user(reader), 1).expect("open");
             turn.expect("the first").settle(&authors);
             stream
         };
@@ -116,6 +116,6 @@ mod tests {
         while streams.pop().is_some() {}
         let end = began.elapsed();
         assert!(end < 10 * beginning, "{beginning:?}, {end:?}");
-        assert!(!live.streams().has_listeners(user(1)));
+        assert!(!streaming.streams().has_listeners(user(1)));
     }
 }

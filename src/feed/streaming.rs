@@ -6,9 +6,9 @@ use super::Feed;
 use super::followees::List;
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
-use crate::live::{Event, Kind, NotOpened, Online, Stream};
 use crate::model::{ContentId, Entry, Reactions, Shown, UserId};
 use crate::store::Tier;
+use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
 
 /// What a stream is told of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,18 +26,18 @@ impl Feed {
     /// `overloaded` if there are too many users online.
     pub fn set_presence(&self, user: UserId, online: bool, tier: Tier) -> Result<Online> {
         if !online {
-            return Ok(self.live.presence().leave(user, now()));
+            return Ok(self.streaming.presence().leave(user, now()));
         }
         self.see(user, tier)?;
         let full = || Error::refused(Code::Overloaded, "too many users are online; try again soon");
-        self.live.presence().beat(user, now()).ok_or_else(full)
+        self.streaming.presence().beat(user, now()).ok_or_else(full)
     }
 
     /// Opens a user's stream, which counts as the user being active. `stream_limit` for a user who has `most` of
     /// them.
     pub fn listen(&self, user: UserId, most: usize) -> Result<Stream> {
         self.still_listens(user)?;
-        let (stream, turn) = self.live.streams().open(user, most).map_err(|why| match why {
+        let (stream, turn) = self.streaming.streams().open(user, most).map_err(|why| match why {
             NotOpened::Closed => Code::Stopping.into(),
             NotOpened::TooMany => {
                 Error::refused(Code::StreamLimit, format_args!("user {user} cannot have more than {most} open streams"))
