@@ -335,7 +335,7 @@ fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
             "Memory of rows not yet in table files.",
             "Memory of unwritten rows at which they are written to table files.",
         ],
-        usage.memtables,
+        usage.write_buffers,
     )?;
     page.fill(
         "tideline_log_bytes",

@@ -162,7 +162,7 @@ pub struct Usage {
     pub block_cache: Fill,
     /// Memory for rows not yet in table files, bytes. Above the limit it is written out; the engine
     /// takes no more changes before it gets out of hand.
-    pub memtables: Fill,
+    pub write_buffers: Fill,
     /// The log on disk, bytes. Above the limit the oldest part is written out and dropped.
     pub log: Fill,
     /// Activities in memory.

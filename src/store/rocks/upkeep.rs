@@ -62,9 +62,9 @@ impl Upkeep for Rocks {
     fn usage(&self) -> Result<Usage> {
         // The tables share one cache and one engine, so what any of them says holds for all.
         let shared = |name| self.figure(INBOX, name);
-        let mut memtables = Fill::of(0, self.write_buffer);
+        let mut write_buffers = Fill::of(0, self.write_buffer);
         for table in tables::ALL {
-            memtables.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
+            write_buffers.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
         }
         let (unpushed, unpushed_left_out) = self.unpushed.usage();
         let [topic_names, topic_ends] = self.topics.usage();
@@ -74,7 +74,7 @@ impl Upkeep for Rocks {
                 used: shared(properties::BLOCK_CACHE_USAGE)?,
                 limit: shared(properties::BLOCK_CACHE_CAPACITY)?,
             },
-            memtables,
+            write_buffers,
             log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
             activities: self.activities.usage(),
             topic_names,
@@ -168,8 +168,8 @@ mod tests {
                 write_row(&store, table, row, 8);
             }
         }
-        let memtables = store.usage().expect("figures").memtables;
-        assert_eq!(store.db.live_files().expect("files").len(), 0, "{memtables:?}");
+        let write_buffers = store.usage().expect("figures").write_buffers;
+        assert_eq!(store.db.live_files().expect("files").len(), 0, "{write_buffers:?}");
     }
 
     #[test]
@@ -177,9 +177,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let large = Rocks::open(&Options { write_buffer: 128 << 20, ..Options::new(dir.path()) }).expect("opens");
         write(&large, 6);
-        let Usage { memtables, log, .. } = large.usage().expect("figures");
-        assert_eq!((memtables.limit, log.limit), (128 * MIB, 64 * MIB));
-        assert!(memtables.used >= 48 * MIB && log.used >= 48 * MIB, "{memtables:?} {log:?}");
+        let Usage { write_buffers, log, .. } = large.usage().expect("figures");
+        assert_eq!((write_buffers.limit, log.limit), (128 * MIB, 64 * MIB));
+        assert!(write_buffers.used >= 48 * MIB && log.used >= 48 * MIB, "{write_buffers:?} {log:?}");
         drop(large);
 
         let dir = tempfile::tempdir().expect("temp dir");
@@ -189,11 +189,11 @@ mod tests {
         loop {
             // The engine looks at its bounds when it writes, and begins with no table while another is written out.
             write_row(&small, FOLLOWERS, 0, 1);
-            let Usage { memtables, log, .. } = small.usage().expect("figures");
-            if memtables.used <= memtables.limit && log.used <= log.limit + MIB {
+            let Usage { write_buffers, log, .. } = small.usage().expect("figures");
+            if write_buffers.used <= write_buffers.limit && log.used <= log.limit + MIB {
                 break;
             }
-            assert!(began.elapsed() < Duration::from_secs(60), "{memtables:?} {log:?}");
+            assert!(began.elapsed() < Duration::from_secs(60), "{write_buffers:?} {log:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

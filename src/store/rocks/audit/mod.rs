@@ -16,8 +16,6 @@ mod reactions;
 mod topics;
 mod window;
 
-use std::collections::BTreeMap;
-
 use rocksdb::{DBRawIterator, ReadOptions};
 
 use self::names::{named, one};
@@ -149,13 +147,12 @@ impl<'a> Audit<'a> {
 
     /// Looks up what some rows of `from` want, and tells what is not so.
     fn look_up(&mut self, from: Table, way: Way, wanted: &[(&Row, Wanted)]) -> Result<()> {
-        let mut tables: BTreeMap<&str, (Table, Vec<&(&Row, Wanted)>)> = BTreeMap::new();
-        for one in wanted {
-            tables.entry(one.1.table.name).or_insert((one.1.table, Vec::new())).1.push(one);
-        }
-        for (table, wanted) in tables.into_values() {
+        let mut wanted: Vec<_> = wanted.iter().collect();
+        wanted.sort_by_key(|(_, one)| one.table.name);
+        for wanted in wanted.chunk_by(|(_, a), (_, b)| a.table == b.table) {
+            let table = wanted[0].1.table;
             let present = self.store.get_many(table, wanted.iter().map(|(_, one)| one.key.as_slice()), Tier::Disk)?;
-            for ((row, one), present) in wanted.into_iter().zip(present) {
+            for ((row, one), present) in wanted.iter().zip(present) {
                 let is_right =
                     present.as_ref().map(|value| one.value.as_ref().is_none_or(|want| want[..] == value[..]));
                 if is_right != Some(true) {
