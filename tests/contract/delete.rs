@@ -90,9 +90,19 @@ fn a_deleted_id_stays_taken() {
 
 #[test]
 fn an_id_that_never_was_has_nothing_to_restore() {
-    let town = Town::new();
+    let mut town = Town::new();
     town.server.call("POST", "/v1/content/99/restore", "").problem("never", 404, "content_not_found");
     town.server.call("DELETE", "/v1/content/99", "").problem("never", 404, "content_not_found");
+    town.delete(12);
+    for bad in ["[]", "null", "x", r#"{"a":1}"#] {
+        town.server.call("POST", "/v1/content/12/restore", bad).problem(bad, 400, "invalid_body");
+    }
+    town.check("still deleted");
+    assert_eq!(
+        town.server.call("POST", "/v1/content/12/restore", " {} ").expect(200),
+        town.server.get("/v1/content/12")
+    );
+    town.restore(12);
     town.check("nothing");
 }
 
