@@ -1,12 +1,13 @@
 //! Content and the lists of it, each worked out from the live content.
 
-use super::{Double, Fault, State, walk};
 use tideline::error::Result;
 use tideline::model::{
     COMMENT, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, ReactionKind,
     Span, Stamp, TopicId, UserId, Work,
 };
 use tideline::store::{Batch, Contents, Fresh, Lists, Published, Restored, Tier, Topics, is_deleted_before};
+
+use super::{Double, Fault, State, walk};
 
 impl Contents for Double {
     fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {

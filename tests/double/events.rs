@@ -1,9 +1,10 @@
 //! The log of events.
 
-use super::{Double, State};
 use tideline::error::Result;
 use tideline::model::{Content, Event, Stamp};
 use tideline::store::Events;
+
+use super::{Double, State};
 
 impl Events for Double {
     fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>> {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Double, State, walk};
 use tideline::error::{Code, Error, Result};
 use tideline::model::{Barrier, Millis, Order, Relation, Side, Span, UserCounts, UserCursor, UserId, Work};
 use tideline::store::{Barriers, Change, Graph, Related, Tier, too_many};
+
+use super::{Double, State, walk};
 
 impl Graph for Double {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {

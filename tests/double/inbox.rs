@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use super::{Double, State, walk};
 use tideline::error::Result;
 use tideline::model::{ContentId, Cursor, Entry, Job, JobId, LANES, Lane, Order, Progress, Reach, Span, UserId, Work};
 use tideline::store::{Delivery, Inboxes, Then, Tier};
+
+use super::{Double, State, walk};
 
 impl Inboxes for Double {
     fn inbox(

@@ -5,8 +5,6 @@
 //! with it. A crate that includes it names as `crate::sync` the module from which it takes its locks:
 //! `tests/shuttle` gives those of a scheduler, so another thread may come in before and after each operation.
 
-use tideline::store::{Store, TableStats, Upkeep, Usage, Watch};
-
 mod content;
 mod events;
 mod graph;
@@ -14,7 +12,6 @@ mod inbox;
 mod reactions;
 mod users;
 
-use crate::sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 
 use tideline::error::Result;
@@ -22,6 +19,9 @@ use tideline::model::{
     Activity, COMMENT, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Profile, Progress,
     ReactionKind, Span, TopicId, Unpushed, UserId, Work,
 };
+use tideline::store::{Store, TableStats, Upkeep, Usage, Watch};
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// A store without a disk. Every answer is in memory, so the tier of a read makes no difference.
 #[derive(Debug, Default)]

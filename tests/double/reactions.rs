@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::{Double, State, walk};
 use tideline::error::{Error, Result};
 use tideline::model::{
     Content, ContentId, Entry, ItemCounter, ItemCounts, Millis, Order, Position, Reacted, Reaction, ReactionKind,
     ReactionPlace, Reactions, Span, UserCursor, UserId,
 };
 use tideline::store::{FINAL, Reacting, Tier};
+
+use super::{Double, State, walk};
 
 impl Reacting for Double {
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {

@@ -1,9 +1,10 @@
 //! Users' activity, authors' unpushed items, profiles and markers.
 
-use super::{Double, Fault, State};
 use tideline::error::Result;
 use tideline::model::{Activity, Cursor, Job, JobId, Millis, Profile, Unpushed, UserId, Work};
 use tideline::store::{Activities, Idle, Records, Split, Tier, Touched};
+
+use super::{Double, Fault, State};
 
 impl Activities for Double {
     fn activity(&self, user: UserId, _: Tier) -> Result<Activity> {
