@@ -103,12 +103,12 @@ impl<K, V> fmt::Debug for Cache<K, V> {
 ///
 /// That something is *not* there is not kept, so what makes a key appear needs no announcement.
 #[derive(Debug)]
-pub(crate) struct Fresh<K, V> {
+pub(crate) struct ReadThrough<K, V> {
     values: Cache<K, V>,
     changes: Changes,
 }
 
-impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Fresh<K, V> {
+impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// An empty cache for `limit` bytes; `usual` and `bytes` as in [`Cache::new`].
     pub(crate) fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
         Self { values: Cache::new(limit, usual, bytes), changes: Changes::default() }
@@ -174,28 +174,28 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Fresh<K, V> {
     }
 
     /// Announces a change of a value; it ends when the result is dropped.
-    pub(crate) fn change(&self, key: K) -> Changing<'_, K, V> {
+    pub(crate) fn change(&self, key: K) -> CacheChange<'_, K, V> {
         self.changes.begin(key.into());
         self.values.remove(&key);
-        Changing { cache: self, key }
+        CacheChange { cache: self, key }
     }
 }
 
 /// A change of a value under way.
 #[must_use = "the change ends when this is dropped"]
-pub(crate) struct Changing<'a, K: Copy + Eq + Hash + Into<u64>, V: Clone> {
-    cache: &'a Fresh<K, V>,
+pub(crate) struct CacheChange<'a, K: Copy + Eq + Hash + Into<u64>, V: Clone> {
+    cache: &'a ReadThrough<K, V>,
     key: K,
 }
 
-impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Changing<'_, K, V> {
+impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<'_, K, V> {
     /// Ends the change, and keeps what it has written. The caller sees to it that a value has one change at a time.
     pub(crate) fn written(self, value: V) {
         self.cache.values.insert(self.key, value);
     }
 }
 
-impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for Changing<'_, K, V> {
+impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for CacheChange<'_, K, V> {
     fn drop(&mut self) {
         self.cache.changes.end(self.key.into());
     }
@@ -225,11 +225,11 @@ mod tests {
         UserId::new(raw).expect("in range")
     }
 
-    fn cache() -> Fresh<UserId, u64> {
-        Fresh::new(1 << 20, 8, |_| 8)
+    fn cache() -> ReadThrough<UserId, u64> {
+        ReadThrough::new(1 << 20, 8, |_| 8)
     }
 
-    fn read(cache: &Fresh<UserId, u64>, stored: u64) -> u64 {
+    fn read(cache: &ReadThrough<UserId, u64>, stored: u64) -> u64 {
         cache.get(user(1), || Ok(stored)).expect("loads")
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cache::Fresh;
+use crate::cache::ReadThrough;
 use crate::model::{Card, UserId};
 
 /// Memory for cached cards, bytes.
@@ -12,11 +12,11 @@ const FIELDS: u64 = 16 + size_of::<Card>() as u64;
 const USUAL: u64 = FIELDS + 64;
 
 /// The cards that were read lately and often; also of users who have set nothing.
-pub(super) type Cards = Fresh<UserId, Arc<Card>>;
+pub(super) type Cards = ReadThrough<UserId, Arc<Card>>;
 
 /// An empty cache of cards.
 pub(super) fn cache() -> Cards {
-    Fresh::new(CAPACITY, USUAL, |card| bytes(card))
+    ReadThrough::new(CAPACITY, USUAL, |card| bytes(card))
 }
 
 /// About what a card takes in memory, bytes.

@@ -64,7 +64,7 @@ impl Feed {
                     Published::Taken => (item.content, false),
                 };
                 let mut results: Vec<(Content, bool)> = items.into_iter().zip(published).map(result).collect();
-                self.streaming.sequencer().settle(results.iter().map(|(content, _)| content.cursor()));
+                self.streaming.sequencer().wait_until_logged(results.iter().map(|(content, _)| content.cursor()));
                 failpoint::pass(Place::PublishQueued);
                 // In ascending order, so that each comes to its own place.
                 repeats.into_iter().for_each(|(place, there)| results.insert(place, there));

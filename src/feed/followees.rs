@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::cache::{self, Fresh};
+use crate::cache::{self, ReadThrough};
 use crate::error::Result;
 use crate::model::{CacheUsage, UserId};
 use crate::store::{Store, Tier};
@@ -23,7 +23,7 @@ pub(super) type List = Arc<[UserId]>;
 /// The lists that were read lately; a user's streams are told when the user's list changes.
 #[derive(Debug)]
 pub(super) struct Followees {
-    lists: Fresh<UserId, List>,
+    lists: ReadThrough<UserId, List>,
     streaming: Arc<Streaming>,
     turns: Striped<Mutex<()>>,
     /// Shared by those who change a user's list, exclusive for who wants it to stay as it is.
@@ -32,8 +32,8 @@ pub(super) struct Followees {
 
 /// A change of a user's list under way. First the list is dropped, then the user's streams are told.
 #[must_use = "the change ends when this is dropped"]
-pub(super) struct Changing<'a> {
-    _change: cache::Changing<'a, UserId, List>,
+pub(super) struct FolloweesChange<'a> {
+    _change: cache::CacheChange<'a, UserId, List>,
     _tells: Tells<'a>,
     _gate: RwLockReadGuard<'a, ()>,
 }
@@ -49,7 +49,7 @@ impl Followees {
     /// An empty cache.
     pub(super) fn new(streaming: Arc<Streaming>) -> Self {
         Self {
-            lists: Fresh::new(CAPACITY, USUAL_LIST, LIST),
+            lists: ReadThrough::new(CAPACITY, USUAL_LIST, LIST),
             streaming,
             turns: Striped::default(),
             gates: Striped::default(),
@@ -72,10 +72,15 @@ impl Followees {
     }
 
     /// Announces a change of a user's list by which these authors come or go; it ends when the result is dropped.
-    pub(super) fn change<'a>(&'a self, store: &'a dyn Store, user: UserId, authors: Vec<UserId>) -> Changing<'a> {
+    pub(super) fn change<'a>(
+        &'a self,
+        store: &'a dyn Store,
+        user: UserId,
+        authors: Vec<UserId>,
+    ) -> FolloweesChange<'a> {
         let gate = self.gates.of(user.get()).read();
         let tells = Tells { followees: self, store, user, authors };
-        Changing { _change: self.lists.change(user), _tells: tells, _gate: gate }
+        FolloweesChange { _change: self.lists.change(user), _tells: tells, _gate: gate }
     }
 }
 

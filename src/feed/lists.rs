@@ -6,17 +6,17 @@ use crate::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span};
 use crate::streaming::Sequencer;
 
 /// The instant at which a read begins. What is published from then on it may find or not, one without the other;
-/// so it leaves out all of it. See [`Sequencer::unsettled`].
-pub(super) struct Instant<'a> {
+/// so it leaves out all of it. See [`Sequencer::later_than`].
+pub(super) struct ReadStart<'a> {
     sequencer: &'a Sequencer,
     end: u64,
 }
 
-impl Instant<'_> {
+impl ReadStart<'_> {
     /// Takes out what came later.
     pub(super) fn keep_older(&self, entries: &mut Vec<Entry>) {
         let cursors = entries.iter().map(|entry| entry.cursor);
-        if let Some(new) = self.sequencer.unsettled(cursors, self.end) {
+        if let Some(new) = self.sequencer.later_than(cursors, self.end) {
             entries.retain(|entry| !new.contains(&entry.cursor));
         }
     }
@@ -24,9 +24,9 @@ impl Instant<'_> {
 
 impl Feed {
     /// Comes before the first look into the store.
-    pub(super) fn instant(&self) -> Instant<'_> {
+    pub(super) fn read_start(&self) -> ReadStart<'_> {
         let sequencer = self.streaming.sequencer();
-        Instant { sequencer, end: sequencer.end() }
+        ReadStart { sequencer, end: sequencer.end() }
     }
 
     /// A page of a list of entries, of which `first` gives as many as asked for.
@@ -35,13 +35,13 @@ impl Feed {
         request: &PageRequest<ContentId>,
         first: impl Fn(Span<ContentId>, Order, usize) -> Result<Vec<Entry>>,
     ) -> Result<Page<Entry, ContentId>> {
-        let (instant, wanted) = (self.instant(), request.limit + 1);
+        let (start, wanted) = (self.read_start(), request.limit + 1);
         let (mut span, mut found) = (request.span, Vec::new());
         loop {
             let asked = wanted - found.len();
             let mut part = first(span, request.order(), asked)?;
             let end = part.last().map(|entry| entry.cursor).filter(|_| part.len() == asked);
-            instant.keep_older(&mut part);
+            start.keep_older(&mut part);
             found.append(&mut part);
             let Some(end) = end.filter(|_| found.len() < wanted) else { break };
             match request.order() {

@@ -21,7 +21,7 @@ impl Feed {
                     return Err(Error::NotCached);
                 }
                 let counts = self.counts_at(user, place)?;
-                match self.settle(user, place, counts) {
+                match self.confirm_marker(user, place, counts) {
                     // Reads go on where nothing can be written.
                     Err(error) if error.is_unavailable() => Ok(counts),
                     settled => settled,
@@ -43,7 +43,7 @@ impl Feed {
         }
         if let Some(present) = self.store.marker(user, Tier::Disk)?.filter(|present| present.at > self.latest()) {
             let counts = self.counts_at(user, present)?;
-            self.settle(user, present, counts)?;
+            self.confirm_marker(user, present, counts)?;
         }
         let now = now();
         let place = match place.at > now {
@@ -60,8 +60,8 @@ impl Feed {
         Ok(newest.items.first().map(|newest| newest.cursor))
     }
 
-    fn settle(&self, user: UserId, present: Cursor, counts: Option<Cursor>) -> Result<Option<Cursor>> {
-        if counts == Some(present) { Ok(counts) } else { self.store.settle_marker(user, present, counts) }
+    fn confirm_marker(&self, user: UserId, present: Cursor, counts: Option<Cursor>) -> Result<Option<Cursor>> {
+        if counts == Some(present) { Ok(counts) } else { self.store.confirm_marker(user, present, counts) }
     }
 
     /// Counts the items of the home timeline that are newer than the user's marker, all of them

@@ -10,14 +10,14 @@ mod barriers;
 mod cards;
 mod comments;
 mod content;
-mod contents;
+mod content_cache;
 mod events;
 mod explain;
 mod followees;
-mod lanes;
 mod lists;
 mod markers;
 mod missed;
+mod reaction_queues;
 mod reactions;
 mod reading;
 mod relations;
@@ -41,8 +41,8 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use explain::Explanation;
-pub use lanes::{LanesUsage, Lead, Told};
 pub use markers::MOST_UNREAD;
+pub use reaction_queues::{LanesUsage, Lead, OnDone};
 pub use reactions::Reacting;
 pub use reading::Count;
 pub use relations::Follow;
@@ -57,12 +57,12 @@ pub struct Feed {
     streaming: Arc<Streaming>,
     config: Config,
     followees: followees::Followees,
-    contents: contents::Contents,
+    contents: content_cache::Contents,
     cards: cards::Cards,
     /// Has the edits, deletes and restores of an item take turns, so that streams are told of them in the order in which
     /// they were written.
     turns: Striped<Mutex<()>>,
-    lanes: Arc<lanes::Lanes>,
+    lanes: Arc<lanes::ReactionQueues>,
     reading: reading::Reading,
     events_on_disk: events::OnDisk,
     /// Publishes that got no time.
@@ -84,7 +84,7 @@ impl Feed {
             backlog,
             config: config.clone(),
             followees: followees::Followees::new(Arc::clone(&streaming)),
-            contents: contents::cache(),
+            contents: content_cache::cache(),
             cards: cards::cache(),
             turns: Striped::default(),
             streaming,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Feed;
-use super::lanes::{LanesUsage, Lead, Told};
+use super::reaction_queues::{LanesUsage, Lead, OnDone};
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::model::{
@@ -33,7 +33,7 @@ impl Feed {
     ///
     /// `time_ahead`, or `overloaded` if too many wait, and then `told` learns nothing. It may learn of `content_not_found`,
     /// or `overloaded` if the lead is dropped.
-    pub fn ask_reaction(&self, id: ContentId, wish: Reaction, told: Told) -> Result<Option<Lead>> {
+    pub fn ask_reaction(&self, id: ContentId, wish: Reaction, told: OnDone) -> Result<Option<Lead>> {
         if let Some(since) = wish.since {
             self.not_ahead("since", since)?;
         }

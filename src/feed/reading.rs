@@ -28,22 +28,22 @@ impl Default for Reading {
 }
 
 /// Rows that are being read.
-struct Turn<'a> {
+struct RowsTaken<'a> {
     reading: &'a Reading,
     rows: usize,
 }
 
 impl Reading {
     /// Waits for a turn to read so many rows, of which there are never more than [`PART`].
-    fn begin(&self, rows: usize) -> Turn<'_> {
+    fn begin(&self, rows: usize) -> RowsTaken<'_> {
         let mut free = self.free.lock();
         self.freed.wait_while(&mut free, |free| *free < rows);
         *free -= rows;
-        Turn { reading: self, rows }
+        RowsTaken { reading: self, rows }
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for RowsTaken<'_> {
     fn drop(&mut self) {
         *self.reading.free.lock() += self.rows;
         self.reading.freed.notify_all();

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::reading::Count;
-use super::{Feed, cards, contents};
+use super::{Feed, cards, content_cache};
 use crate::error::Result;
 use crate::model::{Card, Content, ContentId, Entry, Page, Profile, Shown, UserId};
 use crate::store::Tier;
@@ -22,7 +22,7 @@ impl Feed {
     pub fn contents_counted(&self, ids: &[ContentId], tier: Tier, count: &mut Count<'_>) -> Result<Vec<Arc<Content>>> {
         let mut seen = HashSet::new();
         let distinct: Vec<_> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
-        let size = |content: &Content| contents::bytes(content) as usize;
+        let size = |content: &Content| content_cache::bytes(content) as usize;
         let mut cached = 0;
         let contents = self.contents.get_many(
             &distinct,

@@ -44,7 +44,7 @@ impl Feed {
             }
         })?;
         if let Some(turn) = turn {
-            turn.settle(&self.shown_to(user)?);
+            turn.finish(&self.shown_to(user)?);
         }
         Ok(stream)
     }

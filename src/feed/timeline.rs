@@ -12,7 +12,7 @@
 
 use super::Feed;
 use super::followees::List;
-use super::lists::Instant;
+use super::lists::ReadStart;
 use crate::error::{Error, Result};
 use crate::model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
 use crate::store::Tier;
@@ -101,7 +101,7 @@ impl Feed {
         look: impl Fn(&Stretches<'_>) -> Result<T>,
     ) -> Result<T> {
         for _ in 0..attempts {
-            let instant = self.instant();
+            let start = self.read_start();
             let epoch = self.backlog.epoch(user);
             // Before anything else: from here on, fan-outs that choose their recipients choose a
             // reader who is seen.
@@ -110,16 +110,16 @@ impl Feed {
             if !reader.activity.has_inbox() {
                 break;
             }
-            let seen = look(&|span, order, n| Ok(self.stretch(&reader, span, order, n, tier)?.of_before(&instant)))?;
+            let seen = look(&|span, order, n| Ok(self.stretch(&reader, span, order, n, tier)?.of_before(&start)))?;
             // Whoever skips this reader in a fan-out has made it dormant first; so a look that lacks
             // what was skipped finds that here.
             if self.store.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
                 return Ok(seen);
             }
         }
-        let instant = self.instant();
+        let start = self.read_start();
         let authors = self.authors(user, tier)?;
-        look(&|span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&instant)))
+        look(&|span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start)))
     }
 
     /// The same page from outboxes alone: slower, and the definition of what is right.
@@ -129,9 +129,9 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        let instant = self.instant();
+        let start = self.read_start();
         let authors = self.authors(user, tier)?;
-        let pull = |span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&instant));
+        let pull = |span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start));
         self.page(request, &pull, tier)
     }
 
@@ -241,9 +241,9 @@ impl Stretch {
         Self { entries, end }
     }
 
-    /// The same without what came after an instant.
-    fn of_before(mut self, instant: &Instant<'_>) -> Self {
-        instant.keep_older(&mut self.entries);
+    /// The same without what came after an start.
+    fn of_before(mut self, start: &ReadStart<'_>) -> Self {
+        start.keep_older(&mut self.entries);
         self
     }
 

@@ -132,9 +132,9 @@ impl Feed {
         let belongs = self.belongs(user, entry)?;
         // After that look: the job of an item that was found is known, and its place in the order is settled.
         let sequencer = self.streaming.sequencer();
-        let instant = self.instant();
+        let start = self.read_start();
         let mut settled = vec![entry];
-        instant.keep_older(&mut settled);
+        start.keep_older(&mut settled);
         if settled.is_empty() || sequencer.is_coming(entry.cursor) {
             return Ok(Verdict::Open);
         }

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::access::Access;
+use super::disk_figures::Sampler;
 use super::limits::Limits;
 use super::pools::{Pools, Wants};
 use super::problem::Problem;
 use super::requests::Requests;
-use super::sample::Sampler;
 use crate::config::Config;
 use crate::feed::Feed;
 use crate::worker::Figures;

@@ -14,7 +14,7 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
-use super::held::Room;
+use super::answer_memory::Room;
 use super::limits::{Gate, Places};
 use super::openapi::schemas;
 use super::problem::Problem;

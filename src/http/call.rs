@@ -11,9 +11,9 @@ use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::de::DeserializeOwned;
 
+use super::answer_memory::Room;
 use super::api::Api;
 use super::body::{self, Body};
-use super::held::Room;
 use super::limits::Limits;
 use super::pools::Wants;
 use super::problem::Problem;

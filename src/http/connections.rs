@@ -20,9 +20,9 @@ pub(super) struct Surplus;
 /// What a connection holds until it is closed: also when all of an answer is written, its client may not have taken
 /// it yet.
 #[derive(Default)]
-pub(super) struct Held(RefCell<Option<Places>>);
+pub(super) struct HeldPlaces(RefCell<Option<Places>>);
 
-impl Held {
+impl HeldPlaces {
     pub(super) fn keep(&self, places: Places) {
         self.0.replace(Some(places));
     }
@@ -71,7 +71,7 @@ pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync
             let file = stream.as_fd().try_clone_to_owned().ok();
             data.insert(ClientEnd(RefCell::new(file)));
         }
-        data.insert(Held::default());
+        data.insert(HeldPlaces::default());
         match api.limits.connections.take(1) {
             Ok(place) => drop(data.insert(place)),
             Err(_) => drop(data.insert(Surplus)),

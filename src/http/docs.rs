@@ -18,9 +18,9 @@ use utoipa::openapi::schema::Type;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
+use super::answer_memory;
 use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group};
-use super::held;
 use super::openapi::{self, Shape};
 use super::pools::Wants;
 use super::problem::Problem;
@@ -62,7 +62,7 @@ pub(super) async fn description(call: Call) -> Answer {
         }
     };
     let response = HttpResponseBuilder::new(StatusCode::OK).content_type("application/json").finish();
-    Ok(held::shared(response, json.clone()))
+    Ok(answer_memory::shared(response, json.clone()))
 }
 
 /// `GET /`: to the page, and for a client that does not follow, a word on what there is.
@@ -149,5 +149,5 @@ fn unpack(name: &str) -> Result<Bytes, String> {
 fn part(media_type: &str, bytes: Bytes) -> actix_web::HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     response.insert_header((CACHE_CONTROL, "max-age=3600"));
-    held::shared(response.content_type(media_type).finish(), bytes)
+    answer_memory::shared(response.content_type(media_type).finish(), bytes)
 }

@@ -1,6 +1,6 @@
 //! `GET /metrics`: the server in figures, in the text format of Prometheus.
 //!
-//! Every figure lives where what it counts does, and gets its name here. Reading waits for no disk; see [`Sample`].
+//! Every figure lives where what it counts does, and gets its name here. Reading waits for no disk; see [`DiskFigures`].
 
 mod page;
 
@@ -18,10 +18,10 @@ use prometheus_client::registry::Registry;
 use self::page::Page;
 use super::api::Api;
 use super::call::{Answer, Call};
+use super::disk_figures::DiskFigures;
 use super::endpoint::{Endpoint, get, group};
 use super::problem::Problem;
 use super::requests::CLASSES;
-use super::sample::Sample;
 use crate::clock::now;
 use crate::model::Fill;
 
@@ -52,7 +52,7 @@ async fn metrics(call: Call) -> Answer {
 #[derive(Debug)]
 struct Scrape {
     api: Arc<Api>,
-    sample: Option<Sample>,
+    sample: Option<DiskFigures>,
 }
 
 impl Collector for Scrape {
@@ -314,7 +314,7 @@ impl Scrape {
 }
 
 /// The store and the process, as they were when the sample was taken.
-fn store(page: &mut Page<'_>, sample: &Sample) -> fmt::Result {
+fn store(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result {
     let usage = &*sample.store;
     let tables = || usage.tables.iter();
     page.each(

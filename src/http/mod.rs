@@ -6,6 +6,7 @@
 
 mod access;
 mod admin;
+mod answer_memory;
 mod api;
 mod barriers;
 mod body;
@@ -13,11 +14,11 @@ mod call;
 mod comments;
 mod connections;
 mod content;
+mod disk_figures;
 mod dispatch;
 mod docs;
 mod endpoint;
 mod events;
-mod held;
 mod limits;
 mod markers;
 mod metrics;
@@ -31,7 +32,6 @@ mod relations;
 mod reply;
 mod requests;
 mod routes;
-mod sample;
 mod show;
 mod stream;
 mod timelines;

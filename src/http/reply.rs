@@ -10,8 +10,8 @@ use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
+use super::answer_memory::{Counted, PIECE, Pieces, Room};
 use super::call::Answer;
-use super::held::{Counted, PIECE, Pieces, Room};
 use super::problem::Problem;
 use super::query::Kept;
 use crate::error::Error;

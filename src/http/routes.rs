@@ -16,8 +16,8 @@ use super::connections::Surplus;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::{
-    admin, barriers, comments, content, docs, held, markers, metrics, presence, query, reactions, relations, stream,
-    timelines, users,
+    admin, answer_memory, barriers, comments, content, docs, markers, metrics, presence, query, reactions, relations,
+    stream, timelines, users,
 };
 use crate::error::Code;
 
@@ -84,7 +84,9 @@ where
         async move {
             let answer = match answer {
                 Ok(answer) if always => answer.await,
-                Ok(answer) => answer.await.and_then(|response| held::hold(&request, response, &api.limits.answers)),
+                Ok(answer) => {
+                    answer.await.and_then(|response| answer_memory::hold(&request, response, &api.limits.answers))
+                }
                 Err(problem) => Err(problem),
             };
             let mut response = answer.unwrap_or_else(|problem| problem.respond(&request));

@@ -19,7 +19,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::api::Api;
 use super::call::{Answer, Call};
-use super::connections::{ClientEnd, Held, Watch};
+use super::connections::{ClientEnd, HeldPlaces, Watch};
 use super::endpoint::{Endpoint, get, group};
 use super::events;
 use super::openapi::{Shape, parameters, schemas};
@@ -94,7 +94,7 @@ pub(super) async fn listen(call: Call) -> Answer {
     let opened = call.run(Wants::Read, move |feed| open(feed, user, after, most)).await?;
     // The connection ends with the stream, and the stream's place is free when both have ended.
     response.force_close();
-    match call.request.conn_data::<Held>() {
+    match call.request.conn_data::<HeldPlaces>() {
         Some(connection) => connection.keep(place),
         None => return Err(Problem::internal("nothing is known of this connection")),
     }

@@ -177,5 +177,5 @@ pub trait Records {
 
     /// Puts a user's marker from `present` to `place`, back too, or takes it away, and returns where it then is. One
     /// that is not at `present` stays. Acknowledges.
-    fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>>;
+    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>>;
 }

@@ -7,15 +7,15 @@
 //! One thread takes events from the sequencer to the queues. It is told that there is something to
 //! do through a channel of one place: a hint that finds it full is not needed.
 
+mod deferred;
 mod frame;
-mod held;
 mod ids;
 mod log;
-mod order;
 mod presence;
 mod queue;
 mod reader;
 mod sequencer;
+mod sequencer_state;
 mod streams;
 mod times;
 
@@ -30,7 +30,7 @@ pub use frame::{Frame, Item, Memory, Share};
 pub use log::Slice;
 pub use presence::{Online, Presence};
 pub use sequencer::{Flight, Sequencer, Ticket};
-pub use streams::{NotOpened, Stream, Streams, StreamsUsage, Turn, Unasked};
+pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};
 pub use times::Crowded;
 
 pub use crate::model::{Event, EventKind as Kind};
@@ -106,7 +106,7 @@ mod tests {
         let began = Instant::now();
         let open = |reader| {
             let (stream, turn) = streaming.streams().open(user(reader), 1).expect("open");
-            turn.expect("the first").settle(&authors);
+            turn.expect("the first").finish(&authors);
             stream
         };
         let mut streams: Vec<_> = (1..=4000).map(open).collect();

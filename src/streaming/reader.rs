@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::task::{Context, Poll, Waker};
 
+use super::deferred::Positioned;
 use super::frame::Item;
-use super::held::Positioned;
 use super::queue::Queue;
 use crate::model::{Cursor, UserId};
 use crate::sync::Mutex;
@@ -74,10 +74,10 @@ impl Reader {
 
     /// Gives the reader its authors (ascending), and what came from them meanwhile; how many events that were, each
     /// counted for every stream. `lost` is the position of the last event that is lacking.
-    pub(super) fn settle(
+    pub(super) fn give_authors(
         &self,
         authors: Vec<UserId>,
-        (held, lost): (&[&Positioned], Option<u64>),
+        (deferred, lost): (&[&Positioned], Option<u64>),
         restart: Restart<'_>,
         wakers: &mut Vec<Waker>,
     ) -> u64 {
@@ -87,7 +87,7 @@ impl Reader {
             if lost.is_some_and(|lost| queue.wants(lost)) {
                 queue.reset(restart());
             }
-            for event in held {
+            for event in deferred {
                 pushed += put(queue, event, &authors, restart);
             }
             wakers.extend(queue.waker());

@@ -11,7 +11,7 @@
 //! of them, rise with the numbers, also from one run of the server to the next.
 //!
 //! Readers keep to that order too: a page leaves out what was not in the log when its read began
-//! ([`Sequencer::unsettled`]), and a change is answered once its event is ([`Sequencer::settle`]). So who
+//! ([`Sequencer::later_than`]), and a change is answered once its event is ([`Sequencer::wait_until_logged`]). So who
 //! goes on with `after` from the newest item of a page finds all that comes later.
 //!
 //! Who has a number never waits for one to come into the log.
@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use crossbeam_channel::Sender;
 
 use super::log::Slice;
-use super::order::State;
+use super::sequencer_state::State;
 use super::times::Crowded;
 use crate::clock::{now, uptime};
 use crate::model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
@@ -200,7 +200,7 @@ impl Sequencer {
 
     /// Waits until what is on disk of these publishes is in the log. The changes it waits for are under way, on
     /// other threads.
-    pub fn settle(&self, cursors: impl IntoIterator<Item = Cursor>) {
+    pub fn wait_until_logged(&self, cursors: impl IntoIterator<Item = Cursor>) {
         if self.waiting.load(Ordering::SeqCst) == 0 {
             return;
         }
@@ -216,7 +216,7 @@ impl Sequencer {
     /// or are not in it yet: none of them was acknowledged before, and others with smaller cursors may follow.
     /// Of items with times of the host's it is none: they have their own places, before or behind any reader.
     /// `None` for none of them, as it mostly is.
-    pub fn unsettled(&self, cursors: impl Iterator<Item = Cursor>, end: u64) -> Option<HashSet<Cursor>> {
+    pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, end: u64) -> Option<HashSet<Cursor>> {
         if self.given.load(Ordering::SeqCst) == 0 && self.end.load(Ordering::SeqCst) == end {
             return None;
         }

@@ -4,14 +4,14 @@
 //! listeners, however many streams there are. A change of what a reader sees is put into these lists before it is
 //! acknowledged, by whoever makes the change: that costs the same however many streams and authors the reader has.
 //! A reader whose first stream is opened is *stale* until its authors have been read. What is delivered meanwhile is
-//! held for it. Nobody else waits.
+//! deferred for it. Nobody else waits.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use super::deferred::Deferred;
 use super::frame::{Frame, Item, Memory};
-use super::held::Held;
 use super::presence::Presence;
 use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
@@ -28,7 +28,7 @@ struct Entry {
 /// What is known of a reader whose authors are being read.
 #[derive(Debug)]
 struct Stale {
-    /// The number of the first held event that may be for it.
+    /// The number of the first deferred event that may be for it.
     since: u64,
     /// The first stream that was opened.
     turn: Id,
@@ -43,9 +43,9 @@ struct State {
     readers: HashMap<UserId, Entry>,
     /// Readers, not streams: those of one reader show the same authors.
     by_author: HashMap<UserId, HashSet<UserId>>,
-    /// Stale readers, each with the first held event that may be for it.
+    /// Stale readers, each with the first deferred event that may be for it.
     stale: BTreeSet<(u64, UserId)>,
-    held: Held,
+    deferred: Deferred,
     closed: bool,
 }
 
@@ -53,7 +53,7 @@ struct State {
 /// clients may come back.
 #[derive(Debug)]
 #[must_use = "the streams of the reader end when this is dropped"]
-pub struct Turn<'a> {
+pub struct Refresh<'a> {
     streams: &'a Streams,
     reader: UserId,
     number: Id,
@@ -136,7 +136,7 @@ impl Streams {
 
     /// Opens a stream, if the user has fewer than `most`. It gets every event that comes into the log from here
     /// on, and none before. With the first one the user's authors are to be read.
-    pub fn open(&self, user: UserId, most: usize) -> Result<(Stream, Option<Turn<'_>>), NotOpened> {
+    pub fn open(&self, user: UserId, most: usize) -> Result<(Stream, Option<Refresh<'_>>), NotOpened> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         if state.closed {
@@ -153,9 +153,9 @@ impl Streams {
         state.open += 1;
         let mut turn = None;
         let entry = state.readers.entry(user).or_insert_with(|| {
-            let since = state.held.end();
+            let since = state.deferred.end();
             state.stale.insert((since, user));
-            turn = Some(Turn { streams: self, reader: user, number: id });
+            turn = Some(Refresh { streams: self, reader: user, number: id });
             Entry { reader: Arc::default(), stale: Some(Stale { since, turn: id, changed: HashMap::new() }) }
         });
         let reader = Arc::clone(&entry.reader);
@@ -230,7 +230,7 @@ impl Streams {
         }
         let frame = frame.ready();
         if !state.stale.is_empty() {
-            state.held.push(position, &frame);
+            state.deferred.push(position, &frame);
         }
         let (mut pushed, event) = (0, (position, Arc::clone(&frame)));
         for user in state.by_author.get(&frame.author()).into_iter().flatten() {
@@ -303,33 +303,33 @@ fn unlist(by_author: &mut HashMap<UserId, HashSet<UserId>>, user: UserId, author
 
 impl State {
     /// A reader is no longer stale.
-    fn settled(&mut self, user: UserId, since: u64) {
+    fn end_refresh(&mut self, user: UserId, since: u64) {
         self.stale.remove(&(since, user));
-        self.held.forget_before(self.stale.first().map_or(u64::MAX, |(since, _)| *since));
+        self.deferred.forget_before(self.stale.first().map_or(u64::MAX, |(since, _)| *since));
     }
 
     /// Forgets a reader.
     fn forget(&mut self, user: UserId) -> Option<Arc<Reader>> {
         let entry = self.readers.remove(&user)?;
         if let Some(stale) = &entry.stale {
-            self.settled(user, stale.since);
+            self.end_refresh(user, stale.since);
         }
         entry.reader.authors().into_iter().for_each(|author| unlist(&mut self.by_author, user, author));
         Some(entry.reader)
     }
 
     /// The reader, if it waits for this turn.
-    fn waits(&mut self, turn: &Turn<'_>) -> Option<&mut Entry> {
+    fn waits(&mut self, turn: &Refresh<'_>) -> Option<&mut Entry> {
         let entry = self.readers.get_mut(&turn.reader)?;
-        let is_its = entry.stale.as_ref().is_some_and(|stale| stale.turn == turn.number);
+        let is_its = entry.stale.as_ref().is_some_and(|stale| stale.refresh == turn.number);
         is_its.then_some(entry)
     }
 }
 
-impl Turn<'_> {
+impl Refresh<'_> {
     /// Gives the reader its authors (ascending), as they were at some time since the turn began. What changed
     /// meanwhile is known.
-    pub fn settle(self, authors: &[UserId]) {
+    pub fn finish(self, authors: &[UserId]) {
         let streams = self.streams;
         let mut wakers = Vec::new();
         let mut guard = streams.state.lock();
@@ -343,17 +343,17 @@ impl Turn<'_> {
         for author in &authors {
             state.by_author.entry(*author).or_default().insert(self.reader);
         }
-        let (held, lost) = state.held.since(since);
-        let held: Vec<_> = held.filter(|(_, frame)| authors.binary_search(&frame.author()).is_ok()).collect();
-        let pushed = reader.settle(authors, (&held, lost), &|| streams.restart(), &mut wakers);
-        state.settled(self.reader, since);
+        let (deferred, lost) = state.deferred.since(since);
+        let deferred: Vec<_> = deferred.filter(|(_, frame)| authors.binary_search(&frame.author()).is_ok()).collect();
+        let pushed = reader.give_authors(authors, (&deferred, lost), &|| streams.restart(), &mut wakers);
+        state.end_refresh(self.reader, since);
         drop(guard);
         streams.events.fetch_add(pushed, Ordering::Relaxed);
         wake(wakers);
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Refresh<'_> {
     fn drop(&mut self) {
         let mut wakers = Vec::new();
         let mut state = self.streams.state.lock();

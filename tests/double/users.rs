@@ -116,7 +116,7 @@ impl Records for Double {
         Ok(*marker)
     }
 
-    fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
         let mut state = self.state();
         if state.markers.get(&user) == Some(&present) {
             match place {

@@ -169,7 +169,7 @@ impl Case {
         }
         let ended = clock();
         let answer = answer.map_err(|e| format!("a marker fails: {e}"))?;
-        self.settle_marker(reader);
+        self.confirm_marker(reader);
         let present = self.model.markers.get(&reader).copied();
         let then = |place: Cursor| present.map_or(place, |present| place.max(present));
         // Ahead of the clock a place counts as at the newest item, or else as now.
@@ -182,7 +182,7 @@ impl Case {
     }
 
     /// A marker too far ahead is taken to the newest item as soon as anybody looks at it.
-    pub(crate) fn settle_marker(&mut self, reader: UserId) {
+    pub(crate) fn confirm_marker(&mut self, reader: UserId) {
         let Some(place) = self.model.markers.get(&reader).copied().filter(|place| self.is_ahead(place.at)) else {
             return;
         };

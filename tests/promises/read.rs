@@ -80,7 +80,7 @@ impl Case {
 
     pub(crate) fn read_unread(&mut self, raw: u64) -> Result<(), String> {
         let reader = user(raw);
-        self.settle_marker(reader);
+        self.confirm_marker(reader);
         ensure_eq!(
             read(true, |tier| self.system.feed.marker(reader, tier))?,
             self.model.markers.get(&reader).copied(),

@@ -105,7 +105,7 @@ impl Town {
         }
         let authors = self.feed.shown_to(user(READER)).expect("reads");
         let (stream, turn) = self.streaming.streams().open(user(READER), 2).expect("open");
-        turn.into_iter().for_each(|turn| turn.settle(&authors));
+        turn.into_iter().for_each(|turn| turn.finish(&authors));
         stream
     }
 

@@ -47,7 +47,7 @@ fn moves_at_the_same_time_end_at_the_newest(store: &dyn Store) {
 }
 
 fn a_marker_is_settled_where_it_was_seen_only(store: &dyn Store) {
-    let settle = |present: Cursor, then: Option<Cursor>| store.settle_marker(user(1), present, then).expect("settles");
+    let settle = |present: Cursor, then: Option<Cursor>| store.confirm_marker(user(1), present, then).expect("settles");
     assert_eq!(settle(place(5, 5), Some(place(4, 4))), None, "none there");
     assert_eq!(marker(store, 1), None);
     store.move_marker(user(1), Cursor::NEWEST).expect("moves");

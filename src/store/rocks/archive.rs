@@ -40,7 +40,7 @@ pub(super) struct Archived {
 
 /// Some partitions in which no row is moved until this is dropped.
 #[must_use = "rows may move again when this is dropped"]
-pub(super) struct Held<'a> {
+pub(super) struct LockedFloors<'a> {
     of: &'a Archived,
     /// The floors that were asked for so far.
     floors: RefCell<HashMap<u64, Option<Cursor>>>,
@@ -75,8 +75,8 @@ impl Archived {
     }
 
     /// For a change that puts or removes rows of some partitions, to be kept until it is written.
-    pub(super) fn hold(&self, partitions: impl IntoIterator<Item = u64>) -> Held<'_> {
-        Held { of: self, floors: RefCell::default(), _locks: self.locks.many(partitions, RwLock::read) }
+    pub(super) fn hold(&self, partitions: impl IntoIterator<Item = u64>) -> LockedFloors<'_> {
+        LockedFloors { of: self, floors: RefCell::default(), _locks: self.locks.many(partitions, RwLock::read) }
     }
 
     /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`,
@@ -125,7 +125,7 @@ impl Archived {
     }
 }
 
-impl Held<'_> {
+impl LockedFloors<'_> {
     /// Where a new row of a partition that is held belongs.
     pub(super) fn table_of(&self, store: &Rocks, partition: u64, place: Cursor) -> Result<Table> {
         let Archived { hot, archive, .. } = *self.of;

@@ -4,10 +4,10 @@
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rocksdb::WriteBatch;
 
-use super::archive::Held;
+use super::archive::LockedFloors;
 use super::keys::{self, Counter};
 use super::tables::{COMMENTS, COUNTS, ITEM_COUNTS};
-use super::topics::Changing;
+use super::topics::TopicEndsChange;
 use super::{Rocks, values};
 use crate::error::Result;
 use crate::model::{Content, ContentId, ItemCounter, TopicId};
@@ -18,9 +18,9 @@ use crate::store::Tier;
 /// are known to change.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct Indexing<'a> {
-    topics: Changing<'a>,
-    outboxes: Held<'a>,
-    lists: Held<'a>,
+    topics: TopicEndsChange<'a>,
+    outboxes: LockedFloors<'a>,
+    lists: LockedFloors<'a>,
     _items: Vec<RwLockReadGuard<'a, ()>>,
 }
 

@@ -13,6 +13,7 @@ mod graph;
 mod health;
 mod inbox;
 mod index;
+mod key_filter;
 mod keys;
 mod lists;
 mod log;
@@ -20,7 +21,6 @@ mod reactions;
 mod records;
 mod reserve;
 mod run;
-mod seen;
 mod tables;
 mod topic_ends;
 mod topic_repair;
@@ -43,15 +43,15 @@ use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::Health;
+use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};
 use self::reserve::Reserve;
 use self::run::Run;
-use self::seen::Seen;
 use self::tables::{Filters, Table};
 use self::topics::Topics;
 use self::unpushed::UnpushedRows;
 use self::walk::MOST_KEYS;
-use crate::cache::Fresh;
+use crate::cache::ReadThrough;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
 use crate::model::{Activity, JobId, UserId, Work};
@@ -128,9 +128,9 @@ pub struct Rocks {
     run: Run,
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
-    deleted: Seen,
+    deleted: KeyFilter,
     /// Users whose row in `activity` is, or was, of an evicted one.
-    evicted: Seen,
+    evicted: KeyFilter,
     /// The rows of `unpushed`.
     unpushed: UnpushedRows,
     /// Names of topics, and where their lists end.
@@ -147,7 +147,7 @@ pub struct Rocks {
     /// For changes of an activity, one after the other. Reads take no lock.
     activity_locks: Striped<Mutex<()>>,
     /// Never older than their rows. Others read it without a lock.
-    activities: Fresh<UserId, Activity>,
+    activities: ReadThrough<UserId, Activity>,
     floor_locks: Striped<Mutex<()>>,
     /// For changes of the rows of a user that stand for themselves.
     record_locks: Striped<Mutex<()>>,
@@ -223,8 +223,8 @@ impl Rocks {
             keeper,
             run,
             next_seq: AtomicU64::new(1),
-            deleted: Seen::default(),
-            evicted: Seen::default(),
+            deleted: KeyFilter::default(),
+            evicted: KeyFilter::default(),
             unpushed: UnpushedRows::default(),
             topics: Topics::default(),
             outboxes: Archived::new(tables::OUTBOX, tables::OUTBOX_ARCHIVE, Write::Archive),
@@ -242,7 +242,7 @@ impl Rocks {
         };
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
-        store.deleted = Seen::of(&store, tables::DELETED)?;
+        store.deleted = KeyFilter::of(&store, tables::DELETED)?;
         store.evicted = store.seen_evicted()?;
         store.unpushed.fill(&store)?;
         store.load_highest_topic()?;

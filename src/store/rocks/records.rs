@@ -42,7 +42,7 @@ impl Records for Rocks {
         Ok(place)
     }
 
-    fn settle_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
         let _lock = self.record_locks.of(user.get()).lock();
         let found = self.marker(user, Tier::Disk)?;
         if found != Some(present) {

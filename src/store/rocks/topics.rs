@@ -70,12 +70,12 @@ impl Topics {
 /// The topics of items that a change puts or removes; ends when it is dropped, after the change is
 /// written.
 #[must_use = "the change ends when this is dropped"]
-pub(super) struct Changing<'a> {
+pub(super) struct TopicEndsChange<'a> {
     ends: &'a TopicEnds,
     ids: HashMap<String, TopicId>,
 }
 
-impl Changing<'_> {
+impl TopicEndsChange<'_> {
     /// All topics of all items.
     pub(super) fn ids(&self) -> impl Iterator<Item = TopicId> {
         self.ids.values().copied()
@@ -87,7 +87,7 @@ impl Changing<'_> {
     }
 }
 
-impl Drop for Changing<'_> {
+impl Drop for TopicEndsChange<'_> {
     fn drop(&mut self) {
         self.ids.values().for_each(|id| self.ends.end_change(*id));
     }
@@ -152,12 +152,15 @@ impl store::Topics for Rocks {
 impl Rocks {
     /// Announces that rows of items are about to be put or removed, and gives their topics ids where they
     /// have none: in a write of its own, before that of the items.
-    pub(super) fn change_topics<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Result<Changing<'_>> {
+    pub(super) fn change_topics<'c>(
+        &self,
+        items: impl IntoIterator<Item = &'c Content>,
+    ) -> Result<TopicEndsChange<'_>> {
         let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
         let ids = self.topic_ids(names.into_iter().collect())?;
         let ends = &self.topics.ends;
         ids.values().for_each(|id| ends.begin_change(*id));
-        Ok(Changing { ends, ids })
+        Ok(TopicEndsChange { ends, ids })
     }
 
     fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {

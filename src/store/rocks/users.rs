@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 
 use rocksdb::{ReadOptions, WriteBatch, properties};
 
-use super::seen::Seen;
+use super::key_filter::KeyFilter;
 use super::tables::{ACTIVITY, JOBS, UNPUSHED};
 use super::walk::MOST_KEYS;
 use super::{Rocks, health, keys, storage, values};
-use crate::cache::{self, Fresh};
+use crate::cache::{self, ReadThrough};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
@@ -21,8 +21,8 @@ const CAPACITY: u64 = 16 << 20;
 const ACTIVITY_BYTES: u64 = 64 - cache::OVERHEAD;
 
 /// An empty cache of activities.
-pub(super) fn activities() -> Fresh<UserId, Activity> {
-    Fresh::new(CAPACITY, ACTIVITY_BYTES, |_| ACTIVITY_BYTES)
+pub(super) fn activities() -> ReadThrough<UserId, Activity> {
+    ReadThrough::new(CAPACITY, ACTIVITY_BYTES, |_| ACTIVITY_BYTES)
 }
 
 impl Activities for Rocks {
@@ -209,10 +209,10 @@ impl Rocks {
     }
 
     /// Everybody who is evicted, as the filter that [`Rocks::not_evicted`] asks first.
-    pub(super) fn seen_evicted(&self) -> Result<Seen> {
+    pub(super) fn seen_evicted(&self) -> Result<KeyFilter> {
         let family = self.family(ACTIVITY)?;
         let about = self.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
-        let evicted = Seen::for_keys(about.unwrap_or_default() as usize);
+        let evicted = KeyFilter::for_keys(about.unwrap_or_default() as usize);
         self.each_activity(None, &mut |user, activity| {
             if activity == Activity::Evicted {
                 evicted.add(user.get());

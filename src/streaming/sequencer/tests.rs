@@ -49,8 +49,8 @@ fn cursor(item: &[Publish; 1]) -> Cursor {
 }
 
 /// Those of the cursors that a read leaves out which began at this end of the log.
-fn unsettled(sequencer: &Sequencer, cursors: &[Cursor], end: u64) -> Vec<Cursor> {
-    let new = sequencer.unsettled(cursors.iter().copied(), end).unwrap_or_default();
+fn later(sequencer: &Sequencer, cursors: &[Cursor], end: u64) -> Vec<Cursor> {
+    let new = sequencer.later_than(cursors.iter().copied(), end).unwrap_or_default();
     cursors.iter().copied().filter(|cursor| new.contains(cursor)).collect()
 }
 
@@ -64,15 +64,15 @@ fn what_is_committed_early_waits_for_what_was_begun_before() {
     b.commit(cursor(&second));
     assert_eq!((logged(&sequencer), sequencer.in_flight()), (vec![], 3));
     let all = [cursor(&first), cursor(&second), cursor(&third)];
-    assert_eq!(unsettled(&sequencer, &all, end), all);
+    assert_eq!(later(&sequencer, &all, end), all);
     a.commit(cursor(&first));
     let expected = published(&[&first[0], &second[0]]);
     assert_eq!(logged(&sequencer), expected);
-    assert_eq!(unsettled(&sequencer, &all, end), all, "for a read that began before");
-    assert_eq!(unsettled(&sequencer, &all, sequencer.end()), all[2..]);
+    assert_eq!(later(&sequencer, &all, end), all, "for a read that began before");
+    assert_eq!(later(&sequencer, &all, sequencer.end()), all[2..]);
     drop((a, b, c));
     assert_eq!((logged(&sequencer), sequencer.in_flight()), (expected, 0));
-    assert_eq!(unsettled(&sequencer, &all, sequencer.end()), []);
+    assert_eq!(later(&sequencer, &all, sequencer.end()), []);
 }
 
 #[test]
@@ -125,15 +125,15 @@ fn an_item_with_a_time_of_the_hosts_is_left_out_by_nobody() {
     let end = sequencer.end();
     let mut flight = begin(&sequencer, &mut late);
     assert_eq!(cursor(&late).at, 1000, "the time is the host's");
-    assert_eq!(unsettled(&sequencer, &[cursor(&late)], end), []);
+    assert_eq!(later(&sequencer, &[cursor(&late)], end), []);
     assert!(sequencer.is_coming(cursor(&late)));
     flight.commit(cursor(&late));
     assert!(!sequencer.is_coming(cursor(&late)));
-    assert_eq!(unsettled(&sequencer, &[cursor(&late)], end), []);
+    assert_eq!(later(&sequencer, &[cursor(&late)], end), []);
     drop(flight);
     // A repeat changes nothing either, whoever names the time.
     let again = begin(&sequencer, &mut late);
-    assert_eq!(unsettled(&sequencer, &[cursor(&late)], end), []);
+    assert_eq!(later(&sequencer, &[cursor(&late)], end), []);
     assert!(!sequencer.is_coming(cursor(&late)), "it is there");
     drop(again);
     assert_eq!(logged(&sequencer), published(&[&late[0]]));

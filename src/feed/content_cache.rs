@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cache::Fresh;
+use crate::cache::ReadThrough;
 use crate::model::{Content, ContentId};
 
 /// Memory for cached content, bytes.
@@ -12,11 +12,11 @@ const FIELDS: u64 = 16 + size_of::<Content>() as u64;
 const USUAL: u64 = FIELDS + 256;
 
 /// The items that were read lately and often.
-pub(super) type Contents = Fresh<ContentId, Arc<Content>>;
+pub(super) type ContentCache = ReadThrough<ContentId, Arc<Content>>;
 
 /// An empty cache of content.
-pub(super) fn cache() -> Contents {
-    Fresh::new(CAPACITY, USUAL, |content| bytes(content))
+pub(super) fn cache() -> ContentCache {
+    ReadThrough::new(CAPACITY, USUAL, |content| bytes(content))
 }
 
 /// About what an item takes in memory, bytes.

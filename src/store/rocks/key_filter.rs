@@ -17,7 +17,7 @@ use crate::store::FilterUsage;
 /// and for [`MIN_KEYS`] at least. Beyond that more reads go to the table; none is ever answered
 /// wrongly. A key is added after its row is written and before that is acknowledged, and never taken
 /// back.
-pub(super) struct Seen {
+pub(super) struct KeyFilter {
     filter: AtomicBloomFilter,
     /// While nothing was added there is nothing to look up.
     any: AtomicBool,
@@ -30,13 +30,13 @@ const MIN_KEYS: usize = 1 << 20;
 const MAX_KEYS: usize = 64 << 20;
 const BITS_PER_KEY: usize = 8;
 
-impl Default for Seen {
+impl Default for KeyFilter {
     fn default() -> Self {
         Self::for_keys(0)
     }
 }
 
-impl Seen {
+impl KeyFilter {
     /// With nothing in it yet, of a size for so many keys.
     pub(super) fn for_keys(keys: usize) -> Self {
         let bits = BITS_PER_KEY * keys.clamp(MIN_KEYS, MAX_KEYS);

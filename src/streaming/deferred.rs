@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::frame::Frame;
 use super::queue::CAPACITY;
 
-/// Most bytes of what is held: an eighth of what may wait in all, so that a reader whose authors take long takes no room
+/// Most bytes of what is deferred: an eighth of what may wait in all, so that a reader whose authors take long takes no room
 /// from the others.
 const BYTES: usize = 8 << 20;
 
@@ -16,7 +16,7 @@ pub(super) type Positioned = (u64, Arc<Frame>);
 /// What was delivered since the first of these readers became stale: one list, from which each takes its part once its
 /// authors are known. So an event costs the same however many are stale. The events are numbered as they come.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Deferred {
     events: VecDeque<Positioned>,
     /// The number of the first that is kept.
     first: u64,
@@ -25,7 +25,7 @@ pub(super) struct Held {
     lost: u64,
 }
 
-impl Held {
+impl Deferred {
     /// The number that the next event gets.
     pub(super) fn end(&self) -> u64 {
         self.first + self.events.len() as u64
@@ -71,37 +71,41 @@ mod tests {
         Frame::new(UserId::MIN, "x".repeat(bytes), memory.clone()).ready()
     }
 
-    fn since(held: &Held, number: u64) -> (Vec<u64>, Option<u64>) {
-        let (events, lost) = held.since(number);
+    fn since(deferred: &Deferred, number: u64) -> (Vec<u64>, Option<u64>) {
+        let (events, lost) = deferred.since(number);
         (events.map(|(position, _)| *position).collect(), lost)
     }
 
     #[test]
     fn each_takes_its_part_and_what_nobody_needs_goes() {
-        let (mut held, memory) = (Held::default(), Memory::default());
-        (10..15).for_each(|position| held.push(position, &frame(7, &memory)));
-        assert_eq!((held.end(), since(&held, 3)), (5, (vec![13, 14], None)));
-        held.forget_before(3);
-        assert_eq!((since(&held, 3), since(&held, 5)), ((vec![13, 14], None), (vec![], None)));
+        let (mut deferred, memory) = (Deferred::default(), Memory::default());
+        (10..15).for_each(|position| deferred.push(position, &frame(7, &memory)));
+        assert_eq!((deferred.end(), since(&deferred, 3)), (5, (vec![13, 14], None)));
+        deferred.forget_before(3);
+        assert_eq!((since(&deferred, 3), since(&deferred, 5)), ((vec![13, 14], None), (vec![], None)));
         assert_eq!(memory.fill().used, 14);
-        held.forget_before(u64::MAX);
-        assert_eq!((held.end(), held.bytes, memory.fill().used), (5, 0, 0));
-        held.push(20, &frame(7, &memory));
-        assert_eq!(since(&held, 5), (vec![20], None));
+        deferred.forget_before(u64::MAX);
+        assert_eq!((deferred.end(), deferred.bytes, memory.fill().used), (5, 0, 0));
+        deferred.push(20, &frame(7, &memory));
+        assert_eq!(since(&deferred, 5), (vec![20], None));
     }
 
     #[test]
     fn there_is_only_so_much_and_who_lacks_something_gets_to_know() {
-        let (mut held, memory) = (Held::default(), Memory::default());
-        (0..CAPACITY as u64 + 2).for_each(|position| held.push(100 + position, &frame(1, &memory)));
-        assert_eq!((since(&held, 1).1, since(&held, 2).1), (Some(101), None));
-        assert_eq!(since(&held, 0).0.len(), CAPACITY);
-        held.push(5000, &frame(BYTES, &memory));
-        assert_eq!(since(&held, 0), (vec![5000], Some(101 + CAPACITY as u64)), "one alone may be as large as it is");
-        held.push(5001, &frame(1, &memory));
-        assert_eq!(since(&held, 0), (vec![5001], Some(5000)));
+        let (mut deferred, memory) = (Deferred::default(), Memory::default());
+        (0..CAPACITY as u64 + 2).for_each(|position| deferred.push(100 + position, &frame(1, &memory)));
+        assert_eq!((since(&deferred, 1).1, since(&deferred, 2).1), (Some(101), None));
+        assert_eq!(since(&deferred, 0).0.len(), CAPACITY);
+        deferred.push(5000, &frame(BYTES, &memory));
+        assert_eq!(
+            since(&deferred, 0),
+            (vec![5000], Some(101 + CAPACITY as u64)),
+            "one alone may be as large as it is"
+        );
+        deferred.push(5001, &frame(1, &memory));
+        assert_eq!(since(&deferred, 0), (vec![5001], Some(5000)));
         let _all = memory.hold(64 << 20);
-        held.push(5002, &frame(1, &memory));
-        assert_eq!(since(&held, 0), (vec![5002], Some(5001)), "memory is short");
+        deferred.push(5002, &frame(1, &memory));
+        assert_eq!(since(&deferred, 0), (vec![5002], Some(5001)), "memory is short");
     }
 }

@@ -1,4 +1,4 @@
-//! Lanes of reactions: what is asked of one item while an earlier change of it is being written waits,
+//! ReactionQueues of reactions: what is asked of one item while an earlier change of it is being written waits,
 //! and is written together by the same thread. So an item takes one write and one step of its counts at
 //! a time, however many react to it, and different items do not wait for each other.
 
@@ -19,7 +19,7 @@ const MOST: usize = 16_384;
 const MOST_IN_WRITE: usize = 1024;
 
 /// Is told, once, what became of a change; on the thread that wrote it or gave up. Must not block.
-pub type Told = Box<dyn FnOnce(Result<Reacted>) + Send>;
+pub type OnDone = Box<dyn FnOnce(Result<Reacted>) + Send>;
 
 /// The lanes in figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct LanesUsage {
 }
 
 /// All lanes.
-pub(super) struct Lanes {
+pub(super) struct ReactionQueues {
     state: Mutex<State>,
     most_in_lane: usize,
     most: usize,
@@ -55,22 +55,22 @@ struct State {
 
 struct Member {
     wish: Reaction,
-    told: Told,
+    told: OnDone,
 }
 
-impl Default for Lanes {
+impl Default for ReactionQueues {
     fn default() -> Self {
         Self::new(MOST_IN_LANE, MOST, MOST_IN_WRITE)
     }
 }
 
-impl fmt::Debug for Lanes {
+impl fmt::Debug for ReactionQueues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lanes").field("usage", &self.usage()).finish_non_exhaustive()
+        f.debug_struct("ReactionQueues").field("usage", &self.usage()).finish_non_exhaustive()
     }
 }
 
-impl Lanes {
+impl ReactionQueues {
     fn new(most_in_lane: usize, most: usize, most_in_write: usize) -> Self {
         Self {
             state: Mutex::default(),
@@ -85,7 +85,7 @@ impl Lanes {
 
     /// Puts a change into its item's lane. Who finds nobody at it gets the lead, and has to take it or
     /// to drop it. `overloaded`, and nobody is told, if too many wait.
-    pub(super) fn join(self: &Arc<Self>, id: ContentId, wish: Reaction, told: Told) -> Result<Option<Lead>> {
+    pub(super) fn join(self: &Arc<Self>, id: ContentId, wish: Reaction, told: OnDone) -> Result<Option<Lead>> {
         let mut state = self.state.lock();
         let in_lane = state.lanes.get(&id).map_or(0, VecDeque::len);
         if in_lane >= self.most_in_lane || state.members >= self.most {
@@ -114,10 +114,10 @@ impl Lanes {
 /// The lead of a lane: the duty to write what is in it. If it is dropped instead, or the write panics,
 /// everybody in the lane is told so, and the next who comes leads a new one.
 pub struct Lead {
-    lanes: Arc<Lanes>,
+    lanes: Arc<ReactionQueues>,
     id: ContentId,
     /// Whom the write under way is for.
-    writing: Vec<Told>,
+    writing: Vec<OnDone>,
     ended: bool,
 }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// Joins; the lead, if it is there to take, and where the answer will come.
-    fn join(lanes: &Arc<Lanes>, id: ContentId, raw: u64) -> (Option<Lead>, Receiver<Result<Reacted>>) {
+    fn join(lanes: &Arc<ReactionQueues>, id: ContentId, raw: u64) -> (Option<Lead>, Receiver<Result<Reacted>>) {
         let (tell, told) = channel();
         let lead = lanes.join(id, wish(raw), Box::new(move |result| tell.send(result).expect("heard")));
         (lead.expect("has room"), told)
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn who_comes_while_another_leads_is_written_with_the_others() {
-        let lanes = Arc::new(Lanes::new(10, 10, 3));
+        let lanes = Arc::new(ReactionQueues::new(10, 10, 3));
         let (lead, first) = join(&lanes, ITEM, 1);
         let others: Vec<_> = (2..=5).map(|raw| join(&lanes, ITEM, raw)).collect();
         assert!(others.iter().all(|(lead, _)| lead.is_none()));
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn an_error_reaches_every_member() {
-        let lanes = Arc::new(Lanes::default());
+        let lanes = Arc::new(ReactionQueues::default());
         let (lead, first) = join(&lanes, ITEM, 1);
         let (_, second) = join(&lanes, ITEM, 2);
         lead.expect("leads").take(|id, _| Err(Error::content_not_found(id)));
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_leader_that_is_gone_strands_nobody() {
-        let lanes = Arc::new(Lanes::new(10, 10, 1));
+        let lanes = Arc::new(ReactionQueues::new(10, 10, 1));
         let (lead, first) = join(&lanes, ITEM, 1);
         let (_, second) = join(&lanes, ITEM, 2);
         let lead = lead.expect("leads");
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn who_comes_too_late_is_turned_away_and_counted() {
-        let lanes = Arc::new(Lanes::new(2, 3, 10));
+        let lanes = Arc::new(ReactionQueues::new(2, 3, 10));
         let refused = |id| {
             let told = Box::new(|_| panic!("told though refused"));
             matches!(lanes.join(id, wish(7), told), Err(Error::Refused { code: Code::Overloaded, .. }))

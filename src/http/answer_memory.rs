@@ -150,12 +150,12 @@ impl Drop for Pieces {
 }
 
 /// A body with the memory set aside for it; none for bytes that are there once for all answers.
-struct Held {
+struct CountedBytes {
     rest: Bytes,
     _memory: Option<Places>,
 }
 
-impl MessageBody for Held {
+impl MessageBody for CountedBytes {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
@@ -177,7 +177,7 @@ pub(super) struct Counted;
 /// A response of bytes that all such responses share. Only what is on its way to a client takes memory.
 pub(super) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
     response.extensions_mut().insert(Counted);
-    response.map_body(|_, _| BoxBody::new(Held { rest: bytes, _memory: None }))
+    response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, _memory: None }))
 }
 
 /// Sets memory aside for an answer that is not counted yet, if it is a large one, until it is sent. The answer to a
@@ -193,7 +193,7 @@ pub(super) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Gate)
     let reads = [Method::GET, Method::HEAD].contains(request.method());
     let memory = if reads { memory.take(size)? } else { memory.take_what_is_free(size)? };
     Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(rest) => BoxBody::new(Held { rest, _memory: Some(memory) }),
+        Ok(rest) => BoxBody::new(CountedBytes { rest, _memory: Some(memory) }),
         Err(body) => body,
     }))
 }

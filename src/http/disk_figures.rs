@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Figures of one instant.
 #[derive(Debug, Clone)]
-pub(super) struct Sample {
+pub(super) struct DiskFigures {
     /// When they were taken.
     pub(super) at: Instant,
     pub(super) store: Arc<Usage>,
@@ -38,7 +38,7 @@ pub(super) struct Process {
 #[derive(Debug)]
 pub(super) struct Sampler {
     turn: Arc<Semaphore>,
-    last: Mutex<Option<Sample>>,
+    last: Mutex<Option<DiskFigures>>,
 }
 
 impl Default for Sampler {
@@ -50,13 +50,14 @@ impl Default for Sampler {
 impl Api {
     /// Figures of now; the last ones there are, while others are being taken or where that takes long.
     /// It does not count among the requests that wait for the disk: it is asked most when they are many.
-    pub(super) async fn sample(self: &Arc<Self>) -> Option<Sample> {
+    pub(super) async fn sample(self: &Arc<Self>) -> Option<DiskFigures> {
         if let Ok(turn) = Arc::clone(&self.sampler.turn).try_acquire_owned() {
             let api = Arc::clone(self);
             let taken = web::block(move || {
                 match api.feed().store().usage() {
                     Ok(store) => {
-                        let sample = Sample { at: Instant::now(), store: Arc::new(store), process: Process::now() };
+                        let sample =
+                            DiskFigures { at: Instant::now(), store: Arc::new(store), process: Process::now() };
                         *api.sampler.last.lock() = Some(sample);
                     }
                     Err(error) => tracing::warn!(%error, "the store does not tell its figures"),
