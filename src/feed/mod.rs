@@ -57,12 +57,12 @@ pub struct Feed {
     streaming: Arc<Streaming>,
     config: Config,
     followees: followees::Followees,
-    contents: content_cache::Contents,
+    contents: content_cache::ContentCache,
     cards: cards::Cards,
     /// Has the edits, deletes and restores of an item take turns, so that streams are told of them in the order in which
     /// they were written.
     turns: Striped<Mutex<()>>,
-    lanes: Arc<lanes::ReactionQueues>,
+    reaction_queues: Arc<reaction_queues::ReactionQueues>,
     reading: reading::Reading,
     events_on_disk: events::OnDisk,
     /// Publishes that got no time.
@@ -88,7 +88,7 @@ impl Feed {
             cards: cards::cache(),
             turns: Striped::default(),
             streaming,
-            lanes: Arc::default(),
+            reaction_queues: Arc::default(),
             reading: reading::Reading::default(),
             events_on_disk,
             times_refused: AtomicU64::new(0),

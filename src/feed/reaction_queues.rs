@@ -21,7 +21,7 @@ const MOST_IN_WRITE: usize = 1024;
 /// Is told, once, what became of a change; on the thread that wrote it or gave up. Must not block.
 pub type OnDone = Box<dyn FnOnce(Result<Reacted>) + Send>;
 
-/// The lanes in figures.
+/// The queues in figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LanesUsage {
     /// Changes that wait or are being written.
@@ -34,10 +34,10 @@ pub struct LanesUsage {
     pub refused: u64,
 }
 
-/// All lanes.
+/// All queues.
 pub(super) struct ReactionQueues {
     state: Mutex<State>,
-    most_in_lane: usize,
+    most_in_queue: usize,
     most: usize,
     most_in_write: usize,
     changes: AtomicU64,
@@ -47,8 +47,8 @@ pub(super) struct ReactionQueues {
 
 #[derive(Default)]
 struct State {
-    /// What waits in each lane. A lane is there as long as somebody has the lead of it.
-    lanes: HashMap<ContentId, VecDeque<Member>>,
+    /// What waits in each queue. A queue is there as long as somebody has the lead of it.
+    queues: HashMap<ContentId, VecDeque<Member>>,
     /// How many in all have not been told.
     members: usize,
 }
@@ -71,10 +71,10 @@ impl fmt::Debug for ReactionQueues {
 }
 
 impl ReactionQueues {
-    fn new(most_in_lane: usize, most: usize, most_in_write: usize) -> Self {
+    fn new(most_in_queue: usize, most: usize, most_in_write: usize) -> Self {
         Self {
             state: Mutex::default(),
-            most_in_lane,
+            most_in_queue,
             most,
             most_in_write,
             changes: AtomicU64::new(0),
@@ -83,21 +83,21 @@ impl ReactionQueues {
         }
     }
 
-    /// Puts a change into its item's lane. Who finds nobody at it gets the lead, and has to take it or
+    /// Puts a change into its item's queue. Who finds nobody at it gets the lead, and has to take it or
     /// to drop it. `overloaded`, and nobody is told, if too many wait.
     pub(super) fn join(self: &Arc<Self>, id: ContentId, wish: Reaction, told: OnDone) -> Result<Option<Lead>> {
         let mut state = self.state.lock();
-        let in_lane = state.lanes.get(&id).map_or(0, VecDeque::len);
-        if in_lane >= self.most_in_lane || state.members >= self.most {
+        let in_queue = state.queues.get(&id).map_or(0, VecDeque::len);
+        if in_queue >= self.most_in_queue || state.members >= self.most {
             drop(state);
             self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(Error::refused(Code::Overloaded, "too many reactions at once"));
         }
         state.members += 1;
-        let is_led = state.lanes.contains_key(&id);
-        state.lanes.entry(id).or_default().push_back(Member { wish, told });
+        let is_led = state.queues.contains_key(&id);
+        state.queues.entry(id).or_default().push_back(Member { wish, told });
         drop(state);
-        let lead = || Lead { lanes: Arc::clone(self), id, writing: Vec::new(), ended: false };
+        let lead = || Lead { queues: Arc::clone(self), id, writing: Vec::new(), ended: false };
         Ok((!is_led).then(lead))
     }
 
@@ -111,10 +111,10 @@ impl ReactionQueues {
     }
 }
 
-/// The lead of a lane: the duty to write what is in it. If it is dropped instead, or the write panics,
-/// everybody in the lane is told so, and the next who comes leads a new one.
+/// The lead of a queue: the duty to write what is in it. If it is dropped instead, or the write panics,
+/// everybody in the queue is told so, and the next who comes leads a new one.
 pub struct Lead {
-    lanes: Arc<ReactionQueues>,
+    queues: Arc<ReactionQueues>,
     id: ContentId,
     /// Whom the write under way is for.
     writing: Vec<OnDone>,
@@ -128,12 +128,12 @@ impl fmt::Debug for Lead {
 }
 
 impl Lead {
-    /// Writes what is in the lane until it is empty. An error of a write is everybody's who was in it.
+    /// Writes what is in the queue until it is empty. An error of a write is everybody's who was in it.
     pub(super) fn take(mut self, write: impl Fn(ContentId, &[Reaction]) -> Result<Vec<Reacted>>) {
         while let Some(wishes) = self.next() {
             let written = write(self.id, &wishes);
-            self.lanes.writes.fetch_add(1, Ordering::Relaxed);
-            self.lanes.changes.fetch_add(wishes.len() as u64, Ordering::Relaxed);
+            self.queues.writes.fetch_add(1, Ordering::Relaxed);
+            self.queues.changes.fetch_add(wishes.len() as u64, Ordering::Relaxed);
             match written {
                 Ok(reacted) => self.tell(reacted.into_iter().map(Ok)),
                 Err(error) => self.tell(wishes.iter().map(|_| Err(error.clone()))),
@@ -141,16 +141,16 @@ impl Lead {
         }
     }
 
-    /// What is to be written next. `None` when there is nothing left; then the lane is gone.
+    /// What is to be written next. `None` when there is nothing left; then the queue is gone.
     fn next(&mut self) -> Option<Vec<Reaction>> {
-        let mut state = self.lanes.state.lock();
-        let lane = state.lanes.get_mut(&self.id).filter(|lane| !lane.is_empty());
-        let Some(lane) = lane else {
-            state.lanes.remove(&self.id);
+        let mut state = self.queues.state.lock();
+        let queue = state.queues.get_mut(&self.id).filter(|queue| !queue.is_empty());
+        let Some(queue) = queue else {
+            state.queues.remove(&self.id);
             self.ended = true;
             return None;
         };
-        let members = lane.drain(..lane.len().min(self.lanes.most_in_write));
+        let members = queue.drain(..queue.len().min(self.queues.most_in_write));
         let (wishes, told) = members.map(|member| (member.wish, member.told)).unzip();
         self.writing = told;
         Some(wishes)
@@ -158,7 +158,7 @@ impl Lead {
 
     fn tell(&mut self, results: impl Iterator<Item = Result<Reacted>>) {
         let members = std::mem::take(&mut self.writing);
-        self.lanes.state.lock().members -= members.len();
+        self.queues.state.lock().members -= members.len();
         for (told, result) in members.into_iter().zip(results) {
             told(result);
         }
@@ -170,8 +170,8 @@ impl Drop for Lead {
         if self.ended {
             return;
         }
-        let mut state = self.lanes.state.lock();
-        let waiting = state.lanes.remove(&self.id).unwrap_or_default();
+        let mut state = self.queues.state.lock();
+        let waiting = state.queues.remove(&self.id).unwrap_or_default();
         state.members -= waiting.len() + self.writing.len();
         drop(state);
         // Whether the write came about is not known; those who waited were not part of it.
@@ -199,9 +199,9 @@ mod tests {
     }
 
     /// Joins; the lead, if it is there to take, and where the answer will come.
-    fn join(lanes: &Arc<ReactionQueues>, id: ContentId, raw: u64) -> (Option<Lead>, Receiver<Result<Reacted>>) {
+    fn join(queues: &Arc<ReactionQueues>, id: ContentId, raw: u64) -> (Option<Lead>, Receiver<Result<Reacted>>) {
         let (tell, told) = channel();
-        let lead = lanes.join(id, wish(raw), Box::new(move |result| tell.send(result).expect("heard")));
+        let lead = queues.join(id, wish(raw), Box::new(move |result| tell.send(result).expect("heard")));
         (lead.expect("has room"), told)
     }
 
@@ -217,11 +217,11 @@ mod tests {
 
     #[test]
     fn who_comes_while_another_leads_is_written_with_the_others() {
-        let lanes = Arc::new(ReactionQueues::new(10, 10, 3));
-        let (lead, first) = join(&lanes, ITEM, 1);
-        let others: Vec<_> = (2..=5).map(|raw| join(&lanes, ITEM, raw)).collect();
+        let queues = Arc::new(ReactionQueues::new(10, 10, 3));
+        let (lead, first) = join(&queues, ITEM, 1);
+        let others: Vec<_> = (2..=5).map(|raw| join(&queues, ITEM, raw)).collect();
         assert!(others.iter().all(|(lead, _)| lead.is_none()));
-        let (other_lead, other_item) = join(&lanes, ContentId::MAX, 9);
+        let (other_lead, other_item) = join(&queues, ContentId::MAX, 9);
         let sizes = std::cell::RefCell::new(Vec::new());
         lead.expect("the first").take(|id, wishes| {
             sizes.borrow_mut().push(wishes.len());
@@ -231,19 +231,19 @@ mod tests {
         assert_eq!(since(&first), Some(1));
         let told: Vec<_> = others.iter().filter_map(|(_, told)| since(told)).collect();
         assert_eq!(told, [2, 3, 4, 5]);
-        assert!(other_item.try_recv().is_err(), "another item's lane is its own");
+        assert!(other_item.try_recv().is_err(), "another item's queue is its own");
         other_lead.expect("leads").take(echo);
         assert_eq!(since(&other_item), Some(9));
-        let usage = lanes.usage();
+        let usage = queues.usage();
         assert_eq!((usage.waiting.used, usage.changes, usage.writes), (0, 6, 3));
-        assert!(lanes.state.lock().lanes.is_empty());
+        assert!(queues.state.lock().queues.is_empty());
     }
 
     #[test]
     fn an_error_reaches_every_member() {
-        let lanes = Arc::new(ReactionQueues::default());
-        let (lead, first) = join(&lanes, ITEM, 1);
-        let (_, second) = join(&lanes, ITEM, 2);
+        let queues = Arc::new(ReactionQueues::default());
+        let (lead, first) = join(&queues, ITEM, 1);
+        let (_, second) = join(&queues, ITEM, 2);
         lead.expect("leads").take(|id, _| Err(Error::content_not_found(id)));
         for told in [first, second] {
             assert!(matches!(told.try_recv(), Ok(Err(Error::Refused { code: Code::ContentNotFound, .. }))));
@@ -252,40 +252,40 @@ mod tests {
 
     #[test]
     fn a_leader_that_is_gone_strands_nobody() {
-        let lanes = Arc::new(ReactionQueues::new(10, 10, 1));
-        let (lead, first) = join(&lanes, ITEM, 1);
-        let (_, second) = join(&lanes, ITEM, 2);
+        let queues = Arc::new(ReactionQueues::new(10, 10, 1));
+        let (lead, first) = join(&queues, ITEM, 1);
+        let (_, second) = join(&queues, ITEM, 2);
         let lead = lead.expect("leads");
         catch_unwind(AssertUnwindSafe(|| lead.take(|_, _| panic!("on purpose")))).expect_err("panics");
         assert!(matches!(first.try_recv(), Ok(Err(Error::Panicked(_)))));
         assert!(matches!(second.try_recv(), Ok(Err(Error::Refused { code: Code::Overloaded, .. }))));
         // Nor does one that never began.
-        let (lead, third) = join(&lanes, ITEM, 3);
+        let (lead, third) = join(&queues, ITEM, 3);
         drop(lead.expect("leads anew"));
         assert!(matches!(third.try_recv(), Ok(Err(Error::Refused { code: Code::Overloaded, .. }))));
-        let (lead, fourth) = join(&lanes, ITEM, 4);
+        let (lead, fourth) = join(&queues, ITEM, 4);
         lead.expect("leads anew").take(echo);
         assert_eq!(since(&fourth), Some(4));
-        assert_eq!(lanes.usage().waiting.used, 0);
+        assert_eq!(queues.usage().waiting.used, 0);
     }
 
     #[test]
     fn who_comes_too_late_is_turned_away_and_counted() {
-        let lanes = Arc::new(ReactionQueues::new(2, 3, 10));
+        let queues = Arc::new(ReactionQueues::new(2, 3, 10));
         let refused = |id| {
             let told = Box::new(|_| panic!("told though refused"));
-            matches!(lanes.join(id, wish(7), told), Err(Error::Refused { code: Code::Overloaded, .. }))
+            matches!(queues.join(id, wish(7), told), Err(Error::Refused { code: Code::Overloaded, .. }))
         };
-        let (lead, _first) = join(&lanes, ITEM, 1);
-        let (_, _second) = join(&lanes, ITEM, 2);
-        assert!(refused(ITEM), "the lane is full");
-        let (other, _third) = join(&lanes, ContentId::MAX, 3);
-        assert!(refused(ContentId::MAX), "all lanes together are full");
-        assert_eq!(lanes.usage().refused, 2);
+        let (lead, _first) = join(&queues, ITEM, 1);
+        let (_, _second) = join(&queues, ITEM, 2);
+        assert!(refused(ITEM), "the queue is full");
+        let (other, _third) = join(&queues, ContentId::MAX, 3);
+        assert!(refused(ContentId::MAX), "all queues together are full");
+        assert_eq!(queues.usage().refused, 2);
         lead.expect("leads").take(echo);
         other.expect("leads").take(echo);
-        assert_eq!(lanes.usage().waiting, Fill::of(0, 3));
-        let (lead, told) = join(&lanes, ITEM, 8);
+        assert_eq!(queues.usage().waiting, Fill::of(0, 3));
+        let (lead, told) = join(&queues, ITEM, 8);
         lead.expect("leads").take(echo);
         assert_eq!(since(&told), Some(8));
     }

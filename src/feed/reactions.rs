@@ -37,7 +37,7 @@ impl Feed {
         if let Some(since) = wish.since {
             self.not_ahead("since", since)?;
         }
-        self.lanes.join(id, wish, told)
+        self.reaction_queues.join(id, wish, told)
     }
 
     /// Writes reactions of one item, and those that come meanwhile.
@@ -133,6 +133,6 @@ impl Feed {
 
     /// The lanes of reactions in figures.
     pub fn reaction_lanes(&self) -> LanesUsage {
-        self.lanes.usage()
+        self.reaction_queues.usage()
     }
 }

@@ -31,7 +31,7 @@ struct Stale {
     /// The number of the first deferred event that may be for it.
     since: u64,
     /// The first stream that was opened.
-    turn: Id,
+    refresh: Id,
     /// What changed since: whether it is shown these authors.
     changed: HashMap<UserId, bool>,
 }
@@ -151,19 +151,19 @@ impl Streams {
         let id = state.next;
         state.next += 1;
         state.open += 1;
-        let mut turn = None;
+        let mut refresh = None;
         let entry = state.readers.entry(user).or_insert_with(|| {
             let since = state.deferred.end();
             state.stale.insert((since, user));
-            turn = Some(Refresh { streams: self, reader: user, number: id });
-            Entry { reader: Arc::default(), stale: Some(Stale { since, turn: id, changed: HashMap::new() }) }
+            refresh = Some(Refresh { streams: self, reader: user, number: id });
+            Entry { reader: Arc::default(), stale: Some(Stale { since, refresh: id, changed: HashMap::new() }) }
         });
         let reader = Arc::clone(&entry.reader);
         reader.open(id, start.0);
         drop(guard);
         self.presence.connect(user);
         let (state, presence) = (Arc::clone(&self.state), Arc::clone(&self.presence));
-        Ok((Stream { id, user, reader, start, state, presence }, turn))
+        Ok((Stream { id, user, reader, start, state, presence }, refresh))
     }
 
     /// Whether a user has an open stream.
@@ -318,16 +318,16 @@ impl State {
         Some(entry.reader)
     }
 
-    /// The reader, if it waits for this turn.
-    fn waits(&mut self, turn: &Refresh<'_>) -> Option<&mut Entry> {
-        let entry = self.readers.get_mut(&turn.reader)?;
-        let is_its = entry.stale.as_ref().is_some_and(|stale| stale.refresh == turn.number);
+    /// The reader, if it waits for this refresh.
+    fn waits(&mut self, refresh: &Refresh<'_>) -> Option<&mut Entry> {
+        let entry = self.readers.get_mut(&refresh.reader)?;
+        let is_its = entry.stale.as_ref().is_some_and(|stale| stale.refresh == refresh.number);
         is_its.then_some(entry)
     }
 }
 
 impl Refresh<'_> {
-    /// Gives the reader its authors (ascending), as they were at some time since the turn began. What changed
+    /// Gives the reader its authors (ascending), as they were at some time since the refresh began. What changed
     /// meanwhile is known.
     pub fn finish(self, authors: &[UserId]) {
         let streams = self.streams;
