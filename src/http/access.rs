@@ -1,12 +1,12 @@
-//! What a web page may make a browser send: nothing that its user could not.
+//! Access of web pages: a page cannot make a browser send a request that its user could not send.
 //!
-//! A page of another origin may send a browser here, to any address that the browser reaches, so also to one of
-//! the loopback. It may not read the answer, but a change would have been made, or a stream be open. Browsers say where
-//! a request comes from: `Sec-Fetch-Site`, where they trust the connection, and `Origin` with every change and with
-//! every stream of a script. What is no browser says neither.
+//! A page of another origin can make a browser send requests to any address that the browser reaches, loopback
+//! included. It cannot read the answer, but a change would be made, or a stream opened. Browsers name the source of a
+//! request: in `Sec-Fetch-Site` if they trust the connection, and in `Origin` with every change and every stream of a
+//! script. Other clients send neither header.
 //!
-//! A page may also give the name of its own server this server's address ("DNS rebinding"), and then be of the same
-//! origin. Then the request names a host that is not ours.
+//! A page can also bind the name of its own server to this server's address ("DNS rebinding"). It then has the same
+//! origin, but its requests name a foreign host.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{AsHeaderName, HOST, ORIGIN};
@@ -14,10 +14,10 @@ use actix_web::http::header::{AsHeaderName, HOST, ORIGIN};
 use super::problem::Problem;
 use crate::config::{Authority, Host, HostName, Origin, PageOrigin, Server};
 
-/// How the page that sends a request stands to this server, as the browser sees it.
+/// The header with the relation of the page that sends a request to this server, as the browser sees it.
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
-/// Whose requests are taken.
+/// The hosts and origins whose requests are accepted.
 #[derive(Debug)]
 pub(super) struct Access {
     hosts: Vec<HostName>,
@@ -29,8 +29,8 @@ impl Access {
         Self { hosts: config.allowed_hosts.clone(), origins: config.allowed_origins.clone() }
     }
 
-    /// Refuses a request for a host that is none of this server's, and a change that comes from a page of another
-    /// origin. What proxies add (`X-Forwarded-Host`) does not count: a page could send it too.
+    /// Refuses a request for a foreign host, and a change from a page of another origin. Headers of proxies
+    /// (`X-Forwarded-Host`) are ignored, because a page can send them too.
     pub(super) fn check(&self, request: &HttpRequest) -> Result<(), Problem> {
         for host in hosts(request) {
             let host = host.unwrap_or_default();
@@ -44,8 +44,8 @@ impl Access {
         Err(Problem::cross_origin(origin(request), "send changes"))
     }
 
-    /// Refuses a stream that a page of another origin opens. The browser shows it nothing of the stream, but the user
-    /// would be online by it, and each one takes a place of the user's.
+    /// Refuses a stream that a page of another origin opens. The page cannot read the stream, but the stream would make
+    /// the user online and count against the user's limit.
     pub(super) fn check_stream(&self, request: &HttpRequest) -> Result<(), Problem> {
         if self.may_act(request) { Ok(()) } else { Err(Problem::cross_origin(origin(request), "open streams")) }
     }
@@ -67,25 +67,25 @@ impl Access {
     }
 }
 
-/// The hosts that a request names: that of its target, where this is a whole address, and that of its header. There
-/// is none in a request of HTTP/1.0 that no browser has sent.
+/// The hosts that a request names: in its target, if this is an absolute address, and in its header. A request of
+/// HTTP/1.0 may name none; no browser sends such a request.
 fn hosts(request: &HttpRequest) -> impl Iterator<Item = Option<&str>> {
     let target = request.uri().authority().map(|authority| Some(authority.as_str()));
     target.into_iter().chain(values(request, HOST))
 }
 
-/// Which origin a page says that it has.
+/// The origin of the page, as the request states it.
 fn origin(request: &HttpRequest) -> Option<&str> {
     values(request, ORIGIN).next().flatten()
 }
 
-/// The values of a header; `None` for one that is no text.
+/// The values of a header; `None` for a value that is not text.
 fn values(request: &HttpRequest, name: impl AsHeaderName) -> impl Iterator<Item = Option<&str>> {
     request.headers().get_all(name).map(|value| value.to_str().ok())
 }
 
-/// Whether a page of this origin was served by the host and port that a request is sent to. The scheme does not
-/// count: in front of a server of plain HTTP there may be a proxy for HTTPS.
+/// Whether a page of this origin was served by the host and port of the request. The scheme is ignored, because a proxy
+/// for HTTPS may be in front of a server of plain HTTP.
 fn is_served_at(origin: &str, request: &HttpRequest) -> bool {
     let Some(origin) = PageOrigin::read(origin) else { return false };
     let port = |authority: Authority<'_>| authority.port.or(origin.default_port());

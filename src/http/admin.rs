@@ -1,4 +1,4 @@
-//! For those who run the server: health, figures, and a look behind a timeline.
+//! Endpoints for operators: health, figures, and checks of a timeline.
 
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -16,9 +16,9 @@ use crate::error::Code;
 use crate::model::ContentId;
 use crate::store::TableStats;
 
-/// How many items `verify` compares unless told.
+/// Items that `verify` compares by default.
 const DEFAULT_DEPTH: usize = 1000;
-/// How many it compares at most.
+/// Most items that it compares.
 const MAX_DEPTH: usize = 100_000;
 
 /// The calls of this file.
@@ -131,7 +131,8 @@ pub(super) async fn healthz(call: Call) -> Answer {
     reply::ok(&Health { status: "ok" })
 }
 
-/// `GET /readyz`: it takes requests. A full device is no reason to say no: reads go on, and a restart would not help.
+/// `GET /readyz`: the server accepts requests. It stays ready when the device is full: reads go on, and a restart would
+/// not help.
 pub(super) async fn readyz(call: Call) -> Answer {
     call.no_query()?;
     match () {

@@ -1,4 +1,4 @@
-//! The memory of answers: set aside before what is large is read, counted until the client has taken it.
+//! Memory of answers. It is reserved before a large answer is read, and counted until the client has received it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,44 +18,44 @@ use super::limits::{Gate, Places};
 use super::problem::Problem;
 use crate::error::{Code, Error, Result};
 
-/// Answers up to this size, bytes, are as good as free: there is one a connection at most.
+/// Answers up to this size, bytes, are not counted: a connection has at most one.
 const SMALL: usize = 16 << 10;
-/// A large answer goes to the connection in pieces of this size, bytes, so that no more than one or
-/// two of them are in its buffer while the client does not read.
+/// A large answer goes to the connection in pieces of this size, bytes. So the connection buffers only one or two of
+/// them while the client does not read.
 pub(super) const PIECE: usize = 16 << 10;
-/// Room is taken and given back in steps of this size, bytes.
+/// Memory is reserved and released in steps of this size, bytes.
 const STEP: usize = 64 << 10;
-/// The last part of all the memory is for answers that are begun: 16 MiB, as much as the largest page takes.
+/// This fraction of all memory is kept for answers in progress: 16 MiB, the size of the largest page.
 const LAST: usize = 16;
-/// A client has the time of a request to take a large answer, and a second for so many bytes of it. So nobody holds
-/// the memory of all by reading slowly.
+/// A client must receive a large answer within the timeout of a request, plus one second for each of these bytes. So a
+/// slow client cannot hold the memory of others.
 const SLOWEST: usize = 64 << 10;
 
-/// Memory set aside for one answer. It grows as the answer does, and is given back when this is dropped.
+/// Memory reserved for one answer. It grows with the answer, and is released on drop.
 pub(super) struct Room {
     gate: Gate,
     places: Places,
-    /// Bytes in use, and bytes set aside: never fewer, unless this room has all there is.
+    /// Bytes in use, and bytes reserved. Fewer are reserved than used only if this room has all memory.
     used: usize,
     taken: usize,
-    /// How long a request may take.
+    /// Timeout of a request.
     patience: Duration,
 }
 
 impl Room {
-    /// With nothing in it yet, for a request that may take so long. Fails where little is free, so that nothing is read
-    /// in vain: else each of many who ask again and again would have its answer read, and half of it written.
+    /// An empty room for a request with this timeout. Fails if little memory is free, before anything is read.
+    /// Otherwise clients that retry often would each have an answer read and half written in vain.
     pub(super) fn new(gate: &Gate, patience: Duration) -> Result<Self, Problem> {
         let places = gate.take_and_leave(STEP, gate.limit() / LAST)?;
         Ok(Self::of(gate, places, STEP.min(gate.limit()), patience))
     }
 
-    /// Of places that are taken already, for `taken` bytes.
+    /// A room over places that are taken already, for `taken` bytes.
     pub(super) fn of(gate: &Gate, places: Places, taken: usize, patience: Duration) -> Self {
         Self { gate: gate.clone(), places, used: 0, taken, patience }
     }
 
-    /// Sets memory aside for so many bytes in all, so that the answer grows up to there without fail.
+    /// Reserves memory for this many bytes in total. The answer can then grow to this size without an error.
     pub(super) fn reserve(&mut self, bytes: usize) -> Result<()> {
         let used = self.used;
         self.grow(bytes.saturating_sub(used))?;
@@ -63,8 +63,8 @@ impl Room {
         Ok(())
     }
 
-    /// Sets memory aside for so many bytes more. Fails where there is none. One answer that needs more than all
-    /// there is passes alone.
+    /// Reserves memory for this many more bytes, or fails. A single answer that needs more than the total is admitted
+    /// when it is alone.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<()> {
         let used = self.used.saturating_add(bytes);
         let wanted = used.saturating_add(STEP - 1) / STEP * STEP;
@@ -78,7 +78,7 @@ impl Room {
         Ok(())
     }
 
-    /// So many bytes are not needed any more.
+    /// Releases this many bytes.
     pub(super) fn shrink(&mut self, bytes: usize) {
         self.used = self.used.saturating_sub(bytes);
         let surplus = self.taken.saturating_sub(self.used) / STEP * STEP;
@@ -87,7 +87,7 @@ impl Room {
         }
     }
 
-    /// How many bytes are in use.
+    /// Bytes in use.
     pub(super) fn used(&self) -> usize {
         self.used
     }
@@ -97,15 +97,15 @@ fn overloaded() -> Error {
     Error::refused(Code::Overloaded, "too many large answers are under way; try again soon, or ask for fewer items")
 }
 
-/// An answer in pieces, each of which gives its room back when the connection has taken it.
+/// An answer in pieces. Each piece releases its memory when the connection has taken it.
 pub(super) struct Pieces {
     left: Rc<RefCell<Left>>,
     length: usize,
-    /// Takes what is left after a while.
+    /// Drops the remaining pieces at the timeout.
     timer: JoinHandle<()>,
 }
 
-/// What the connection has not taken yet.
+/// The pieces that the connection has not taken yet.
 struct Left {
     pieces: VecDeque<Bytes>,
     room: Option<Room>,
@@ -119,7 +119,7 @@ impl Pieces {
         let late = Rc::clone(&left);
         let timer = rt::spawn(async move {
             tokio::time::sleep(patience).await;
-            // The connection finds the answer cut short, and ends.
+            // The connection sees a truncated answer, and closes.
             late.replace(Left { pieces: VecDeque::new(), room: None });
         });
         Self { left, length, timer }
@@ -149,7 +149,7 @@ impl Drop for Pieces {
     }
 }
 
-/// A body with the memory set aside for it; none for bytes that are there once for all answers.
+/// A body with its reserved memory; `None` for bytes that all answers share.
 struct CountedBytes {
     rest: Bytes,
     _memory: Option<Places>,
@@ -171,17 +171,17 @@ impl MessageBody for CountedBytes {
     }
 }
 
-/// That the body of a response is counted already.
+/// Marks a response whose body is counted already.
 pub(super) struct Counted;
 
-/// A response of bytes that all such responses share. Only what is on its way to a client takes memory.
+/// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
 pub(super) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
     response.extensions_mut().insert(Counted);
     response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, _memory: None }))
 }
 
-/// Sets memory aside for an answer that is not counted yet, if it is a large one, until it is sent. The answer to a
-/// change is never refused, for the change is made: its size is that of a body, and those are counted.
+/// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
+/// refused, because the change is made. Its size is that of a body, and bodies are counted.
 pub(super) fn hold(request: &HttpRequest, response: HttpResponse, memory: &Gate) -> Result<HttpResponse, Problem> {
     let size = match response.body().size() {
         BodySize::Sized(size) if size > SMALL as u64 => usize::try_from(size).unwrap_or(usize::MAX),

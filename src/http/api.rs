@@ -1,4 +1,4 @@
-//! What all requests share: the service, the limits, and the way to the disk.
+//! State that all requests share: the service, the limits, and the pools for disk access.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::feed::Feed;
 use crate::worker::Figures;
 
-/// A batch may have this many times the body limit of one change.
+/// The body limit of a batch, as a multiple of the body limit of one change.
 const BATCH_FACTOR: usize = 256;
 
 /// The HTTP side of the service, shared by all its threads.
@@ -25,25 +25,25 @@ pub struct Api {
     pub(super) body_limit: usize,
     /// Most bytes of a batch of changes.
     pub(super) batch_limit: usize,
-    /// How long a request may take.
+    /// Timeout of a request.
     pub(super) timeout: Duration,
     /// Most open streams of one user.
     pub(super) streams_per_user: usize,
-    /// After how much silence a stream gets a comment.
+    /// A silent stream gets a comment after this time.
     pub(super) heartbeat: Duration,
-    /// Whose requests are taken.
+    /// The hosts and origins whose requests are accepted.
     pub(super) access: Access,
-    /// What is bounded here.
+    /// The limits of the HTTP side.
     pub(super) limits: Limits,
     /// Threads that may block.
     pools: Pools,
-    /// What came and how it ended.
+    /// Requests counted by route and result.
     pub(super) requests: Requests,
-    /// Requests that took longer than they may.
+    /// Requests that timed out.
     pub(super) timed_out: AtomicU64,
-    /// What the workers have done.
+    /// Figures of the workers.
     pub(super) workers: Figures,
-    /// The figures that take a look at the disk.
+    /// Figures that may need the disk.
     pub(super) sampler: Sampler,
     stopping: AtomicBool,
 }
@@ -72,18 +72,18 @@ impl Api {
         }
     }
 
-    /// From now on `/readyz` says no, and streams end.
+    /// Makes `/readyz` answer that the server stops, and ends the streams.
     pub fn set_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.feed.streaming().streams().close();
     }
 
-    /// Whether any connection is open on which there is no stream.
+    /// Whether a connection without a stream is open.
     pub fn has_requests(&self) -> bool {
         self.limits.connections.fill().used > self.limits.streams.fill().used
     }
 
-    /// Whether the server is on its way down.
+    /// Whether the server stops.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
@@ -93,8 +93,8 @@ impl Api {
         &self.feed
     }
 
-    /// Runs `work` on a thread that may block. A caller that goes away does not end the work, so the work itself holds its
-    /// place among those that wait for the disk.
+    /// Runs `work` on a thread that may block. The work goes on if the caller goes away, so the work itself holds its
+    /// place in the limit of blocked requests.
     pub(super) async fn run<T, E>(
         self: &Arc<Self>,
         wants: Wants,
@@ -106,7 +106,8 @@ impl Api {
     {
         let Limits { blocked, changes, audits, .. } = &self.limits;
         let places = match wants {
-            // Not all places, so that reads go on where changes wait for a device that takes none.
+            // Changes cannot take all places, so that reads go on while changes wait for a device that accepts no
+            // writes.
             Wants::Change => (Some(changes.take(1)?), blocked.take(1)?),
             Wants::Read | Wants::LargeRead => (None, blocked.take(1)?),
             Wants::Audit => (None, audits.take(1)?),

@@ -1,4 +1,4 @@
-//! Mutes and hidden-from: raising them, lifting them, and their lists.
+//! Mutes and hides: set, remove, list.
 
 use super::body::Nothing;
 use super::call::{Answer, Call};

@@ -21,29 +21,29 @@ use super::problem::Problem;
 use crate::error::Code;
 use crate::model::Time;
 
-/// After so many bytes, the other requests of the thread have a turn. Else one that comes as fast as it is read would keep
-/// them waiting for megabytes.
+/// After this many bytes, other requests of the thread run. Otherwise a body that arrives as fast as it is read would
+/// delay them for megabytes.
 const TURN: usize = 64 << 10;
-/// A client that has a turn for a large body, and has not sent it in this time, loses the turn: it may go on, and keeps
-/// nobody else waiting.
+/// A client that has a turn for a large body, and has not sent the body within this time, loses the turn. It may go on,
+/// but delays no others.
 const SOON: Duration = Duration::from_secs(2);
 
-/// A body as it came, with the memory set aside for it.
+/// A body as received, with its reserved memory.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
     memory: Places,
-    /// For so many bytes.
+    /// Bytes that `memory` covers.
     counted: usize,
-    /// Where that was taken from.
+    /// The gate that `memory` is from.
     gate: Gate,
-    /// The turn of a large one, until it is worked off.
+    /// The turn of a large body, until the body is processed.
     pub(super) turn: Option<Places>,
 }
 
 impl Body {
-    /// Reads a body of at most `limit` bytes, likely of `announced`. Memory is set aside as the bytes come, so that a
-    /// client that only says it will send much, or sends it slowly, takes none from the others.
+    /// Reads a body of at most `limit` bytes; the client announces `announced`. Memory is reserved as bytes arrive, so
+    /// a client that only announces many bytes, or sends them slowly, takes no memory from others.
     pub(super) async fn read(
         payload: Payload,
         limit: usize,
@@ -51,8 +51,8 @@ impl Body {
         memory: &Gate,
         turn: Option<Places>,
     ) -> Result<Self, Problem> {
-        // A large one is not moved while it grows: that would cost its thread much, and leave holes in the heap. The
-        // system gives pages to the bytes that are there only, and turns bound the others.
+        // A large buffer is not moved while it grows: that would cost its thread much time, and leave holes in the
+        // heap. The system provides pages only for written bytes, and turns bound these.
         let bytes = Vec::with_capacity(if turn.is_some() { announced.min(limit) } else { 0 });
         let mut body = Self { bytes, memory: memory.take(0)?, counted: 0, gate: memory.clone(), turn };
         let mut late = pin!(tokio::time::sleep(SOON));
@@ -72,7 +72,7 @@ impl Body {
                 return Err(Problem::body_too_large("this body", limit));
             }
             if length > body.counted {
-                // Doubled, so that a body that comes in many parts is not copied as often.
+                // Doubled, so that a body of many parts is copied less often.
                 let room = length.max((2 * body.counted).min(limit));
                 body.memory.merge(memory.take(room - body.counted)?);
                 body.counted = room;
@@ -88,8 +88,7 @@ impl Body {
         Ok(body)
     }
 
-    /// Drops the body, and keeps the memory that was set aside for it, for an answer to a request that may take so
-    /// long.
+    /// Drops the body, and keeps its memory for the answer to a request with this timeout.
     pub(super) fn into_room(self, patience: Duration) -> Room {
         Room::of(&self.gate, self.memory, self.counted, patience)
     }
@@ -108,8 +107,8 @@ impl Body {
     }
 }
 
-/// Refuses a body that is said to be something else than plain JSON. One that says nothing is taken for
-/// JSON, and so is one with a type that common clients put there unasked: `curl -d` a form, `fetch` text.
+/// Refuses a body that is announced as another type than plain JSON. A body without a type is read as JSON, and so are
+/// the types that common clients set by default: a form by `curl -d`, text by `fetch`.
 pub(super) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
     let shown = |name| request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
     if let Some(encoding) = shown(CONTENT_ENCODING).filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
@@ -128,7 +127,7 @@ pub(super) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
     if json { Ok(()) } else { Err(Problem::new(Code::UnsupportedMediaType, detail())) }
 }
 
-/// Parses a JSON object. An array with the fields in their order, which serde would take for one too, is refused.
+/// Parses a JSON object. Refuses an array with the fields in order, which serde would accept.
 pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem> {
     if !text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{') {
         return Err(Problem::invalid_body("expected a JSON object"));
@@ -136,8 +135,8 @@ pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem
     serde_json::from_str(text).map_err(|error| fault::<T>(text, &error))
 }
 
-/// The problem of a text that is no `T`, with the field that is wrong. The text is read once more for that: only one that
-/// is refused has this cost.
+/// The problem of a text that is no `T`, with the field at fault. The text is parsed again for the field, only after an
+/// error.
 fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Problem {
     let (problem, reason) = (Problem::invalid_body(error), error.to_string());
     if !error.is_data() {
@@ -154,12 +153,12 @@ fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Pr
     }
 }
 
-/// A body with nothing to say beside the path.
+/// An empty object: the path says everything.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
-// A body that says no more than a time.
+// A body with an optional time.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NewSince)]
@@ -169,7 +168,7 @@ pub(super) struct Since {
     pub(super) since: Option<Time>,
 }
 
-/// A JSON array of at most `MAX` elements. One with more is refused before the rest of it is kept.
+/// A JSON array of at most `MAX` elements. The first element beyond is refused, and no more are kept.
 #[derive(Debug)]
 pub(super) struct UpTo<T, const MAX: usize>(pub(super) Vec<T>);
 

@@ -1,4 +1,4 @@
-//! One request on its way through a handler.
+//! A request while a handler processes it.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -24,8 +24,8 @@ use crate::feed::{Count, Feed};
 use crate::model::{ContentId, InvalidId, ReactionKind, UserId, is_topic};
 use crate::store::Tier;
 
-/// Most bytes of content that are made into JSON on a thread of the server's, or on one of the many for reads: more would
-/// keep other requests waiting.
+/// Most bytes of content that are written as JSON on a server thread, or on one of the many threads for reads. More
+/// would delay other requests.
 const AT_ONCE: usize = 64 << 10;
 
 /// Counts up to [`AT_ONCE`].
@@ -36,7 +36,7 @@ struct Few {
 }
 
 impl Few {
-    /// Fails for what is more.
+    /// Fails beyond the limit.
     fn count(&mut self, bytes: usize) -> Result<()> {
         self.bytes = self.bytes.saturating_add(bytes);
         self.passed |= self.bytes > AT_ONCE;
@@ -44,13 +44,13 @@ impl Few {
     }
 }
 
-/// This part of the time that a request may take is the most that a large body waits for its turn.
+/// A large body waits for its turn at most this fraction of the request's timeout.
 const PART_FOR_TURN: u32 = 3;
 
-/// What a handler returns.
+/// The result of a handler.
 pub(super) type Answer = Result<HttpResponse, Problem>;
 
-/// A request, with what it needs to be answered.
+/// A request, with the state needed to answer it.
 pub(super) struct Call {
     pub(super) request: HttpRequest,
     pub(super) api: Arc<Api>,
@@ -85,8 +85,8 @@ impl Call {
         ReactionKind::named(text).ok_or_else(|| Problem::new(Code::InvalidKind, detail()))
     }
 
-    /// The topic named in the path as `{topic}`. The router has decoded only some of the escapes, so it is
-    /// taken from the path as it was sent; the router has seen to it that it is the third part.
+    /// The topic named in the path as `{topic}`. The router decodes only some of the escapes, so the topic is read from
+    /// the raw path. The router ensures that it is the third segment.
     pub(super) fn topic(&self) -> Result<String, Problem> {
         let sent = self.request.uri().path().split('/').nth(3).unwrap_or_default();
         query::text(sent).filter(|topic| is_topic(topic)).map(Cow::into_owned).ok_or_else(|| {
@@ -102,17 +102,17 @@ impl Call {
         text.parse().map_err(|e| Problem::new(Code::InvalidId, format_args!("{name}: {e}, not \"{text}\"")))
     }
 
-    /// The values of the query parameters `names`, in that order; any other is refused.
+    /// The values of the query parameters `names`, in that order. Refuses any other parameter.
     pub(super) fn query<const N: usize>(&self, names: [&'static str; N]) -> Result<[Option<Cow<'_, str>>; N], Problem> {
         query::parse(self.request.query_string(), names)
     }
 
-    /// For a call that takes no query parameters.
+    /// Refuses all query parameters.
     pub(super) fn no_query(&self) -> Result<(), Problem> {
         self.query([]).map(|[]| ())
     }
 
-    /// Reads the body, at most `limit` bytes of it. One that is announced as anything but plain JSON is refused.
+    /// Reads the body, at most `limit` bytes. Refuses a body that is not announced as plain JSON.
     pub(super) async fn body(&mut self, limit: usize) -> Result<Body, Problem> {
         let headers = self.request.headers();
         let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
@@ -125,11 +125,11 @@ impl Call {
         let Some(payload) = self.payload.take() else {
             return Err(Problem::internal("the body was read twice"));
         };
-        // What cannot become larger than a single change is one of the small bodies, whatever the call.
+        // A body that cannot exceed a single change counts as a small body, for every call.
         let Limits { bodies, batches, .. } = &self.api.limits;
         let most = length.unwrap_or(limit);
         let memory = if most <= self.api.body_limit { bodies } else { batches };
-        // Nothing of it is read meanwhile, so its sender waits too. There has to be time for the rest.
+        // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
         let turn = self.api.limits.turn(most, self.api.timeout / PART_FOR_TURN).await;
         self.in_time_or(Code::BodyTimeout, Body::read(payload, limit, most, memory, turn)).await?
     }
@@ -139,7 +139,7 @@ impl Call {
         self.body(self.api.body_limit).await?.json()
     }
 
-    /// The same for a body that may be left out.
+    /// The same for an optional body.
     pub(super) async fn json_or_default<T: DeserializeOwned + Default>(&mut self) -> Result<T, Problem> {
         let body = self.body(self.api.body_limit).await?;
         if body.bytes.is_empty() { Ok(T::default()) } else { body.json() }
@@ -156,9 +156,9 @@ impl Call {
         }
     }
 
-    /// Reads what may be large, and writes it as JSON. What is in memory and not large is read and written at once;
-    /// anything else on a thread that may block, and what is large on one of few for that. There its memory is counted as
-    /// it is read, before it waits for anything, and until the client has taken the answer.
+    /// Reads content that may be large, and writes it as JSON: small content in memory at once, other small content on
+    /// a thread that may block, large content on one of few threads for it. On those threads memory is counted during
+    /// the read, before any wait, and until the client has received the answer.
     pub(super) async fn show<T, R: Send + 'static>(
         &self,
         look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + Sync + 'static,
@@ -201,7 +201,7 @@ impl Call {
         self.run(Wants::LargeRead, move |feed| show(feed, text, None)).await
     }
 
-    /// Runs `work` on a thread that may block, and waits for it no longer than the rest of the request's time.
+    /// Runs `work` on a thread that may block, and waits for it until the request times out.
     pub(super) async fn run<T, E>(
         &self,
         wants: Wants,
@@ -214,7 +214,7 @@ impl Call {
         self.in_time(self.api.run(wants, work)).await?
     }
 
-    /// Waits for `work` no longer than the rest of the request's time.
+    /// Waits for `work` until the request times out.
     pub(super) async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
         self.in_time_or(Code::Timeout, work).await
     }
@@ -250,7 +250,7 @@ mod tests {
         let api = api();
         let most = Arc::new([const { AtomicUsize::new(0) }; 2]);
         let (go, wait) = crossbeam_channel::bounded::<()>(0);
-        // Large ones, half of which are known to be that before they are read, write for as long as `go` is there.
+        // Large shows, half of them known as large before the read, write while `go` exists.
         let shows: Vec<_> = (0..40)
             .map(|n| {
                 let (api, most, wait) = (Arc::clone(&api), Arc::clone(&most), wait.clone());

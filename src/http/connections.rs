@@ -1,4 +1,4 @@
-//! Connections: counted, closed when their client no longer takes what it asked for, and watched for its end.
+//! Connections: they are counted, closed if their client stops reading, and watched for the client's close.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,11 +14,11 @@ use tokio::io::ReadBuf;
 use super::api::Api;
 use super::limits::Places;
 
-/// A connection beyond the limit: its requests are turned away.
+/// A connection beyond the limit. Its requests are refused.
 pub(super) struct Surplus;
 
-/// What a connection holds until it is closed: also when all of an answer is written, its client may not have taken
-/// it yet.
+/// Places that a connection holds until it is closed. The client may not have received an answer that is written
+/// completely.
 #[derive(Default)]
 pub(super) struct HeldPlaces(RefCell<Option<Places>>);
 
@@ -28,12 +28,12 @@ impl HeldPlaces {
     }
 }
 
-/// The client's end of a connection. The HTTP server does not look at it while it sends an answer, and a stream is one
-/// that may never end.
+/// The client's end of a connection. The HTTP server does not check it while it sends an answer, and a stream is an
+/// answer that may never end.
 pub(super) struct ClientEnd(RefCell<Option<OwnedFd>>);
 
 impl ClientEnd {
-    /// Watches it from now on; once a connection.
+    /// Starts to watch the client's end; once a connection.
     pub(super) fn watch(&self) -> io::Result<Option<Watch>> {
         let watched = self.0.take().map(|file| TcpStream::from_std(file.into()));
         Ok(watched.transpose()?.map(Watch))
@@ -44,7 +44,7 @@ impl ClientEnd {
 pub(super) struct Watch(TcpStream);
 
 impl Watch {
-    /// Whether it has closed it. Where the client has sent something that nobody waits for, its end is not seen.
+    /// Whether the client has closed its end. The close is not seen if the client has sent bytes that nobody reads.
     pub(super) fn is_closed(&self, context: &mut Context<'_>) -> bool {
         let mut byte = [0];
         match self.0.poll_peek(context, &mut ReadBuf::new(&mut byte)) {
@@ -55,19 +55,19 @@ impl Watch {
     }
 }
 
-/// How many connections the server should accept for a limit of `connections`. Those beyond the limit
-/// get a clear answer, and then are closed; beyond these, the next wait in the operating system's queue.
+/// Connections that the server accepts for a limit of `connections`. Connections beyond the limit get a clear answer
+/// and are closed. Connections beyond this number wait in the operating system's queue.
 pub fn accepted(connections: usize) -> usize {
     connections.saturating_add((connections / 8).max(16))
 }
 
-/// What to do with each new connection. It counts until it is closed.
+/// The handler of each new connection. It counts the connection until it is closed.
 pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync + 'static + use<> {
     let api = Arc::clone(api);
     move |connection, data| {
         if let Some(stream) = connection.downcast_ref::<TcpStream>() {
             limit_writes(&api, stream);
-            // Without it, a client that goes is noticed when it takes no comment.
+            // Without it, a client's close is noticed only when a comment cannot be sent.
             let file = stream.as_fd().try_clone_to_owned().ok();
             data.insert(ClientEnd(RefCell::new(file)));
         }
@@ -79,8 +79,8 @@ pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync
     }
 }
 
-/// Lets the operating system drop a client that takes nothing for as long as a request may last. The
-/// HTTP server itself would wait for it for ever.
+/// Lets the operating system drop a client that takes no bytes for the timeout of a request. The HTTP server itself
+/// would wait for ever.
 #[cfg(target_os = "linux")]
 fn limit_writes(api: &Api, stream: &TcpStream) {
     if let Err(error) = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(api.timeout)) {
@@ -88,6 +88,6 @@ fn limit_writes(api: &Api, stream: &TcpStream) {
     }
 }
 
-/// Other systems have no such timeout; their keep-alive probes end a connection whose client is gone.
+/// Other systems have no such timeout. Their keep-alive probes close a connection whose client is gone.
 #[cfg(not(target_os = "linux"))]
 fn limit_writes(_: &Api, _: &TcpStream) {}

@@ -30,12 +30,12 @@ use crate::store::Tier;
 /// Most items of a batch.
 const MAX_BATCH: usize = 1000;
 
-/// What an item is longer by when it is shown than when it was sent, bytes: what the server adds to it.
+/// Bytes that the server adds to an item when it shows it.
 const SHOWN_MORE: usize = 512;
 
-/// Leads from an item to the calls about it.
+/// Link from an item to the calls about it.
 pub(super) const BY_ID: &Takes = &[("content_id", "$response.body#/content_id")];
-/// Leads from an item to the calls about its author.
+/// Link from an item to the calls about its author.
 pub(super) const BY_AUTHOR: &Takes = &[("uid", "$response.body#/author_id")];
 
 /// The calls of this file.
@@ -133,8 +133,8 @@ pub(super) async fn publish(mut call: Call) -> Answer {
     answer_published(&shown, "content/", new)
 }
 
-/// 201 with a new item, 200 with one that was published before, and its place: below `folder`, which is relative to the
-/// address of the request, because a proxy may have taken a prefix from that.
+/// 201 with a new item, or 200 with an item published before. The address is below `folder`, relative to the address of
+/// the request, because a proxy may have removed a prefix from that.
 pub(super) fn answer_published(shown: &Shown, folder: &str, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
     response.insert_header((LOCATION, format!("{folder}{}", shown.content.id)));
@@ -158,8 +158,8 @@ pub(super) async fn publish_batch(mut call: Call) -> Answer {
     Ok(text.answer(HttpResponseBuilder::new(status(new))))
 }
 
-/// Publishes a batch; whether any is new, and the items as JSON. A batch is big enough that all of
-/// this is done where it may take time. The answer takes over the memory of the body.
+/// Publishes a batch. Returns whether any item is new, and the items as JSON. All of this runs on a thread that may
+/// block, because a batch is large. The answer takes over the memory of the body.
 fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
     let NewContentList { items: UpTo(items) } = body.json()?;
     if items.is_empty() {
@@ -174,7 +174,7 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
     let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
     let most = body.bytes.len() + SHOWN_MORE * drafts.len();
     let mut room = body.into_room(patience);
-    // Before anything is written. Only an item that had been published, and edited since, can be longer.
+    // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;
     let (new, published) = publish_counted(feed, drafts)?;
     let items: Items<_> = published.iter().map(Item::new).collect::<Result<_, _>>()?;
@@ -183,8 +183,8 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
     Ok((new, text))
 }
 
-/// Publishes; whether any item is new, and all of them with their counts, which may not be 0: comments may
-/// come before what they are about.
+/// Publishes. Returns whether any item is new, and all items with their counts. Counts may not be 0, because comments
+/// may come before their subject.
 fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> crate::error::Result<(bool, Vec<Shown>)> {
     let published = feed.publish(drafts)?;
     let new = published.iter().any(|(_, new)| *new);

@@ -1,4 +1,4 @@
-//! The figures that may touch the disk: those of the store, and of the process.
+//! Figures that may need the disk: those of the store and the process.
 
 use std::fs;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use super::api::Api;
 use crate::store::Usage;
 
-/// How long a request waits for fresh figures. After that it gets the last ones.
+/// A request waits this long for fresh figures, then gets the last ones.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Figures of one instant.
@@ -23,14 +23,14 @@ pub(super) struct DiskFigures {
     pub(super) process: Process,
 }
 
-/// The process as the operating system sees it; nothing where it does not tell.
+/// The process as the operating system reports it; `None` for a missing figure.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Process {
     /// Memory in use, bytes.
     pub(super) resident_bytes: Option<u64>,
     /// Open files and connections.
     pub(super) open_files: Option<u64>,
-    /// The most of them.
+    /// Limit of open files.
     pub(super) max_files: Option<u64>,
 }
 
@@ -48,8 +48,8 @@ impl Default for Sampler {
 }
 
 impl Api {
-    /// Figures of now; the last ones there are, while others are being taken or where that takes long.
-    /// It does not count among the requests that wait for the disk: it is asked most when they are many.
+    /// Fresh figures; the last ones if another sample is being taken, or if sampling is slow. Sampling does not count
+    /// as a request that waits for the disk, because figures are needed most when there are many of these.
     pub(super) async fn sample(self: &Arc<Self>) -> Option<DiskFigures> {
         if let Ok(turn) = Arc::clone(&self.sampler.turn).try_acquire_owned() {
             let api = Arc::clone(self);
@@ -64,7 +64,7 @@ impl Api {
                 }
                 drop(turn);
             });
-            // Whether in time or not, what is shown is the last sample.
+            // In time or not, the answer is the last sample.
             let _ = tokio::time::timeout(PATIENCE, taken).await;
         }
         self.sampler.last.lock().clone()
@@ -83,7 +83,7 @@ impl Process {
     }
 }
 
-/// The number that stands after a word at the beginning of a line.
+/// The number after a word at the beginning of a line.
 fn number_after(text: &str, word: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(word))?;
     rest.split_whitespace().next()?.parse().ok()

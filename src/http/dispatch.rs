@@ -1,5 +1,4 @@
-//! The thread that brings events to the streams: each is read and written as text once, however many
-//! get it.
+//! The thread that delivers events to streams. It reads and writes each event once for all receivers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,12 +12,12 @@ use crate::feed::Feed;
 use crate::model::UserId;
 use crate::streaming::{Event, Frame, Kind, Unasked};
 
-/// Events that are read at once.
+/// Most events read in one step.
 const SLICE: usize = 64;
-/// How long to wait for a hint.
+/// Longest wait for a hint.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often the readers of open streams are marked as active, and how many of them at once: not so
-/// many that an event would wait for it.
+/// How often the readers of open streams are marked as active, and how many in one step: so few that events are not
+/// delayed.
 const SEE_EVERY: Duration = Duration::from_secs(60);
 const SEEN_AT_ONCE: usize = 16;
 
@@ -34,7 +33,7 @@ impl Dispatcher {
     /// Starts the thread.
     pub fn start(feed: Arc<Feed>) -> Result<Self> {
         let stopped = Arc::new(AtomicBool::new(false));
-        // Before any stream is open; what was logged earlier is for nobody.
+        // No stream is open yet, so earlier events have no receiver.
         let next = feed.streaming().sequencer().end();
         let state = State { feed: Arc::clone(&feed), next, to_see: Vec::new(), seen: Instant::now() };
         let told = Arc::clone(&stopped);
@@ -65,11 +64,11 @@ impl Drop for Dispatcher {
 
 struct State {
     feed: Arc<Feed>,
-    /// Up to the number of the next event.
+    /// Number of the next event.
     next: u64,
     /// Readers to be marked as active.
     to_see: Vec<UserId>,
-    /// When the last of them were listed.
+    /// Time of the last list of readers.
     seen: Instant,
 }
 
@@ -90,7 +89,7 @@ impl State {
         }
     }
 
-    /// Brings some events to their streams; false if there are none.
+    /// Delivers some events to their streams; false if there are none.
     fn step(&mut self) -> Result<bool, super::problem::Problem> {
         self.see();
         if let Err(error) = self.feed.tend_events() {
@@ -113,8 +112,8 @@ impl State {
         Ok(is_any)
     }
 
-    /// Brings one event to its streams. What their readers did with its item is looked up first, if anybody did
-    /// anything. Whoever begins to listen meanwhile is asked at another try, each once.
+    /// Delivers one event to its streams. Before that, the readers' reactions to its item are read, if it has any. The
+    /// loop adds readers that open a stream meanwhile; each reader is looked up once.
     fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
         while let Err(Unasked { frame: same, readers }) = self.feed.streaming().streams().deliver(event.number, frame) {
             let viewed = self.feed.viewed(event.entry.cursor.id, &readers)?;

@@ -1,8 +1,8 @@
 //! The description of the API, for programs and as a page.
 //!
-//! The page is Swagger UI, which is in the binary as the archive that its makers publish; it takes nothing from
-//! other servers, and its policy forbids it to. Addresses in it are relative, so it works below any path. A stream it
-//! would show when the stream has ended; `docs.js` shows it as it comes.
+//! The page is Swagger UI, stored in the binary as its published archive. It loads nothing from other servers, and its
+//! policy forbids that. Its addresses are relative, so it works below any path. Swagger UI shows a stream only when it
+//! has ended; `docs.js` shows the events as they arrive.
 
 use std::io::{Cursor, Read};
 use std::sync::OnceLock;
@@ -25,7 +25,7 @@ use super::openapi::{self, Shape};
 use super::pools::Wants;
 use super::problem::Problem;
 
-/// The calls of this file. What belongs to the page is described with it.
+/// The calls of this file. The parts of the page have no description of their own.
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let document = Shape::named("Description", Object::with_type(Type::Object));
     let calls = [
@@ -45,8 +45,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     group("operations", calls)
 }
 
-/// `data:` is for the pictures in the style sheet; styles are also set by the script. In a frame of another page, its
-/// readers could be led to press its buttons unseen.
+/// `data:` is for the pictures in the style sheet. The script also sets styles. Frames are forbidden, because another
+/// page could trick its readers into pressing hidden buttons.
 const POLICY: &str =
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
@@ -65,7 +65,7 @@ pub(super) async fn description(call: Call) -> Answer {
     Ok(answer_memory::shared(response, json.clone()))
 }
 
-/// `GET /`: to the page, and for a client that does not follow, a word on what there is.
+/// `GET /`: redirects to the page; the body is a hint for clients that do not follow.
 pub(super) async fn start_page(call: Call) -> Answer {
     call.no_query()?;
     let text = concat!(
@@ -73,12 +73,12 @@ pub(super) async fn start_page(call: Call) -> Answer {
         env!("CARGO_PKG_VERSION"),
         ". The API is below v1/: docs shows it as a page to try it on, openapi.json describes it for programs.\n"
     );
-    // Relative, as a proxy may have taken a prefix away. Not for ever: there will be another page.
+    // Relative, because a proxy may have removed a prefix. Temporary, because another page will replace it.
     let mut response = HttpResponseBuilder::new(StatusCode::TEMPORARY_REDIRECT);
     Ok(response.insert_header((LOCATION, "docs")).content_type("text/plain; charset=utf-8").body(text))
 }
 
-/// `GET /docs/`: what is relative in the page would lead nowhere from here.
+/// `GET /docs/`: redirects, because the relative addresses of the page would be wrong here.
 pub(super) async fn page_with_slash(call: Call) -> Answer {
     call.no_query()?;
     Ok(HttpResponseBuilder::new(StatusCode::PERMANENT_REDIRECT).insert_header((LOCATION, "../docs")).finish())
@@ -113,7 +113,7 @@ pub(super) async fn script(call: Call) -> Answer {
     unpacked(&call, &SCRIPT, "swagger-ui-bundle.js", "text/javascript; charset=utf-8").await
 }
 
-/// A file of Swagger UI. It is unpacked once, on a thread that may block, and kept: the two take 1.7 MB, and all
+/// A file of Swagger UI. It is unpacked once, on a thread that may block, and kept: the two files take 1.7 MB, and all
 /// answers share them.
 async fn unpacked(call: &Call, kept: &'static OnceLock<Bytes>, name: &'static str, media_type: &str) -> Answer {
     if kept.get().is_none() {
@@ -136,7 +136,7 @@ fn unpack(name: &str) -> Result<Bytes, String> {
     for index in 0..archive.len() {
         let mut file = archive.by_index(index).map_err(|e| e.to_string())?;
         let path = file.enclosed_name().unwrap_or_default();
-        // Below a folder that has the version in its name.
+        // Below a folder with the version in its name.
         if path.iter().skip(1).eq(["dist", name]) {
             let mut bytes = Vec::with_capacity(usize::try_from(file.size()).unwrap_or_default());
             file.read_to_end(&mut bytes).map_err(|e| e.to_string())?;

@@ -1,7 +1,8 @@
 //! One call of the API: its handler and its description, in one entry beside the handler.
 //!
-//! The routes (`routes`) and the OpenAPI document (`openapi`) are both made of these entries. What follows from the shape
-//! of a call is not said in its entry: the parameters of its path, HEAD, and the codes of a body, a change or an id.
+//! The routes (`routes`) and the OpenAPI document (`openapi`) are both made from these entries. An entry does not
+//! repeat facts that follow from the shape of the call: path parameters, HEAD, and the codes of a body, a change or an
+//! id.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -21,10 +22,10 @@ use crate::error::Code;
 
 /// Makes the route of an endpoint.
 type Serve = Box<dyn Fn(&Arc<Api>, &Endpoint) -> Route + Send + Sync>;
-/// Parameters of another call, each with the expression that takes it from a request or its answer.
+/// Parameters of another call, each with the expression that extracts it from a request or its answer.
 pub(super) type Takes = [(&'static str, &'static str)];
 
-/// The answer to a request that is done.
+/// The answer to a successful request.
 pub(super) struct Good {
     pub(super) status: u16,
     pub(super) about: &'static str,
@@ -43,24 +44,24 @@ pub(super) struct Body {
 /// One method of one path.
 pub(super) struct Endpoint {
     pub(super) path: &'static str,
-    /// Such as `GET`, which stands for HEAD too.
+    /// Such as `GET`, which includes HEAD.
     pub(super) method: &'static str,
     pub(super) tag: &'static str,
-    /// The name for programs: generated clients name a function after it. Empty for what is not described.
+    /// The name for programs: generated clients name a function after it. Empty if the call is not described.
     pub(super) id: &'static str,
     pub(super) summary: &'static str,
     pub(super) about: Option<&'static str>,
-    /// Those of the query and of headers.
+    /// Parameters of the query and of headers.
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<Body>,
     pub(super) good: Vec<Good>,
-    /// Other calls that take something from the answer of this one.
+    /// Other calls that use a part of this answer.
     pub(super) links: Vec<(&'static str, Vec<(&'static str, &'static str)>)>,
     /// Schemas with their names.
     pub(super) schemas: Vec<(String, RefOr<Schema>)>,
-    /// Whether it answers on connections beyond the limit too.
+    /// Whether it also answers on connections beyond the limit.
     pub(super) always: bool,
-    /// Whether it answers whatever host a request is for, and whatever page sent it.
+    /// Whether it answers requests for any host, and from any page.
     pub(super) open: bool,
     codes: Vec<Code>,
     reads_body: bool,
@@ -125,7 +126,7 @@ impl Endpoint {
         (self.serve)(api, self)
     }
 
-    /// What more there is to say than the summary does.
+    /// Adds a longer description.
     pub(super) fn about(self, about: &'static str) -> Self {
         Self { about: Some(about), ..self }
     }
@@ -151,7 +152,7 @@ impl Endpoint {
         Self { body: Some(Body { required, schema, example }), reads_body: true, ..self }
     }
 
-    /// No body, or an empty object, which has nothing to say.
+    /// No body, or an empty object.
     pub(super) fn takes_nothing(self) -> Self {
         Self { reads_body: true, ..self }
     }
@@ -166,7 +167,7 @@ impl Endpoint {
         self.answers_in("application/json", status, about, Shape::of::<T>(), example)
     }
 
-    /// An answer with several objects as `{items}`, which has a name, and an example of one.
+    /// An answer with several objects as `{items}`, under a name, and an example of one.
     pub(super) fn answers_items<T: ToSchema>(
         self,
         status: u16,
@@ -178,14 +179,14 @@ impl Endpoint {
         self.answers_in("application/json", status, about, Shape::of::<T>().items(name), example)
     }
 
-    /// The pages of a list, each `{items, next, prev}`, which has a name; with an example of one.
+    /// The pages of a list, each `{items, next, prev}`, under a name, with an example of one.
     pub(super) fn answers_pages<T: ToSchema>(self, name: &str, example: Value) -> Self {
         self.query(parameters::page())
             .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example)
             .header("Link")
     }
 
-    /// An answer that is no JSON.
+    /// An answer that is not JSON.
     pub(super) fn answers_text(self, about: &'static str, media_type: &'static str, example: &str) -> Self {
         let shape = Shape { schema: Object::with_type(Type::String).into(), parts: Vec::new() };
         self.answers_in(media_type, 200, about, shape, example.into())
@@ -217,39 +218,39 @@ impl Endpoint {
         self
     }
 
-    /// Codes that nothing else here implies.
+    /// Codes that do not follow from the call's shape.
     pub(super) fn refuses(mut self, codes: &[Code]) -> Self {
         self.codes.extend(codes);
         self
     }
 
-    /// For a call that needs no place in any queue, and so finds none full.
+    /// For a call that never waits in a queue, and so is never refused by a full one.
     pub(super) fn never_waits(self) -> Self {
         Self { waits: false, ..self }
     }
 
-    /// For a change of what is in memory only.
+    /// For a change in memory only.
     pub(super) fn never_writes(self) -> Self {
         Self { writes: false, ..self }
     }
 
-    /// For those who look after the server: answers also when it is full.
+    /// For operators: answers even when the server is full.
     pub(super) fn always(self) -> Self {
         Self { always: true, ..self }
     }
 
-    /// For probes, which name hosts as they like, and are told no more than a word.
+    /// For probes, which may name any host. Their answer is only one word.
     pub(super) fn of_any_host(self) -> Self {
         Self { open: true, ..self }
     }
 
-    /// Another call that takes something from the answer of this one.
+    /// Another call that uses a part of this answer.
     pub(super) fn leads_to(mut self, id: &'static str, takes: &Takes) -> Self {
         self.links.push((id, takes.to_vec()));
         self
     }
 
-    /// The codes that come of the call's shape, and those it was given.
+    /// The codes that follow from the call's shape, and the codes given in its entry.
     pub(super) fn all_codes(&self) -> Vec<Code> {
         let mut all = vec![Code::InvalidParameter, Code::Internal];
         for (slot, code) in [

@@ -1,4 +1,4 @@
-//! Events as they go out on a stream.
+//! Events in the format of a stream.
 
 use russe::{Event as Sse, Message};
 
@@ -9,13 +9,13 @@ use crate::feed::{Feed, Happened};
 use crate::model::{Cursor, Reactions, UserId};
 use crate::streaming::{Event, Frame, Kind};
 
-/// What `text/event-stream` is called in the header.
+/// The media type `text/event-stream`.
 pub(super) const MEDIA_TYPE: &str = russe::MEDIA_TYPE_STR;
 
 /// A comment line, which clients skip.
 pub(super) const COMMENT: &str = ":\n\n";
 
-/// Events ready to be delivered, each alone; nothing of those that were undone since.
+/// Events ready for delivery, each separate; `None` for events undone since.
 pub(super) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>, Problem> {
     let happened = feed.happened(events, None)?;
     events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened)).collect()
@@ -27,7 +27,7 @@ fn frame(feed: &Feed, event: &Event, happened: Option<Happened>) -> Result<Optio
         Some(Happened::Gone(_)) | None => None,
     };
     let Some(text) = told(event, happened)? else { return Ok(None) };
-    // As the last field of the item, before its end: in what comes after that there is no brace.
+    // `viewer` becomes the last field of the item, before its end. No brace follows the end.
     let viewer_at = text.rfind('}');
     let frame = feed.streaming().streams().frame(event.entry.author, text);
     Ok(Some(match (viewer_at, reacted) {
@@ -36,7 +36,7 @@ fn frame(feed: &Feed, event: &Event, happened: Option<Happened>) -> Result<Optio
     }))
 }
 
-/// Adds an event as it goes out to a reader.
+/// Adds an event in the form for one reader.
 pub(super) fn write(frame: &Frame, reader: UserId, text: &mut String) {
     let (before, viewer, after) = frame.parts(reader);
     text.push_str(before);
@@ -50,12 +50,12 @@ pub(super) fn write(frame: &Frame, reader: UserId, text: &mut String) {
     text.push_str(after);
 }
 
-/// An event as text, by what happened; nothing if it was undone since.
+/// An event as text; `None` if it was undone since.
 pub(super) fn told(event: &Event, happened: Option<Happened>) -> Result<Option<String>, Problem> {
     let text = happened.map(text).transpose()?;
     Ok(match (event.kind, text) {
         (Kind::Mark, _) => Some(place(event.place())),
-        // The id of the item leads back to its publish; what follows leads on from here.
+        // The item's id is the place of its publish. The place of this event follows it.
         (Kind::Restore, Some(text)) => Some(text + &place(event.place())),
         (_, text) => text,
     })
@@ -69,13 +69,12 @@ fn text(happened: Happened) -> Result<String, Problem> {
     }
 }
 
-/// Events were left out. The cursor leads on from here.
+/// A reset: events were left out. The client resumes after the cursor.
 pub(super) fn reset(cursor: Cursor) -> Result<String, Problem> {
     message("reset", Some(cursor), b"{}".to_vec())
 }
 
-/// Tells the client where to go on from, should it be cut before the next event. A block without data
-/// makes no event.
+/// Tells the client where to resume if the connection ends before the next event. A block without data is no event.
 pub(super) fn place(cursor: Cursor) -> String {
     format!("id: {cursor}\n\n")
 }

@@ -1,6 +1,5 @@
-//! What the HTTP side has limits for. Who finds one reached is turned away at once and told when to
-//! come back; nobody waits in memory. Only large batches wait for a while, with nothing of
-//! them read.
+//! Limits of the HTTP side. A request that finds a limit reached is refused at once and told when to retry; none waits
+//! in memory. Only large batches wait for a while, before any of them is read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,60 +15,60 @@ use crate::model::Fill;
 const MAX_BLOCKED: usize = 4096;
 /// Of these, most changes.
 const MAX_CHANGES: usize = MAX_BLOCKED / 4 * 3;
-/// Most looks behind timelines at once: each may go through all of a timeline.
+/// Most audits of timelines at once: each may read a whole timeline.
 const MAX_AUDITS: usize = 4;
-/// Memory for bodies no larger than a single change may be, all open requests together.
+/// Memory for bodies within the limit of a single change, all open requests together.
 const BODY_MEMORY: usize = 64 << 20;
-/// Memory for larger ones, unless one batch alone may need more. Apart from the others, so that single
-/// changes go on however many batches are under way.
+/// Memory for larger bodies, unless one batch alone may need more. It is separate, so that single changes go on during
+/// any number of batches.
 const BATCH_MEMORY: usize = 144 << 20;
-/// A body above this size, bytes, is not read before its turn. Reading it costs a thread of the server so much that all
-/// of it is in vain if the rest finds no memory.
+/// A body above this size, bytes, waits for its turn before it is read. Reading it costs a server thread much time, all
+/// in vain if the rest finds no memory.
 pub(super) const LARGE_BODY: usize = 1 << 20;
-/// Those whose turn has come and that are not published yet, bytes, unless one alone is larger. The rest of the memory of
-/// batches is for small ones, and for those that lost their turn.
+/// Bytes of the bodies that have a turn and are not published yet, unless one alone is larger. The rest of the memory
+/// of batches is for small bodies, and for those that lost their turn.
 const TURNS: usize = BATCH_MEMORY / 4 * 3;
-/// Most that wait for their turn. The others are read without one.
+/// Most bodies that wait for a turn. Others are read without one.
 const WAITING_TURNS: usize = 128;
-/// Memory for answers that their clients have not taken yet, unless one answer alone needs more.
+/// Memory for answers that clients have not received yet, unless one answer alone needs more.
 const ANSWER_MEMORY: usize = 192 << 20;
-/// Batches that are being published, in bytes of bodies for each core (see [`batch_work`]): two cores or more. What is
-/// made of a batch on its way to the disk takes a few times its body.
+/// Bytes of bodies, for each core, whose batches are published at once (see [`batch_work`]); at least two cores are
+/// assumed. On its way to the disk, a batch takes a few times the memory of its body.
 const BATCH_WORK: usize = 16 << 20;
-/// What a batch's items count at least, bytes: an item that was published before may be shown larger than it came.
+/// Least bytes that an item of a batch counts: an item published before may be longer when shown.
 const LEAST_WORK: usize = 16 << 10;
-/// No such item takes fewer bytes of a body.
+/// Least bytes of such an item in a body.
 const LEAST_ITEM: usize = 33;
-/// Clients of streams for whom what they missed is being read.
+/// Most clients of streams whose missed events are read at once.
 const CATCHING_UP: usize = 64;
-/// The unit in which memory is shared out, bytes.
+/// The unit of memory places, bytes.
 const UNIT: usize = 1024;
 
 /// All limits of the HTTP side.
 #[derive(Debug)]
 pub(super) struct Limits {
-    /// Requests that wait for the disk, or are at it.
+    /// Requests that wait for or use the disk.
     pub(super) blocked: Gate,
-    /// Changes among them: the others are left for reads.
+    /// Changes among them. The other places are for reads.
     pub(super) changes: Gate,
-    /// Looks behind timelines.
+    /// Audits of timelines.
     pub(super) audits: Gate,
     /// Memory of small request bodies.
     pub(super) bodies: Gate,
-    /// Memory of those that only a batch may have.
+    /// Memory of bodies that only a batch may have.
     pub(super) batches: Gate,
     /// Turns of large bodies, in bytes.
     turns: Gate,
     waiting_turns: Gate,
-    /// Batches that are being published; who finds no place waits, with the memory of its body.
+    /// Batches in publication. A batch beyond waits, and holds the memory of its body.
     pub(super) batch_work: Gate,
     /// Memory of large answers.
     pub(super) answers: Gate,
-    /// Clients of streams for whom what they missed is being read; the others wait.
+    /// Clients of streams whose missed events are read; the others wait.
     pub(super) catching_up: Gate,
-    /// Streams: not all connections, so that some are left for requests.
+    /// Streams: fewer than connections, so that some are left for requests.
     pub(super) streams: Gate,
-    /// Connections. Not asked before one is accepted: the server itself accepts no more than these.
+    /// Connections. This gate is not asked before the server accepts one; the server limits that itself.
     pub(super) connections: Gate,
 }
 
@@ -93,8 +92,8 @@ impl Limits {
         }
     }
 
-    /// Waits for the turn of a body of so many bytes, in the order of their coming, no longer than `patience`: then it is
-    /// read without one. Small ones need none.
+    /// Waits for the turn of a body of this size, in order of arrival. After `patience`, or if too many wait, the body
+    /// is read without a turn. Small bodies need none.
     pub(super) async fn turn(&self, bytes: usize, patience: Duration) -> Option<Places> {
         if bytes <= LARGE_BODY {
             return None;
@@ -103,7 +102,7 @@ impl Limits {
         tokio::time::timeout(patience, self.turns.wait_for(bytes)).await.ok()?.ok()
     }
 
-    /// Each with its name.
+    /// All gates with their names.
     pub(super) fn all(&self) -> [(&'static str, &Gate); 8] {
         [
             ("blocked", &self.blocked),
@@ -118,12 +117,12 @@ impl Limits {
     }
 }
 
-/// What the work on a batch with a body of so many bytes and at most so many items counts.
+/// The size of the work on a batch, from the bytes of its body and the most items it may have.
 pub(super) fn batch_work(body: usize, most_items: usize) -> usize {
     body.max(LEAST_WORK * (body / LEAST_ITEM).min(most_items))
 }
 
-/// So many places, and no more. A clone has the same places.
+/// A fixed number of places. A clone has the same places.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     free: Arc<Semaphore>,
@@ -136,13 +135,13 @@ pub(super) struct Gate {
 pub(super) type Places = OwnedSemaphorePermit;
 
 impl Gate {
-    /// For `limit` of something, counted in units of `unit`.
+    /// A gate for `limit`, counted in units of `unit`.
     pub(super) fn new(limit: usize, unit: usize) -> Self {
         let units = limit.div_ceil(unit).min(Semaphore::MAX_PERMITS);
         Self { free: Arc::new(Semaphore::new(units)), units, unit, refused: Arc::default() }
     }
 
-    /// Takes `n`, or turns the request away. More than there is in all counts as all of it.
+    /// Takes `n`, or refuses the request. An `n` above the limit counts as the limit.
     pub(super) fn take(&self, n: usize) -> Result<Places, Problem> {
         self.take_quietly(n).ok_or_else(|| self.refuse())
     }
@@ -152,14 +151,14 @@ impl Gate {
         Code::Overloaded.into()
     }
 
-    /// The same where so many more are to stay free.
+    /// The same, but refuses if fewer than `left` would stay free.
     pub(super) fn take_and_leave(&self, n: usize, left: usize) -> Result<Places, Problem> {
         let wanted = n.saturating_add(left).div_ceil(self.unit).min(self.units);
         let is_there = self.free.available_permits() >= wanted;
         is_there.then(|| self.take_quietly(n)).flatten().ok_or_else(|| self.refuse())
     }
 
-    /// The same for who can wait. They are served in the order of their coming.
+    /// Waits for `n`. Callers are served in order of arrival.
     pub(super) async fn wait_for(&self, n: usize) -> Result<Places, Problem> {
         let units = u32::try_from(n.div_ceil(self.unit).min(self.units)).unwrap_or(u32::MAX);
         Arc::clone(&self.free).acquire_many_owned(units).await.map_err(Problem::internal)
@@ -170,29 +169,29 @@ impl Gate {
         Arc::clone(&self.free).try_acquire_many_owned(units).ok()
     }
 
-    /// Takes `n`, or what is left of it.
+    /// Takes `n`, or as much as is free.
     pub(super) fn take_what_is_free(&self, n: usize) -> Result<Places, Problem> {
         let free = self.free.available_permits() * self.unit;
-        // Another may take some between the two looks; nothing is then taken.
+        // If another caller takes some between the two calls, this takes nothing.
         self.take_quietly(n.min(free)).or_else(|| self.take_quietly(0)).ok_or_else(|| Code::Overloaded.into())
     }
 
-    /// Gives `n` of some places back; false, and nothing given back, where they are fewer.
+    /// Returns `n` of the places; false, and none returned, if there are fewer.
     pub(super) fn give_back(&self, places: &mut Places, n: usize) -> bool {
         places.split(n / self.unit).is_some()
     }
 
-    /// How much there is in all.
+    /// The limit.
     pub(super) fn limit(&self) -> usize {
         self.units * self.unit
     }
 
-    /// How much is taken, and of how much.
+    /// The amount taken, and the limit.
     pub(super) fn fill(&self) -> Fill {
         Fill::of((self.units - self.free.available_permits()) * self.unit, self.units * self.unit)
     }
 
-    /// How many were turned away.
+    /// Number of refusals.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! `/v1/users/{uid}/marker` and what is unread since.
+//! `/v1/users/{uid}/marker` and the count of unread items.
 
 use serde::Deserialize;
 use serde_json::json;

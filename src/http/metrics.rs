@@ -1,6 +1,6 @@
-//! `GET /metrics`: the server in figures, in the text format of Prometheus.
+//! `GET /metrics`: the figures of the server, in the text format of Prometheus.
 //!
-//! Every figure lives where what it counts does, and gets its name here. Reading waits for no disk; see [`DiskFigures`].
+//! Each figure is kept beside the thing it counts, and named here. Reading waits for no disk; see [`DiskFigures`].
 
 mod page;
 
@@ -25,7 +25,7 @@ use super::requests::CLASSES;
 use crate::clock::now;
 use crate::model::Fill;
 
-/// The text format as every version of Prometheus reads it.
+/// The text format that every version of Prometheus reads.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The call of this file.
@@ -162,7 +162,7 @@ impl Scrape {
         )
     }
 
-    /// What requests take, and how many found it all taken.
+    /// Use of the limits, and refusals.
     fn limits(&self, page: &mut Page<'_>) -> fmt::Result {
         let limits = &self.api.limits;
         page.fill(
@@ -216,7 +216,7 @@ impl Scrape {
         )
     }
 
-    /// Who is online and who listens.
+    /// Online users and streams.
     fn streaming(&self, page: &mut Page<'_>) -> fmt::Result {
         let streaming = self.api.feed().streaming();
         let (streams, now) = (streaming.streams().usage(), now());
@@ -313,7 +313,7 @@ impl Scrape {
     }
 }
 
-/// The store and the process, as they were when the sample was taken.
+/// Figures of the store and the process at the time of the sample.
 fn store(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result {
     let usage = &*sample.store;
     let tables = || usage.tables.iter();

@@ -1,8 +1,8 @@
 //! The HTTP layer: the API of `/v1` over [`Feed`](crate::feed::Feed).
 //!
-//! A handler reads its request strictly, asks the feed, and writes JSON. Reads are first tried from
-//! memory on the thread that took the request, which must not block; what needs the disk goes to a
-//! bounded pool. Every error becomes a problem document in one place, `problem`.
+//! A handler parses its request strictly, calls the feed, and writes JSON. A read first tries memory, on the thread
+//! that took the request, which must not block. If it needs the disk, it goes to a bounded pool. One place, `problem`,
+//! turns every error into a problem document.
 
 mod access;
 mod admin;

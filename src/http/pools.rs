@@ -1,38 +1,36 @@
-//! Threads that may block: some for changes, and some for reads only, so that reads go on while the device takes no
-//! changes and all who make some wait for it.
+//! Threads that may block: some for changes and some for reads, so that reads go on while all changes wait for a device
+//! that accepts no writes.
 
 use tokio::runtime::{Builder, Runtime};
 
 use super::problem::Problem;
 
-/// How much these threads stand back behind those that answer from memory, where there are not processors enough for all:
-/// one of these gets a third of the time of one of those. There are hundreds of these at work when much is asked for, and
-/// without it a small answer waits for its turn among them.
+/// Niceness of these threads. If processors are scarce, one of them gets a third of the time of a thread that answers
+/// from memory. Under load hundreds of them work, and without niceness a small answer would wait among them.
 const NICE: i32 = 5;
 
-/// Threads for changes. The more of them are in one flush of the log, the less each costs.
+/// Threads for changes. The more changes share one flush of the log, the less each costs.
 const CHANGES: usize = 384;
 /// Threads for reads.
 const READS: usize = 128;
-/// Threads for large reads, for each core, of two cores or more. Each keeps a processor busy for milliseconds: with as
-/// many as there are for reads, all others have their turns late, whatever the niceness.
+/// Threads for large reads, for each core; at least two cores are assumed. Each keeps a processor busy for
+/// milliseconds: as many as for other reads would delay everything else, whatever the niceness.
 const LARGE_READS: usize = 2;
 
-/// What a request wants of a thread that may block.
+/// The purpose for which a request uses a thread that may block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wants {
     /// To write.
     Change,
     /// To read only.
     Read,
-    /// To read what may be all of a timeline.
+    /// To read up to a whole timeline.
     Audit,
-    /// To read much, and to write a large answer.
+    /// To read much and write a large answer.
     LargeRead,
 }
 
-/// All threads of the HTTP side that may block. They are started as they are needed, and end after some seconds without
-/// work.
+/// All threads of the HTTP side that may block. They start on demand, and end after some seconds without work.
 #[derive(Debug)]
 pub(super) struct Pools {
     changes: Pool,
@@ -52,12 +50,12 @@ impl Pools {
         }
     }
 
-    /// How many large reads are made at once.
+    /// Most large reads at once.
     pub(super) fn large_reads() -> usize {
         LARGE_READS * std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2)
     }
 
-    /// Runs `work`, in its turn. It goes on to its end, whether or not the caller waits for that.
+    /// Runs `work` in its turn. The work runs to its end even if the caller stops waiting.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         wants: Wants,
@@ -77,21 +75,21 @@ impl Pool {
     fn new(name: &'static str, threads: usize) -> Self {
         let mut runtime = Builder::new_current_thread();
         runtime.thread_name(name).max_blocking_threads(threads).on_thread_start(stand_back);
-        // Without timers and sockets there is nothing in it that could fail.
+        // Without timers and sockets it cannot fail.
         Self(runtime.build().ok())
     }
 }
 
-/// Lets other threads go first. On Linux this is of the thread; elsewhere it would be of the process.
+/// Lowers the priority: on Linux that of the thread; elsewhere it would be that of the process.
 fn stand_back() {
-    // A system that does not allow it runs all threads alike, as without it.
+    // If the system forbids it, all threads have the same priority.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(NICE);
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Waits for nobody: whoever is still at work holds what it needs.
+        // Does not wait: work in progress owns all that it needs.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }

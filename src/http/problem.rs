@@ -1,4 +1,4 @@
-//! Errors as problem documents (RFC 9457): the one place that makes answers of them.
+//! Turns errors into problem documents (RFC 9457), for all answers.
 
 use std::fmt::Display;
 
@@ -10,17 +10,17 @@ use utoipa::ToSchema;
 
 use crate::error::{Code, Error};
 
-/// A detail may quote what was sent; not at any length.
+/// Most characters of a detail, which may quote the request.
 const MAX_DETAIL: usize = 400;
 
-/// Why a request gets no good answer.
+/// The reason why a request fails.
 #[derive(Debug)]
 pub(super) struct Problem {
     code: Code,
     detail: String,
-    /// What only the log may say.
+    /// The cause, for the log only.
     cause: Option<String>,
-    /// The methods of a resource that was asked for another one.
+    /// The methods of the resource, if the request used another.
     allow: Option<String>,
 }
 
@@ -54,33 +54,33 @@ impl Problem {
         Self { code, detail: detail.to_string(), cause: None, allow: None }
     }
 
-    /// The server's own fault. The caller learns nothing of the cause; the log gets it.
+    /// A fault of the server. The cause goes to the log, not to the caller.
     pub(super) fn internal(cause: impl Display) -> Self {
         Self { cause: Some(cause.to_string()), ..Code::Internal.into() }
     }
 
-    /// A body that is not what the call takes.
+    /// A body that the call does not accept.
     pub(super) fn invalid_body(detail: impl Display) -> Self {
         Self::new(Code::InvalidBody, detail)
     }
 
-    /// A query that is not what the call takes.
+    /// A query that the call does not accept.
     pub(super) fn invalid_parameter(detail: impl Display) -> Self {
         Self::new(Code::InvalidParameter, detail)
     }
 
-    /// More bytes than `limit`; `what` says of what.
+    /// More bytes than `limit`; `what` names the object.
     pub(super) fn body_too_large(what: impl Display, limit: usize) -> Self {
         Self::new(Code::BodyTooLarge, format_args!("{what} may have at most {limit} bytes"))
     }
 
-    /// No such path, unless this one is meant.
+    /// No such path; `meant` is a similar path that exists.
     pub(super) fn route_not_found(meant: Option<&str>) -> Self {
         let meant = meant.map(|path| format!("; without the slash at its end, \"{path}\", there is"));
         Self::new(Code::RouteNotFound, format_args!("{}{}", Code::RouteNotFound.detail(), meant.unwrap_or_default()))
     }
 
-    /// The request is for a host that is none of this server's.
+    /// The request names a foreign host.
     pub(super) fn misdirected_request(host: &str) -> Self {
         let detail = format_args!(
             "\"{host}\" is not a name of this server. If clients should use this name, add it to server.allowed_hosts"
@@ -88,7 +88,7 @@ impl Problem {
         Self::new(Code::MisdirectedRequest, detail)
     }
 
-    /// What a page of another origin may not do, and of which one if the browser says so.
+    /// The action `what` of a page of another origin, which is named if the browser sent it.
     pub(super) fn cross_origin(origin: Option<&str>, what: &str) -> Self {
         let detail = match origin {
             Some("null") => {
@@ -102,19 +102,19 @@ impl Problem {
         Self::new(Code::CrossOrigin, detail)
     }
 
-    /// The path is there, for other methods.
+    /// The path exists, for other methods.
     pub(super) fn method_not_allowed(allow: &str) -> Self {
         let detail = format_args!("this path takes {allow}");
         Self { allow: Some(allow.to_owned()), ..Self::new(Code::MethodNotAllowed, detail) }
     }
 
-    /// The same problem with its place in the request put before the detail.
+    /// The same problem, with the place in the request before the detail.
     pub(super) fn at(mut self, place: impl Display) -> Self {
         self.detail = format!("{place}: {}", self.detail);
         self
     }
 
-    /// The answer to `request`. A problem of the server's own making is logged here, once.
+    /// The answer to `request`. A fault of the server is logged here, once.
     pub(super) fn respond(&self, request: &HttpRequest) -> HttpResponse {
         if let Some(cause) = &self.cause {
             tracing::error!(method = %request.method(), path = request.path(), %cause, "request failed");

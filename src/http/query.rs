@@ -1,4 +1,4 @@
-//! Query strings, read strictly: each parameter known, well-formed and there at most once.
+//! Query strings, parsed strictly: each parameter is known, well-formed and given at most once.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::model::{Id, PageRequest, Position, Span, UserId};
 
 /// Most items of a page, and most ids in a list of ids.
 pub(super) const MAX_LIMIT: usize = 100;
-/// Items of a page unless the request says how many.
+/// Default number of items of a page.
 pub(super) const DEFAULT_LIMIT: usize = 20;
 
-/// The values of the parameters `names`, in that order; any other parameter is refused.
+/// The values of the parameters `names`, in that order. Refuses any other parameter.
 pub(super) fn parse<'a, const N: usize>(
     query: &'a str,
     names: [&'static str; N],
@@ -34,12 +34,12 @@ pub(super) fn parse<'a, const N: usize>(
     Ok(values)
 }
 
-/// A part of a path without its escapes; nothing if one is not whole, or the rest is not UTF-8.
+/// A part of a path, unescaped; `None` if an escape is incomplete, or the result is not UTF-8.
 pub(super) fn text(escaped: &str) -> Option<Cow<'_, str>> {
     is_whole(escaped).then(|| percent_decode_str(escaped).decode_utf8().ok()).flatten()
 }
 
-/// Whether text has whole escapes only, and is UTF-8 without them.
+/// Whether text has only complete escapes, and is UTF-8 when unescaped.
 pub(super) fn is_text(escaped: &str) -> bool {
     text(escaped).is_some()
 }
@@ -65,7 +65,7 @@ fn decode(text: &str) -> Result<Cow<'_, str>, Problem> {
     }
 }
 
-/// Reads one value by the rules of its type.
+/// Parses one value by the rules of its type.
 pub(super) fn value<T: FromStr<Err: fmt::Display>>(
     name: &str,
     value: Option<Cow<'_, str>>,
@@ -76,7 +76,7 @@ pub(super) fn value<T: FromStr<Err: fmt::Display>>(
     value.map(read).transpose()
 }
 
-/// The same for a value that must be there.
+/// The same for a required value.
 pub(super) fn required<T: FromStr<Err: fmt::Display>>(name: &str, text: Option<Cow<'_, str>>) -> Result<T, Problem> {
     value(name, text)?.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: missing")))
 }
@@ -131,16 +131,16 @@ impl FromStr for View {
     }
 }
 
-/// What of a query every page of one list has in common; printed as the start of a query.
+/// The part of a query that all pages of a list share; printed as the start of a query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept<I> {
     /// The limit asked for.
     pub(super) limit: Option<usize>,
     /// The view asked for.
     pub(super) view: Option<View>,
-    /// Whose relations to show.
+    /// The user whose relations to show.
     pub(super) viewer: Option<UserId>,
-    /// The bounds asked for. Where both were, a link replaces one and keeps the other.
+    /// The bounds asked for. If there are two, a link replaces one and keeps the other.
     pub(super) span: Span<I>,
 }
 

@@ -1,4 +1,4 @@
-//! Likes and favorites: changing them, and the lists that come of them.
+//! Likes and favorites: changes and lists.
 
 use actix_web::rt;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::error::Code;
 use crate::feed::Feed;
 use crate::model::{ContentId, Millis, Reaction, ReactionKind, Time, UserId};
 
-/// Leads from a reaction to the calls about it.
+/// Link from a reaction to the calls about it.
 const THIS: &Takes = &[
     ("content_id", "$response.body#/content_id"),
     ("kind", "$response.body#/kind"),
@@ -96,8 +96,8 @@ fn path(call: &Call) -> Result<(ContentId, ReactionKind, UserId), Problem> {
     Ok((call.content_id()?, call.reaction()?, call.user()?))
 }
 
-/// Joins the lane of the item. Only who leads it takes a thread that may block; the others wait for it
-/// as for a socket.
+/// Joins the item's queue of reactions. Only the leader of the queue takes a thread that may block; the others wait
+/// without one.
 async fn change(call: &Call, id: ContentId, wish: Reaction) -> Answer {
     let (tell, told) = oneshot::channel();
     let told_of = Box::new(move |result| {
@@ -106,9 +106,9 @@ async fn change(call: &Call, id: ContentId, wish: Reaction) -> Answer {
     });
     if let Some(lead) = call.api.feed().ask_reaction(id, wish, told_of)? {
         let api = call.api.clone();
-        // Apart from this request, which is answered after the first write, and may be given up.
+        // Separate from this request, which is answered after the first write, and may be abandoned.
         rt::spawn(async move {
-            // Where there is no thread for it, the lead is dropped, and tells so itself.
+            // If no thread is free, the lead is dropped, and reports that itself.
             let lead = move |feed: &Feed| {
                 feed.lead(lead);
                 Ok::<(), Problem>(())

@@ -1,4 +1,4 @@
-//! Following: changing it, and the lists that come of it.
+//! Follows: changes and lists.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,12 +22,12 @@ use crate::store::Tier;
 /// Most follows and unfollows of a batch, together.
 const MAX_BATCH: usize = 1000;
 
-/// Leads from a relation to the calls about it.
+/// Link from a relation to the calls about it.
 pub(super) const BOTH: &Takes = &[("uid", "$response.body#/user_id"), ("target", "$response.body#/target_id")];
-/// Leads from an answer that names a user to the calls about that user.
+/// Link from an answer that names a user to the calls about that user.
 pub(super) const USER: &Takes = &[("uid", "$response.body#/user_id")];
 
-/// A relation.
+/// An example of a relation.
 pub(super) fn example() -> Value {
     json!({
         "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,

@@ -1,4 +1,4 @@
-//! Good answers: JSON objects and pages of them.
+//! Successful answers: JSON objects and pages.
 
 use std::collections::VecDeque;
 use std::fmt::{Display, Write};
@@ -17,7 +17,7 @@ use super::query::Kept;
 use crate::error::Error;
 use crate::model::{Page, Position};
 
-/// Room for a page of ids, so that its buffer grows at most once or twice.
+/// Bytes for a page of ids, so that its buffer grows at most once or twice.
 const FIRST_BYTES: usize = 2048;
 
 /// One page.
@@ -29,40 +29,38 @@ struct PageBody<'a, T, I: Display> {
     prev: Option<Position<I>>,
 }
 
-/// JSON text as it is written: in one part, or, where its memory is counted, in pieces that go to the connection one
-/// after the other.
+/// JSON text as it is written: in one part or, if its memory is counted, in pieces sent in order.
 pub(super) struct Text {
     last: Vec<u8>,
     pieces: VecDeque<Bytes>,
-    /// What counts the pieces; none for a text that is short for sure.
+    /// Counts the pieces; `None` for a text that is certainly short.
     room: Option<Room>,
-    /// Why no more could be written.
+    /// Why writing stopped.
     refused: Option<Error>,
 }
 
 impl Text {
-    /// With nothing in it yet.
+    /// An empty text.
     pub(super) fn new(room: Option<Room>) -> Self {
         Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room, refused: None }
     }
 
-    /// Sets memory aside for what the text is made of.
+    /// Reserves memory for the source of the text.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<(), Error> {
         self.room.as_mut().map_or(Ok(()), |room| room.grow(bytes))
     }
 
-    /// Sets memory aside for all that is to be written of what it is made of, which is about as much again. Fails before
-    /// anything is written.
+    /// Reserves memory for the whole text, which is about as large as its source. Fails before any write.
     pub(super) fn reserve_writing(&mut self) -> Result<(), Error> {
         self.room.as_mut().map_or(Ok(()), |room| room.reserve(2 * room.used()))
     }
 
-    /// How much is set aside.
+    /// Bytes reserved.
     pub(super) fn used(&self) -> usize {
         self.room.as_ref().map_or(0, Room::used)
     }
 
-    /// What the text was made of is gone.
+    /// Releases the memory of the source.
     pub(super) fn shrink(&mut self, bytes: usize) {
         if let Some(room) = &mut self.room {
             room.shrink(bytes);
@@ -72,7 +70,7 @@ impl Text {
     /// Adds a value as JSON.
     pub(super) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
         if self.room.is_none() {
-            // Straight into the buffer: JSON is written some bytes at a time, so each further step counts.
+            // Directly into the buffer: JSON is written a few bytes at a time, so each extra step costs.
             return serde_json::to_writer(&mut self.last, value).map_err(Problem::internal);
         }
         let written = serde_json::to_writer(&mut Counting(self), value);
@@ -98,7 +96,7 @@ impl Text {
     }
 }
 
-/// Writes in pieces, and sets memory aside for them.
+/// Writes in pieces, and reserves their memory.
 struct Counting<'a>(&'a mut Text);
 
 impl io::Write for Counting<'_> {
@@ -150,7 +148,7 @@ pub(super) fn page<T: Serialize, I: Display + Copy>(page: &Page<T, I>, kept: Kep
     Ok(text_page(text, &ends, kept))
 }
 
-/// Writes a page; what is left to be said of it are its neighbours.
+/// Writes a page. Returns only its neighbours.
 pub(super) fn write_page<T: Serialize, I: Display + Copy>(
     page: &Page<T, I>,
     text: &mut Text,
@@ -160,7 +158,7 @@ pub(super) fn write_page<T: Serialize, I: Display + Copy>(
     Ok(Page { items: Vec::new(), next: *next, prev: *prev })
 }
 
-/// 200 with a page that is written.
+/// 200 with a written page.
 pub(super) fn text_page<I: Display + Copy>(text: Text, ends: &Page<(), I>, kept: Kept<I>) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     if ends.next.is_some() || ends.prev.is_some() {
@@ -169,10 +167,10 @@ pub(super) fn text_page<I: Display + Copy>(text: Text, ends: &Page<(), I>, kept:
     text.answer(response)
 }
 
-/// Both are relative to the address of the request: a proxy may have taken a prefix from that.
+/// The links, relative to the address of the request, because a proxy may have removed a prefix from that.
 fn links<T, I: Display>(page: &Page<T, I>, kept: Kept<I>) -> String {
     let mut links = String::with_capacity(192);
-    // A list between two bounds stays between them; with one bound alone, the page moves on from it.
+    // A list between two bounds keeps them; with one bound, the page moves on from it.
     let bounds = kept.span.before.as_ref().zip(kept.span.after.as_ref());
     let (before, after) = bounds.unzip();
     for (place, parameter, rel, other, bound) in

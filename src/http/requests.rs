@@ -1,4 +1,4 @@
-//! Requests in figures: how many came, how they ended, how long they took.
+//! Figures of requests: number, result, duration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,23 +12,23 @@ use prometheus_client::metrics::histogram::Histogram;
 const BOUNDS: [f64; 15] =
     [0.000_05, 0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
-/// The classes of statuses that there are.
+/// The classes of statuses.
 pub(super) const CLASSES: [&str; 3] = ["2xx", "4xx", "5xx"];
 
-/// One route and method. Its path is the one of the table of routes, never the one of a request, so
-/// there are as many of these as the table has.
+/// One route and method. The path is from the table of routes, never from a request, so the number of routes is
+/// bounded.
 #[derive(Debug)]
 pub(super) struct Route {
     pub(super) path: &'static str,
     pub(super) method: &'static str,
     /// Answered requests by [class](CLASSES) of status.
     pub(super) classes: [Counter; CLASSES.len()],
-    /// How long they took, seconds.
+    /// Durations, seconds.
     pub(super) seconds: Histogram,
 }
 
 impl Route {
-    /// Counts a request that is answered.
+    /// Counts an answered request.
     pub(super) fn count(&self, status: StatusCode, took: Duration) {
         let class = match status.as_u16() {
             500.. => 2,
@@ -40,12 +40,12 @@ impl Route {
     }
 }
 
-/// All routes. Each thread of the server has a table of its own; they count in one place.
+/// All routes. Each server thread has its own table of routes; all count here.
 #[derive(Debug, Default)]
 pub(super) struct Requests(Mutex<Vec<Arc<Route>>>);
 
 impl Requests {
-    /// Where to count requests of a route.
+    /// The figures of a route.
     pub(super) fn route(&self, path: &'static str, method: &'static str) -> Arc<Route> {
         let mut routes = self.0.lock();
         if let Some(known) = routes.iter().find(|route| route.path == path && route.method == method) {

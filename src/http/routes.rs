@@ -1,4 +1,4 @@
-//! Which path and method leads to which handler.
+//! The handlers by path and method.
 
 use std::future::{Future, Ready, ready};
 use std::rc::Rc;
@@ -47,11 +47,11 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
     while let Some(path) = rest.first().map(|endpoint| endpoint.path) {
         let (here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.path == path);
         rest = others;
-        // An empty topic is a wrong one, not another path.
+        // An empty topic is an invalid topic, not another path.
         let mut resource = web::resource(path.replace("{topic}", "{topic:[^/]*}"));
         let mut methods = Vec::new();
         for endpoint in here {
-            // HEAD goes with GET: the encoder leaves the body of an answer to HEAD away.
+            // GET includes HEAD: the encoder omits the body of an answer to HEAD.
             methods.push(if endpoint.method == "GET" { "GET, HEAD" } else { endpoint.method });
             resource = resource.route(endpoint.route(api));
         }
@@ -105,8 +105,8 @@ where
     web::route().guard(guard).to(handle)
 }
 
-/// The problem of a path that is none of ours. One that has only a slash too many at its end is told the right one; it
-/// is no redirect, which many clients would follow with each request without anybody noticing, and others not at all.
+/// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. A redirect
+/// would go unnoticed in clients that follow it with each request, and fail in the others.
 fn nothing_there(request: &HttpRequest) -> Problem {
     let path = request.path();
     let right = path.trim_end_matches('/');
@@ -114,8 +114,8 @@ fn nothing_there(request: &HttpRequest) -> Problem {
     Problem::route_not_found(is_near.then_some(right))
 }
 
-/// Answers every request whose path is text with a problem, and counts them all in one place: their paths and methods
-/// are whatever their senders like.
+/// Answers every request whose path is text with a problem. All count as one route, because clients choose these paths
+/// and methods freely.
 fn refuse<P>(api: &Arc<Api>, problem: P) -> impl Fn(HttpRequest) -> Ready<HttpResponse> + Clone + use<P>
 where
     P: Fn(&HttpRequest) -> Problem + 'static,

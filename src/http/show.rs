@@ -50,7 +50,7 @@ pub(super) struct Item<'a> {
     viewer: Option<Viewer>,
 }
 
-/// An example of an item as lists show it.
+/// An example of an item in a list.
 pub(super) fn example() -> Value {
     json!({
         "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
@@ -90,7 +90,7 @@ impl From<Reactions> for Viewer {
 }
 
 impl<'a> Item<'a> {
-    /// An item with all that is known of it.
+    /// A complete item.
     pub(super) fn new(shown: &'a Shown) -> Result<Self> {
         let content = &*shown.content;
         let raw = |text: &'a str| {
@@ -227,7 +227,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// An example of a page of them.
+    /// An example of a page.
     pub(super) fn example_page() -> Value {
         json!({
             "items": [{"user_id": "200", "since": 1_689_089_522_000_u64}],
@@ -235,13 +235,13 @@ impl Member {
         })
     }
 
-    /// A user of the list, with the viewer's relation to that user where it was asked for.
+    /// A user of the list, with the viewer's relation to that user if requested.
     pub(super) fn new(user: UserCursor, relation: Option<RelationKind>) -> Self {
         Self { user_id: user.id, since: user.at, relation: relation.map(RelationKind::name) }
     }
 }
 
-/// Several things that are not paged.
+/// A list without pages.
 #[derive(Debug, Serialize)]
 pub(super) struct Items<T> {
     /// In the order of the call.

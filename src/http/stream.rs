@@ -31,9 +31,9 @@ use crate::feed::Feed;
 use crate::model::{Cursor, UserId};
 use crate::streaming::{Event, Item, Share, Stream};
 
-/// Items that are read at once for a client that catches up.
+/// Items read at once for a client that catches up.
 const STEP: usize = 8;
-/// What goes to the connection at once, bytes, unless one event alone is larger.
+/// Bytes sent to the connection at once, unless one event alone is larger.
 const PIECE: usize = 16 << 10;
 
 const EVENTS: &str = "Each event has a name and JSON as `data`:\n\n\
@@ -92,7 +92,7 @@ pub(super) async fn listen(call: Call) -> Answer {
     let place = call.api.limits.streams.take(1)?;
     let most = call.api.streams_per_user;
     let opened = call.run(Wants::Read, move |feed| open(feed, user, after, most)).await?;
-    // The connection ends with the stream, and the stream's place is free when both have ended.
+    // The connection ends with the stream. The stream's place is free when both have ended.
     response.force_close();
     match call.request.conn_data::<HeldPlaces>() {
         Some(connection) => connection.keep(place),
@@ -100,12 +100,12 @@ pub(super) async fn listen(call: Call) -> Answer {
     }
     let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
     let mut response = response.body(Body::new(&call.api, user, opened, client));
-    // HTTP/1.0 knows no chunks: the body is sent as it is, and the end of the connection ends it.
+    // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
     response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
     Ok(response)
 }
 
-/// The item or place after which a client wants to go on; an empty header is none.
+/// The item or place after which a client resumes; `None` for an empty header.
 fn last_event_id(call: &Call) -> Result<Option<Cursor>, Problem> {
     let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
     let mut values = call.request.headers().get_all("last-event-id");
@@ -122,9 +122,9 @@ fn last_event_id(call: &Call) -> Result<Option<Cursor>, Problem> {
 
 struct Opened {
     stream: Stream,
-    /// What to begin with.
+    /// The first text.
     text: String,
-    /// What happened while the client was away.
+    /// Events while the client was away.
     missed: VecDeque<Event>,
 }
 
@@ -140,32 +140,32 @@ fn open(feed: &Feed, user: UserId, after: Option<Cursor>, most: usize) -> Result
     Ok(Opened { stream, text, missed: missed.into() })
 }
 
-/// Some of what a client missed.
+/// A part of the missed events.
 struct Part {
-    /// As it goes out; empty only at the end.
+    /// The text to send; empty only at the end.
     text: String,
-    /// What counts it.
+    /// Counts the text.
     memory: Share,
-    /// The events that come after it.
+    /// The events after it.
     rest: VecDeque<Event>,
 }
 
 type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
 
-/// An open stream on its way to the client.
+/// The body of an open stream.
 struct Body {
     api: Arc<Api>,
     user: UserId,
-    /// What goes out next.
+    /// The text to send next.
     text: String,
-    /// What the client missed; before all that is new.
+    /// The missed events; they precede all new ones.
     catch_up: Option<Reading>,
-    /// Counts what was missed and is in `text`, or with the connection: until that asks for more.
+    /// Counts the missed events in `text`, or in the connection until that asks for more.
     held: Option<Share>,
     stream: Stream,
-    /// Tells when the client closes its end: nobody is there any more to take events.
+    /// Detects that the client closes its end: events then have no receiver.
     client: Option<Watch>,
-    /// Nothing comes after `text`.
+    /// Whether `text` is the last.
     over: bool,
     heartbeat: Interval,
 }
@@ -182,16 +182,16 @@ impl Body {
         body
     }
 
-    /// Begins to read the next part of what the client missed, if there is any. Not all of it at once: a
-    /// client that reads slowly is not to hold more than a part in memory.
+    /// Starts to read the next part of the missed events, if any. A slow client must not hold more than a part in
+    /// memory.
     fn catch_up(&mut self, missed: VecDeque<Event>) {
         let (api, user) = (Arc::clone(&self.api), self.user);
         self.catch_up = (!missed.is_empty()).then(|| -> Reading { Box::pin(read_part(api, user, missed)) });
     }
 
-    /// Gathers what there is to send; false once the stream is over.
+    /// Gathers the text to send; false if the stream is over.
     fn gather(&mut self, context: &mut Context<'_>) -> bool {
-        // Taken out, for what has ended must not be asked again.
+        // Taken out, because a finished future must not be polled again.
         while let Some(mut reading) = self.catch_up.take() {
             match reading.as_mut().poll(context) {
                 Poll::Pending => {
@@ -202,12 +202,12 @@ impl Body {
                     self.text.push_str(&part.text);
                     self.held = Some(part.memory);
                     self.catch_up(part.rest);
-                    // The next one is read when the connection asks for more.
+                    // The next part is read when the connection asks for more.
                     if self.catch_up.is_some() && !self.text.is_empty() {
                         return true;
                     }
                 }
-                // The client comes back, and goes on from the last event it got.
+                // The client reconnects, and resumes after its last event.
                 Poll::Ready(Err(_)) => return false,
             }
         }
@@ -226,7 +226,7 @@ impl Body {
     }
 }
 
-/// Waits for a turn to read what a client missed: what is read is larger than what of it goes out at once.
+/// Waits for a turn to read missed events, because the read takes more memory than the part that is sent.
 async fn read_part(api: Arc<Api>, user: UserId, missed: VecDeque<Event>) -> Result<Part, Problem> {
     let turn = api.limits.catching_up.wait_for(1).await?;
     api.run(Wants::Read, move |feed| {
@@ -237,8 +237,8 @@ async fn read_part(api: Arc<Api>, user: UserId, missed: VecDeque<Event>) -> Resu
     .await
 }
 
-/// The next events that a client missed, of those whose authors it is shown by now: as many as make a
-/// piece, or one where memory is short.
+/// The next missed events by authors that the client is shown now: as many as fill a piece, or one event if memory is
+/// short.
 fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Problem> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
@@ -275,7 +275,7 @@ impl MessageBody for Body {
     }
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        // What was handed over last is on its way.
+        // The previous text is sent.
         self.held = None;
         if self.client.as_ref().is_some_and(|client| client.is_closed(context)) {
             return Poll::Ready(None);
@@ -283,7 +283,7 @@ impl MessageBody for Body {
         self.over = self.over || !self.gather(context);
         if !self.text.is_empty() {
             self.heartbeat.reset();
-            // What ended meanwhile ends at the next look.
+            // If the stream is over, the next poll ends it.
             return Poll::Ready(Some(Ok(std::mem::take(&mut self.text).into())));
         }
         if self.over {

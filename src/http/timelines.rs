@@ -13,7 +13,7 @@ use crate::feed::{Count, Feed};
 use crate::model::{ContentId, Entry, Page, PageRequest, Shown, UserId};
 use crate::store::Tier;
 
-/// Pages of content, in the form that `view` asks for.
+/// Pages of content, in the form given by `view`.
 pub(super) fn pages(call: Endpoint) -> Endpoint {
     pages_like(call, show::example())
 }
@@ -63,7 +63,7 @@ pub(super) async fn topic(call: Call) -> Answer {
     list(call, move |feed, request, tier| feed.topic(&topic, request, tier)).await
 }
 
-/// Answers with the page of entries that `read_page` finds: every list of content.
+/// Answers with the page of entries that `read_page` returns, for every list of content.
 pub(super) async fn list<R>(call: Call, read_page: R) -> Answer
 where
     R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
@@ -71,7 +71,7 @@ where
     list_for(call, None, read_page).await
 }
 
-/// The same with what a viewer did with each item.
+/// The same with the viewer's reactions to each item.
 async fn list_for<R>(call: Call, viewer: Option<UserId>, read_page: R) -> Answer
 where
     R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,

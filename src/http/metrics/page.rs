@@ -7,11 +7,11 @@ use prometheus_client::metrics::MetricType::{self, Counter, Gauge};
 
 use crate::model::Fill;
 
-/// Writes families. Names are written as they are: the library knows counters only without their
-/// `_total`, which the older text format wants in all lines.
+/// Writes families. Names are written unchanged: the library knows counters only without `_total`, which the older text
+/// format requires in all lines.
 pub(super) struct Page<'a>(pub(super) DescriptorEncoder<'a>);
 
-/// What only rises has a name that ends in `_total`.
+/// A counter's name ends in `_total`.
 fn kind(name: &str) -> MetricType {
     if name.ends_with("_total") { Counter } else { Gauge }
 }
@@ -21,7 +21,7 @@ impl Page<'_> {
         self.0.encode_descriptor(name, help, None, kind(name))?.encode_gauge(&value)
     }
 
-    /// What is used of something, and under a name with `limit` in it how much there is.
+    /// The amount used, and under a name with `limit` the limit.
     pub(super) fn fill(&mut self, name: &str, helps: [&str; 2], fill: Fill) -> fmt::Result {
         self.one(name, helps[0], fill.used)?;
         let limit = match name.strip_suffix("_bytes") {

@@ -1,7 +1,7 @@
 //! The API as an OpenAPI 3.1 document.
 //!
-//! It is made of the [endpoints](super::endpoint). The schemas of answers are derived from the very types that are
-//! written, those of requests from the types that are read, or stand in `schemas` where those are of `model`.
+//! It is made from the [endpoints](super::endpoint). The schemas of answers are derived from the types that are
+//! written, those of requests from the types that are read. Types of `model` have theirs in `schemas`.
 
 mod operation;
 pub(super) mod parameters;
@@ -57,7 +57,7 @@ fn document() -> OpenApi {
         .schemas_from_iter(schemas)
         .response(operation::PROBLEM, operation::problem(codes))
         .build();
-    // Relative to where the document is read: a proxy may serve it below a prefix.
+    // Relative to the address of the document, because a proxy may serve it below a prefix.
     let server = ServerBuilder::new().url(".").description(Some("Where this document comes from")).build();
     OpenApiBuilder::new()
         .info(info)
@@ -68,7 +68,7 @@ fn document() -> OpenApi {
         .build()
 }
 
-/// The document as JSON, for people to read too.
+/// The document as indented JSON.
 pub fn json() -> Result<String> {
     document().to_pretty_json().map_err(|e| Error::Setup(format!("the description of the API: {e}")))
 }

@@ -1,4 +1,4 @@
-//! The description of one call as the document has it.
+//! The description of one call in the document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::error::Code;
 use crate::http::endpoint::{Endpoint, Good};
 use crate::http::problem::Document;
 
-/// The name of the one response for all that can go wrong, and of the schema in it: so clients that are generated
-/// from the document have one type, and one place in each call, for all of it.
+/// The name of the one response for all problems, and of its schema. So generated clients have one type, and one place
+/// in each call, for all problems.
 pub(super) const PROBLEM: &str = "Problem";
 
-/// The method as the document names it.
+/// The method in the type of the document.
 pub(super) fn method(endpoint: &Endpoint) -> HttpMethod {
     match endpoint.method {
         "POST" => HttpMethod::Post,
@@ -81,7 +81,7 @@ fn answer(good: &Good, links: &[(&'static str, Vec<(&'static str, &'static str)>
     response.build()
 }
 
-/// The response for all that can go wrong. Which codes it may have stands beside the reference.
+/// The response for all problems. The codes of the call stand beside the reference.
 fn refer(codes: &[Code]) -> Ref {
     let mut by_status = BTreeMap::<u16, BTreeSet<String>>::new();
     for code in codes {

@@ -8,17 +8,17 @@ use utoipa::openapi::{Object, Ref, RefOr, Required, Schema, path::Parameter};
 use super::schemas::{self, enumeration, text};
 use crate::http::query::{DEFAULT_LIMIT, MAX_LIMIT};
 
-/// Names of schemas of words that parameters have. Generated clients have one type for each, not one a parameter.
+/// Names of the schemas of enumerations. Generated clients have one type for each, not one a parameter.
 const REACTION_KIND: &str = "ReactionKind";
 const VIEW: &str = "View";
 
-/// The schemas of these words.
+/// The schemas of these enumerations.
 pub(in crate::http) fn words() -> [(String, RefOr<Schema>); 2] {
     let named = |name: &str, words: Object| (name.to_owned(), words.into());
     [named(REACTION_KIND, schemas::reaction_kind()), named(VIEW, enumeration(&["full", "ids"]))]
 }
 
-/// What stands at `{name}` in a path; `None` for a name that no path should have.
+/// The parameter `{name}` of a path; `None` for an unknown name.
 pub(in crate::http) fn in_path(name: &str) -> Option<Parameter> {
     let (about, schema, example): (_, RefOr<Schema>, Value) = match name {
         "uid" => ("A user", text(&schemas::id_pattern()).into(), "111".into()),
@@ -47,23 +47,23 @@ fn in_query(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parame
         .schema(Some(schema.into()))
 }
 
-/// A header of the request, which may be left out.
+/// An optional header of the request.
 pub(in crate::http) fn header(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
     in_query(name, about, schema).parameter_in(ParameterIn::Header).example(Some(example.into())).build()
 }
 
-/// A parameter that may be left out.
+/// An optional parameter.
 pub(in crate::http) fn optional(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     in_query(name, about, schema).build()
 }
 
-/// A parameter that must be there.
+/// A required parameter.
 pub(in crate::http) fn required(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
     in_query(name, about, schema).required(Required::True).example(Some(example.into())).build()
 }
 
-/// Up to [`MAX_LIMIT`] ids with commas between them. As text: many generators send a list as one parameter an item,
-/// whatever its description says.
+/// Up to [`MAX_LIMIT`] ids with commas between them. The type is text, because many generators send a list as one
+/// parameter an item, whatever its description says.
 pub(in crate::http) fn ids(name: &str, about: &str, example: &str) -> Parameter {
     required(name, about, text(&schemas::ids_pattern(MAX_LIMIT)), example)
 }
@@ -78,7 +78,7 @@ pub(in crate::http) fn number(from: usize, to: usize, default: usize) -> Object 
         .build()
 }
 
-/// What every paged list takes.
+/// The parameters of every paged list.
 pub(in crate::http) fn page() -> [Parameter; 3] {
     [
         optional("limit", "At most this many", number(1, MAX_LIMIT, DEFAULT_LIMIT)),
@@ -91,7 +91,7 @@ pub(in crate::http) fn page() -> [Parameter; 3] {
     ]
 }
 
-/// What lists of content take.
+/// The parameter of lists of content.
 pub(in crate::http) fn view() -> Parameter {
     optional("view", "`ids` for no more of each item than its id, author and time", Ref::from_schema_name(VIEW))
 }

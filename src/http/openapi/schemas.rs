@@ -1,5 +1,4 @@
-//! Schemas of what requests say and of the words that answers are made of: `model` has the types, and knows
-//! nothing of HTTP.
+//! Schemas of requests, and of the enumerations in answers. Their types are in `model`, which does not know HTTP.
 
 use std::borrow::Cow;
 
@@ -29,7 +28,7 @@ impl Shape {
         Self { schema: Ref::from_schema_name(T::name()).into(), parts }
     }
 
-    /// One that is written down under a name.
+    /// A given schema, under a name.
     pub(in crate::http) fn named(name: &str, schema: impl Into<RefOr<Schema>>) -> Self {
         Self { schema: Ref::from_schema_name(name).into(), parts: vec![(name.to_owned(), schema.into())] }
     }
@@ -66,8 +65,8 @@ impl Shape {
     }
 }
 
-/// The numbers from 1 to [`MAX_ID`] in plain digits, exactly: those as long as the largest agree with it up to some
-/// digit, and are smaller there.
+/// Exactly the numbers from 1 to [`MAX_ID`] in plain digits. Numbers as long as the largest have the same digits up to
+/// some place, and a smaller digit there.
 pub(in crate::http) fn id_pattern() -> String {
     format!("^{}$", ids())
 }
@@ -88,7 +87,7 @@ fn ids() -> String {
     for (place, digit) in largest.bytes().enumerate() {
         let least = if place == 0 { b'1' } else { b'0' };
         let rest = largest.len() - 1 - place;
-        // The last digit may be that of the largest itself.
+        // The last digit may equal that of the largest number.
         let most = if rest == 0 { digit } else { digit.saturating_sub(1) };
         if most < least {
             continue;
@@ -108,7 +107,7 @@ fn ids() -> String {
     format!("({})", ways.join("|"))
 }
 
-/// Text of a form.
+/// Text with a pattern.
 pub(in crate::http) fn text(pattern: &str) -> Object {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).build()
 }
@@ -123,7 +122,7 @@ pub(in crate::http) fn of<T: ToSchema>() -> Ref {
     Ref::from_schema_name(T::name())
 }
 
-/// One of some words.
+/// An enumeration.
 pub(in crate::http) fn enumeration(words: &[&str]) -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words.iter().copied())).build()
 }
@@ -138,23 +137,23 @@ pub(in crate::http) fn reaction_kind() -> Object {
     enumeration(&ReactionKind::ALL.map(ReactionKind::name))
 }
 
-/// An object of a request: nothing but these fields.
+/// An object of a request, without other fields.
 pub(in crate::http) fn closed() -> ObjectBuilder {
     ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
-/// An object of an answer: later versions may add fields.
+/// An object of an answer. Later versions may add fields.
 pub(in crate::http) fn open() -> ObjectBuilder {
     ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(true)))
 }
 
-/// The type of a field that may be `null` too.
+/// The type of a field that may be `null`.
 pub(in crate::http) fn or_null(schema_type: Type) -> SchemaType {
     SchemaType::from_iter([schema_type, Type::Null])
 }
 
-/// An id in a request, where a JSON number will do too. That is said in words: with both types in the schema, clients
-/// that are generated from it have a type of their own for every field with an id.
+/// An id in a request, which may also be a JSON number. Only the description says so: with both types in the schema,
+/// generated clients have a separate type for every field with an id.
 pub(in crate::http) fn id() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern()))
 }
@@ -167,16 +166,16 @@ fn time() -> ObjectBuilder {
         .maximum(Some(MAX_MILLIS))
 }
 
-/// What a time in a request is, where it may be left out.
+/// The description of an optional time in a request.
 const GIVEN_TIME: &str = "Milliseconds since 1970, no later than `content.max_ahead` (10 minutes) after the server's \
                           clock: else 400 `time_ahead`. The server's clock if left out";
 
-/// A time in a request, where it may be left out.
+/// An optional time in a request.
 pub(in crate::http) fn given_time() -> ObjectBuilder {
     time().description(Some(GIVEN_TIME))
 }
 
-/// Schemas that others refer to, and that no type of their own stands for.
+/// Schemas that others refer to and that have no type.
 pub(in crate::http) fn shared() -> [(String, RefOr<Schema>); 1] {
     let item = open()
         .description(Some("With what else the host puts there"))
@@ -191,10 +190,10 @@ fn media() -> ArrayBuilder {
     ArrayBuilder::new().items(Ref::from_schema_name("MediaItem"))
 }
 
-/// What the host may put there.
+/// The description of `extra`.
 const EXTRA: &str = "Any JSON object, returned untouched; at most 32 levels deep, with numbers that fit 64-bit floats";
 
-/// Gives a type of the model a schema that has a name of its own in the document.
+/// Gives a type of the model a named schema in the document.
 macro_rules! named {
     ($type:ty, $name:literal, $schema:expr) => {
         impl PartialSchema for $type {
@@ -265,7 +264,7 @@ fn new_item(about_broadcast: &str) -> ObjectBuilder {
         .property("broadcast", broadcast)
 }
 
-/// Here `null` says something else than a field that is left out.
+/// Here `null` differs from a field left out.
 fn content_edit() -> ObjectBuilder {
     let null = Object::with_type(Type::Null);
     let extra = OneOfBuilder::new().item(Ref::from_schema_name(JsonObject::name())).item(null);
@@ -290,7 +289,7 @@ fn new_profile() -> ObjectBuilder {
 mod tests {
     use super::*;
 
-    /// The fields that a type names when it is given another.
+    /// The fields that a type's error for an unknown field lists.
     fn fields<T: serde::de::DeserializeOwned>() -> Vec<String> {
         let told = serde_json::from_str::<T>(r#"{"?":1}"#).err().expect("no such field").to_string();
         let mut fields: Vec<_> = told.split('`').skip(3).step_by(2).map(str::to_owned).collect();

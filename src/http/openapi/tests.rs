@@ -1,4 +1,4 @@
-//! Holds the document against OpenAPI and against itself.
+//! Checks the document against OpenAPI and against itself.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// Parts of the page `/docs`, which is described as a whole, and what leads there.
+/// Parts of the page `/docs`, which has one description, and redirects to it.
 const PARTS_OF_THE_PAGE: [&str; 5] =
     ["/", "/docs/", "/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"];
 
@@ -14,7 +14,7 @@ fn as_json() -> Value {
     serde_json::from_str(&json().expect("a document")).expect("JSON")
 }
 
-/// Every object and array of a document, and what it is in.
+/// Visits a value, and every value inside it.
 fn walk<'a>(value: &'a Value, see: &mut impl FnMut(&'a Value)) {
     see(value);
     match value {
@@ -108,13 +108,13 @@ fn every_call_is_described_in_full() {
                 assert_eq!(media_type == "application/problem+json", status == "default", "{name} {status}");
             }
         }
-        // The fuzz reads it: statuses, each with its codes.
+        // The fuzz test reads it: statuses, each with its codes.
         let problems = call["responses"]["default"]["description"].as_str().expect("which problems");
         assert!(whole.is_match(problems) && problems.contains("500 `internal`"), "{name}: {problems}");
     }
 }
 
-/// What a generator of clients makes a type of its own for, or a union: each place in which there is some of it.
+/// Places for which generators of clients make a separate type or a union.
 fn bloat(document: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (name, schema) in document["components"]["schemas"].as_object().expect("schemas") {
@@ -152,7 +152,7 @@ fn look_for_bloat(schema: &Value, place: &str, found: &mut Vec<String>) {
 #[test]
 fn clients_made_from_it_are_small() {
     let mut document = as_json();
-    // An object of any shape, or null: there is no shorter way to say it. The tables of the engine, by name.
+    // An object of any shape, or null, has no shorter schema. The engine's tables are listed by name.
     let needed = ["ContentEdit.extra: oneOf", "Profile.extra: oneOf", "Stats.tables: additionalProperties"];
     assert_eq!(bloat(&document), needed);
     let problem = &document["components"]["responses"]["Problem"]["content"]["application/problem+json"];
@@ -161,14 +161,14 @@ fn clients_made_from_it_are_small() {
         let there = document["components"][kind].as_object().expect("parts").len();
         assert!(there <= most, "{there} {kind}, and generators make a file of each");
     }
-    // The look finds what it should.
+    // The check detects an error.
     let id = &mut document["components"]["schemas"]["NewContent"]["properties"]["author_id"];
     *id = serde_json::json!({"anyOf": [{"type": "string"}, {"type": "integer"}]});
     assert_eq!(bloat(&document).len(), needed.len() + 1);
 }
 
-/// What of `value` a schema of this document does not allow, as far as the keywords go that are used in it. What an
-/// object has beyond its properties is wrong too, unless the schema says that there may be more.
+/// The part of `value` that a schema of this document forbids, by the keywords used in it. Fields beyond the properties
+/// are forbidden, unless the schema allows more.
 fn misfit(document: &Value, schema: &Value, value: &Value, place: &str) -> Option<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = document.pointer(reference.trim_start_matches('#')).expect("checked elsewhere");
@@ -228,7 +228,7 @@ fn examples_are_as_the_schemas_say() {
     let document = as_json();
     let mut seen = 0;
     walk(&document, &mut |value| {
-        // The document itself, as the answer of a call, is no more than named.
+        // As the answer of a call, the document itself is only named.
         let Some(schema) = value.get("schema").filter(|schema| schema["$ref"] != "#/components/schemas/Description")
         else {
             return;

@@ -20,7 +20,7 @@ fn missed(id: u64) -> Event {
     Event { number: id, kind: Kind::Publish, entry: item(id), broadcast: true, given: true, logged: id, top: id }
 }
 
-/// User 1 is shown user 2, of whom items up to this one came.
+/// User 1 is shown user 2, whose items up to `last` are published.
 fn came(last: u64) -> Arc<Api> {
     let api = api();
     api.feed().relate(user(1), &[(user(2), None)], &[]).expect("follows");
@@ -32,7 +32,7 @@ fn happens(api: &Api, kinds: &[Kind], id: u64) {
     kinds.iter().for_each(|kind| api.feed().streaming().sequencer().changed(*kind, item(id)));
 }
 
-/// What a stream begins with that goes on after this place; `None` if that is a reset.
+/// The missed events of a stream that resumes after this place; `None` if it starts with a reset.
 fn after(api: &Api, place: Cursor) -> Option<Vec<Event>> {
     let opened = open(api.feed(), user(1), Some(place), 1).expect("opens");
     (opened.text == events::COMMENT).then(|| opened.missed.into())
@@ -126,7 +126,7 @@ fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
     }
 }
 
-/// Has user 1 follow user 2, of whom there is then an item.
+/// User 1 follows user 2, and one item is imported.
 fn import(feed: &Feed, json: &str) {
     feed.relate(user(1), &[(user(2), None)], &[]).expect("follows");
     feed.import(vec![serde_json::from_str(json).expect("a draft")]).expect("imports");
@@ -169,7 +169,7 @@ fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
         let end = feed.streaming().sequencer().end();
         feed.missed(user(1), after, end).expect("reads").map(|missed| missed.len())
     };
-    // Places that this log never had: of items, and of events that have another number or another time here.
+    // Places that this log never had: of items, and of events with another number or time.
     let unknown = |feed: &Feed| {
         let (end, newest) = feed.streaming().sequencer().mark();
         let [first] = feed.store().events(0, 1).expect("reads")[..] else { panic!("no event") };
@@ -193,7 +193,7 @@ fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
         );
         assert_eq!(unknown(feed).map(|after| missed(feed, after)), [None; 9]);
     }
-    // The newest three stay; nobody minds one more.
+    // The newest three stay; one more does no harm.
     feed.trim_events(3, 10).expect("trims");
     assert_eq!(missed(feed, cursors[4]), Some(3));
     feed.trim_events(3, 5).expect("trims");
