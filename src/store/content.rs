@@ -1,4 +1,4 @@
-//! Content, the lists of it, and reactions to it.
+//! Content, lists of content, and reactions.
 
 use crate::error::Result;
 use crate::model::{
@@ -7,38 +7,35 @@ use crate::model::{
 };
 use crate::store::{Batch, Fresh, Published, Restored, Tier};
 
-/// Items of content. Each method about one item is atomic with all that is derived from it: its outbox row, its rows in lists, its counts.
+/// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
 pub trait Contents {
-    /// Publishes items. For each new one: its content, its outbox row and its fan-out job in one
-    /// change (the last two only if it is broadcast). An item whose id exists is `Same` when it
-    /// was published with the same fingerprint (and time, if given) and is not deleted, and the id was
-    /// not made just now; else `Taken`. With [`Batch::AllOrNone`] nothing is written if any is `Taken`.
-    /// All new items of a call are one atomic change. Two publishes of one id never both win.
-    /// Ids within one call must differ. Acknowledges.
+    /// Publishes items, all new ones in one atomic change: the content, and for a broadcast item its outbox row and its
+    /// fan-out job. If the id exists, the result is `Same` if the item is not deleted, has the same fingerprint (and
+    /// time, if given), and the id was not made for this publish; else `Taken`. With [`Batch::AllOrNone`] nothing is
+    /// written if any item is `Taken`. Of two publishes of one id, at most one is new. Ids within one call must differ.
+    /// Acknowledges.
     ///
-    /// The event of a new item's stamp is written in the same change. `fresh` is told of each new item once all
-    /// are on disk, before another call can answer `Same` for one of them or change it: who does so may rely
-    /// on it that the item and its job are known.
+    /// The event of a new item's stamp is written in the same change. `fresh` receives each new item after all are on
+    /// disk, and before another call can answer `Same` for it or change it. So that call may rely on the item and its
+    /// job being known.
     fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>>;
 
-    /// Changes an item and returns its new state; `None` if it is not there or deleted.
-    /// Concurrent edits of one item apply one after the other. Acknowledges.
+    /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
+    /// apply one after the other. Acknowledges.
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>>;
 
-    /// Deletes an item: marks the content, records the deletion, and takes away its outbox row, its rows
-    /// in lists and what it counts for, in one change. Inbox rows stay and are ignored, and so does what
-    /// points at it. False if it is not there or deleted already. Acknowledges.
+    /// Deletes an item: marks the content, records the deletion, and removes its outbox row, its rows in lists and its
+    /// part in counts, in one change. Rows in inboxes stay and are ignored; items that point at it stay. False if it is
+    /// missing or already deleted. Acknowledges.
     fn delete(&self, id: ContentId, moment: Moment) -> Result<bool>;
 
-    /// Makes a deletion final that was made before `deleted_before`: ends the content and what hangs on it
-    /// (counts, the list of its comments; its reactions must be purged already), in one change. The
-    /// deletion itself stays known, so the id stays taken and what inboxes have of it hidden. False, and
-    /// nothing changed, if there is no such deletion, or there are reactions.
+    /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
+    /// one change. The deletion stays recorded, so the id stays taken and its rows in inboxes stay hidden. False, and
+    /// nothing changed, if there is no such deletion, or the item still has reactions.
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
 
-    /// Takes the deletion of an item back that was deleted at `deleted_since` or later and of which nothing
-    /// is purged yet: it is published
-    /// again as it was, with a new fan-out job, in one change. `queue` gets the job as in
+    /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
+    /// as it was, with a new fan-out job, in one change. `queue` receives the job as `fresh` does in
     /// [`Contents::publish`]. Acknowledges.
     fn restore(
         &self,
@@ -51,19 +48,19 @@ pub trait Contents {
     /// The live items among `ids`, in their order; `None` for missing and deleted ones.
     fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>>;
 
-    /// Which of `ids` are deleted, in their order. Nearly free where none is.
+    /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
     fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>>;
 
-    /// The counts of items, in the order of `ids`, of missing and deleted ones too: comments and reposts
-    /// count whether or not the item that they point at is there; only on a purged one nothing counts.
+    /// The counts of items, in the order of `ids`. Comments on and reposts of a missing or deleted item count too;
+    /// those of a purged item do not.
     fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>>;
 }
 
-/// Lists of content: outboxes, and comments, which are the live items of the kind [`COMMENT`](crate::model::COMMENT).
-/// The rows come and go in the one change that publishes or deletes the item.
+/// Lists of content: outboxes, and comments: the live items of the kind [`COMMENT`](crate::model::COMMENT). The rows
+/// are written in the change that publishes or deletes the item.
 pub trait Lists {
-    /// The first `limit` entries in the outboxes of `authors` taken together, in `order`.
-    /// Costs one seek an author and then only entries that are among the first so far.
+    /// The first `limit` entries of the merged outboxes of `authors`, in `order`. Costs one seek for each author, and
+    /// then only entries that are among the first so far.
     fn outboxes(
         &self,
         authors: &[UserId],
@@ -73,13 +70,12 @@ pub trait Lists {
         tier: Tier,
     ) -> Result<Vec<Entry>>;
 
-    /// Moves entries of an outbox to where many of them take little room, oldest first, up to and
-    /// including `newest`, at most `most` in one call and one change. Returns how many were moved;
-    /// none where there is nothing to gain. No answer depends on it.
+    /// Moves entries of an outbox to the archive, oldest first, up to and including `newest`, at most `most` in one
+    /// change. Returns how many were moved; 0 if there is nothing to gain. No answer depends on it.
     fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize>;
 
-    /// The first `limit` comments that point at an item within `span`, in `order`; whether or not the
-    /// item itself is there. A purged item has none.
+    /// The first `limit` comments within `span` that point at an item, in `order`. The item may be missing. A purged
+    /// item has none.
     fn comments(
         &self,
         subject: ContentId,
@@ -89,7 +85,7 @@ pub trait Lists {
         tier: Tier,
     ) -> Result<Vec<Entry>>;
 
-    /// The first `limit` comments that a user made within `span`, in `order`.
+    /// The first `limit` comments of a user within `span`, in `order`.
     fn user_comments(
         &self,
         author: UserId,
@@ -100,15 +96,14 @@ pub trait Lists {
     ) -> Result<Vec<Entry>>;
 }
 
-/// Topics and their items. An item is in the list of each topic that it names, broadcast or not, from
-/// its publish to its delete, and once however often it names the topic.
+/// Topics and their items. From its publish to its delete, an item is in the list of each topic that it names, once,
+/// broadcast or not.
 pub trait Topics {
-    /// The number of a topic. `None`: no item that was published names it.
+    /// The id of a topic; `None` if no published item has named it.
     fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>>;
 
-    /// The first `limit` of the topic's items within `span`, in `order`; only of those that fewer than
-    /// `depth` others are newer than. All of it is of one instant. Costs a walk of `depth` rows at most,
-    /// or twice that where it goes on in the archive.
+    /// The first `limit` of the topic's items within `span`, in `order`, among its `depth` newest items. The answer is
+    /// of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
     fn topic_content(
         &self,
         topic: TopicId,
@@ -119,22 +114,20 @@ pub trait Topics {
         tier: Tier,
     ) -> Result<Vec<Entry>>;
 
-    /// Moves items of a list to where many of them take little room, oldest first, up to and including
-    /// `newest`, at most `most` in one call and one change. Returns how many were moved; none where
-    /// there is nothing to gain. No answer depends on it.
+    /// Moves items of a list to the archive, oldest first, up to and including `newest`, at most `most` in one change.
+    /// Returns how many were moved; 0 if there is nothing to gain. No answer depends on it.
     fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize>;
 }
 
-/// Likes and favorites. Those on a deleted item are kept, for it may be restored.
+/// Likes and favorites. Those of a deleted item are kept, as it may be restored.
 pub trait Reacting {
-    /// Applies the wishes of any users about one item, in their order and in one change, with one step of
-    /// the item's counts; for each what it is right after it. A wish that already is so changes nothing,
-    /// and a reaction that is there keeps its `since`. One user may come more than once.
-    /// `content_not_found`, and nothing written, if the item is not there or deleted. Acknowledges.
+    /// Applies the wishes of any users about one item, in their order and in one change, with one step of the item's
+    /// counts. Returns for each wish the state right after it. A wish that is already fulfilled changes nothing: a
+    /// present reaction keeps its `since`. A user may occur more than once. `content_not_found`, and nothing written,
+    /// if the item is missing or deleted. Acknowledges.
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>>;
 
-    /// The first `limit` users within `span` who reacted to an item, in `order` of `since`; also of a
-    /// deleted one.
+    /// The first `limit` users within `span` who reacted to an item, deleted or not, in `order` of `since`.
     fn reactors(
         &self,
         id: ContentId,
@@ -156,18 +149,17 @@ pub trait Reacting {
         tier: Tier,
     ) -> Result<Vec<Entry>>;
 
-    /// The reactions of a user to each of `ids`, in their order; also to deleted ones.
+    /// The reactions of a user to each of `ids`, in their order; also to deleted items.
     fn reacted(&self, user: UserId, ids: &[ContentId], tier: Tier) -> Result<Vec<Reactions>>;
 
-    /// The reactions of each of some users to an item, in their order; also to a deleted one.
+    /// The reactions of each of `users` to an item, in their order; also to a deleted item.
     fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>>;
 
-    /// Forgets up to `most` reactions to an item that was deleted before `deleted_before` and takes them out
-    /// of its counts, in one change that also makes the deletion final: from then on nothing takes it back,
-    /// and it was made before any time. Likes first, then favorites, each newest first; only those that come
-    /// after `after`, which is where the piece before ended, so that no piece wades through what the others
-    /// left. Returns them in this order. Fewer than `most` says that there are no more, or no such item.
-    /// Comes before [`Contents::purge`].
+    /// Removes up to `most` reactions to an item that was deleted before `deleted_before`, and their part in its
+    /// counts. The same change makes the deletion final: it cannot be taken back, and counts as made before any time.
+    /// Order: likes, then favorites, each newest first. Continues behind `after`, the last place of the call before, so
+    /// that no call wades through the rows removed by earlier ones. Returns the removed reactions in this order. Fewer
+    /// than `most` means that no more are left, or that there is no such item. Comes before [`Contents::purge`].
     fn purge_reactions(
         &self,
         id: ContentId,

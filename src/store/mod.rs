@@ -1,11 +1,10 @@
 //! The storage contract: operations of the domain, each with its atomicity stated.
 //!
-//! [`Store`] is the whole of it, composed of one trait for each subject. [`rocks`] implements it in one RocksDB
-//! directory; `tests/double` is the plain model that tests compare it with. Every table is thought of as a
-//! partition (a user, an item, a lane) with ordered rows inside, and no operation needs an order
-//! across partitions.
+//! [`Store`] is composed of one trait for each subject. [`rocks`] implements it in one RocksDB directory;
+//! `tests/double` is the plain model that tests compare it with. Each table consists of partitions (a user, an item, a
+//! lane) with ordered rows, and no operation needs an order across partitions.
 //!
-//! # What holds for every method
+//! # Rules for every method
 //!
 //! - A write is one atomic change: a reader, and a restart after a crash, sees all of it or none.
 //! - Writes become durable in the order in which they were made; a crash loses only a tail of them.
@@ -33,7 +32,7 @@ pub use types::{
 };
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};
 
-/// A store of whatever kind. `Any`, so that a test can get at the kind and damage what it has.
+/// A store. `Any` lets a test reach the concrete type and damage its data.
 pub trait Store:
     Contents
     + Lists
@@ -53,9 +52,8 @@ pub trait Store:
 {
 }
 
-/// The log of events. A publish, edit, delete or restore that is given a stamp writes its event in its own change,
-/// so the event is there if and only if the change is. Events of several changes may be written in another order than
-/// that of their numbers.
+/// The log of events. A publish, edit, delete or restore with a stamp writes its event in the same change. Events of
+/// different changes may be written out of the order of their numbers.
 pub trait Events {
     /// The first `limit` events with this number or a higher one, ascending.
     fn events(&self, from: u64, limit: usize) -> Result<Vec<Event>>;
@@ -63,15 +61,15 @@ pub trait Events {
     /// The `limit` events with the highest numbers, ascending.
     fn newest_events(&self, limit: usize) -> Result<Vec<Event>>;
 
-    /// Takes away the events with smaller numbers than this.
+    /// Forgets the events below this number.
     fn trim_events(&self, from: u64) -> Result<()>;
 
-    /// Whether changes may be gone of which streams had told: since the machine lost its power, changes were left behind, or
-    /// the directory is a copy.
+    /// Whether changes that streams have announced may be lost: after a power cut, after a start that gave up part of
+    /// the log, or because the directory is a copy.
     fn is_set_back(&self) -> bool;
 
-    /// Streams are told of changes from now on; until then a store is as its last run left it. If that has set it back,
-    /// a gap is written first, durably.
+    /// Records that streams announce changes from now on; until then the record of the last run stands. A `gap`, for a
+    /// store that was set back, is written first, durably.
     fn begin_run(&self, gap: Option<Event>) -> Result<()>;
 
     /// Whether there is any content, deleted content included.
@@ -80,28 +78,27 @@ pub trait Events {
 
 /// The store as a whole.
 pub trait Upkeep {
-    /// Up to `limit` users with ids above `after` of whom anything is kept that others must agree with: an
-    /// inbox, an own page, a follow, a mute or a hide on either side, a count. Ascending.
+    /// Up to `limit` users with ids above `after`, ascending, who have a row that must agree with others: in an inbox
+    /// or an own page, a follow, a mute or a hide on either side, a count.
     fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>>;
 
-    /// Compares all that is kept in more than one place, but for inboxes, and everything counted with what
-    /// it counts: a line for each disagreement, in no order to rely on. Nobody may write meanwhile. Walks
-    /// over every table some times, in bounded memory.
+    /// Compares all data kept in more than one place, except inboxes, and each count with its rows. Reports a line for
+    /// each disagreement, in no particular order. Nobody may write meanwhile. Walks over every table several times, in
+    /// bounded memory.
     fn audit(&self, watch: &mut dyn Watch) -> Result<()>;
 
     /// Makes every write so far durable, whatever the settings say.
     fn sync(&self) -> Result<()>;
 
-    /// Rewrites all tables, which drops what is deleted or below a floor.
+    /// Rewrites all tables, which drops rows that are deleted or below a floor.
     fn compact(&self) -> Result<()>;
 
-    /// Rows and bytes of each table, as far as the engine knows without counting.
+    /// Rows and bytes of each table, by the engine's estimates.
     fn stats(&self) -> Result<Vec<TableStats>>;
 
-    /// Whether the store has stopped taking changes, and will not before it is opened again. Reads go on. Does not
-    /// look at the disk, and waits for nothing.
+    /// Whether the store takes no changes until it is opened again. Reads go on. Neither looks at the disk nor waits.
     fn needs_restart(&self) -> bool;
 
-    /// What memory and disk the store takes, with [`Upkeep::stats`]. May look at the disk.
+    /// Memory and disk that the store uses, with [`Upkeep::stats`]. May look at the disk.
     fn usage(&self) -> Result<Usage>;
 }

@@ -1,4 +1,4 @@
-//! What goes into and comes out of the store beside the model.
+//! Arguments and results of the store, in addition to the model.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::model::{
 /// How far a read may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// To the disk, if need be.
+    /// To the disk, if necessary.
     Disk,
-    /// Only to what is in memory; short enough to run on a thread that must not block.
+    /// Only to memory; short enough for a thread that must not block.
     Memory,
 }
 
-/// What happens to a publish call of which one item cannot be taken.
+/// The effect of an item that cannot be taken on the rest of its publish call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
     /// Nothing is written.
@@ -26,12 +26,12 @@ pub enum Batch {
     Each,
 }
 
-/// What became of one item of a publish call.
+/// The result for one item of a publish call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Published {
     /// Written, with its fan-out job if it is broadcast.
     New(Option<Job>),
-    /// It had been published before with the same body; the content as it stands now.
+    /// It was published before with the same body; the present content.
     Same(Content),
     /// The id belongs to another item, or to a deleted one.
     Taken,
@@ -46,7 +46,7 @@ pub struct Fresh {
     pub job: Option<Job>,
 }
 
-/// When an item was deleted whose purge has begun: before any time, so that nothing takes it back.
+/// The time of the deletion of an item whose purge has begun: before any other, so that it cannot be restored.
 pub const FINAL: Millis = 0;
 
 /// Whether a deletion counts as made before a time.
@@ -54,27 +54,27 @@ pub fn is_deleted_before(deleted_at: Millis, time: Millis) -> bool {
     deleted_at == FINAL || deleted_at < time
 }
 
-/// What became of a call that takes a deletion back.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restored {
     /// The item is live again, with its new fan-out job if it is broadcast.
     Now(Content, Option<Job>),
-    /// It was live all the time, or again already.
+    /// It was live already.
     Live(Content),
-    /// There is none that could be taken back.
+    /// There is no deletion that can be taken back.
     Gone,
 }
 
-/// One wish of a user about a target.
+/// A follow or unfollow by a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// Whom to follow or unfollow.
+    /// The user to follow or unfollow.
     pub target: UserId,
-    /// Follow since then, or unfollow.
+    /// The time of the follow; `None` to unfollow.
     pub follow: Option<Millis>,
 }
 
-/// Why a user raises no more barriers of a kind.
+/// The error for a user at the limit of barriers of a kind.
 pub fn too_many(barrier: Barrier, limit: usize) -> Error {
     match barrier {
         Barrier::Mute => Error::refused(Code::MuteLimit, format_args!("a user mutes at most {limit} others")),
@@ -82,7 +82,7 @@ pub fn too_many(barrier: Barrier, limit: usize) -> Error {
     }
 }
 
-/// What became of one change.
+/// The result of one change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Related {
     /// The relation afterwards.
@@ -94,51 +94,51 @@ pub struct Related {
 /// One sub-task of a fan-out.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivery<'a> {
-    /// Of which job.
+    /// The job.
     pub job: JobId,
-    /// What to put into the inboxes.
+    /// The entry to put into the inboxes.
     pub entry: Entry,
-    /// Into whose.
+    /// The owners of the inboxes.
     pub recipients: &'a [UserId],
-    /// What to record of the job.
+    /// The record to make of the job.
     pub then: Then,
 }
 
-/// What a delivery records of its job.
+/// The record that a delivery makes of its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     /// Nothing: an earlier sub-task is still under way.
     Nothing,
-    /// That all is done up to here.
+    /// All is delivered up to this place.
     Progress(Progress),
-    /// That the job is done.
+    /// The job is done.
     End,
 }
 
-/// What [`Store::touch`](super::Store::touch) did.
+/// The result of [`Store::touch`](super::Store::touch).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Touched {
     /// The activity afterwards.
     pub activity: Activity,
-    /// The rebuild job, if the user had been dormant.
+    /// The rebuild job, if the user was dormant or evicted.
     pub job: Option<Job>,
 }
 
 /// Recipients of a partial push.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Split {
-    /// Those who get it, in the order given.
+    /// Users who get it, in the order given.
     pub active: Vec<UserId>,
-    /// Those who were active until now and have just become dormant.
+    /// Users who have just become dormant.
     pub lapsed: Vec<UserId>,
 }
 
-/// What [`Store::idle`](super::Store::idle) found.
+/// The result of [`Store::idle`](super::Store::idle).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Idle {
     /// Idle users, ascending.
     pub users: Vec<UserId>,
-    /// The last user that was looked at; `None` if there are no more.
+    /// The last user looked at; `None` if there are no more.
     pub next: Option<UserId>,
 }
 
@@ -147,7 +147,7 @@ pub struct Idle {
 pub struct TableStats {
     /// Its name, as in `docs/schema.md`.
     pub table: &'static str,
-    /// About how many rows.
+    /// The estimated number of rows.
     pub rows: u64,
     /// Bytes on disk and in write buffers.
     pub bytes: u64,
@@ -160,8 +160,8 @@ pub struct Usage {
     pub tables: Vec<TableStats>,
     /// Memory for blocks read from disk, bytes.
     pub block_cache: Fill,
-    /// Memory for rows not yet in table files, bytes. Above the limit it is written out; the engine
-    /// takes no more changes before it gets out of hand.
+    /// Memory for rows not yet in table files, bytes. Above the limit they are written out; the engine stops taking
+    /// changes before the memory grows without bound.
     pub write_buffers: Fill,
     /// The log on disk, bytes. Above the limit the oldest part is written out and dropped.
     pub log: Fill,
@@ -173,38 +173,38 @@ pub struct Usage {
     pub topic_ends: CacheUsage,
     /// Rows of `unpushed` in memory.
     pub unpushed: Fill,
-    /// Rows of `unpushed` that were written and did not fit.
+    /// Rows of `unpushed` that did not fit into memory when they were written.
     pub unpushed_left_out: u64,
-    /// Filters that know which keys a table has.
+    /// Filters over the keys of tables.
     pub filters: Vec<FilterUsage>,
     /// Whether changes are refused for now, because the device is full or the engine failed.
     pub writes_refused: bool,
-    /// Whether the engine has stopped for good, and takes changes only after a restart.
+    /// Whether the engine takes changes only after a restart.
     pub needs_restart: bool,
-    /// Whether the engine takes no changes for now, because it cannot write out the earlier ones.
+    /// Whether the engine takes no changes for now, because it cannot write out earlier ones.
     pub writes_stopped: bool,
-    /// What failed in the engine's own threads.
+    /// Failures in the engine's own threads.
     pub background_errors: u64,
 }
 
-/// A filter that knows for sure that a key is *not* there.
+/// A filter that tells for sure that a key is *not* in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilterUsage {
-    /// What it knows the keys of.
+    /// The kind of its keys.
     pub name: &'static str,
-    /// Keys added, and for how many it has its size: above that it errs more often, on the safe side.
+    /// Keys added, and the number it is sized for: above that it lets more absent keys pass, and answers stay right.
     pub keys: Fill,
     /// Its memory.
     pub bytes: u64,
 }
 
-/// Whom the store tells what it notices on the way.
+/// Callbacks for conditions that the store notices.
 #[derive(Clone)]
 pub struct Listeners {
     /// An inbox was seen with clearly more than the limit of entries. Must not block.
     pub oversized_inbox: Arc<dyn Fn(UserId) + Send + Sync>,
-    /// A deleted item was seen, and when it was deleted; at times one that was purged or taken back since.
-    /// Must not block.
+    /// A deleted item was seen, with the time of the deletion. The item may have been purged or restored since. Must
+    /// not block.
     pub deleted_item: Arc<dyn Fn(ContentId, Millis) + Send + Sync>,
     /// An outbox was seen with clearly more than the limit of entries. Must not block.
     pub oversized_outbox: Arc<dyn Fn(UserId) + Send + Sync>,
@@ -213,7 +213,7 @@ pub struct Listeners {
 }
 
 impl Default for Listeners {
-    /// Nobody.
+    /// Callbacks that do nothing.
     fn default() -> Self {
         Self {
             oversized_inbox: Arc::new(|_| {}),
@@ -230,11 +230,11 @@ impl std::fmt::Debug for Listeners {
     }
 }
 
-/// Who is told what [`Store::audit`](super::Store::audit) finds.
+/// The receiver of the findings of [`Store::audit`](super::Store::audit).
 pub trait Watch {
-    /// Something disagrees; one line.
+    /// A disagreement, in one line.
     fn finds(&mut self, line: String);
 
-    /// So many rows of a table have been looked at in the walk over it that goes on now.
+    /// The number of rows looked at so far in the present walk over a table.
     fn looked_at(&mut self, table: &'static str, rows: u64);
 }
