@@ -1,4 +1,4 @@
-//! Seeing users: a read of the home timeline keeps its reader active.
+//! Marks users as seen: a read of the home timeline keeps its reader active.
 
 use super::Feed;
 use crate::clock::now;
@@ -11,8 +11,8 @@ use crate::store::Tier;
 const REFRESH_PART: Millis = 16;
 
 impl Feed {
-    /// Marks the reader as seen and returns what it is then. Comes before anything else of a read:
-    /// from here on, fan-outs that choose their recipients choose this reader.
+    /// Marks the reader as seen and returns its activity. Must come first in a read: fan-outs that choose their
+    /// recipients after it choose this reader.
     pub(super) fn see(&self, user: UserId, tier: Tier) -> Result<Activity> {
         let present = self.store.activity(user, tier)?;
         let now = now();
@@ -20,17 +20,17 @@ impl Feed {
         if present.seen().is_some_and(|seen| now.saturating_sub(seen) <= refresh) {
             return Ok(present);
         }
-        // Of a user who is not known, nothing is written down: there is no inbox to keep, and a follow does it.
+        // An unknown user is not recorded: there is no inbox to keep, and the first follow records the user.
         if present == Activity::default() && self.authors(user, tier)?.iter().all(|author| *author == user) {
             return Ok(present);
         }
         if tier == Tier::Memory {
             return Err(Error::NotCached);
         }
-        // Without room for a rebuild the reader stays as it is: exact, only slower.
+        // Without room for a rebuild the activity stays as it is: reads are exact, only slower.
         let Some(mut room) = self.backlog.reserve_low(1) else { return Ok(present) };
         let touched = match self.store.touch(user, now) {
-            // The same goes for a storage that takes no writes at present.
+            // The same if the store takes no writes at present.
             Err(error) if error.is_unavailable() => return Ok(present),
             touched => touched?,
         };

@@ -1,7 +1,7 @@
-//! Times that the host gives: none may lie far ahead of the clock.
+//! Times from the host: none may lie far ahead of the clock.
 //!
-//! A time to come is nearly always one in another unit, and would stand above everything for good. What was taken before
-//! this was a rule stays as it is and can be read; a repeat of the call that made it gets the same answer.
+//! A future time is nearly always in another unit, and would stay at the top of lists for good. Data from before this
+//! rule stays readable, and a repeat of the call that made it gets the same answer.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -13,13 +13,13 @@ use crate::error::{Code, Error, Result};
 use crate::model::{Content, Millis, Publish, Relation, UserId};
 use crate::store::Tier;
 
-/// Units that are taken for milliseconds: how many of them make one.
+/// Units mistaken for milliseconds: how many of them make one.
 const FINER: [(u64, &str); 2] = [(1_000, "microseconds"), (1_000_000, "nanoseconds")];
 
-/// The beginning of 1990: what lies between here and the clock is a likely time.
+/// The beginning of 1990. A time between this and the clock is likely.
 const LIKELY_FROM: Millis = 631_152_000_000;
 
-/// Items whose times are fine; and of each other item its place, and what comes of it.
+/// Items with acceptable times; for each other item its index and its result.
 type Sifted = (Vec<Publish>, Vec<(usize, Result<Content>)>);
 
 impl Feed {
@@ -28,7 +28,8 @@ impl Feed {
         latest().saturating_add(self.config.content.max_ahead.as_millis())
     }
 
-    /// `time_ahead` if a time lies further ahead of the clock than the rules allow; `name` is what the caller calls it.
+    /// `time_ahead` if a time lies further ahead of the clock than `content.max_ahead`. `name` names the time in the
+    /// error.
     pub(super) fn not_ahead(&self, name: impl Display, at: Millis) -> Result<()> {
         let (clock, ahead) = (latest(), self.config.content.max_ahead.as_millis());
         if at <= clock.saturating_add(ahead) {
@@ -46,8 +47,8 @@ impl Feed {
         Err(Error::refused(Code::TimeAhead, detail))
     }
 
-    /// Takes out the items with a time too far ahead: of each its place, and what is there if the item repeats an earlier
-    /// publish, or `time_ahead`. `name` is what the caller calls the time of the item at a place.
+    /// Takes out the items with a time too far ahead. The result of such an item is the stored content if it repeats an
+    /// earlier publish, else `time_ahead`. `name` names the time of the item at an index.
     pub(super) fn sift_items(&self, items: Vec<Publish>, name: impl Fn(usize) -> String) -> Result<Sifted> {
         let latest = self.latest();
         let may_be_ahead = |item: &Publish| item.time_given && item.content.published_at > latest;
@@ -70,8 +71,8 @@ impl Feed {
         Ok((fine, ahead))
     }
 
-    /// The relation that a follow repeats whose time is too far ahead; `None` if the time is fine, `time_ahead` if the
-    /// follow is new.
+    /// For a follow with a time too far ahead: the stored relation that it repeats, or `time_ahead` if it is new.
+    /// `None` if the time is acceptable.
     pub(super) fn sift_follow(&self, user: UserId, target: UserId, since: Option<Millis>) -> Result<Option<Relation>> {
         let Some(since) = since else { return Ok(None) };
         let Err(ahead) = self.not_ahead("since", since) else { return Ok(None) };

@@ -1,18 +1,18 @@
-//! Mutes, and hiding from others.
+//! Mutes and hides.
 
 use super::Feed;
 use crate::clock::now;
 use crate::error::{Code, Result};
 use crate::model::{Barrier, Relation, UserId};
 
-/// Most users that one user can mute, and most from whom one can hide: ten times as many as one can
-/// follow by default, so nobody who means it meets it, and what one user can make the server keep is
-/// bounded. It bounds storage only: a read costs the same with one barrier as with all of them.
+/// Most users that one user can mute, and most from whom one can hide: ten times the default follow limit, so normal
+/// use never meets it. It bounds the storage of one user only: a read costs the same with one barrier as with all of
+/// them.
 const LIMIT: usize = 10_000;
 
 impl Feed {
-    /// Raises a user's barrier against a target, or lifts it; the relation afterwards. One that is
-    /// as asked for stays as it is. Takes effect at the next read.
+    /// Raises or lifts a user's barrier against a target; returns the relation afterwards. A barrier in the wanted
+    /// state stays as it is. Takes effect at the next read.
     ///
     /// `self_mute`, `self_hide`, `mute_limit`, `hide_limit`.
     pub fn set_barrier(&self, user: UserId, target: UserId, barrier: Barrier, raised: bool) -> Result<Relation> {

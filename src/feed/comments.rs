@@ -6,16 +6,16 @@ use crate::model::{CommentDraft, Content, ContentId, Entry, Page, PageRequest, U
 use crate::store::Tier;
 
 impl Feed {
-    /// Publishes a comment on an item; the comment, and whether it is new. `content_not_found` if the
-    /// item is not there, and else as [`Feed::publish`]. One that is deleted at the same moment may get
-    /// the comment all the same, as any item may point at one that is gone.
+    /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does
+    /// not exist; other errors as in [`Feed::publish`]. An item deleted at the same moment may still get the comment,
+    /// as any item may refer to a deleted one.
     pub fn comment(&self, subject: ContentId, draft: CommentDraft) -> Result<(Content, bool)> {
         self.must_be_there(subject, Tier::Disk)?;
         let published = self.publish(vec![draft.on(subject)])?;
         published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish without an answer".to_owned()))
     }
 
-    /// A page of the comments on an item; `content_not_found` if the item is not there.
+    /// A page of the comments on an item; `content_not_found` if the item does not exist.
     pub fn comments(
         &self,
         subject: ContentId,

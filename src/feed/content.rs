@@ -17,21 +17,21 @@ use crate::store::{Batch, Published, Restored, Tier};
 use crate::streaming::{Flight, Kind};
 use crate::sync::atomic::Ordering;
 
-/// Reactions that a delete purges itself.
+/// Most reactions that a delete purges itself.
 const REACTIONS_AT_ONCE: usize = 1000;
 
-/// How often made ids of which one is taken are made anew, further and further on. Once is rare: a host has named
-/// the id, or an earlier run of the server has made it.
+/// Attempts to publish with ids made here while one of them is taken. Each attempt skips further. One retry is rare: a
+/// host has named the id, or an earlier run of the server has made it.
 const ID_ATTEMPTS: u32 = 10;
-/// How long a publish waits for a time while those given are too far ahead of the clock, and how often it asks.
+/// How long a publish waits while the times given are too far ahead of the clock, and how often it asks.
 const MOST_WAIT: Duration = Duration::from_secs(1);
 const ASK_EVERY: Duration = Duration::from_millis(1);
 
 impl Feed {
-    /// Publishes all drafts or none; for each its content, and whether it is new.
+    /// Publishes all drafts or none. Returns the content of each, and whether it is new.
     ///
-    /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if the
-    /// queue of jobs is full, or ids fall faster than time goes by.
+    /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
+    /// the queue of jobs is full, or ids fall faster than one a millisecond.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
         let items: Vec<_> = drafts.into_iter().map(complete).collect();
         let mut ids = HashSet::new();
@@ -70,7 +70,7 @@ impl Feed {
                 repeats.into_iter().for_each(|(place, there)| results.insert(place, there));
                 return Ok(results);
             }
-            // One that was made gets another at the next attempt.
+            // A made id is replaced at the next attempt.
             let taken = |(item, published): &(&Publish, Published)| *published == Published::Taken && !item.id_made;
             if let Some((item, _)) = items.iter().zip(published).find(taken) {
                 return Err(content_exists(item.content.id));
@@ -80,7 +80,7 @@ impl Feed {
         Err(Error::refused(Code::Overloaded, "no free content id was found; try again"))
     }
 
-    /// Has items in flight, once there are times for them.
+    /// Takes times and numbers for items. Waits while the times given are too far ahead.
     fn begin(&self, items: &mut [Publish]) -> Result<Flight<'_>> {
         let began = Instant::now();
         loop {
@@ -97,10 +97,10 @@ impl Feed {
         }
     }
 
-    /// Publishes each draft that can be, in order; for each whether it is new. Waits where the queue of jobs is full. No
-    /// stream gets to know of it, but that there is something that it has not been told.
+    /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
+    /// Streams get a reset instead of the events.
     ///
-    /// Each draft for itself: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
+    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
         let items = drafts.into_iter().map(complete).collect();
         let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned())?;
@@ -137,7 +137,8 @@ impl Feed {
         Ok(results)
     }
 
-    /// Edits an item; `content_not_found` if it is not there. An edit of nothing leaves no mark.
+    /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
+    /// edit.
     pub fn edit(&self, id: ContentId, edit: EditDraft) -> Result<Content> {
         let edit = Edit {
             text: edit.text,
@@ -153,17 +154,17 @@ impl Feed {
         let ticket = self.streaming.sequencer().take(Kind::Edit);
         let moment = Moment { at: now(), stamp: Some(ticket.stamp()) };
         let content = self.store.edit(id, &edit, moment)?.ok_or_else(|| Error::content_not_found(id))?;
-        // Before streams are told: they are sent what is read then.
+        // Before the event: streams send the content that is read after it.
         drop(change);
         ticket.commit(&content);
         Ok(content)
     }
 
-    /// Deletes an item; `content_not_found` if it is not there. It can be restored for as long as the rules
-    /// say; if they say 0, it is purged at once.
+    /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`;
+    /// if that is 0, it is purged at once.
     pub fn delete(&self, id: ContentId) -> Result<()> {
         let _turn = self.turns.of(id.get()).lock();
-        // What of it the streams are told never changes, so it may be read before.
+        // The event of a delete has only fields that never change, so they may be read before.
         let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
         let change = self.contents.change(id);
         let ticket = self.streaming.sequencer().take(Kind::Delete);
@@ -180,7 +181,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Purges what nobody can take back. An item with many reactions is left for a compaction.
+    /// Purges an item that cannot be restored. An item with many reactions is left for a compaction.
     fn purge(&self, id: ContentId) -> Result<()> {
         if self.store.purge_reactions(id, Millis::MAX, REACTIONS_AT_ONCE, None)?.len() < REACTIONS_AT_ONCE {
             self.store.purge(id, Millis::MAX)?;
@@ -188,13 +189,12 @@ impl Feed {
         Ok(())
     }
 
-    /// Takes a deletion back: the item is in every list again, at its old place. Of one that is live the
-    /// same answer; `content_not_found` if it is not there or was deleted too long ago, `overloaded` if the
-    /// queue of jobs is full.
+    /// Takes a deletion back: the item is in every list again, at its old place. A live item gets the same answer.
+    /// `content_not_found` if it does not exist or was deleted too long ago, `overloaded` if the queue of jobs is full.
     pub fn restore(&self, id: ContentId) -> Result<Content> {
         let _turn = self.turns.of(id.get()).lock();
         let mut room = self.backlog.reserve(1)?;
-        // Deleted at this instant or later, its time is not over.
+        // An item deleted at this instant or later can still be restored.
         let deleted_since = (now() + 1).saturating_sub(self.config.content.deleted_retention.as_millis());
         let ticket = self.streaming.sequencer().take(Kind::Restore);
         let restored =
@@ -224,8 +224,7 @@ fn content_exists(id: ContentId) -> Error {
     Error::refused(Code::ContentExists, format_args!("content {id} exists with another body, or is deleted"))
 }
 
-/// What is to be published, with what the host left open and is no matter of order; time and id come when the order is
-/// decided.
+/// The item of a draft, with defaults for omitted fields. A missing time or id is set when the order is decided.
 fn complete(draft: Draft) -> Publish {
     let mut content = Content {
         id: draft.content_id.unwrap_or(ContentId::MIN),
@@ -245,7 +244,7 @@ fn complete(draft: Draft) -> Publish {
     Publish { content, time_given: draft.published_at.is_some(), id_made: draft.content_id.is_none(), stamp: None }
 }
 
-/// A hash of what was published, whatever spaces and key order the JSON had; not of id and time.
+/// A hash of the body without id and time. Spaces and the order of keys in JSON do not change it.
 fn fingerprint(content: &Content) -> u64 {
     let body = (
         content.author,

@@ -7,11 +7,11 @@ use crate::model::{Content, ContentId};
 
 /// Memory for cached content, bytes.
 const CAPACITY: u64 = 64 << 20;
-/// About what an item costs beside its texts: the fields, and what counts the item's users.
+/// Approximate bytes of an item without its texts: the fields, and the reference counts.
 const FIELDS: u64 = 16 + size_of::<Content>() as u64;
 const USUAL: u64 = FIELDS + 256;
 
-/// The items that were read lately and often.
+/// Items that were read recently and often.
 pub(super) type ContentCache = ReadThrough<ContentId, Arc<Content>>;
 
 /// An empty cache of content.
@@ -19,7 +19,7 @@ pub(super) fn cache() -> ContentCache {
     ReadThrough::new(CAPACITY, USUAL, |content| bytes(content))
 }
 
-/// About what an item takes in memory, bytes.
+/// Approximate bytes of an item in memory.
 pub(super) fn bytes(content: &Content) -> u64 {
     let optional = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
     let topics = content.topics.iter().map(|topic| size_of::<String>() + topic.capacity());

@@ -1,4 +1,4 @@
-//! Looking after the log of events on disk.
+//! Maintains the log of events on disk.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Events kept on disk, those in memory included; some 60 bytes each.
 const KEPT: u64 = 1_000_000;
-/// So many are taken away at once.
+/// Events that are removed at once.
 const STEP: u64 = 1 << 16;
 
 /// The state of the log on disk.
 #[derive(Debug)]
 pub(super) struct OnDisk {
-    /// All events with a smaller number are gone, or about to be, or are not told any more.
+    /// Events below this number are removed, or about to be, or not sent any more.
     trimmed: AtomicU64,
 }
 
 impl OnDisk {
-    /// Has the sequencer go on behind the events that there are, or behind a gap where some of them may have gone.
+    /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
     pub(super) fn open(store: &Arc<dyn Store>, streaming: &Streaming) -> Result<Self> {
         streaming.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
         let gap = store.is_set_back().then(|| streaming.sequencer().break_off());
@@ -34,28 +34,28 @@ impl OnDisk {
         }
         store.begin_run(gap)?;
         let first = store.events(0, 1)?.pop().map_or(0, |event| event.number);
-        // Also where the gap could not be written: nothing before it is ever told.
+        // Also if the gap could not be written: events before it are never sent.
         let told_from = gap.map_or(first, |gap| first.max(gap.number + 1));
         Ok(Self { trimmed: AtomicU64::new(told_from) })
     }
 }
 
 impl Feed {
-    /// Has the clock looked at, and takes the oldest events away once there are clearly more than are kept. To be
-    /// called now and then; takes next to no time where there is nothing to do.
+    /// Checks the clock, and removes the oldest events once there are clearly more than are kept. To be called
+    /// regularly; cheap if there is nothing to do.
     pub fn tend_events(&self) -> Result<()> {
         now();
         self.trim_events(KEPT, STEP)
     }
 
-    /// Keeps the newest `kept` numbers, if `step` more are there.
+    /// Keeps the newest `kept` numbers, if there are at least `step` more.
     pub(crate) fn trim_events(&self, kept: u64, step: u64) -> Result<()> {
         let first = self.events_on_disk.trimmed.load(Ordering::SeqCst);
         let keep_from = self.streaming.sequencer().end().saturating_sub(kept);
         if keep_from < first.saturating_add(step) {
             return Ok(());
         }
-        // First, for who reads them meanwhile.
+        // First, because concurrent readers check it.
         self.events_on_disk.trimmed.store(keep_from, Ordering::SeqCst);
         self.store.trim_events(keep_from)
     }

@@ -15,7 +15,7 @@ pub struct Explanation {
     /// The deciding reason as a stable word: `listed`, `no_content`, `deleted`, `not_broadcast`,
     /// `not_following`, `muted`, `hidden`, `changed_meanwhile`.
     pub reason: &'static str,
-    /// The item's place and author, if it is there.
+    /// The item's cursor and author, if it exists.
     pub entry: Option<Entry>,
     /// Whether the user follows the author.
     pub following: bool,
@@ -23,7 +23,7 @@ pub struct Explanation {
     pub muted: bool,
     /// Whether the author hides its content from the user.
     pub hidden: bool,
-    /// Whether the pair of user and author has a settle job still to come.
+    /// Whether the pair of user and author is unsettled.
     pub unsettled: bool,
     /// Whether the item's fan-out is not done.
     pub pending: bool,

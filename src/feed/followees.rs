@@ -1,4 +1,4 @@
-//! Whose content a user is shown, cached: the followees, less the muted and those who hide from the user.
+//! Cached lists of the authors whose content a user is shown: the followees without barriers.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Memory for cached lists, bytes.
 const CAPACITY: u64 = 64 << 20;
-/// About what a list costs: its ids, and what holds them.
+/// Approximate bytes of a list: the ids and their containers.
 const LIST: fn(&List) -> u64 = |list| 80 + 8 * list.len() as u64;
 const USUAL_LIST: u64 = 208;
 
-/// A list of authors, ascending, shared with whoever reads it.
+/// A shared list of authors, ascending.
 pub(super) type List = Arc<[UserId]>;
 
-/// The lists that were read lately; a user's streams are told when the user's list changes.
+/// Recently read lists. A user's streams are told when the user's list changes.
 #[derive(Debug)]
 pub(super) struct Followees {
     lists: ReadThrough<UserId, List>,
     streaming: Arc<Streaming>,
     turns: Striped<Mutex<()>>,
-    /// Shared by those who change a user's list, exclusive for who wants it to stay as it is.
+    /// Shared by changes of a user's list; exclusive to keep it unchanged.
     gates: Striped<RwLock<()>>,
 }
 
-/// A change of a user's list under way. First the list is dropped, then the user's streams are told.
+/// A change of a user's list under way. At its end first the cached list is dropped, then the user's streams are told.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct FolloweesChange<'a> {
     _change: cache::CacheChange<'a, UserId, List>,
@@ -66,12 +66,12 @@ impl Followees {
         self.lists.usage()
     }
 
-    /// Has changes of a user's list wait until the result is dropped; comes after those under way.
+    /// Blocks changes of a user's list until the result is dropped. Waits for those under way.
     pub(super) fn hold(&self, user: UserId) -> RwLockWriteGuard<'_, ()> {
         self.gates.of(user.get()).write()
     }
 
-    /// Announces a change of a user's list by which these authors come or go; it ends when the result is dropped.
+    /// Begins a change of a user's list that adds or removes these authors. It ends when the result is dropped.
     pub(super) fn change<'a>(
         &'a self,
         store: &'a dyn Store,
@@ -87,13 +87,13 @@ impl Followees {
 impl Drop for Tells<'_> {
     fn drop(&mut self) {
         let (streams, user) = (self.followees.streaming.streams(), self.user);
-        // Who opens the first one later reads the list later, too.
+        // A first stream that is opened later reads the list later, too.
         if !streams.is_open(user) {
             return;
         }
-        // One after the other: what is told last was looked up last.
+        // Serialised, so that the last report has the last state.
         let _turn = self.followees.turns.of(user.get()).lock();
-        // With `include_own` users are shown themselves, whatever they do.
+        // With `include_own` users always see their own items.
         self.authors.retain(|author| *author != user);
         match self.store.authors_among(user, &self.authors, Tier::Disk) {
             Ok(shown) => {

@@ -1,19 +1,19 @@
-//! Pages that keep to the order in which items were published.
+//! Pages that follow the order of publishes.
 
 use super::Feed;
 use crate::error::Result;
 use crate::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span};
 use crate::streaming::Sequencer;
 
-/// The instant at which a read begins. What is published from then on it may find or not, one without the other;
-/// so it leaves out all of it. See [`Sequencer::later_than`].
+/// The instant at which a read begins. The read may find some items published later and miss others, so it leaves out
+/// all of them. See [`Sequencer::later_than`].
 pub(super) struct ReadStart<'a> {
     sequencer: &'a Sequencer,
     end: u64,
 }
 
 impl ReadStart<'_> {
-    /// Takes out what came later.
+    /// Removes entries that were published later.
     pub(super) fn keep_older(&self, entries: &mut Vec<Entry>) {
         let cursors = entries.iter().map(|entry| entry.cursor);
         if let Some(new) = self.sequencer.later_than(cursors, self.end) {
@@ -23,13 +23,13 @@ impl ReadStart<'_> {
 }
 
 impl Feed {
-    /// Comes before the first look into the store.
+    /// Must come before the first read of the store.
     pub(super) fn read_start(&self) -> ReadStart<'_> {
         let sequencer = self.streaming.sequencer();
         ReadStart { sequencer, end: sequencer.end() }
     }
 
-    /// A page of a list of entries, of which `first` gives as many as asked for.
+    /// A page of a list of entries. `first` returns as many as asked for, or all.
     pub(super) fn list_page(
         &self,
         request: &PageRequest<ContentId>,

@@ -1,4 +1,4 @@
-//! How far a user has read, and how much is new since.
+//! Markers, and unread items.
 
 use super::Feed;
 use crate::clock::now;
@@ -12,8 +12,8 @@ pub const MOST_UNREAD: usize = 1000;
 impl Feed {
     /// The place up to which a user has read; `None` until one was set.
     ///
-    /// A marker further ahead of the clock than times may be given, set before that was a rule, counts as at the newest
-    /// item of the user's timeline, and is put there; away, if there is none.
+    /// A marker too far ahead of the clock, set before that was refused, moves to the newest item up to it in the
+    /// user's timeline. Without such an item it is removed.
     pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
         match self.store.marker(user, tier)? {
             Some(place) if place.at > self.latest() => {
@@ -22,7 +22,7 @@ impl Feed {
                 }
                 let counts = self.counts_at(user, place)?;
                 match self.confirm_marker(user, place, counts) {
-                    // Reads go on where nothing can be written.
+                    // Reads work also when the store takes no writes.
                     Err(error) if error.is_unavailable() => Ok(counts),
                     settled => settled,
                 }
@@ -31,10 +31,10 @@ impl Feed {
         }
     }
 
-    /// Moves a user's marker up to `place`, never back, and returns where it then is. A place ahead of the clock counts as at
-    /// the newest item up to there of the user's timeline, so that what is published next is unread, unless that item lies ahead
-    /// itself; and as now, if there is none.
-    /// `time_ahead` if the place lies too far ahead of the clock and no item stands there.
+    /// Moves a user's marker forward to `place`, never back, and returns its new place. A place ahead of the clock is
+    /// replaced by the newest item up to it in the user's timeline, or by now if there is none. So the next publish is
+    /// unread, unless that item lies ahead itself. `time_ahead` if the place lies too far ahead of the clock and no
+    /// item has it.
     pub fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
         if let Err(refused) = self.not_ahead("cursor", place.at)
             && !self.contents(&[place.id], Tier::Disk)?.iter().any(|item| item.cursor() == place)
@@ -53,7 +53,7 @@ impl Feed {
         self.store.move_marker(user, place)
     }
 
-    /// Where a marker that is ahead counts: at the newest item up to there of the user's timeline.
+    /// The place that replaces a marker ahead of the clock: the newest item up to it in the user's timeline.
     fn counts_at(&self, user: UserId, place: Cursor) -> Result<Option<Cursor>> {
         let span = Span { before: place.next_newer(), after: None };
         let newest = self.peeked_timeline(user, &PageRequest { span, limit: 1 }, Tier::Disk)?;
@@ -68,7 +68,7 @@ impl Feed {
     /// without one, up to [`MOST_UNREAD`]. Counts as the user being active. Costs no more than a page
     /// of so many items.
     pub fn unread(&self, user: UserId, tier: Tier) -> Result<Unread> {
-        // The marker first: one that is moved later than this call begins may count or not.
+        // The marker first: a move during this call may count or not.
         let span: Span<ContentId> = Span { before: None, after: self.marker(user, tier)? };
         let newer = self.exact(
             user,

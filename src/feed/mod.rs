@@ -1,8 +1,7 @@
 //! The rules of the service: what publish, follow and read mean.
 //!
-//! [`Feed`] is all that the HTTP layer and the commands know. Every method blocks for as long as
-//! the store does; reads take a [`Tier`](crate::store::Tier), so that a caller which must not block can ask for an
-//! answer from memory and go elsewhere when there is none.
+//! The HTTP layer and the commands use only [`Feed`]. Every method blocks as long as the store does. Reads take a
+//! [`Tier`](crate::store::Tier), so that a caller that must not block can ask for an answer from memory first.
 
 mod activity;
 mod ahead;
@@ -49,7 +48,7 @@ pub use relations::Follow;
 pub use streaming::Happened;
 pub use verify::Verification;
 
-/// The service behind every front.
+/// The service, for HTTP and for commands.
 #[derive(Debug)]
 pub struct Feed {
     store: Arc<dyn Store>,
@@ -59,19 +58,18 @@ pub struct Feed {
     followees: followees::Followees,
     contents: content_cache::ContentCache,
     cards: cards::Cards,
-    /// Has the edits, deletes and restores of an item take turns, so that streams are told of them in the order in which
-    /// they were written.
+    /// Serialises the edits, deletes and restores of an item, so that streams get them in the order of the writes.
     turns: Striped<Mutex<()>>,
     reaction_queues: Arc<reaction_queues::ReactionQueues>,
     reading: reading::Reading,
     events_on_disk: events::OnDisk,
-    /// Publishes that got no time.
+    /// Publishes refused because they got no time.
     times_refused: AtomicU64,
 }
 
 impl Feed {
-    /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events goes
-    /// on behind that of the store.
+    /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events
+    /// continues that of the store.
     pub fn new(
         store: Arc<dyn Store>,
         backlog: Arc<Backlog>,
@@ -95,7 +93,7 @@ impl Feed {
         })
     }
 
-    /// The store, for commands that look after it.
+    /// The store, for maintenance commands.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
@@ -105,12 +103,12 @@ impl Feed {
         &self.backlog
     }
 
-    /// Who is online and who listens.
+    /// The order of events, streams and presence.
     pub fn streaming(&self) -> &Arc<Streaming> {
         &self.streaming
     }
 
-    /// How many publishes were refused, for times were too far ahead of the clock.
+    /// How many publishes were refused because the times given were too far ahead of the clock.
     pub fn times_refused(&self) -> u64 {
         self.times_refused.load(Ordering::Relaxed)
     }

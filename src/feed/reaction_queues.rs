@@ -1,6 +1,6 @@
-//! ReactionQueues of reactions: what is asked of one item while an earlier change of it is being written waits,
-//! and is written together by the same thread. So an item takes one write and one step of its counts at
-//! a time, however many react to it, and different items do not wait for each other.
+//! Queues of reactions, one for each item. Changes of an item wait while an earlier one is written; then the same
+//! thread writes them together. So an item has one write and one step of its counts at a time, however many users react
+//! to it. Different items do not wait for each other.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -18,7 +18,7 @@ const MOST: usize = 16_384;
 /// Most changes in one write.
 const MOST_IN_WRITE: usize = 1024;
 
-/// Is told, once, what became of a change; on the thread that wrote it or gave up. Must not block.
+/// Called once with the result of a change, on the thread that wrote it or gave up. Must not block.
 pub type OnDone = Box<dyn FnOnce(Result<Reacted>) + Send>;
 
 /// The queues in figures.
@@ -28,9 +28,9 @@ pub struct LanesUsage {
     pub waiting: Fill,
     /// Changes that were answered, also those that changed nothing.
     pub changes: u64,
-    /// What they were put together into: writes, but for those of which nothing was new.
+    /// Groups of changes. Each is one write, or none if nothing in it was new.
     pub writes: u64,
-    /// Changes that were turned away because too many waited.
+    /// Changes that were refused because too many waited.
     pub refused: u64,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct ReactionQueues {
 
 #[derive(Default)]
 struct State {
-    /// What waits in each queue. A queue is there as long as somebody has the lead of it.
+    /// Waiting changes of each item. A queue exists as long as its [`Lead`].
     queues: HashMap<ContentId, VecDeque<Member>>,
-    /// How many in all have not been told.
+    /// Changes without a result, of all queues.
     members: usize,
 }
 
@@ -83,8 +83,8 @@ impl ReactionQueues {
         }
     }
 
-    /// Puts a change into its item's queue. Who finds nobody at it gets the lead, and has to take it or
-    /// to drop it. `overloaded`, and nobody is told, if too many wait.
+    /// Puts a change into its item's queue. If the queue is new, returns its lead, which must be taken or dropped.
+    /// `overloaded` if too many wait; then `told` is not called.
     pub(super) fn join(self: &Arc<Self>, id: ContentId, wish: Reaction, told: OnDone) -> Result<Option<Lead>> {
         let mut state = self.state.lock();
         let in_queue = state.queues.get(&id).map_or(0, VecDeque::len);
@@ -111,12 +111,12 @@ impl ReactionQueues {
     }
 }
 
-/// The lead of a queue: the duty to write what is in it. If it is dropped instead, or the write panics,
-/// everybody in the queue is told so, and the next who comes leads a new one.
+/// The duty to write the changes of a queue. If it is dropped instead, or the write panics, each of them gets an error,
+/// and the next change begins a new queue.
 pub struct Lead {
     queues: Arc<ReactionQueues>,
     id: ContentId,
-    /// Whom the write under way is for.
+    /// Callbacks of the write under way.
     writing: Vec<OnDone>,
     ended: bool,
 }
@@ -128,7 +128,7 @@ impl fmt::Debug for Lead {
 }
 
 impl Lead {
-    /// Writes what is in the queue until it is empty. An error of a write is everybody's who was in it.
+    /// Writes the changes of the queue until it is empty. An error of a write goes to all changes in it.
     pub(super) fn take(mut self, write: impl Fn(ContentId, &[Reaction]) -> Result<Vec<Reacted>>) {
         while let Some(wishes) = self.next() {
             let written = write(self.id, &wishes);
@@ -141,7 +141,7 @@ impl Lead {
         }
     }
 
-    /// What is to be written next. `None` when there is nothing left; then the queue is gone.
+    /// The next changes to write. `None` if none is left; then the queue is removed.
     fn next(&mut self) -> Option<Vec<Reaction>> {
         let mut state = self.queues.state.lock();
         let queue = state.queues.get_mut(&self.id).filter(|queue| !queue.is_empty());
@@ -174,7 +174,7 @@ impl Drop for Lead {
         let waiting = state.queues.remove(&self.id).unwrap_or_default();
         state.members -= waiting.len() + self.writing.len();
         drop(state);
-        // Whether the write came about is not known; those who waited were not part of it.
+        // The result of the write is unknown. The waiting changes were not part of it.
         for told in self.writing.drain(..) {
             told(Err(Error::Panicked("while reactions were written".to_owned())));
         }
@@ -198,7 +198,7 @@ mod tests {
         Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) }
     }
 
-    /// Joins; the lead, if it is there to take, and where the answer will come.
+    /// Joins. Returns the lead, if the queue is new, and the receiver of the answer.
     fn join(queues: &Arc<ReactionQueues>, id: ContentId, raw: u64) -> (Option<Lead>, Receiver<Result<Reacted>>) {
         let (tell, told) = channel();
         let lead = queues.join(id, wish(raw), Box::new(move |result| tell.send(result).expect("heard")));
@@ -259,7 +259,7 @@ mod tests {
         catch_unwind(AssertUnwindSafe(|| lead.take(|_, _| panic!("on purpose")))).expect_err("panics");
         assert!(matches!(first.try_recv(), Ok(Err(Error::Panicked(_)))));
         assert!(matches!(second.try_recv(), Ok(Err(Error::Refused { code: Code::Overloaded, .. }))));
-        // Nor does one that never began.
+        // The same for a lead that never began.
         let (lead, third) = join(&queues, ITEM, 3);
         drop(lead.expect("leads anew"));
         assert!(matches!(third.try_recv(), Ok(Err(Error::Refused { code: Code::Overloaded, .. }))));

@@ -14,25 +14,25 @@ use crate::model::{
 use crate::store::Tier;
 use crate::sync::{Condvar, Mutex};
 
-/// One line of an import: who reacted to what, and since when.
+/// One line of an import: a reaction of a user to an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reacting {
-    /// To which item.
+    /// The item.
     pub content: ContentId,
-    /// Who.
+    /// The user.
     pub user: UserId,
-    /// How.
+    /// Like or favorite.
     pub kind: ReactionKind,
-    /// Since when; the server's clock if left out.
+    /// Time of the reaction; the server's clock if left out.
     pub since: Option<Millis>,
 }
 
 impl Feed {
-    /// Lets a user react to an item, or no longer; `told` learns what it is then. Does not block: the
-    /// lead, if there is one, is to be taken with [`Feed::lead`] on a thread that may.
+    /// Adds or removes a reaction; `told` gets the result. Does not block: a returned lead must be passed to
+    /// [`Feed::lead`] on a thread that may block.
     ///
-    /// `time_ahead`, or `overloaded` if too many wait, and then `told` learns nothing. It may learn of `content_not_found`,
-    /// or `overloaded` if the lead is dropped.
+    /// `time_ahead`, or `overloaded` if too many wait; then `told` is not called. It may get `content_not_found`, or
+    /// `overloaded` if the lead is dropped.
     pub fn ask_reaction(&self, id: ContentId, wish: Reaction, told: OnDone) -> Result<Option<Lead>> {
         if let Some(since) = wish.since {
             self.not_ahead("since", since)?;
@@ -40,7 +40,7 @@ impl Feed {
         self.reaction_queues.join(id, wish, told)
     }
 
-    /// Writes reactions of one item, and those that come meanwhile.
+    /// Writes the waiting reactions of one item, and those that come meanwhile.
     pub fn lead(&self, lead: Lead) {
         lead.take(|id, wishes| self.store.react(id, wishes));
     }
@@ -67,9 +67,9 @@ impl Feed {
         }
     }
 
-    /// Lets users react, each line that can be; for each whether it is new. Lines of one item are written
-    /// together, in their order; a line without a time gets the server's clock. Not through the lanes: an
-    /// import has nobody beside it.
+    /// Applies each valid line. Returns for each whether it is new. Lines of one item are written together, in their
+    /// order; a line without a time gets the server's clock. The queues are not used: nothing else runs beside an
+    /// import.
     pub fn import_reactions(&self, lines: &[Reacting]) -> Result<Vec<Result<bool>>> {
         let now = now();
         let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
@@ -98,7 +98,7 @@ impl Feed {
         Ok(results)
     }
 
-    /// A page of those who reacted to an item; `content_not_found` if it is not there.
+    /// A page of the users who reacted to an item; `content_not_found` if it does not exist.
     pub fn reactors(
         &self,
         id: ContentId,
@@ -131,7 +131,7 @@ impl Feed {
         Page::from_walk(request, found, |entry| entry.cursor, older_exist)
     }
 
-    /// The lanes of reactions in figures.
+    /// The queues of reactions in figures.
     pub fn reaction_lanes(&self) -> LanesUsage {
         self.reaction_queues.usage()
     }

@@ -1,20 +1,20 @@
-//! Reads whose size is not known before: a bounded number of rows at once, and what they had counted.
+//! Reads of unknown size: the rows at once are bounded, and their bytes are counted.
 
 use super::Feed;
 use crate::error::Result;
 use crate::store::Tier;
 use crate::sync::{Condvar, Mutex};
 
-/// Most rows of contents and profiles that are being read from the disk at once, all threads together. Each may be
-/// as large as the body of a change.
+/// Most rows of contents and profiles that all threads together read from the disk at once. Each may be as large as the
+/// body of a change.
 const ROWS: usize = 512;
-/// So many of them are read in one call, bytes being counted after each.
+/// Most rows of one call. Bytes are counted after each call.
 const PART: usize = 16;
 
-/// Is told how many bytes more an answer takes in memory, as they are read. An error ends the read.
+/// Called with the bytes that an answer takes more in memory, as they are read. An error ends the read.
 pub type Count<'c> = dyn FnMut(usize) -> Result<()> + 'c;
 
-/// Rows that may be read; who finds none left waits for another to end its call.
+/// Bounds the rows that are read at once. A call without free rows waits until another call ends.
 #[derive(Debug)]
 pub(super) struct Reading {
     free: Mutex<usize>,
@@ -34,7 +34,7 @@ struct RowsTaken<'a> {
 }
 
 impl Reading {
-    /// Waits for a turn to read so many rows, of which there are never more than [`PART`].
+    /// Waits until this many rows, at most [`PART`], are free.
     fn begin(&self, rows: usize) -> RowsTaken<'_> {
         let mut free = self.free.lock();
         self.freed.wait_while(&mut free, |free| *free < rows);
@@ -51,8 +51,8 @@ impl Drop for RowsTaken<'_> {
 }
 
 impl Feed {
-    /// The rows of `keys`, read in parts. What `bytes` says of each part is counted before the next is read. From
-    /// memory no part waits: such a read runs on one of few threads, and its rows are there already.
+    /// The rows of `keys`, read in parts. The bytes of each part are counted before the next is read. Reads from memory
+    /// do not wait: they run on one of few threads, and their rows are there already.
     pub(super) fn in_parts<K, V>(
         &self,
         keys: &[K],

@@ -12,7 +12,7 @@ use crate::store::{Change, Tier};
 /// Most follows of one user that an import puts into one change.
 const IMPORT_GROUP: usize = 256;
 
-/// One line of an import: who follows whom, and since when.
+/// One line of an import: follower, followee, and the time if given.
 pub type Follow = (UserId, UserId, Option<Millis>);
 
 impl Feed {
@@ -50,8 +50,7 @@ impl Feed {
         Ok(relations)
     }
 
-    /// Follows each pair that can be, in order; for each whether it is new. Waits where the queue of
-    /// jobs is full.
+    /// Applies each valid follow, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
     pub fn import_follows(&self, follows: &[Follow]) -> Result<Vec<Result<bool>>> {
         let now = now();
         let mut results = Vec::with_capacity(follows.len());
@@ -102,7 +101,7 @@ impl Feed {
         self.apply(user, changes, room).map(|related| related.into_iter().map(|(_, new)| new).collect())
     }
 
-    /// Writes changes and queues their jobs; for each pair its relation and whether it changed.
+    /// Writes changes and queues their jobs. Returns for each pair its relation and whether it changed.
     fn apply(
         &self,
         user: UserId,
@@ -110,7 +109,7 @@ impl Feed {
         mut room: crate::backlog::Room<'_>,
     ) -> Result<Vec<(Relation, bool)>> {
         if changes.iter().any(|change| change.follow.is_some()) {
-            // From here on there may be an inbox, which is to be dropped when nobody ever reads it.
+            // From here on there may be an inbox, which must be evicted if it is never read.
             self.store.meet(user, now())?;
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();

@@ -1,7 +1,7 @@
-//! Content with all that is shown of it: what a page takes does not depend on how many items it has.
+//! Content with all that is shown of it. A page reads each table for all its items together.
 //!
-//! Contents and cards come from caches that are never older than the last acknowledged change; what
-//! is not in them is read in one call a table. Counts and reactions are read each time.
+//! Contents and cards come from caches that are never older than the last acknowledged change; the rest is read from
+//! the store. Counts and reactions are read each time.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::model::{Card, Content, ContentId, Entry, Page, Profile, Shown, UserId
 use crate::store::Tier;
 
 impl Feed {
-    /// The live ones among `ids`, in their order, each once; for few of them.
+    /// The live items among `ids`, in their order, each once. For few ids.
     pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Arc<Content>>> {
         self.contents_counted(ids, tier, &mut |_| Ok(()))
     }
@@ -34,7 +34,7 @@ impl Feed {
                 Ok(loaded.into_iter().map(|content| content.map(Arc::new)).collect())
             },
         )?;
-        // They stay as long as the answer does, also when the cache drops them meanwhile.
+        // The answer keeps them in memory, even if the cache drops them.
         count(cached)?;
         Ok(contents.into_iter().flatten().collect())
     }
@@ -58,8 +58,8 @@ impl Feed {
         Ok(shown)
     }
 
-    /// A page with the items in full, for a viewer also with what the viewer did with each. An item deleted
-    /// since the page was read is left out.
+    /// A page with the items in full, for a viewer also with the viewer's reactions. An item deleted since the page was
+    /// read is left out.
     pub fn hydrate(
         &self,
         page: Page<Entry, ContentId>,
@@ -78,7 +78,7 @@ impl Feed {
         Ok(Page { items, next: page.next, prev: page.prev })
     }
 
-    /// What is shown of users, in their order; a user may come more than once.
+    /// The cards of users, in their order; a user may come more than once.
     fn cards(&self, users: &[UserId], tier: Tier, count: &mut Count<'_>) -> Result<Vec<Arc<Card>>> {
         let size = |card: &Card| cards::bytes(card) as usize;
         let mut cached = 0;

@@ -1,4 +1,4 @@
-//! Presence, and what streams are told.
+//! Presence, and the events of streams.
 
 use std::collections::HashMap;
 
@@ -10,20 +10,20 @@ use crate::model::{ContentId, Entry, Reactions, Shown, UserId};
 use crate::store::Tier;
 use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
 
-/// What a stream is told of an event.
+/// An event as a stream sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Happened {
-    /// An item came, or came back; as it is now.
+    /// An item was published or restored; as it is now.
     Came(Shown),
     /// An item was edited; as it is now.
     Edited(Shown),
-    /// An item is gone.
+    /// An item was deleted.
     Gone(Entry),
 }
 
 impl Feed {
-    /// A heartbeat, which counts as the user being active, or the end of it; how the user is online then.
-    /// `overloaded` if there are too many users online.
+    /// Records a heartbeat, which counts as the user being active, or ends it. Returns how the user is online then.
+    /// `overloaded` if too many users are online.
     pub fn set_presence(&self, user: UserId, online: bool, tier: Tier) -> Result<Online> {
         if !online {
             return Ok(self.streaming.presence().leave(user, now()));
@@ -33,8 +33,7 @@ impl Feed {
         self.streaming.presence().beat(user, now()).ok_or_else(full)
     }
 
-    /// Opens a user's stream, which counts as the user being active. `stream_limit` for a user who has `most` of
-    /// them.
+    /// Opens a user's stream, which counts as the user being active. `stream_limit` if the user has `most` open ones.
     pub fn listen(&self, user: UserId, most: usize) -> Result<Stream> {
         self.still_listens(user)?;
         let (stream, turn) = self.streaming.streams().open(user, most).map_err(|why| match why {
@@ -49,12 +48,12 @@ impl Feed {
         Ok(stream)
     }
 
-    /// Marks a user as active whose stream is open.
+    /// Marks a user with an open stream as active.
     pub fn still_listens(&self, user: UserId) -> Result<()> {
         self.see(user, Tier::Disk).map(|_| ())
     }
 
-    /// Whose content a user is shown, ascending.
+    /// Authors whose content a user is shown, ascending.
     pub fn shown_to(&self, user: UserId) -> Result<List> {
         self.authors(user, Tier::Disk)
     }
@@ -64,8 +63,8 @@ impl Feed {
         self.store.reacted_to(id, readers, Tier::Disk)
     }
 
-    /// What streams are told of these events, by what the items are now; nothing of an event that
-    /// a later one undid. For a viewer also what the viewer did with each item.
+    /// These events as streams send them, with the items as they are now; `None` for an event that a later one undid.
+    /// For a viewer also the viewer's reactions to each item.
     pub fn happened(&self, events: &[Event], viewer: Option<UserId>) -> Result<Vec<Option<Happened>>> {
         let ids: Vec<ContentId> = events.iter().map(|event| event.entry.cursor.id).collect();
         let contents = self.contents(&ids, Tier::Disk)?;

@@ -1,14 +1,11 @@
 //! Reading the home timeline.
 //!
-//! A page is merged from four sources: the inbox above its floor, the items whose fan-out is not
-//! done, the outboxes of authors of whom the inbox may lack something, and, at or below the floor,
-//! the outboxes of all followees.
+//! A page is merged from four sources: the inbox above its floor, the pending items, the outboxes of authors whose
+//! items the inbox may lack, and, at or below the floor, the outboxes of all followees.
 //!
-//! Two orders matter. An item is taken out of `pending` after it is in the inboxes, so `pending` is
-//! read *before* the inbox: the item is then in one of them, or in both. And what is known of the
-//! reader (activity, followees, unsettled pairs) comes from several places, so the reader's epoch is
-//! taken before and compared after, and the activity looked at again: where either moved, the page
-//! is read again.
+//! Two orders matter. `pending` is read *before* the inbox: an item leaves `pending` after it is in the inboxes, so it
+//! is found in one of them, or in both. The reader's activity, followees and unsettled pairs come from several places.
+//! So epoch and activity are read before and compared after; if either changed, the page is read again.
 
 use super::Feed;
 use super::followees::List;
@@ -18,43 +15,42 @@ use crate::model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest,
 use crate::store::Tier;
 use std::ops::ControlFlow;
 
-/// How often a page is read again before it is pulled instead. A pull needs no inbox, and so
-/// nothing that could change between.
+/// Attempts to read a page before it is pulled instead. A pull uses no inbox, so nothing can change between.
 const ATTEMPTS: usize = 4;
-/// How often for those who look after the server, and want to see the inbox.
+/// The same for administrators, who want to see the inbox.
 const PATIENT_ATTEMPTS: usize = 64;
 
-/// How many entries are asked for at least once some were deleted: at first,
+/// Least entries to ask for after some were deleted, at first.
 const FIRST_MORE: usize = 32;
-/// and after doubling.
+/// The same at most: it doubles each time.
 const LAST_MORE: usize = 1024;
 
-/// Most authors of a reader whose page is read from memory: each is looked up there, also for a page that is all in
-/// the inbox.
+/// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole
+/// page.
 const MOST_AUTHORS: usize = 2048;
 
-/// Most pending items that such a page looks at.
+/// Most pending items that a page from memory looks at.
 const MOST_PENDING: usize = 2048;
 
-/// What a page needs to know of its reader.
+/// The state of a reader that a page needs.
 struct Reader {
     user: UserId,
-    /// Whose content is shown, ascending; see [`Feed::authors`].
+    /// Authors whose content is shown, ascending; see [`Feed::authors`].
     authors: List,
     /// Authors whose rows in the inbox do not count, ascending.
     unsettled: Vec<UserId>,
-    /// What the inbox is good for.
+    /// Decides which items the inbox may lack.
     activity: Activity,
 }
 
-/// Reads a stretch of a timeline: at least so many entries within a span, or all there are.
+/// Reads a stretch of a timeline: at least this many entries within a span, or all.
 pub(super) type Stretches<'a> = dyn Fn(Span<ContentId>, Order, usize) -> Result<Stretch> + 'a;
 
 /// A stretch of a timeline, in the order of its walk.
 #[derive(Default)]
 pub(super) struct Stretch {
     entries: Vec<Entry>,
-    /// Where the stretch ends short of its span: nothing beyond has been looked at.
+    /// The end, if it is short of the span. Entries beyond it were not read.
     end: Option<Cursor>,
 }
 
@@ -69,7 +65,7 @@ impl Feed {
         self.exact(user, tier, || self.see(user, tier), |stretch| self.page(request, stretch, tier))
     }
 
-    /// The same page without the user being seen, for those who look after the server.
+    /// The same page for administrators: it does not mark the user as seen.
     pub(super) fn peeked_timeline(
         &self,
         user: UserId,
@@ -80,8 +76,8 @@ impl Feed {
         self.exact_after(PATIENT_ATTEMPTS, user, tier, activity, |stretch| self.page(request, stretch, tier))
     }
 
-    /// What `look` makes of a timeline, of which it gets stretches: from the inbox if that can be, or else
-    /// from outboxes alone. `look` may run several times.
+    /// Runs `look` on stretches of a timeline and returns its result. They come from the inbox if possible, else from
+    /// outboxes alone. `look` may run several times.
     pub(super) fn exact<T>(
         &self,
         user: UserId,
@@ -103,16 +99,15 @@ impl Feed {
         for _ in 0..attempts {
             let start = self.read_start();
             let epoch = self.backlog.epoch(user);
-            // Before anything else: from here on, fan-outs that choose their recipients choose a
-            // reader who is seen.
+            // First of all: fan-outs that choose their recipients after this choose a reader who was seen.
             let activity = activity()?;
             let reader = self.reader(user, activity, tier)?;
             if !reader.activity.has_inbox() {
                 break;
             }
             let seen = look(&|span, order, n| Ok(self.stretch(&reader, span, order, n, tier)?.of_before(&start)))?;
-            // Whoever skips this reader in a fan-out has made it dormant first; so a look that lacks
-            // what was skipped finds that here.
+            // A fan-out makes a reader dormant before it skips the reader. So if `look` lacks a skipped item, the
+            // activity differs here.
             if self.store.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
                 return Ok(seen);
             }
@@ -122,7 +117,7 @@ impl Feed {
         look(&|span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start)))
     }
 
-    /// The same page from outboxes alone: slower, and the definition of what is right.
+    /// The same page from outboxes alone: slower, and right by definition.
     pub(super) fn pulled_timeline(
         &self,
         user: UserId,
@@ -135,8 +130,8 @@ impl Feed {
         self.page(request, &pull, tier)
     }
 
-    /// Whose content a user is shown: the followees, less the muted and those who hide from the user; and
-    /// the user itself with `include_own`. Ascending.
+    /// Authors whose content a user is shown: the followees without barriers, and the user with `include_own`.
+    /// Ascending.
     pub(super) fn authors(&self, user: UserId, tier: Tier) -> Result<List> {
         self.followees.get(user, || {
             let mut authors = self.store.authors(user, tier)?;
@@ -158,7 +153,7 @@ impl Feed {
         Ok(Reader { user, authors, unsettled, activity })
     }
 
-    /// Fills a page from stretches, leaving out what is deleted.
+    /// Fills a page from stretches, without deleted items.
     fn page(
         &self,
         request: &PageRequest<ContentId>,
@@ -187,7 +182,7 @@ impl Feed {
 
     /// At least the next `n` entries of a reader's timeline within `span`, or all there are.
     fn stretch(&self, reader: &Reader, span: Span<ContentId>, order: Order, n: usize, tier: Tier) -> Result<Stretch> {
-        // Upwards, the oldest may all lie below the floor and not be of use, so none is left out.
+        // For oldest first, the oldest items may all lie below the floor and be dropped, so all are taken.
         let most = if order == Order::NewestFirst { n } else { usize::MAX };
         let seen = if tier == Tier::Memory { MOST_PENDING } else { usize::MAX };
         let pending = self.backlog.pending_among(&reader.authors, span, order, most, seen);
@@ -223,7 +218,7 @@ impl Feed {
         Ok(Stretch::of(self.store.outboxes(authors, span, order, n, tier)?, n))
     }
 
-    /// Whose outboxes to read beside an inbox with this floor.
+    /// Authors whose outboxes are read beside an inbox with this floor.
     fn pulled_authors(&self, reader: &Reader, floor: Option<Cursor>, tier: Tier) -> Result<Vec<UserId>> {
         let mut pulled = self.store.lacking(&reader.authors, floor, reader.activity.is_active(), tier)?;
         let shown = |author: &&UserId| reader.authors.binary_search(author).is_ok();
@@ -235,34 +230,34 @@ impl Feed {
 }
 
 impl Stretch {
-    /// Of one source that was asked for `n` entries.
+    /// A stretch of one source that was asked for `n` entries.
     fn of(entries: Vec<Entry>, n: usize) -> Self {
         let end = entries.last().filter(|_| entries.len() >= n).map(|entry| entry.cursor);
         Self { entries, end }
     }
 
-    /// The same without what came after an start.
+    /// The same without entries that were published after `start`.
     fn of_before(mut self, start: &ReadStart<'_>) -> Self {
         start.keep_older(&mut self.entries);
         self
     }
 
-    /// Goes on with what comes after this stretch, unless it has enough or ended early.
+    /// Appends the next stretch, unless this one has `n` entries or ended early.
     fn then(mut self, n: usize, next: impl FnOnce(usize) -> Result<Stretch>) -> Result<Stretch> {
         if self.end.is_none() && self.entries.len() < n {
             let more = next(n - self.entries.len())?;
             self.entries.extend(more.entries);
             self.end = more.end;
         } else if self.end.is_none() {
-            // Enough, but some may be deleted: what comes after has not been looked at.
+            // Enough, but some may be deleted, and entries beyond were not read.
             self.end = self.entries.last().map(|entry| entry.cursor);
         }
         Ok(self)
     }
 }
 
-/// The first `limit` entries within `span` that are not deleted. Where some are, it asks for more and more
-/// at a time: a stretch has its price however short it is.
+/// The first `limit` entries within `span` that are not deleted. If some are deleted, it asks for more at a time,
+/// because each stretch has a fixed cost.
 fn first_live(
     mut span: Span<ContentId>,
     order: Order,
@@ -288,8 +283,7 @@ fn first_live(
     }
 }
 
-/// Merges sources of the same span that were each asked for `n` entries. An entry that several have
-/// comes once.
+/// Merges sources of the same span that were each asked for `n` entries. An entry of several sources comes once.
 fn merge(sources: [Vec<Entry>; 3], order: Order, n: usize) -> Stretch {
     let later = |a: Cursor, b: Cursor| match order {
         Order::NewestFirst => a.min(b),

@@ -6,8 +6,7 @@ use crate::model::{ContentId, Entry, Order, Page, PageRequest, Span};
 use crate::store::Tier;
 
 impl Feed {
-    /// A page of a topic's content: the newest items of those that name it, and none where nothing names
-    /// it. An item is listed only while fewer than the limit of others are newer.
+    /// A page of a topic's content: the newest `topics.limit` items that name it. Empty if none does.
     pub fn topic(&self, name: &str, request: &PageRequest<ContentId>, tier: Tier) -> Result<Page<Entry, ContentId>> {
         let topic = self.store.topic(name, tier)?;
         let read = |span: Span<ContentId>, order: Order, limit: usize| match topic {

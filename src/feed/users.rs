@@ -8,13 +8,13 @@ use crate::model::{Profile, UserCounts, UserId};
 use crate::store::Tier;
 
 impl Feed {
-    /// A user's profile and counts. Who was never heard of has an empty profile and counts nothing.
+    /// A user's profile and counts. An unknown user has an empty profile and zero counts.
     pub fn user(&self, user: UserId, tier: Tier) -> Result<(Profile, UserCounts)> {
         let profile = self.store.profiles(&[user], tier)?.pop().flatten().unwrap_or_default();
         Ok((profile, self.store.user_counts(user, tier)?))
     }
 
-    /// Puts a profile in place of what the user had, whole; returns it with the user's counts.
+    /// Replaces a user's whole profile; returns it with the user's counts.
     pub fn put_profile(&self, user: UserId, profile: Profile) -> Result<(Profile, UserCounts)> {
         let change = self.cards.change(user);
         self.store.put_profile(user, &profile)?;
@@ -22,7 +22,7 @@ impl Feed {
         Ok((profile, self.store.user_counts(user, Tier::Disk)?))
     }
 
-    /// Puts profiles in order, all in one change; for each whether it was another, or none, before.
+    /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before.
     pub fn import_profiles(&self, profiles: Vec<(UserId, Profile)>) -> Result<Vec<bool>> {
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
         let mut present: HashMap<_, _> = users.iter().copied().zip(self.store.profiles(&users, Tier::Disk)?).collect();

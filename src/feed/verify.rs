@@ -1,10 +1,9 @@
-//! Comparing what a timeline shows with what it should, while everything may change.
+//! Compares what a timeline shows with what it should show, while changes go on.
 //!
-//! The fast answer and a pull of all outboxes are read a page at a time, one right after the other. What changes
-//! between the two makes them differ, and rightly. So a difference is only a suspicion. The page is read again while
-//! nobody changes whose content the reader is shown, and what still differs is looked at item by item while edits,
-//! deletes and restores of the item wait, too. Then three must agree: the item as it is stored, the fast answer at
-//! its place, and the pull there.
+//! The fast answer and a pull of all outboxes are read one page at a time, one right after the other. A change between
+//! the two rightly makes them differ, so a difference is only a suspicion. The page is read again while changes of the
+//! reader's authors wait. Each item that still differs is checked alone, while its edits, deletes and restores wait,
+//! too. Then three must agree: the stored item, the fast answer at its place, and the pull there.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -27,27 +26,27 @@ pub struct Verification {
     pub extra: Vec<Entry>,
 }
 
-/// Items a page of a comparison.
+/// Items on a page of a comparison.
 const PAGE: usize = 100;
-/// How often a suspicion is looked at, while the item is being published;
+/// Attempts to check an item that is being published.
 const ATTEMPTS: usize = 100;
-/// and the pause between.
+/// The pause between them.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What a second look at an item finds.
+/// The result of a second check of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Right,
     Missing,
     Extra,
-    /// The item is being published: no answer must have it yet, and any may.
+    /// The item is being published: an answer may have it or lack it.
     Open,
 }
 
 impl Feed {
-    /// Compares the newest `depth` items of a user's timeline with a pull of all outboxes. Whatever is published
-    /// or changed meanwhile is no difference. Holds up changes of items that seem to differ, and of whose content the
-    /// user is shown, for as long as a page or an item is looked at again.
+    /// Compares the newest `depth` items of a user's timeline with a pull of all outboxes. Changes made meanwhile are
+    /// no difference. While a page or an item is checked again, changes of suspect items and of the user's authors
+    /// wait.
     pub fn verify(&self, user: UserId, depth: usize) -> Result<Verification> {
         let mut result = Verification::default();
         let mut before = None;
@@ -55,7 +54,7 @@ impl Feed {
             let request = PageRequest { span: Span { before, after: None }, limit: PAGE.min(depth - result.compared) };
             let (mut pulled, mut suspects) = self.differences(user, &request)?;
             if !suspects.is_empty() {
-                // An author who came or went takes many items along.
+                // One added or removed author makes many items differ.
                 let _authors = self.followees.hold(user);
                 (pulled, suspects) = self.differences(user, &request)?;
             }
@@ -76,7 +75,7 @@ impl Feed {
         Ok(result)
     }
 
-    /// A pulled page, and what the fast answer has otherwise in that stretch.
+    /// A pulled page, and the entries in which the fast answer differs.
     fn differences(
         &self,
         user: UserId,
@@ -127,10 +126,10 @@ impl Feed {
         Ok(Verdict::Open)
     }
 
-    /// Of the changes of an item only its publish can come meanwhile.
+    /// Checks an item. Of its changes only its publish can come meanwhile.
     fn look(&self, user: UserId, entry: Entry) -> Result<Verdict> {
         let belongs = self.belongs(user, entry)?;
-        // After that look: the job of an item that was found is known, and its place in the order is settled.
+        // After that: the job of a found item is known, and its place in the order is fixed.
         let sequencer = self.streaming.sequencer();
         let start = self.read_start();
         let mut settled = vec![entry];
@@ -138,7 +137,7 @@ impl Feed {
         if settled.is_empty() || sequencer.is_coming(entry.cursor) {
             return Ok(Verdict::Open);
         }
-        // Two items, so that one that comes twice is seen.
+        // Two items, so that a duplicate is seen.
         let request = PageRequest { span: Span { before: entry.cursor.next_newer(), after: None }, limit: 2 };
         let has = |items: &[Entry]| {
             items.first() == Some(&entry) && items.get(1).is_none_or(|next| next.cursor < entry.cursor)
@@ -157,7 +156,7 @@ impl Feed {
         })
     }
 
-    /// Whether the definition of a timeline has an item.
+    /// Whether a timeline has an item by definition.
     fn belongs(&self, user: UserId, entry: Entry) -> Result<bool> {
         let content = self.store.contents(&[entry.cursor.id], Tier::Disk)?.pop().flatten();
         let is_live = content.is_some_and(|content| content.broadcast && content.entry() == entry);
