@@ -1,5 +1,4 @@
-//! `tideline check`: compares what is stored with what it should be: inboxes user by user, the rest table
-//! by table.
+//! `tideline check`: compares stored data with the expected data, inboxes user by user, the rest table by table.
 
 mod inbox;
 
@@ -17,7 +16,7 @@ use crate::store::{Store, Tier, Watch};
 /// Users read at a time.
 const USERS: usize = 1000;
 
-/// Checks everything. Failure if anything disagrees.
+/// Checks everything. Fails if anything differs.
 pub(super) fn run(config: &Config) -> Result<i32> {
     Rocks::must_be_there(&config.storage.data_dir)?;
     let app = server::open(config)?;
@@ -32,7 +31,7 @@ pub(super) fn run(config: &Config) -> Result<i32> {
     Ok(if findings.total == 0 { SUCCESS } else { FAILURE })
 }
 
-/// Checks inboxes and tables, and returns of how many users.
+/// Checks inboxes and tables, and returns the number of users.
 fn check(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
     let users = walk(store, findings)?;
     let tables = store.stats()?.into_iter().map(|stats| (stats.table, stats.rows)).collect();
@@ -40,12 +39,12 @@ fn check(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
     Ok(users)
 }
 
-/// What disagrees.
+/// Differences found.
 #[derive(Debug, Default)]
 struct Findings {
-    /// The first of them, a line each.
+    /// The first differences, a line each.
     lines: Vec<String>,
-    /// How many there are in all.
+    /// Total number.
     total: u64,
 }
 
@@ -60,11 +59,11 @@ impl Findings {
     }
 }
 
-/// Shows how far the walk over each table is.
+/// Shows the progress in each table.
 #[derive(Debug)]
 struct Tables<'a> {
     findings: &'a mut Findings,
-    /// About how many rows each has.
+    /// Approximate number of rows of each table.
     tables: HashMap<&'static str, u64>,
     progress: Option<(&'static str, Progress)>,
 }
@@ -82,7 +81,7 @@ impl Watch for Tables<'_> {
     }
 }
 
-/// Checks the inboxes of all users and returns how many there are.
+/// Checks the inboxes of all users, and returns the number of users.
 fn walk(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
     let mut total = 0;
     each_page(store, |users| {
@@ -95,7 +94,7 @@ fn walk(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
         for &user in users {
             let followees = store.followees(user, Tier::Disk);
             match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
-                // One row that does not read is no reason not to look at the others.
+                // An unreadable row does not end the check.
                 Err(Error::Corrupt(what)) => findings.add(|| format!("user {user}: does not read: {what}")),
                 checked => checked?,
             }

@@ -1,5 +1,5 @@
-//! `tideline compact`: rewrites all tables, trims what is too long, purges what is deleted for long enough,
-//! and says what is left.
+//! `tideline compact`: rewrites all tables, trims long inboxes, purges items deleted long enough ago, and prints the
+//! result.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::worker::slack;
 
 /// Users read at a time.
 const USERS: usize = 1000;
-/// How often it looks whether the trims are done.
+/// Interval of the checks whether the trims are done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Compacts until a compaction notices nothing more to trim or purge.
+/// Compacts until a compaction finds nothing to trim or purge.
 pub(super) fn run(config: &Config) -> Result<()> {
     Rocks::must_be_there(&config.storage.data_dir)?;
     let app = server::open(config)?;

@@ -1,4 +1,4 @@
-//! `tideline demo`: a made-up community to try things on.
+//! `tideline demo`: a fictional community for trials.
 
 mod graph;
 mod posts;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
     print(|out| writeln!(out, "{edges} follows of {users} users and {posts} posts in {}", args.out.display()))
 }
 
-/// Makes both files and returns how many follows there are.
+/// Makes both files, and returns the number of follows.
 fn make(args: &DemoArgs) -> Result<usize> {
     let failed = |path: &Path, e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display()));
     fs::create_dir_all(&args.out).map_err(|e| failed(&args.out, e))?;

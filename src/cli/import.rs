@@ -1,5 +1,4 @@
-//! `tideline import`: follows, content, reactions and profiles from files, as if each line had been sent to the
-//! API.
+//! `tideline import`: follows, content, reactions and profiles from files, as if each line were sent to the API.
 
 mod fields;
 mod reader;
@@ -68,14 +67,14 @@ pub(super) struct ImportArgs {
     allow_refused: u64,
 }
 
-/// What became of one row.
+/// The result of one row.
 enum Outcome {
     New,
     Same,
     Refused(Refusal),
 }
 
-/// What became of one file.
+/// The result of one file.
 #[derive(Debug, Default)]
 struct Tally {
     table: &'static str,
@@ -83,13 +82,13 @@ struct Tally {
     new: u64,
     same: u64,
     refused: u64,
-    /// Those of the lines that were taken whose time is so early that it may be in seconds.
+    /// Accepted lines whose time is so early that it may be in seconds.
     early: u64,
-    /// The first of them.
+    /// The first such line.
     first_early: u64,
 }
 
-/// The files of each table, open.
+/// The open files of each table.
 struct Sources {
     follows: Vec<Source>,
     content: Vec<Source>,
@@ -98,7 +97,7 @@ struct Sources {
 }
 
 pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
-    // Each write need not reach the device: all do before the end, and a run cut short is run again.
+    // Single writes are not flushed: all are at the end, and an interrupted run is repeated.
     config.storage.durability = Durability::Os;
     let all = [&args.follows, &args.content, &args.reactions, &args.profiles];
     if all.into_iter().flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -166,7 +165,7 @@ impl Import<'_> {
         for source in sources.content {
             self.file("content", source, |rows: Vec<Draft>| outcomes(feed.import(rows)?))?;
         }
-        // Each needs its item.
+        // A reaction needs its item.
         for source in sources.reactions {
             self.file("reactions", source, |rows: Vec<Reacting>| outcomes(feed.import_reactions(&rows)?))?;
         }
@@ -232,7 +231,7 @@ impl Tally {
         writeln!(out, "{table} {name}: {new} new, {same} already there, {refused} refused")
     }
 
-    /// Says so where times may be in seconds.
+    /// Warns if times may be in seconds.
     fn warn(&self) {
         let Self { table, name, early, first_early, .. } = self;
         if *early > 0 {
@@ -245,7 +244,7 @@ impl Tally {
     }
 }
 
-/// Of a storage that takes no changes, what can be done. Nobody tries again here, as a client of a server does.
+/// Adds advice if the storage accepts no changes. No client retries here.
 fn needs_room(error: Error) -> Error {
     match error {
         Error::Refused { code: Code::StorageUnavailable, .. } => Error::Setup(
@@ -261,7 +260,7 @@ fn interrupted() -> Error {
     Error::Setup("interrupted; what was taken is kept, and the import can be run again".to_owned())
 }
 
-/// What each row being new, or not, or refused, comes to.
+/// The outcome of each row: new, same or refused.
 fn outcomes(taken: impl IntoIterator<Item = Result<bool>>) -> Result<Vec<Outcome>> {
     let outcome = |taken| match taken {
         Ok(true) => Ok(Outcome::New),

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM for a command that has something to finish first.
+//! SIGINT and SIGTERM for a command that must finish its work first.
 
 use std::thread;
 
@@ -8,15 +8,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::{Error, Result};
 
-/// What a shell takes for "ended by SIGINT".
+/// The exit code of a process ended by SIGINT, as shells define it.
 const KILLED: i32 = 130;
 
-/// Tells whether the command was asked to stop. Asked twice, the program ends at once.
+/// A request to stop the command. A second request ends the program at once.
 #[derive(Debug, Clone)]
 pub(super) struct Interrupt(Receiver<()>);
 
 impl Interrupt {
-    /// From now on, both signals only ask.
+    /// Makes both signals request a stop.
     pub(super) fn catch() -> Result<Self> {
         let failed = |e| Error::Setup(format!("cannot wait for signals: {e}"));
         let runtime = runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
@@ -35,12 +35,12 @@ impl Interrupt {
         Ok(Self(interrupt))
     }
 
-    /// Gets a message, or rather loses its sender, once the command was asked to stop.
+    /// The receiver, which loses its sender when a stop is requested.
     pub(super) fn asked(&self) -> &Receiver<()> {
         &self.0
     }
 
-    /// Whether the command was asked to stop.
+    /// Whether a stop is requested.
     pub(super) fn was_asked(&self) -> bool {
         self.0.try_recv() == Err(TryRecvError::Disconnected)
     }

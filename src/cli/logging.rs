@@ -1,4 +1,4 @@
-//! Log lines on stderr, as the settings ask.
+//! Log lines on stderr, by the settings.
 
 use std::io;
 
@@ -8,11 +8,11 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::config::{Log, LogFormat};
 use crate::error::{Error, Result};
 
-/// The HTTP library's own lines: its starts are no news, and every malformed request is an error to
-/// it. A later part of the filter overrides this.
+/// Filter for the HTTP library: its starts are not news, and it logs every malformed request as an error. A later part
+/// of the filter overrides this.
 const QUIET: &str = "actix_server=warn,actix_http::h1=off";
 
-/// Begins to log. To be called once, before anything that logs.
+/// Starts logging. Call it once, before anything logs.
 pub(super) fn init(log: &Log) -> Result<()> {
     let builder = tracing_subscriber::fmt().with_env_filter(filter(&log.level)?).with_writer(io::stderr);
     let begun = match log.format {
@@ -22,12 +22,12 @@ pub(super) fn init(log: &Log) -> Result<()> {
     begun.map_err(|e| Error::Setup(format!("cannot begin to log: {e}")))
 }
 
-/// Whether logging can begin as the settings ask.
+/// Checks that the settings allow logging.
 pub(super) fn check(log: &Log) -> Result<()> {
     filter(&log.level).map(|_| ())
 }
 
-/// Reads `log.level`. A part without `=` must be a level: the library would take a misspelt one for the name of a
+/// Parses `log.level`. A part without `=` must be a level: the library would read a misspelt level as the name of a
 /// module, and log nothing.
 fn filter(level: &str) -> Result<EnvFilter> {
     let wrong = |reason: &dyn std::fmt::Display| {

@@ -107,10 +107,10 @@ fn advice(error: &Error) -> &'static str {
     }
 }
 
-/// Ends the process without taking the engine's global state apart: a request that did not end in
-/// time may still be using it, and all that matters is on disk.
+/// Ends the process without destroying the engine's global state: a request that did not end in time may still use it,
+/// and all data is on disk.
 fn leave(code: i32) -> ! {
-    // Nobody is left to be told.
+    // A failure cannot be reported any more.
     let _ = io::stdout().flush();
     signal_hook::low_level::exit(code)
 }
@@ -148,7 +148,7 @@ fn run(cli: Cli) -> Result<i32> {
 }
 
 impl<T: Args> With<T> {
-    /// The settings in force, and the arguments of the command.
+    /// The effective settings, and the arguments of the command.
     fn settings(self) -> Result<(Config, T)> {
         let mut config = Config::load(self.config.as_deref())?;
         if let Some(dir) = self.data_dir {
@@ -159,7 +159,7 @@ impl<T: Args> With<T> {
         Ok((config, self.own))
     }
 
-    /// The same, and from now on there is a log.
+    /// The same, and starts logging.
     fn ready(self) -> Result<(Config, T)> {
         let (config, own) = self.settings()?;
         logging::init(&config.log)?;
@@ -167,12 +167,12 @@ impl<T: Args> With<T> {
     }
 }
 
-/// Waits until no job is left, and shows how many are.
+/// Waits until no job is left, and shows their number.
 fn drain(feed: &Feed) {
     drain_until(feed, || false);
 }
 
-/// The same, but for a command that may be asked to stop; whether no job is left.
+/// The same for a command that can be stopped; true if no job is left.
 fn drain_until(feed: &Feed, stop: impl Fn() -> bool) -> bool {
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     let total = feed.backlog().len() as u64;
@@ -189,14 +189,14 @@ fn drain_until(feed: &Feed, stop: impl Fn() -> bool) -> bool {
     }
 }
 
-/// A message as one line, without the excerpts from a file that some carry below one another.
+/// A message as one line, without excerpts from a file.
 fn one_line(message: &str) -> String {
     let is_excerpt = |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().starts_with('|');
     let lines: Vec<_> = message.lines().map(str::trim).filter(|line| !line.is_empty() && !is_excerpt(line)).collect();
     lines.join(": ")
 }
 
-/// Writes to stdout. That the reader has had enough is no error.
+/// Writes to stdout. A closed pipe is not an error.
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
@@ -205,7 +205,7 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     }
 }
 
-/// Writes one line to stderr; when that is gone, nobody can be told.
+/// Writes one line to stderr. A failure cannot be reported.
 fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! How far a long command has come, on stderr: a bar on a terminal, a line every few seconds elsewhere.
+//! Progress of a long command, on stderr: a bar on a terminal, a line every few seconds elsewhere.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -9,18 +9,18 @@ use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, Progres
 
 use super::say;
 
-/// How often a line is written where there is no terminal.
+/// Interval of lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// What the position counts.
+/// The unit of the position.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Unit {
     Bytes,
-    /// Things of this name.
+    /// Objects of this name.
     Count(&'static str),
 }
 
-/// One phase of a command. Goes away without a trace when dropped.
+/// One phase of a command. Its bar disappears on drop.
 #[derive(Debug)]
 pub(super) struct Progress {
     label: String,
@@ -31,7 +31,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A phase of `total` units, or of nobody knows how many.
+    /// A phase of `total` units, or of an unknown number.
     pub(super) fn new(label: impl Into<String>, total: Option<u64>, unit: Unit) -> Self {
         let label = label.into();
         let target =
@@ -49,7 +49,7 @@ impl Progress {
         Self { label, unit, total, bar, last_line: Cell::new(Instant::now()) }
     }
 
-    /// Shows the position, with a remark that is only made if it is shown.
+    /// Shows the position, with a remark that is formatted only if it is shown.
     pub(super) fn at(&self, position: u64, remark: impl Display) {
         self.bar.set_position(position);
         if !self.bar.is_hidden() {
@@ -60,14 +60,14 @@ impl Progress {
         }
     }
 
-    /// How many of `count` things a second, from the start of this phase.
+    /// The rate of `count` objects a second, from the start of this phase.
     pub(super) fn rate(&self, count: u64) -> u64 {
         (count as f64 / self.bar.elapsed().as_secs_f64().max(0.001)) as u64
     }
 
-    /// Writes to stderr without the bar getting in between.
+    /// Writes to stderr while the bar is hidden.
     pub(super) fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-        // Nobody can be told when stderr itself is gone.
+        // A failure of stderr cannot be reported.
         let _ = self.bar.suspend(|| {
             let mut out = io::BufWriter::new(io::stderr().lock());
             write(&mut out).and_then(|()| out.flush())

@@ -1,4 +1,4 @@
-//! `tideline stats`: how much is stored.
+//! `tideline stats`: amounts of stored data.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub(super) struct StatsArgs {
     json: bool,
 }
 
-/// Opens the store without workers, so that looking changes nothing.
+/// Opens the store without workers, so that nothing changes.
 pub(super) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     let dir = &config.storage.data_dir;
     Rocks::must_be_there(dir)?;
@@ -30,7 +30,7 @@ pub(super) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     print(|out| if args.json { json(out, &tables, &jobs) } else { table(out, &tables, &jobs) })
 }
 
-/// Jobs on disk, with the names that `/v1/admin/stats` and `/metrics` have for them.
+/// Jobs on disk, under the names of `/v1/admin/stats` and `/metrics`.
 #[derive(Debug, Default, Serialize)]
 struct Jobs {
     waiting: u64,

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use serde::{Deserialize, Deserializer};
 
 /// An address and a port; `localhost` is `127.0.0.1`. A port alone is refused, because it could mean all addresses or
-/// the loopback only. `:0`, a free port that nobody could know beforehand, is one of the loopback.
+/// only loopback. `:0`, a free port that nobody can know in advance, means loopback.
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     let port = |digits: &str| digits.parse::<u16>().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()));
     if let Some(port) = text.strip_prefix(':').and_then(port) {
@@ -25,7 +25,7 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// The same in a configuration.
+/// The same for a configuration.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     address(&String::deserialize(from)?).map_err(serde::de::Error::custom)
 }

@@ -1,25 +1,25 @@
-//! Spans of time as people write them: `90d`, `5s`, `250ms`.
+//! Durations in readable notation: `90d`, `5s`, `250ms`.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A span of time in a setting.
+/// A duration in a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Duration(std::time::Duration);
 
 impl Duration {
-    /// That many seconds.
+    /// From seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(std::time::Duration::from_secs(secs))
     }
 
-    /// That many milliseconds.
+    /// From milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(std::time::Duration::from_millis(millis))
     }
 
-    /// That many days.
+    /// From days.
     pub const fn from_days(days: u64) -> Self {
         Self::from_secs(days * 86_400)
     }

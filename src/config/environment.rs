@@ -1,36 +1,36 @@
-//! Names of environment variables: which are settings, and which were probably meant to be.
+//! Names of environment variables: settings, and near misses.
 
 use std::ffi::OsStr;
 
 use toml::Table;
 
-/// Begins the name of every variable that is ours.
+/// Prefix of our variables.
 const OURS: &str = "TIDELINE_";
-/// Begins the name of every variable that is a setting: `TIDELINE__TIMELINE__INBOX_LIMIT` is `timeline.inbox_limit`.
+/// Prefix of settings: `TIDELINE__TIMELINE__INBOX_LIMIT` is `timeline.inbox_limit`.
 const SETTING: &str = "TIDELINE__";
 /// Kubernetes sets it in every container.
 const KUBERNETES: &str = "KUBERNETES_SERVICE_HOST";
 
-/// Whether a variable is meant for us. In Kubernetes, those that describe a service of our name to every container
-/// beside it are not: `TIDELINE_SERVICE_HOST`, `TIDELINE_PORT_8080_TCP_ADDR` and the like.
+/// Whether a variable is meant for us. Kubernetes describes a service of our name to every container beside it; these
+/// variables are not ours: `TIDELINE_SERVICE_HOST`, `TIDELINE_PORT_8080_TCP_ADDR` and the like.
 pub(super) fn is_ours(name: &OsStr, in_kubernetes: bool) -> bool {
     let Some(rest) = name.as_encoded_bytes().strip_prefix(OURS.as_bytes()) else { return false };
     if !in_kubernetes || rest.starts_with(b"_") {
         return true;
     }
-    // The name of the service may go on: `TIDELINE_API_PORT`.
+    // The service's name may be longer: `TIDELINE_API_PORT`.
     let rest = format!("_{}", String::from_utf8_lossy(rest));
     let port = rest.rfind("_PORT").map(|at| &rest[at + "_PORT".len()..]);
     let is_port = port.is_some_and(|port| port.is_empty() || port.starts_with('_'));
     !(rest.ends_with("_SERVICE_HOST") || is_port)
 }
 
-/// Whether these variables are those of a container in Kubernetes.
+/// Whether the variables are those of a Kubernetes container.
 pub(super) fn in_kubernetes<'a>(mut names: impl Iterator<Item = &'a OsStr>) -> bool {
     names.any(|name| name == KUBERNETES)
 }
 
-/// The section and the name of the setting that a variable sets, if there is one of these.
+/// The section and the name of the setting of a variable, if it exists.
 pub(super) fn setting(name: &str, defaults: &Table) -> Option<(String, String)> {
     let path = name.strip_prefix(SETTING)?.to_ascii_lowercase();
     let (section, key) = path.split_once("__")?;
@@ -38,7 +38,7 @@ pub(super) fn setting(name: &str, defaults: &Table) -> Option<(String, String)> 
     Some((section.to_owned(), key.to_owned()))
 }
 
-/// Says of a variable that it is no setting, and which one may be meant.
+/// The message that a variable is not a setting, with similar settings.
 pub(super) fn no_setting(name: &str, defaults: &Table) -> String {
     let letters = |text: &str| text.replace('_', "").to_ascii_lowercase();
     let meant = letters(name.strip_prefix(OURS).unwrap_or(name));
@@ -47,14 +47,14 @@ pub(super) fn no_setting(name: &str, defaults: &Table) -> String {
     let mut near: Vec<_> = settings
         .map(|(section, key)| {
             let whole = strsim::damerau_levenshtein(&letters(&format!("{section}{key}")), &meant);
-            // The section is easily forgotten.
+            // Users often forget the section.
             let alone = strsim::damerau_levenshtein(&letters(key), &meant);
             (whole.min(alone), format!("{SETTING}{}__{}", section.to_ascii_uppercase(), key.to_ascii_uppercase()))
         })
         .collect();
     near.sort();
     let least = near.first().map_or(usize::MAX, |(distance, _)| *distance);
-    // Further away than a third of its letters, it is a guess.
+    // Settings that differ in more than a third of the letters are not suggested.
     let guess = least > meant.len() / 3;
     let near: Vec<_> = near.into_iter().take_while(|(distance, _)| *distance == least && !guess).collect();
     match &near[..] {

@@ -1,4 +1,4 @@
-//! Reading the settings: from the file and the environment, each value by the type of its setting.
+//! Reads the settings from the file and the environment, each value by the type of its setting.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -10,8 +10,8 @@ use super::{Config, environment};
 use crate::error::{Error, Result};
 
 impl Config {
-    /// Reads the file, if one is named, and the environment. An unknown key, a variable that begins with `TIDELINE_`
-    /// and is no setting, a value of another type and a value out of range are refused by name.
+    /// Reads the file, if given, and the environment. Refuses by name: an unknown key, an unknown variable that begins
+    /// with `TIDELINE_`, a value of another type, and a value out of range.
     pub fn load(file: Option<&Path>) -> Result<Self> {
         Self::from_sources(file, std::env::vars_os())
     }
@@ -21,7 +21,7 @@ impl Config {
         if let Some(path) = file {
             settings.add_file(path)?;
         }
-        // In order, so that of several wrong ones the same is named each time.
+        // Sorted, so that the same error is reported each time if there are several.
         let mut variables: Vec<_> = environment.collect();
         variables.sort();
         let in_kubernetes = environment::in_kubernetes(variables.iter().map(|(name, _)| name.as_os_str()));
@@ -35,13 +35,13 @@ impl Config {
         Ok(config)
     }
 
-    /// The settings as a `config.toml` would have them.
+    /// The settings in the form of `config.toml`.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).map_err(wrong)
     }
 }
 
-/// The settings that are not left at their defaults.
+/// The settings given by the sources.
 #[derive(Default)]
 struct Settings(Table);
 
@@ -63,7 +63,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Takes a variable that must be a setting.
+    /// Adds a variable that must be a setting.
     fn add_variable(&mut self, name: &OsStr, value: OsString) -> Result<()> {
         let defaults = Table::try_from(Config::default()).map_err(wrong)?;
         let name = name.to_string_lossy();
@@ -72,7 +72,7 @@ impl Settings {
         };
         let (section, key) = (section.as_str(), key.as_str());
         let text = value.into_string().map_err(|_| wrong(format_args!("{name}: not UTF-8")))?;
-        // What the default is tells what the text should be.
+        // The type of the default defines how the text is parsed.
         let value = match defaults.get(section).and_then(|section| section.get(key)) {
             Some(Value::String(_)) | None => Value::String(text),
             Some(Value::Array(_)) => {
@@ -89,7 +89,7 @@ impl Settings {
         self.add(section, key, value)
     }
 
-    /// Takes one value, if it is good on its own: so it can be refused by name.
+    /// Adds one value if it is valid alone, so that it can be refused by name.
     fn add(&mut self, section: &str, key: &str, value: Value) -> Result<()> {
         let values = Table::from_iter([(key.to_owned(), value.clone())]);
         let alone = Table::from_iter([(section.to_owned(), Value::Table(values))]);

@@ -1,7 +1,7 @@
 //! Every setting, with its type, its default and its range.
 //!
-//! Sources, each overriding the one before: the defaults here, the config file, environment
-//! variables such as `TIDELINE__TIMELINE__INBOX_LIMIT=300`, the command line.
+//! Sources, each overriding the one before: the defaults here, the config file, environment variables such as
+//! `TIDELINE__TIMELINE__INBOX_LIMIT=300`, the command line.
 
 mod address;
 mod duration;
@@ -64,7 +64,7 @@ macro_rules! settings {
     };
 }
 
-/// Times beyond this are typing mistakes; a hundred years.
+/// Longer durations are typing mistakes; a hundred years.
 const LONGEST: Duration = Duration::from_days(36_500);
 const NONE: Duration = Duration::from_secs(0);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -72,44 +72,44 @@ const HOUR: Duration = Duration::from_secs(3600);
 settings! {
     /// The HTTP server.
     server: Server {
-        /// Address and port; port 0 takes a free one.
+        /// Address and port; port 0 selects a free port.
         #[serde(deserialize_with = "address::deserialize")]
         listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
-        /// Names of this server besides `localhost`. A request for another name is answered 421; one for an IP address
-        /// never is.
+        /// Names of this server besides `localhost`. Requests for other names are answered 421, but requests for an IP
+        /// address never are.
         allowed_hosts: Vec<HostName> = Vec::new();
-        /// Origins besides this server's own whose pages may send changes. From others they are answered 403.
+        /// Other origins whose pages may send changes. Changes from pages of other origins are answered 403.
         allowed_origins: Vec<Origin> = Vec::new();
-        /// HTTP worker threads, each an event loop; 0 for four a core, and no fewer than eight.
+        /// HTTP worker threads, each an event loop; 0 for four a core, at least eight.
         workers: usize = 0, 0..=1024;
         /// Most connections at once. A request on one more is answered 503.
         max_connections: usize = 4096, 1..=1_000_000;
         /// Most streams that one user may have open at once. One more is answered 429.
         max_streams_per_user: usize = 32, 1..=1_000_000;
-        /// Largest body of one change, bytes. A batch may have 256 times as much in all, a line of an import at most 1 MiB.
+        /// Largest body of one change, bytes. A batch may have 256 times as much, a line of an import at most 1 MiB.
         body_limit: usize = 65_536, 256..=1 << 20;
-        /// A request that takes longer is answered 503; 408 if its body was still coming.
+        /// Longer requests are answered 503, or 408 if the body was incomplete.
         request_timeout: Duration = Duration::from_secs(30), Duration::from_millis(100)..=HOUR;
-        /// How long a stop waits for open requests and running jobs.
+        /// Longest wait of a stop for open requests and running jobs.
         shutdown_timeout: Duration = Duration::from_secs(10), Duration::from_millis(100)..=HOUR;
     }
 
     /// The data directory and the storage engine.
     storage: Storage {
-        /// Where everything is kept.
+        /// The directory of all data.
         data_dir: PathBuf = PathBuf::from("data");
-        /// When a change is acknowledged.
+        /// The moment at which a change is acknowledged.
         durability: Durability = Durability::Sync;
-        /// Changes are refused while the file system has less free than this, MiB; 0 for never.
+        /// Least free space of the file system, MiB; changes are refused below it. 0 for no limit.
         min_free_mb: usize = 512;
         /// Memory for blocks read from disk, MiB.
         block_cache_mb: usize = 512, 1..=1 << 20;
-        /// Memory for rows not yet written to table files, MiB, over all tables; the log may have half of it. With less
-        /// than the least, nearly every write would flush a table. More than the most the tables cannot have together:
-        /// each writes its own out when that is full.
+        /// Memory for rows not yet written to table files, MiB, over all tables; the log may have half of it. Below the
+        /// minimum, nearly every write would flush a table. Above the maximum, memory would be unused: each table
+        /// flushes its own buffer when that is full.
         write_buffer_mb: usize = 64, 8..=256;
-        /// Files kept open at once. With fewer than the least, table files would be opened and closed all the time; -1
-        /// would be no limit.
+        /// Most open files of tables. Below the minimum, table files would be opened and closed all the time; -1 would
+        /// be no limit.
         max_open_files: i32 = 4096, 64..=1_000_000;
     }
 
@@ -117,13 +117,13 @@ settings! {
     timeline: Timeline {
         /// Newest entries kept in an inbox; older ones are pulled when read.
         inbox_limit: usize = 1000, 1..=1_000_000;
-        /// Newest entries of an author kept in the outbox, 0 for all; older ones are kept in the archive.
+        /// Newest entries kept in an author's outbox, 0 for all; older ones are kept in the archive.
         outbox_limit: usize = 0, 0..=1_000_000;
-        /// Whether a timeline has the viewer's own content too.
+        /// Whether a timeline includes the viewer's own content.
         include_own: bool = false;
-        /// How long after a read a user still gets the pushes of large authors.
+        /// Time after a read during which a user gets the pushes of large authors.
         active_for: Duration = Duration::from_days(30), NONE..=LONGEST;
-        /// How long after the last read an inbox is dropped, until the user returns; 0 for never.
+        /// Time after the last read until an inbox is dropped; it returns with the user. 0 for never.
         evict_after: Duration = Duration::from_days(90), NONE..=LONGEST;
     }
 
@@ -131,23 +131,23 @@ settings! {
     fanout: Fanout {
         /// Worker threads; 0 for one a core.
         workers: usize = 0, 0..=1024;
-        /// Followers a sub-task. A worker holds a whole one in memory.
+        /// Followers in a chunk of a fan-out. A worker holds a whole chunk in memory.
         chunk: usize = 1000, 1..=100_000;
-        /// Authors with at most this many followers are pushed to all of them.
+        /// Items of authors with at most this many followers are pushed to all of them.
         push_threshold: u64 = 10_000, 0..=i64::MAX as u64;
-        /// Authors above `push_threshold` with at most this many followers are pushed to active ones;
+        /// Items of authors above `push_threshold` with at most this many followers are pushed to active followers;
         /// above it, to nobody.
         pull_threshold: u64 = 1_000_000, 0..=i64::MAX as u64;
-        /// Jobs that may wait; a change that would add one more is answered 503.
+        /// Most waiting jobs; a change that would add one more is answered 503.
         queue: usize = 100_000, 1..=10_000_000;
     }
 
-    /// Content: how long deleted items are kept, and how far times may lie ahead.
+    /// Content: retention of deleted items, and times in the future.
     content: Content {
-        /// How long after its deletion an item can be restored; then it is purged. 0 for not at all.
+        /// Time during which a deleted item can be restored; then it is purged. 0 for not at all.
         deleted_retention: Duration = Duration::from_days(30), NONE..=LONGEST;
-        /// How far ahead of the clock a time may lie that the host gives. With less than the least, a host whose clock is
-        /// a little ahead could publish nothing.
+        /// Most that a time given by the host may be ahead of the clock. Below the minimum, a host whose clock is
+        /// slightly ahead could publish nothing.
         max_ahead: Duration = Duration::from_secs(600), Duration::from_secs(1)..=LONGEST;
     }
 
@@ -159,28 +159,27 @@ settings! {
 
     /// Topics.
     topics: Topics {
-        /// Newest items that the list of a topic shows. A page may walk over as many rows, on a thread that must not wait
-        /// for long.
+        /// Newest items in the list of a topic. A page may read as many rows, on a thread that must not wait long.
         limit: usize = 1000, 1..=10_000;
     }
 
     /// Who is online, and streams.
     presence: Presence {
-        /// How long a heartbeat keeps a user online.
+        /// Time for which a heartbeat keeps a user online.
         ttl: Duration = Duration::from_secs(60), Duration::from_secs(1)..=Duration::from_days(1);
-        /// After how much silence a stream gets a comment.
+        /// A silent stream gets a comment after this time.
         heartbeat: Duration = Duration::from_secs(15), Duration::from_millis(100)..=HOUR;
     }
 
-    /// Who may call.
+    /// Access.
     auth: Auth {
-        /// Serve other addresses than loopback although anybody who reaches them may do anything.
+        /// Serve other addresses than loopback although every client that reaches them has full access.
         insecure: bool = false;
     }
 
     /// Logging.
     log: Log {
-        /// How lines look.
+        /// Format of log lines.
         format: LogFormat = LogFormat::Text;
         /// `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `tideline=debug,warn`.
         level: String = "info".to_owned();
@@ -188,7 +187,7 @@ settings! {
 }
 
 impl Config {
-    /// Refuses values with which no server could run, each by its name.
+    /// Refuses invalid values, each by its name.
     pub fn validate(&self) -> Result<()> {
         self.check_ranges()?;
         if self.fanout.pull_threshold < self.fanout.push_threshold {
@@ -209,25 +208,25 @@ fn check<T: PartialOrd + Display>(name: &str, value: &T, range: &RangeInclusive<
 }
 
 impl Timeline {
-    /// How long after a read the user still has all of an inbox.
+    /// Time after a read during which the user's inbox stays complete.
     pub fn whole_for(&self) -> Duration {
         if self.evict_after == NONE { self.active_for } else { self.active_for.min(self.evict_after) }
     }
 }
 
 impl Fanout {
-    /// Worker threads, counted.
+    /// Number of worker threads.
     pub fn threads(&self) -> usize {
         if self.workers > 0 { self.workers } else { cores() }
     }
 }
 
-/// How many cores there are.
+/// Number of cores.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// When a change counts as on disk.
+/// The moment at which a change counts as on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
@@ -238,7 +237,7 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// As it is written in the settings.
+    /// The name in the settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sync => "sync",
@@ -247,7 +246,7 @@ impl Durability {
     }
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -261,14 +260,14 @@ pub enum LogFormat {
 mod tests {
     use super::*;
 
-    /// Sets one value and says what is wrong with it then.
+    /// Sets one value, and returns the error.
     fn refusal(set: impl FnOnce(&mut Config)) -> Option<String> {
         let mut config = Config::default();
         set(&mut config);
         config.validate().err().map(|error| error.to_string())
     }
 
-    /// One setting or two of each type: the ranges of all are checked by the same code.
+    /// One or two settings of each type: the same code checks all ranges.
     #[test]
     fn values_out_of_range_are_refused_by_name() {
         let named = |name: &str, refusal: Option<String>| {

@@ -1,18 +1,18 @@
-//! Hosts and origins as browsers name them, and the settings that list them.
+//! Hosts and origins in the notation of browsers, and the settings that list them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Longest name of a host, bytes.
+/// Longest host name, bytes.
 const MAX_NAME: usize = 253;
 
-/// A host as a `Host` header or an address of the web has it. Names are compared without regard to case.
+/// A host as in a `Host` header or a URL. Names are compared without case.
 #[derive(Debug, Clone, Copy, Eq)]
 pub enum Host<'a> {
     /// An IP address, written out in full.
     Address(IpAddr),
-    /// Anything else, without the dot that may stand at its end.
+    /// Any other text, without a dot at its end.
     Name(&'a str),
 }
 
@@ -26,17 +26,18 @@ impl PartialEq for Host<'_> {
     }
 }
 
-/// A host with the port that stands behind it, if any.
+/// A host, with its port if given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Authority<'a> {
     /// The host.
     pub host: Host<'a>,
-    /// The port, where one is named.
+    /// The port, if given.
     pub port: Option<u16>,
 }
 
 impl<'a> Authority<'a> {
-    /// Reads `host`, `host:port`, `[address]` or `[address]:port`; nothing else, so no user before an `@`.
+    /// Parses `host`, `host:port`, `[address]` or `[address]:port`. Refuses anything else, such as a user before an
+    /// `@`.
     pub fn read(text: &'a str) -> Option<Self> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -69,18 +70,18 @@ fn name(text: &str) -> Option<&str> {
     good.then_some(text)
 }
 
-/// Where a page comes from, as an `Origin` header has it: a scheme, a host and a port. An opaque origin,
-/// `null`, is none of these.
+/// The origin of a page as in an `Origin` header: a scheme, a host and a port. An opaque origin, `null`, is not
+/// included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOrigin<'a> {
-    /// What stands before `://`.
+    /// The part before `://`.
     pub scheme: &'a str,
-    /// What stands behind it.
+    /// The part after it.
     pub authority: Authority<'a>,
 }
 
 impl<'a> PageOrigin<'a> {
-    /// Reads `scheme://host` or `scheme://host:port`, with nothing behind.
+    /// Parses `scheme://host` or `scheme://host:port`, without a path.
     pub fn read(text: &'a str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let good = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
@@ -89,7 +90,7 @@ impl<'a> PageOrigin<'a> {
         Some(Self { scheme, authority })
     }
 
-    /// The port that this scheme has where none is named.
+    /// The scheme's default port.
     pub fn default_port(&self) -> Option<u16> {
         match self.scheme {
             scheme if scheme.eq_ignore_ascii_case("http") => Some(80),
@@ -104,7 +105,7 @@ impl<'a> PageOrigin<'a> {
 pub struct HostName(String);
 
 impl HostName {
-    /// Whether `host` is this one.
+    /// Whether `host` has this name.
     pub fn is(&self, host: Host<'_>) -> bool {
         host == Host::Name(&self.0)
     }
@@ -130,13 +131,13 @@ impl<'de> Deserialize<'de> for HostName {
     }
 }
 
-/// An entry of `server.allowed_origins`, as browsers write it: in lower case, without the port that its scheme
-/// implies.
+/// An entry of `server.allowed_origins`, in the form of browsers: in lower case, without the default port of its
+/// scheme.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin(String);
 
 impl Origin {
-    /// Whether the value of an `Origin` header is this one.
+    /// Whether an `Origin` header has this value.
     pub fn is(&self, header: &str) -> bool {
         self.0.eq_ignore_ascii_case(header)
     }
@@ -181,7 +182,7 @@ mod tests {
             ("127.0.0.1.", address("127.0.0.1"), None),
             ("[::1]", address("::1"), None),
             ("[2001:DB8:0::1]:8080", address("2001:db8::1"), Some(8080)),
-            // These are addresses to some programs; browsers write them out.
+            // Some programs read these as addresses; browsers write addresses in full.
             ("127.1", Host::Name("127.1"), None),
             ("2130706433", Host::Name("2130706433"), None),
             ("0x7f.1", Host::Name("0x7f.1"), None),

@@ -1,13 +1,13 @@
-//! Files and connections share what the operating system lets one process open.
+//! Divides the operating system's limit of open files between table files and connections.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What else is open: the log, the lock, the listener, the threads' own.
+/// Other open files: the log, the lock, the listener, the threads' own.
 const OTHERS: u64 = 128;
-/// The least that tables get; with fewer they are opened and closed all the time.
+/// Least number for tables; with fewer, they are opened and closed all the time.
 const FEWEST: u64 = 64;
 
-/// Who gets how many.
+/// The numbers of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shares {
     /// For the storage engine's tables.
@@ -16,8 +16,8 @@ pub(super) struct Shares {
     pub(super) connections: usize,
 }
 
-/// Raises the limit of open files as far as needed and allowed, and shares out what there is. Without
-/// this the engine would fail on a write, or the server on an accept, when the limit is met.
+/// Raises the limit of open files as far as needed and allowed, and divides it. Otherwise the engine would fail on a
+/// write, or the server on an accept, when the limit is reached.
 pub(super) fn share(tables: i32, connections: usize) -> Shares {
     let wanted = Shares { tables, connections };
     let needed = wanted.sum();
@@ -41,12 +41,12 @@ pub(super) fn share(tables: i32, connections: usize) -> Shares {
 
 impl Shares {
     fn sum(self) -> u64 {
-        // A connection is two: one more is for noticing that its client goes.
+        // A connection has two files: the second detects that its client closes.
         let accepted = 2 * crate::http::accepted(self.connections) as u64;
         OTHERS.saturating_add(u64::try_from(self.tables).unwrap_or(FEWEST)).saturating_add(accepted)
     }
 
-    /// The same in proportion, of no more than `allowed` in all.
+    /// The same proportions, with a sum of at most `allowed`.
     fn within(self, allowed: u64) -> Self {
         let needed = self.sum();
         if needed <= allowed {

@@ -1,5 +1,5 @@
-//! What the answers must be: a list of content, a set of follows, and over them the function that defines a timeline.
-//! Nothing here is fast or clever.
+//! The reference model: a list of content, a set of follows, and the function that defines a timeline. Nothing here is
+//! fast or clever.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use tideline::model::{
     Relation, Side, UserCursor, UserId,
 };
 
-/// What was said in a publish, but for id and time.
+/// The fields of a publish, except id and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Body {
     pub(crate) author: UserId,
     pub(crate) text: Option<String>,
-    /// As it was written.
+    /// As written.
     pub(crate) extra: Option<String>,
     pub(crate) broadcast: bool,
     pub(crate) topics: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Item {
     pub(crate) at: Millis,
     /// As published.
     pub(crate) body: Body,
-    /// As it stands.
+    /// The present values.
     pub(crate) text: Option<String>,
     pub(crate) extra: Option<String>,
     pub(crate) edited: bool,
@@ -63,16 +63,16 @@ impl Item {
     }
 }
 
-/// All that was acknowledged.
+/// All acknowledged changes.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Model {
     pub(crate) items: Vec<Item>,
     /// User and target to `since`.
     pub(crate) follows: BTreeMap<(UserId, UserId), Millis>,
     pub(crate) markers: BTreeMap<UserId, Cursor>,
-    /// User and whom it has muted to `since`.
+    /// User and muted user to `since`.
     pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
-    /// User and from whom it hides to `since`.
+    /// User and user hidden from to `since`.
     pub(crate) hides: BTreeMap<(UserId, UserId), Millis>,
     pub(crate) nicknames: BTreeMap<UserId, String>,
     /// Item, kind and user to `since`; also of deleted items.
@@ -92,7 +92,7 @@ impl Model {
         self.follows.contains_key(&(user, target))
     }
 
-    /// Whether a reader follows an author, and nothing stands between them.
+    /// Whether a reader follows an author, without a barrier between them.
     pub(crate) fn shows(&self, reader: UserId, author: UserId) -> bool {
         self.follows(reader, author)
             && !self.mutes.contains_key(&(reader, author))
@@ -115,12 +115,12 @@ impl Model {
         self.listed(|author| self.shows(user, author) || (include_own && author == user))
     }
 
-    /// All content of those whom a user follows, newest first.
+    /// All content of a user's followees, newest first.
     pub(crate) fn followed(&self, user: UserId) -> Vec<Entry> {
         self.listed(|author| self.follows(user, author))
     }
 
-    /// How many items of a user's timeline are newer than the marker.
+    /// Number of items in a user's timeline newer than the marker.
     pub(crate) fn unread(&self, user: UserId, include_own: bool) -> usize {
         let marker = self.markers.get(&user);
         self.timeline(user, include_own).iter().filter(|entry| marker.is_none_or(|read| entry.cursor > *read)).count()
@@ -148,7 +148,7 @@ impl Model {
         self.live_items(|body| body.kind == COMMENT && body.author == author)
     }
 
-    /// How many comments on a live item there are, and how many reposts of it.
+    /// Number of comments on a live item, and of its reposts.
     pub(crate) fn counts(&self, subject: ContentId) -> (u64, u64) {
         let count = |kind| self.live_items(|body| body.kind == kind && body.ref_id == Some(subject)).len() as u64;
         (count(COMMENT), count(REPOST))
@@ -165,7 +165,7 @@ impl Model {
         entries
     }
 
-    /// Who reacted to an item, newest first.
+    /// Users who reacted to an item, newest first.
     pub(crate) fn reactors(&self, id: ContentId, kind: ReactionKind) -> Vec<UserCursor> {
         let mine = self.reactions.iter().filter(|((of, k, _), _)| (*of, *k) == (id, kind));
         let mut reactors: Vec<_> = mine.map(|((.., user), since)| UserCursor { at: *since, id: *user }).collect();
@@ -220,7 +220,7 @@ impl Model {
     }
 }
 
-/// The page of a whole list, which is newest first.
+/// The page of a complete list, which is newest first.
 pub(crate) fn page<T: Copy, I: Id>(
     list: &[T],
     place: impl Fn(&T) -> Position<I>,

@@ -1,4 +1,4 @@
-//! The built program: run as a server on a free port, and called.
+//! Runs the built program as a server on a free port, and calls it.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test binary and bench uses a part")]
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use ureq::Agent;
 use ureq::http::Request;
 
-/// How long anything may take before the test fails: for the slowest machine.
+/// Longest wait before the test fails, for the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server. Killed when dropped.
@@ -21,7 +21,7 @@ pub(crate) struct Server {
     stdout: BufReader<ChildStdout>,
     agent: Agent,
     pub(crate) address: SocketAddr,
-    /// The data directory, where the server has one of its own.
+    /// The data directory, if the server owns it.
     data: Option<TempDir>,
 }
 
@@ -40,14 +40,14 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// Runs the program on a data directory to its end, which must be a success.
+/// Runs the program on a data directory to its end, which must succeed.
 pub(crate) fn run(args: &[&str], data: &TempDir, settings: &[(&str, &str)]) {
     let mut command = program();
     let done = command.args(args).arg("--data-dir").arg(data.path()).envs(settings.iter().copied()).output().unwrap();
     assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Waits until something is so; `complaint` says that it is not.
+/// Waits until a condition holds; `complaint` is the message if it does not.
 #[track_caller]
 pub(crate) fn wait_until(complaint: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
@@ -89,7 +89,7 @@ impl Server {
         server
     }
 
-    /// Starts a server by a command and waits until it is ready; how it ended, if it is never.
+    /// Starts a server by a command, and waits until it is ready; the exit status if it ends before.
     pub(crate) fn launch(mut command: Command) -> Result<Self, ExitStatus> {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let (mut stdout, mut line) = (BufReader::new(child.stdout.take().unwrap()), String::new());
@@ -102,7 +102,7 @@ impl Server {
         Ok(Self { child, stdout, agent, address: address.parse().unwrap(), data: None })
     }
 
-    /// Where the server keeps its data.
+    /// The server's data directory.
     pub(crate) fn data(&self) -> &TempDir {
         self.data.as_ref().unwrap()
     }
@@ -112,12 +112,12 @@ impl Server {
         self.child.id()
     }
 
-    /// A call with a body; empty for none.
+    /// A call with a body, which may be empty.
     pub(crate) fn call(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Reply {
         self.attempt(method, path, body).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
     }
 
-    /// The same for a server that may be gone.
+    /// The same for a server that may have ended.
     pub(crate) fn attempt(&self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Result<Reply, ureq::Error> {
         self.send(method, path, body, &[("content-type", "application/json")])
     }
@@ -153,7 +153,7 @@ impl Server {
         self.call("GET", path, "").expect(200)
     }
 
-    /// Publishes an item with a text of its own.
+    /// Publishes an item with a unique text.
     pub(crate) fn publish(&self, id: u64, author: u64, at: u64) {
         let body = format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{at},"text":"item {id}"}}"#);
         self.call("POST", "/v1/content", body).expect(201);
@@ -170,19 +170,19 @@ impl Server {
         ids(&self.get(path))
     }
 
-    /// One figure of `/metrics`, by its name with its labels as they are written there.
+    /// One figure of `/metrics`, by its name and labels as written there.
     pub(crate) fn figure(&self, name: &str) -> f64 {
         let page = self.call("GET", "/metrics", "");
         let line = page.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.unwrap_or_else(|| panic!("no {name}")).parse().unwrap()
     }
 
-    /// Waits until a figure of `/metrics` is as it should be.
+    /// Waits until a figure of `/metrics` meets a condition.
     pub(crate) fn wait_for(&self, name: &str, good: impl Fn(f64) -> bool) {
         wait_until(&format!("{name} is not as it should be"), || good(self.figure(name)));
     }
 
-    /// Waits until the workers have nothing left to do; false if the server ends before.
+    /// Waits until the workers have no jobs left; false if the server ends before.
     pub(crate) fn drain(&self) -> bool {
         let mut is_there = true;
         wait_until("the jobs do not end", || match self.attempt("GET", "/v1/admin/stats", "") {
@@ -195,12 +195,12 @@ impl Server {
         is_there
     }
 
-    /// The same for a server that stays.
+    /// The same for a server that must not end.
     pub(crate) fn settle(&self) {
         assert!(self.drain(), "the server is gone");
     }
 
-    /// A connection whose client takes little before it reads.
+    /// A connection with a small receive buffer.
     pub(crate) fn narrow(&self) -> TcpStream {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
@@ -208,11 +208,11 @@ impl Server {
         socket.into()
     }
 
-    /// Sends bytes as they are and returns all that comes back until the server closes, which it must.
+    /// Sends bytes unchanged, and returns the answer until the server closes, which it must.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        // The server may answer and close before it has read everything.
+        // The server may answer and close before it has read all bytes.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let mut chunk = [0; 4096];
@@ -231,7 +231,7 @@ impl Server {
         signal(&self.child, name);
     }
 
-    /// How a server ends that is about to. It has written one line to stdout.
+    /// The exit status of a server that is ending. It has written one line to stdout.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let status = wait(&mut self.child);
         let mut rest = String::new();
@@ -246,13 +246,13 @@ impl Server {
         self.wait()
     }
 
-    /// The same for a server with a data directory of its own, which stays.
+    /// The same, and keeps the server's own data directory.
     pub(crate) fn stop(mut self, signal: &str) -> (ExitStatus, TempDir) {
         let data = self.data.take().unwrap();
         (self.end(signal), data)
     }
 
-    /// Ends the server by a signal and starts another on its data.
+    /// Ends the server by a signal, and starts another on its data.
     pub(crate) fn restart(self, signal: &str, settings: &[(&str, &str)]) -> Self {
         let (status, data) = self.stop(signal);
         assert_eq!(status.code(), if signal == "KILL" { None } else { Some(0) }, "{signal}");
@@ -267,7 +267,7 @@ impl Drop for Server {
     }
 }
 
-/// Waits for a process to end by itself.
+/// Waits for the end of a process.
 pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     let mut status = None;
     wait_until("the server does not end", || {
@@ -288,7 +288,7 @@ pub(crate) fn users(list: &Value) -> Vec<u64> {
 }
 
 impl Reply {
-    /// One header, if it is there.
+    /// One header, if present.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
@@ -298,7 +298,7 @@ impl Reply {
         std::str::from_utf8(&self.bytes).unwrap()
     }
 
-    /// The JSON of an answer; null where it is empty.
+    /// The JSON of an answer; null if empty.
     pub(crate) fn json(&self) -> Value {
         if self.bytes.is_empty() { Value::Null } else { serde_json::from_slice(&self.bytes).unwrap() }
     }

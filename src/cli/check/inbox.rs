@@ -1,4 +1,4 @@
-//! One inbox against the outboxes that it is made from.
+//! Compares one inbox with its source outboxes.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use crate::store::{Store, Tier};
 /// Outbox entries read at a time.
 const PAGE: usize = 4096;
 
-/// Checks the part of a user's inbox above its floor; below, it claims nothing. No job may be waiting.
+/// Checks the part of a user's inbox above its floor; an inbox claims nothing below. No job may be waiting.
 pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findings: &mut Findings) -> Result<()> {
     let activity = store.activity(user, Tier::Disk)?;
     let mut rows = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findi
     }
 }
 
-/// What two lists have apart.
+/// The differences of two lists.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Difference {
     /// Expected entries that the inbox lacks.
@@ -86,7 +86,7 @@ fn compare(inbox: &[Entry], expected: &[Entry]) -> Difference {
     }
 }
 
-/// Whether an inbox may lack an entry because it was never pushed there, and reads pull it.
+/// Whether an inbox may lack an entry because the entry was never pushed there; reads pull it.
 fn may_lack(entry: &Entry, unpushed: Unpushed, activity: Activity) -> bool {
     let skipped_dormant = unpushed.to_active >= Some(entry.cursor);
     unpushed.to_nobody >= Some(entry.cursor) || (skipped_dormant && !activity.is_active())

@@ -1,4 +1,4 @@
-//! A follow graph with a heavy tail: who has followers gets more.
+//! A follow graph with a heavy tail: users with followers gain more.
 
 use std::collections::HashSet;
 
@@ -10,12 +10,12 @@ const USERS_PER_CELEBRITY: u32 = 500;
 const FEWEST: u64 = 5;
 /// … and at most this many of their own choice.
 const MOST: u64 = 50;
-/// Nobody follows back once following this many: that stays below the default follow limit.
+/// Users who follow this many do not follow back. It is below the default follow limit.
 const FOLLOW_BACK_UP_TO: usize = 500;
 
-/// For each of `users` whom it follows, in the order of following. Nobody is there twice, or is itself.
+/// For each of `users` the followees, in the order of following, without duplicates and without the user.
 ///
-/// The first users are the celebrities, whom a third of all follow.
+/// The first users are the celebrities. A third of all users follow each of them.
 pub(super) fn make(users: u32, random: &mut Rng) -> Vec<Vec<u32>> {
     let celebrities = if users < 10 { 0 } else { users.div_ceil(USERS_PER_CELEBRITY) };
     let mut graph = Graph { following: vec![Vec::new(); users as usize], edges: HashSet::new(), targets: Vec::new() };
@@ -47,12 +47,12 @@ pub(super) fn make(users: u32, random: &mut Rng) -> Vec<Vec<u32>> {
 struct Graph {
     following: Vec<Vec<u32>>,
     edges: HashSet<(u32, u32)>,
-    /// Each user as often as it was chosen: a pick from here prefers the popular.
+    /// Each user once for each time it was chosen, so that a random pick prefers popular users.
     targets: Vec<u32>,
 }
 
 impl Graph {
-    /// False if it is so already, or the two are one.
+    /// False if the follow exists, or both users are the same.
     fn follow(&mut self, user: u32, target: u32) -> bool {
         let new = user != target && self.edges.insert((user, target));
         if new {

@@ -1,4 +1,4 @@
-//! Posts of the last two weeks: by a few mostly, in bursts, with ties in time.
+//! Posts of the last two weeks: mostly by a few users, in bursts, with equal times.
 
 use fastrand::Rng;
 
@@ -6,12 +6,12 @@ use crate::model::Millis;
 
 const MINUTE: Millis = 60_000;
 const DAY: Millis = 24 * 60 * MINUTE;
-/// How far back posts go.
+/// Age limit of posts.
 pub(super) const WINDOW: Millis = 14 * DAY;
-/// How far back follows go.
+/// Age limit of follows.
 pub(super) const YEAR: Millis = 365 * DAY;
 
-/// One in so many posts belongs to a burst, and a burst has about so many posts.
+/// There is one burst for each group of this many posts.
 const POSTS_PER_BURST: u32 = 1000;
 
 /// One post.
@@ -19,13 +19,13 @@ const POSTS_PER_BURST: u32 = 1000;
 pub(super) struct Post {
     /// Index of the author.
     pub(super) author: u32,
-    /// When.
+    /// Time.
     pub(super) at: Millis,
-    /// What.
+    /// Text.
     pub(super) text: String,
 }
 
-/// That many posts, oldest first, in random order among those of one millisecond.
+/// This number of posts, oldest first; posts of one millisecond are in random order.
 pub(super) fn make(graph: &[Vec<u32>], posts: u32, until: Millis, random: &mut Rng) -> Vec<Post> {
     let bursts: Vec<Millis> =
         (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.u64(..WINDOW - 10 * MINUTE)).collect();
@@ -36,7 +36,8 @@ pub(super) fn make(graph: &[Vec<u32>], posts: u32, until: Millis, random: &mut R
     made
 }
 
-/// Half of the posts are by authors as they are followed, the others by anybody, the low ids more often.
+/// Half of the posts are by followees of random users, so mostly by popular authors; the others by any user, low ids
+/// more often.
 fn author(graph: &[Vec<u32>], random: &mut Rng) -> u32 {
     let followed = random.choice(graph).and_then(|targets| random.choice(targets)).copied();
     let share = random.f64();
@@ -46,14 +47,14 @@ fn author(graph: &[Vec<u32>], random: &mut Rng) -> u32 {
 
 fn time(bursts: &[Millis], until: Millis, random: &mut Rng) -> Millis {
     let at = match random.choice(bursts) {
-        // Within ten minutes of the burst, most of it at once.
+        // In the ten minutes before the burst's time, mostly close to it.
         Some(burst) if random.u8(..100) < 40 => {
             let share = random.f64();
             burst - (share * share * share * (10 * MINUTE) as f64) as Millis
         }
         _ => until - random.u64(..WINDOW),
     };
-    // Many hosts keep whole seconds only, so ties are common.
+    // Many hosts keep only whole seconds, so equal times are common.
     if random.u8(..100) < 60 { at - at % 1000 } else { at }
 }
 

@@ -1,4 +1,4 @@
-//! The fields of a CSV record, and what its columns are.
+//! The fields and columns of CSV records.
 
 use std::borrow::Cow;
 
@@ -7,22 +7,22 @@ use super::refusal::{INVALID_LINE, Refusal};
 /// A column of a table: its name, and whether a record must have it.
 pub(super) type Column = (&'static str, bool);
 
-/// Which field of a record belongs to which column.
+/// The place of each column in a record.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// For each column of the table the place of its field.
+    /// For each column of the table, the place of its field.
     places: Vec<Option<usize>>,
-    /// How many fields a record may have.
+    /// Most fields of a record.
     width: usize,
 }
 
 impl Columns {
-    /// The table's own order, for a file without a header.
+    /// The table's order, for a file without a header.
     pub(super) fn in_order(table: &[Column]) -> Self {
         Self { places: (0..table.len()).map(Some).collect(), width: table.len() }
     }
 
-    /// The order that a header gives. Refuses names that are unknown, twice there or missing.
+    /// The order of a header. Refuses unknown, repeated and missing names.
     pub(super) fn of_header(table: &[Column], header: &[Cow<'_, str>]) -> Result<Self, String> {
         let mut places = vec![None; table.len()];
         for (place, name) in header.iter().enumerate() {
@@ -61,13 +61,13 @@ impl Columns {
     }
 }
 
-/// Whether a record is a header: its first field is no number.
+/// Whether a record is a header: its first field is not a number.
 pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
     let first = fields.first().map_or("", |field| field.trim());
     !first.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The likely mistake behind a value that is refused, if it shows.
+/// The likely mistake behind a refused value, if it is recognised.
 pub(super) fn slip(field: &str) -> Option<&'static str> {
     if field.contains([';', '\t']) {
         Some("columns are separated by commas")
@@ -78,7 +78,7 @@ pub(super) fn slip(field: &str) -> Option<&'static str> {
     }
 }
 
-/// Splits a record whose quotes are known to be well placed.
+/// Splits a record whose quotes are valid.
 pub(super) fn split(record: &str) -> Vec<Cow<'_, str>> {
     let mut fields = Vec::with_capacity(4);
     let mut rest = record;
@@ -103,7 +103,7 @@ pub(super) fn split(record: &str) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// Where the text inside quotes ends.
+/// The position of the closing quote.
 fn closing_quote(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;

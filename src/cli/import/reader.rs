@@ -21,7 +21,7 @@ const BATCH_BYTES: usize = 1 << 20;
 /// Batches that may wait for the writer.
 const BATCHES: usize = 4;
 
-/// Some rows of an input, and the lines between them that are none, each with the number of its line.
+/// Rows of an input, and refused lines between them, each with its line number.
 #[derive(Debug)]
 pub(super) struct Batch<T> {
     /// In the order of the input.
@@ -30,17 +30,16 @@ pub(super) struct Batch<T> {
     pub(super) refused: Vec<(u64, Refusal)>,
 }
 
-/// An input that is being read.
+/// An input in progress.
 #[derive(Debug)]
 pub(super) struct Reader<T> {
-    /// Ends when the input does, or cannot be read on.
+    /// Closes when the input ends or fails.
     pub(super) batches: Receiver<Batch<T>>,
-    /// Tells which of the two it was. It ends at its next batch after the receiver is gone.
+    /// Returns whether the input failed. The thread stops at its next batch after the receiver is dropped.
     pub(super) thread: JoinHandle<Result<()>>,
 }
 
-/// Reads an input on a thread of its own. A record of more than `longest` bytes is refused: the API would refuse
-/// it too.
+/// Reads an input on its own thread. Refuses a record of more than `longest` bytes, as the API does.
 pub(super) fn read<T: Row>(source: Source, longest: usize) -> Result<Reader<T>> {
     let (sender, batches) = bounded(BATCHES);
     let thread = thread::Builder::new()
@@ -54,7 +53,7 @@ pub(super) fn read<T: Row>(source: Source, longest: usize) -> Result<Reader<T>> 
     Ok(Reader { batches, thread })
 }
 
-/// The columns of a CSV file once its first record is seen, or none for NDJSON.
+/// CSV, with its columns once the first record is read, or NDJSON.
 enum Format {
     Json,
     Csv(Option<Columns>),
@@ -138,7 +137,7 @@ fn parse<T: Row>(text: &str, format: &mut Format) -> Parsed<T> {
     }
 }
 
-/// A batch in the making.
+/// A batch while it is filled.
 struct Filling<T> {
     sender: Sender<Batch<T>>,
     batch: Batch<T>,
@@ -153,7 +152,7 @@ impl<T> Default for Batch<T> {
 }
 
 impl<T> Filling<T> {
-    /// Adds a line; false when nobody listens any more.
+    /// Adds a line; false if the receiver is gone.
     fn add(&mut self, line: u64, row: Result<T, Refusal>, bytes: usize) -> bool {
         match row {
             Ok(_) if bytes > self.longest => {
@@ -190,7 +189,7 @@ mod tests {
     use super::*;
     use crate::feed::Follow;
 
-    /// What a text gives: lines taken, lines refused, the final error.
+    /// The result of a text: accepted lines, refused lines, the final error.
     fn read_all(text: &[u8]) -> (Vec<u64>, Vec<(u64, String)>, Option<String>) {
         let (sender, receiver) = crossbeam_channel::unbounded();
         let mut filling = Filling::<Follow> { sender, batch: Batch::default(), bytes: 0, longest: usize::MAX };

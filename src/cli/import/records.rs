@@ -1,17 +1,17 @@
-//! Cutting a stream of bytes into records, each with the number of its first line.
+//! Splits a stream of bytes into records, each with the number of its first line.
 //!
-//! A record is a line, or in CSV as many lines as its quoted fields span. Memory stays bounded
-//! whatever comes: of a record longer than [`MAX_RECORD`] no more than that is ever held.
+//! A record is a line, or in CSV as many lines as its quoted fields span. Memory is bounded: no more than
+//! [`MAX_RECORD`] of a record is ever held.
 
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
-/// Longest record that is taken, in bytes without the line end.
+/// Longest accepted record, in bytes without the line end.
 pub(super) const MAX_RECORD: usize = 1 << 20;
 
 const FIRST_BUFFER: usize = 256 << 10;
 
-/// What ends a record.
+/// The end of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Every line feed.
@@ -20,14 +20,14 @@ pub(super) enum Shape {
     Csv,
 }
 
-/// One record: where its bytes are, or why it has none.
+/// One record: the range of its bytes, or the reason why it is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
     /// The number of its first line, from 1.
     pub(super) line: u64,
-    /// The bytes without the line end, to be had from [`Records::bytes`] until the next call; or a reason.
+    /// The bytes without the line end, available from [`Records::bytes`] until the next call; or a reason.
     pub(super) found: Result<Range<usize>, &'static str>,
-    /// The bytes that are there to be shown; none of a record that was too long to be held.
+    /// The bytes that a message can show; empty if the record was too long to be held.
     pub(super) shown: Range<usize>,
 }
 
@@ -39,7 +39,7 @@ const BAD_QUOTE: &str = "a quoted field goes on after its closing quote, or is n
 /// The position within a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Where quotes mean nothing.
+    /// Where quotes have no meaning.
     Line,
     /// At the first byte of a CSV field.
     Field,
@@ -53,7 +53,7 @@ enum State {
     Return,
     /// Past the line feed.
     End,
-    /// At a byte that cannot stand there.
+    /// At an invalid byte.
     Broken,
 }
 
@@ -78,14 +78,14 @@ impl State {
 pub(super) struct Records<R> {
     input: R,
     buffer: Vec<u8>,
-    /// What is read and not yet handed out: `buffer[start..end]`.
+    /// Bytes read and not returned yet: `buffer[start..end]`.
     start: usize,
     end: usize,
     /// The number of the line that begins at `start`.
     line: u64,
-    /// So many bytes from `start` on have been read once inside quotes that proved to be wrong. A quote
-    /// that is open at the end of a line among them is not believed again: else every such line would be
-    /// read up to the same place as the one before.
+    /// This many bytes from `start` on were once read inside quotes that proved wrong. A quote left open at the end of
+    /// a line among them is refused at once. Otherwise every such line would be read up to the same place as the one
+    /// before.
     doubted: usize,
 }
 
@@ -94,7 +94,7 @@ impl<R: Read> Records<R> {
         Self { input, buffer: vec![0; FIRST_BUFFER], start: 0, end: 0, line: 1, doubted: 0 }
     }
 
-    /// The first byte that is no blank, without taking it. Passes over a byte order mark and blank lines.
+    /// The first byte that is not blank, without consuming it. Skips a byte order mark and blank lines.
     pub(super) fn first_byte(&mut self) -> io::Result<Option<u8>> {
         const MARK: &[u8] = b"\xEF\xBB\xBF";
         while self.end - self.start < MARK.len() && self.fill()? {}
@@ -119,7 +119,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// The next record, blank lines among them; `None` at the end. A record that an error cuts short is not handed out.
+    /// The next record, blank lines included; `None` at the end. A record truncated by an error is not returned.
     pub(super) fn next(&mut self, shape: Shape) -> io::Result<Option<Record>> {
         let line = self.line;
         let mut state = if shape == Shape::Csv { State::Field } else { State::Line };
@@ -135,7 +135,7 @@ impl<R: Read> Records<R> {
                         return Ok(Some(self.record(line, seen, Some(NEVER_CLOSED))));
                     }
                     State::Broken => {
-                        // The quotes cannot be trusted, so this line alone is refused and the next begins anew.
+                        // The quotes are invalid, so only this line is refused, and the next line starts a record.
                         refused = refused.or(Some(BAD_QUOTE));
                         if let Some(length) = self.first_line(seen) {
                             self.doubted = self.doubted.max(seen);
@@ -158,7 +158,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// The bytes of the record that was found last.
+    /// The bytes of the last record.
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.buffer[range]
     }
@@ -203,7 +203,7 @@ impl<R: Read> Records<R> {
         self.doubted = self.doubted.saturating_sub(length);
     }
 
-    /// Reads more behind what is there; false at the end.
+    /// Appends input to the buffer; false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         if self.end == self.buffer.len() {
             if self.start > 0 {
@@ -231,7 +231,7 @@ impl<R: Read> Records<R> {
 mod tests {
     use super::*;
 
-    /// Hands out a few bytes a call, so that every place is once a border.
+    /// Returns a few bytes a call, so that a read ends at every position once.
     struct Drip<'a>(&'a [u8], usize);
 
     impl Read for Drip<'_> {
@@ -300,7 +300,7 @@ mod tests {
             assert!(found[..lines - 1].iter().all(|(_, found)| found.is_err()), "{end}");
             assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
         }
-        // Beyond the doubtful place quotes count again.
+        // After the doubted bytes, quotes count again.
         let found = all(b"1,\"a\n2,\"b\nc\"\n3,\"d\ne\"\n", Shape::Csv, 100);
         assert_eq!(found, [(1, Err(BAD_QUOTE)), ok(2, "2,\"b\nc\""), ok(4, "3,\"d\ne\"")]);
     }

@@ -1,4 +1,4 @@
-//! Refused lines: why, how that is told, and how many there were.
+//! Refused lines: reasons, messages and counts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,33 +6,33 @@ use std::fmt;
 use crate::cli::progress::Progress;
 use crate::error::Error;
 
-/// A field that has to be there is not.
+/// A required field is missing.
 pub(super) const MISSING_FIELD: &str = "missing_field";
-/// A field that should be an id is none.
+/// A field is not a valid id.
 pub(super) const INVALID_ID: &str = "invalid_id";
-/// A field that should be a time is none.
+/// A field is not a valid time.
 pub(super) const INVALID_TIME: &str = "invalid_time";
-/// Another field has a value that it cannot have.
+/// Another field has an invalid value.
 pub(super) const INVALID_FIELD: &str = "invalid_field";
-/// The line is no record at all.
+/// The line is not a record.
 pub(super) const INVALID_LINE: &str = "invalid_line";
 /// The line is too long.
 pub(super) const TOO_LONG: &str = "too_long";
 
-/// So many refused lines are named; the others are only counted.
+/// This many refused lines are printed; the others are only counted.
 pub(super) const MOST_NAMED: u64 = 1000;
-/// Most characters of a line of a file that are shown.
+/// Most characters of a line that are shown.
 const MOST_SHOWN: usize = 60;
 /// Most characters of a reason.
 const LONGEST_REASON: usize = 400;
 
-/// Why a line is refused: the kind of fault, by which lines are counted, and a sentence that shows what was given.
+/// The reason of a refusal: the kind of fault, under which lines are counted, and a sentence that shows the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// One of the words above, or a code of the API.
     kind: &'static str,
     detail: String,
-    /// Whether the detail shows what was given; if not, the line itself is shown.
+    /// Whether the detail shows the input; if not, the line is shown.
     shows: bool,
 }
 
@@ -42,26 +42,26 @@ impl Refusal {
         Self { kind, detail: format!("{name}: {reason}, not {}", shown(value)), shows: true }
     }
 
-    /// Of a line, of which the beginning is to be shown.
+    /// Of a line, whose beginning is to be shown.
     pub(super) fn of_line(kind: &'static str, detail: impl fmt::Display) -> Self {
         Self { kind, detail: detail.to_string(), shows: false }
     }
 
-    /// The same of a part of the line.
+    /// The same for a part of the line.
     pub(super) fn within(self, name: &str) -> Self {
         Self { kind: INVALID_FIELD, detail: format!("{name}: {}", self.detail), ..self }
     }
 
-    /// The same with what to do about it.
+    /// The same with advice.
     pub(super) fn with_hint(mut self, hint: &str) -> Self {
         self.detail = format!("{}; {hint}", self.detail);
         self
     }
 
-    /// The same with what there is of the line in it, unless it shows a value already.
+    /// The same with the beginning of the line, unless the detail shows a value already.
     pub(super) fn showing(mut self, line: &[u8]) -> Self {
         if !self.shows && !line.is_empty() {
-            // No character has more than four bytes, and one that is cut is replaced.
+            // A character has at most four bytes, and an incomplete one is replaced.
             let beginning = &line[..line.len().min(4 * (MOST_SHOWN + 1))];
             self.detail = format!("{}: {}", self.detail, shown(&String::from_utf8_lossy(beginning)));
             self.shows = true;
@@ -69,7 +69,7 @@ impl Refusal {
         self
     }
 
-    /// The same with what stands around a place in the line.
+    /// The same with the text around a place in the line.
     pub(super) fn showing_around(mut self, line: &str, place: usize) -> Self {
         let begin = place.saturating_sub(MOST_SHOWN / 2).min(line.len());
         let begin = (0..=begin).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
@@ -79,7 +79,7 @@ impl Refusal {
         self
     }
 
-    /// Tells a row that cannot be taken from a store that takes nothing.
+    /// Separates a refused row from a store that accepts no changes, which is an error.
     pub(super) fn of_error(error: Error) -> Result<Self, Error> {
         match error {
             Error::Refused { code, detail } if !code.is_passing() => {
@@ -91,13 +91,13 @@ impl Refusal {
 }
 
 impl fmt::Display for Refusal {
-    /// Fit for one line of a terminal.
+    /// In one line, safe for a terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind, printable(&self.detail))
     }
 }
 
-/// A part of a file in quotes: its beginning, with escapes for what is no plain text.
+/// A part of a file in quotes: its beginning, with escapes for all but plain text.
 pub(super) fn shown(text: &str) -> String {
     let mut shown = String::from("\"");
     let mut rest = text.chars();
@@ -112,7 +112,7 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// A text that may quote the input, without what would move the cursor of a terminal.
+/// A text that may quote the input, without characters that move the cursor of a terminal.
 pub(super) fn printable(text: &str) -> String {
     let mut printable = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -128,7 +128,7 @@ pub(super) fn printable(text: &str) -> String {
     printable
 }
 
-/// So many lines, in words.
+/// The number of lines, in words.
 pub(super) fn lines(count: u64) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
@@ -145,7 +145,7 @@ impl Refused {
         self.total
     }
 
-    /// Counts lines of a file, and names them on stderr while they are among the first of the run.
+    /// Counts lines of a file, and prints those that are among the first of the run to stderr.
     pub(super) fn add(&mut self, file: &str, mut lines: Vec<(u64, Refusal)>, progress: &Progress) {
         if lines.is_empty() {
             return;
@@ -171,7 +171,7 @@ impl Refused {
 }
 
 impl fmt::Display for Refused {
-    /// All of them, and how many of each kind, the most frequent first.
+    /// The total, and the count of each kind, the most frequent first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut counts: Vec<_> = self.counts.iter().map(|(kind, count)| (*count, *kind)).collect();
         counts.sort_by_key(|(count, kind)| (std::cmp::Reverse(*count), *kind));

@@ -1,4 +1,4 @@
-//! The tables that can be imported, and how one row of each is read.
+//! The tables that can be imported, and the parser of their rows.
 
 mod profile;
 mod reaction;
@@ -20,7 +20,7 @@ use crate::model::{ContentId, Draft, Kind, Millis, Time, Topics, UserId};
 
 /// A row of one of the tables.
 pub(super) trait Row: Sized + Send + 'static {
-    /// The columns in CSV, in their order without a header.
+    /// The columns in CSV, in the order of a file without a header.
     const COLUMNS: &'static [Column];
 
     /// From the fields of a CSV record, or a reason.
@@ -29,7 +29,7 @@ pub(super) trait Row: Sized + Send + 'static {
     /// From a JSON object, or a reason.
     fn from_json(text: &str) -> Result<Self, Refusal>;
 
-    /// The time in it, if there is one.
+    /// The time of the row, if any.
     fn time(&self) -> Option<Millis>;
 }
 
@@ -121,17 +121,16 @@ fn time((name, field): (&str, Option<&str>)) -> Result<Option<Millis>, Refusal> 
     field.map(|text| times::of_text(name, text)).transpose()
 }
 
-/// Reads one object.
+/// Parses one object.
 fn object<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     if !text.trim_start().starts_with('{') {
-        // A struct would be read from an array too.
+        // serde would also read a struct from an array.
         return Err(Refusal::of_line(INVALID_LINE, "expected a JSON object"));
     }
     serde_json::from_str(text).map_err(|error| fault(text, &error))
 }
 
-/// Why an object is none of those that are expected. The reason names a column of the line, not the line: it has a
-/// number already.
+/// The reason why an object is refused. It names a column of the line but not the line, whose number is shown already.
 fn fault(text: &str, error: &serde_json::Error) -> Refusal {
     if error.is_data()
         && let Some(refusal) = bad_field(text)
@@ -150,8 +149,7 @@ fn fault(text: &str, error: &serde_json::Error) -> Refusal {
     Refusal::of_line(kind, reason).showing_around(text, column)
 }
 
-/// The first field of an object that should be an id or a time and is none; a parser tells neither its name nor its
-/// value.
+/// The first field with an invalid id or time. The parser's error has neither its name nor its value.
 fn bad_field(text: &str) -> Option<Refusal> {
     let fields: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
     fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(name, value)| match name.as_str() {

@@ -1,4 +1,4 @@
-//! Where the input comes from: a file or the standard input, plain or compressed.
+//! The input: a file or the standard input, plain or compressed.
 
 use std::fmt;
 use std::fs::File;
@@ -11,13 +11,13 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
 
-/// An input that is open and not yet read.
+/// An open input, not read yet.
 pub(super) struct Source {
-    /// What to call it, as the caller did.
+    /// The name that the caller gave.
     pub(super) name: String,
-    /// How many bytes it has as it lies on disk; `None` where nobody knows.
+    /// Bytes on disk; `None` if unknown.
     pub(super) length: Option<u64>,
-    /// How many of them have been read.
+    /// Bytes read so far.
     pub(super) read: Arc<AtomicU64>,
     input: Box<dyn Read + Send>,
 }
@@ -40,8 +40,8 @@ impl Source {
         Ok(Self { name, length, read: Arc::default(), input })
     }
 
-    /// The bytes, unpacked if they begin like gzip or Zstandard. Members and frames that follow one another are one
-    /// stream; one that stops short is an error of kind `UnexpectedEof`.
+    /// The bytes, unpacked if they begin like gzip or Zstandard. Consecutive members or frames are one stream. A
+    /// truncated one is an error of kind `UnexpectedEof`.
     pub(super) fn unpack(self) -> io::Result<Box<dyn Read + Send>> {
         let mut input = Counted { input: self.input, read: self.read };
         let mut head = Vec::with_capacity(4);
@@ -72,13 +72,13 @@ enum Packing {
 fn packing(head: &[u8]) -> Packing {
     match head {
         [0x1F, 0x8B, ..] => Packing::Gzip,
-        // The second is a skippable frame, with which some packers begin.
+        // The second is a skippable frame, which some packers write first.
         [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Packing::Zstd,
         _ => Packing::None,
     }
 }
 
-/// Counts what it reads.
+/// Counts the bytes read.
 struct Counted {
     input: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,

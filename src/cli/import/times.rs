@@ -1,4 +1,4 @@
-//! Times in files: what they must be, and what to do where they are something else.
+//! Times in files: checks, and advice for other notations.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::fields::slip;
 use super::refusal::{INVALID_TIME, Refusal};
 use crate::model::{Millis, Time};
 
-/// The beginning of 1990. A time before it is nearly always one in seconds.
+/// The beginning of 1990. An earlier time is nearly always in seconds.
 pub(super) const EARLY: Millis = 631_152_000_000;
 
 const EXPECTED: &str = "a time is whole milliseconds since 1970";
@@ -20,7 +20,7 @@ pub(super) fn of_text(name: &str, text: &str) -> Result<Millis, Refusal> {
         .ok_or_else(|| refusal(name, text, hint(text).or_else(|| slip(text).map(str::to_owned))))
 }
 
-/// Why a JSON value is no time.
+/// The refusal of a JSON value that is not a time.
 pub(super) fn refused_json(name: &str, value: &Value) -> Refusal {
     match value {
         Value::String(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
