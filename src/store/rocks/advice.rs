@@ -1,4 +1,4 @@
-//! What an operator can do about a data directory that does not open.
+//! Advice for an operator whose data directory does not open.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use rocksdb::ErrorKind;
 
 use crate::error::Error;
 
-/// What helps where files are damaged or missing.
+/// The advice for damaged or missing files.
 const RESTORE: &str = ". Keep a copy of the directory, then restore a backup.";
 
 /// An error of the operating system with a data directory.
@@ -18,7 +18,7 @@ pub(super) fn failed(dir: &Path, what: &str, error: &io::Error) -> Error {
     Error::Setup(format!("data directory {}: {what}: {error}{advice}", dir.display()))
 }
 
-/// Why the engine does not open its files.
+/// The error for files that the engine cannot open.
 pub(super) fn cannot_open(dir: &Path, error: &rocksdb::Error) -> Error {
     let said = error.as_ref();
     let advice = match error.kind() {
@@ -31,8 +31,8 @@ pub(super) fn cannot_open(dir: &Path, error: &rocksdb::Error) -> Error {
     Error::Setup(format!("data directory {}: the storage engine cannot open db/: {said}{advice}", dir.display()))
 }
 
-/// Who lacks which permission, and the command that gives it. The command is never one for the directory above: that
-/// may be used by others.
+/// The missing permission, and the command that gives it. The command never changes the directory above, as others may
+/// use it.
 fn permission(dir: &Path) -> String {
     let process = rustix::process::geteuid().as_raw();
     let who = format!(". This process runs as uid {process} and");
@@ -64,14 +64,14 @@ fn permission(dir: &Path) -> String {
     }
 }
 
-/// The nearest directory above one that can be looked at.
+/// The nearest directory above that can be looked at.
 fn nearest(dir: &Path) -> PathBuf {
     let named = |place: &Path| if place.as_os_str().is_empty() { PathBuf::from(".") } else { place.to_owned() };
     let above = dir.ancestors().skip(1).map(named).find(|place| place.metadata().is_ok());
     above.unwrap_or_else(|| PathBuf::from("/"))
 }
 
-/// Whether a directory and what is in it and in its `db`, as far as it can be looked at, belongs to a user.
+/// Whether a user owns a directory and the files in it and in its `db`, as far as they can be looked at.
 fn owns_all(user: u32, dir: &Path) -> bool {
     let inside = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut all = [dir.to_owned()].into_iter().chain(inside(dir)).chain(inside(&dir.join("db")));

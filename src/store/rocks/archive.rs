@@ -1,9 +1,8 @@
-//! Tables whose older rows are kept in an archive: outboxes, and the lists of topics.
+//! Tables with an archive for their older rows: outboxes, and the lists of topics.
 //!
-//! The newest rows of a partition stand in the *hot* table, which is small and often read. Older rows are
-//! moved to the *archive*, oldest first. The head row of a partition in the hot table holds the floor: what
-//! is at or below it counts in the archive only, and compaction drops its rows from the hot table. Together
-//! the two tables always have the whole partition.
+//! The newest rows of a partition are in the *hot* table, which is small and often read. Older rows are moved to the
+//! *archive*, oldest first. The partition's head in the hot table holds the floor: rows at or below it are valid in the
+//! archive only, and compaction drops them from the hot table. Together the two tables always have the whole partition.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -23,32 +22,32 @@ use crate::model::{ContentId, Cursor, Order, Span};
 use crate::store::Tier;
 use crate::stripes::Striped;
 
-/// A partition that no user and no topic has: its head in the archive says that some partition has a floor.
+/// The partition of no user and no topic: its head in the archive tells that some partition has a floor.
 pub(super) const NOBODY: u64 = 0;
 
 /// A hot table and its archive.
 pub(super) struct Archived {
     hot: Table,
     archive: Table,
-    /// The change that moves rows.
+    /// The kind of the change that moves rows.
     moving: Write,
-    /// Whether any partition has a floor. While none has, nobody looks for one.
+    /// Whether any partition has a floor. If not, no floor is looked up.
     any: AtomicBool,
-    /// Shared by those who put or remove rows of a partition, exclusive for who moves them.
+    /// Shared by writers of rows of a partition, exclusive for moving them.
     locks: Striped<RwLock<()>>,
 }
 
-/// Some partitions in which no row is moved until this is dropped.
+/// Partitions in which no row is moved until this is dropped.
 #[must_use = "rows may move again when this is dropped"]
 pub(super) struct LockedFloors<'a> {
     of: &'a Archived,
-    /// The floors that were asked for so far.
+    /// The floors looked up so far.
     floors: RefCell<HashMap<u64, Option<Cursor>>>,
     _locks: Vec<RwLockReadGuard<'a, ()>>,
 }
 
-/// One walk over both tables. The archive is opened when it is needed first, and so after the hot table: what is
-/// moved meanwhile is in one of them at least, and the floor that the walk found says in which it counts.
+/// One walk over both tables. The archive is opened when it is first needed, so after the hot table. Rows moved
+/// meanwhile are in at least one of them, and the floor in the opened hot table tells which one is valid.
 pub(super) struct Walks<'a> {
     store: &'a Rocks,
     of: &'a Archived,
@@ -67,23 +66,23 @@ impl Archived {
         self.any.load(Ordering::SeqCst)
     }
 
-    /// Finds out whether any partition has a floor; at start.
+    /// Looks up at start whether any partition has a floor.
     pub(super) fn look_for_floors(&self, store: &Rocks) -> Result<()> {
         let mark = store.get(self.archive, &keys::head(NOBODY), Tier::Disk)?;
         self.any.store(mark.is_some(), Ordering::SeqCst);
         Ok(())
     }
 
-    /// For a change that puts or removes rows of some partitions, to be kept until it is written.
+    /// Keeps the rows of partitions from being moved. Hold it until a change that puts or removes such rows is written.
     pub(super) fn hold(&self, partitions: impl IntoIterator<Item = u64>) -> LockedFloors<'_> {
         LockedFloors { of: self, floors: RefCell::default(), _locks: self.locks.many(partitions, RwLock::read) }
     }
 
-    /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`,
-    /// in one change. Returns how many.
+    /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`, in one
+    /// change. Returns how many.
     pub(super) fn move_rows(&self, store: &Rocks, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
         let _lock = self.locks.of(partition).write();
-        // Before the floor can be seen: whoever sees one looks into the archive.
+        // Before the floor is visible: a reader that sees a floor looks into the archive.
         self.any.store(true, Ordering::SeqCst);
         let mut walk = Walk::new(store, self.hot, Tier::Disk)?;
         let floor = read_floor(walk.head(partition)?)?;
@@ -100,15 +99,14 @@ impl Archived {
         })?;
         let Some(floor) = last else { return Ok(0) };
         change.put_cf(hot, keys::head(partition), values::cursor(floor));
-        // Nothing stands there. But now the file with the floor reaches over the whole partition, so a
-        // compaction of it takes the rows below the floor too, also where no other partition is about.
+        // No row has this key. But with the deletion, the file with the floor spans the whole partition, so its
+        // compaction includes the rows below the floor, also if the table has no other partition.
         change.delete_cf(hot, keys::tail(partition));
         store.follow_up(self.moving, change)?;
         Ok(moved)
     }
 
-    /// Adds the end of a row to a change, wherever it stands. The caller holds the partition until the change is
-    /// written.
+    /// Removes a row in a change, from either table. The caller holds the partition until the change is written.
     pub(super) fn delete_row(
         &self,
         store: &Rocks,
@@ -126,7 +124,7 @@ impl Archived {
 }
 
 impl LockedFloors<'_> {
-    /// Where a new row of a partition that is held belongs.
+    /// The table for a new row of a held partition.
     pub(super) fn table_of(&self, store: &Rocks, partition: u64, place: Cursor) -> Result<Table> {
         let Archived { hot, archive, .. } = *self.of;
         if !self.of.has_floors() {
@@ -146,13 +144,13 @@ impl LockedFloors<'_> {
 }
 
 impl<'a> Walks<'a> {
-    /// Over what is there from now on; what a walk goes on to in the archive may be later than what it found above.
+    /// Over the rows present from now on; the archive may be read at a later instant than the hot table.
     pub(super) fn new(store: &'a Rocks, of: &'a Archived, tier: Tier) -> Result<Self> {
         Ok(Self { store, of, tier, hot: Walk::new(store, of.hot, tier)?, archive: None })
     }
 
-    /// Over both tables as they were at one instant. The caller holds the partitions to be walked over while this
-    /// is made: a compaction drops what was moved whether or not a snapshot is older.
+    /// Over both tables at one instant. The caller holds the partitions to be walked while this is made: a compaction
+    /// drops moved rows even if an older snapshot needs them.
     pub(super) fn at(store: &'a Rocks, of: &'a Archived, snapshot: &'a Snapshot<'_>) -> Result<Self> {
         let hot = Walk::at(store, of.hot, snapshot)?;
         Ok(Self { store, of, tier: Tier::Disk, hot, archive: Some(Walk::at(store, of.archive, snapshot)?) })
@@ -193,8 +191,8 @@ impl<'a> Walks<'a> {
         Ok(())
     }
 
-    /// The same as far as that takes the hot table only; false if rows of the archive may be wanted too, and then
-    /// `visit` may or may not have seen the others.
+    /// The same with the hot table only. False if rows of the archive may be needed; `visit` may have seen other rows
+    /// then.
     pub(super) fn hot_rows(
         &mut self,
         partition: u64,
@@ -215,9 +213,9 @@ impl<'a> Walks<'a> {
         Ok(enough || below.is_none())
     }
 
-    /// The part of a span that lies in the hot table, and the part in the archive if there is one.
+    /// The part of a span in the hot table, and the part in the archive, if any.
     fn parts(&mut self, partition: u64, span: Span<ContentId>) -> Result<(Span<ContentId>, Option<Span<ContentId>>)> {
-        // Asked after the hot table was opened: a floor that it has makes this true.
+        // Asked after the hot table was opened: if a floor is in it, this is true.
         if !self.of.has_floors() {
             return Ok((span, None));
         }

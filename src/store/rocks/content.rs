@@ -1,7 +1,7 @@
-//! Content: publishing, editing, reading; deletions: made, taken back, made final.
+//! Content: publish, edit, delete, purge, restore, read.
 //!
-//! A deleted item keeps its row in `content`, marked, until it is purged. Its row in `deleted` hides what
-//! inboxes still have of it, and stays when the content is purged: the id is taken for ever.
+//! A deleted item keeps its row in `content`, marked, until it is purged. Its row in `deleted` hides its rows in
+//! inboxes, and stays after the purge: the id is taken for ever.
 
 use parking_lot::Mutex;
 use rocksdb::WriteBatch;
@@ -40,7 +40,7 @@ impl Contents for Rocks {
         }
         if !refused && !change.is_empty() {
             self.acknowledge(Write::Publish, change)?;
-            // Under the locks still, for which a repeat of one of the items waits.
+            // Still under the locks: a repeat of one of the items waits for them.
             tell_new(items, &results, fresh);
         }
         Ok(results)
@@ -116,7 +116,7 @@ impl Contents for Rocks {
         self.put_event(&mut change, stamp, &stored.content)?;
         let job = self.put_live(&mut change, &stored, &indexing)?;
         self.acknowledge(Write::Restore, change)?;
-        // Under the locks still, for which a repeat of this waits.
+        // Still under the lock: a repeat of this call waits for it.
         job.into_iter().for_each(queue);
         Ok(Restored::Now(stored.content, job))
     }
@@ -151,7 +151,7 @@ impl Contents for Rocks {
 }
 
 impl Rocks {
-    /// What a publish finds under its id; `None` if the id is free.
+    /// The result of a publish whose id is known; `None` if the id is free.
     fn known(&self, item: &Publish, stored: Option<Stored>) -> Result<Option<Published>> {
         Ok(match stored {
             Some(present) if is_same(item, &present) => Some(Published::Same(present.content)),
@@ -160,7 +160,7 @@ impl Rocks {
         })
     }
 
-    /// Adds to a change all of an item that becomes live, with its fan-out job if it is broadcast. The caller
+    /// Adds all rows of an item that becomes live to a change, with its fan-out job if it is broadcast. The caller
     /// holds the item's lock until the change is written.
     pub(super) fn put_live(
         &self,
@@ -197,7 +197,7 @@ impl Rocks {
         ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()
     }
 
-    /// Adds to a change the marks of a deletion.
+    /// Adds the marks of a deletion to a change.
     pub(super) fn put_deleted(&self, change: &mut WriteBatch, stored: &Stored, deleted_at: Millis) -> Result<()> {
         let key = keys::id(stored.content.id.get());
         change.put_cf(self.family(CONTENT)?, key, values::content(stored)?);
@@ -209,8 +209,7 @@ impl Rocks {
         Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
     }
 
-    /// Whether an item was there and will never be again. Holds for as long as the caller has a lock of
-    /// the item of any kind.
+    /// Whether an item is purged. The answer holds while the caller has a lock of the item of any kind.
     pub(super) fn is_purged(&self, id: ContentId, tier: Tier) -> Result<bool> {
         Ok(self.is_deleted(id, tier)? && self.get(CONTENT, &keys::id(id.get()), tier)?.is_none())
     }
@@ -229,7 +228,7 @@ fn is_same(item: &Publish, present: &Stored) -> bool {
     present.deleted_at.is_none() && item.repeats(&present.content)
 }
 
-/// The counts in a row; nothing if it does not read, or one is below zero.
+/// The counts in a row; `None` if it cannot be read, or a count is below zero.
 fn item_counts(row: &[u8]) -> Option<ItemCounts> {
     let counts = values::read_item_counts(row)?;
     let [likes, favorites, comments, reposts] = counts.map(|count| u64::try_from(count).ok());

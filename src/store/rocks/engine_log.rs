@@ -1,14 +1,14 @@
-//! What the engine says goes into the server's log, by a thread of its own.
+//! Writes the engine's messages to the server's log, on a thread of its own.
 //!
-//! The engine speaks while it holds the lock under which every read begins; written to a file there, a device that
-//! stalls would stop all reads.
+//! The engine logs while it holds the lock under which each read begins. If it wrote to a file there, a stalled device
+//! would stop all reads.
 
 use std::thread;
 
 use crossbeam_channel::{TrySendError, bounded};
 use rocksdb::{InfoLogger, LogLevel};
 
-/// Lines that may wait; more are left out.
+/// Most lines that wait; more are dropped.
 const LINES: usize = 1024;
 
 /// A logger for the engine. Its thread ends with it.
@@ -34,7 +34,7 @@ pub(super) fn logger() -> Option<InfoLogger> {
     Some(InfoLogger::new_callback_logger(level, move |level, line| {
         let is_error = matches!(level, LogLevel::Error | LogLevel::Fatal);
         match say.try_send((is_error, line.trim_end().to_owned())) {
-            // Who speaks must not wait; and after the end nobody listens.
+            // The engine must not wait; after the end nobody receives.
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }
     }))

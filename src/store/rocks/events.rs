@@ -1,4 +1,4 @@
-//! The log of events: a row a number, written in the change of which it tells.
+//! The log of events: a row for each number, written in the change of the event.
 
 use rocksdb::{ReadOptions, WriteBatch};
 
@@ -41,8 +41,7 @@ impl Events for Rocks {
     fn trim_events(&self, from: u64) -> Result<()> {
         let mut change = WriteBatch::default();
         change.delete_range_cf(self.family(EVENTS)?, keys::id(0), keys::id(from));
-        // No step of anything else: whether or not it is done, a restart finds a log that is whole from its
-        // first row on.
+        // No failpoint: with or without this change, a restart finds a log without holes after its first row.
         self.commit(change, false)
     }
 
@@ -54,7 +53,7 @@ impl Events for Rocks {
         if let Some(gap) = gap {
             let mut change = WriteBatch::default();
             change.put_cf(self.family(EVENTS)?, keys::id(gap.number), values::events::event(&gap));
-            // No step of anything else: until it is there, every start finds that it is missing.
+            // No failpoint: until the gap is written, each start finds that it is missing.
             if let Err(error) = self.commit(change, true) {
                 tracing::warn!(%error, "that changes may be gone cannot be written down; the next start finds it again");
                 return Ok(());

@@ -1,10 +1,10 @@
-//! The compaction filters. That of inboxes, outboxes and topics drops rows below floors, that of content names
-//! what is deleted.
+//! The compaction filters. The one of inboxes, outboxes and topics drops rows below floors, the one of content reports
+//! deleted items.
 //!
-//! A filter sees only the files of one compaction, so it never decides anything: it enforces the
-//! floor that stands at the head of a partition, if the head is in the same compaction. Floors only
-//! rise, so an old head is a safe one. It also notices partitions that are clearly over the limit and
-//! names them to the trim worker, which raises the floor; the next compaction then drops the rows.
+//! A filter sees only the files of one compaction. So it decides nothing: it applies the floor at the head of a
+//! partition, if the head is in the same compaction. Floors only rise, so an old head is safe. It also reports
+//! partitions clearly over the limit to the trim worker, which raises the floor; the next compaction then drops the
+//! rows.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use rocksdb::compaction_filter_factory::{CompactionFilterContext, CompactionFilt
 use super::{keys, values};
 use crate::model::{ContentId, Cursor, Millis};
 
-/// Who is told of a partition with too many rows. Must not block.
+/// The callback for a partition with too many rows. Must not block.
 type Notice = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// Makes one filter for each compaction.
 pub(super) struct FloorFilterFactory {
-    /// More rows than this of one partition are noticed.
+    /// A partition with more rows is reported.
     notice_above: usize,
     notice: Notice,
 }
 
 impl FloorFilterFactory {
-    /// Notices partitions with more rows than `notice_above`; none at all if that is 0.
+    /// Reports partitions with more rows than `notice_above`; none if that is 0.
     pub(super) fn new<I: TryFrom<u64> + 'static>(notice_above: usize, notice: &Arc<dyn Fn(I) + Send + Sync>) -> Self {
         let notice = Arc::clone(notice);
         Self {
@@ -62,7 +62,7 @@ impl CompactionFilterFactory for FloorFilterFactory {
 pub(super) struct FloorFilter {
     notice_above: usize,
     notice: Notice,
-    /// Whose rows are passing; 0 for none yet.
+    /// The partition of the present row; 0 for none yet.
     partition: u64,
     floor: Option<Cursor>,
     kept: usize,
@@ -96,7 +96,7 @@ impl CompactionFilter for FloorFilter {
     }
 }
 
-/// Who is told of a deleted item, and when it was deleted. Must not block.
+/// The callback for a deleted item, with the time of the deletion. Must not block.
 type DeletedNotice = Arc<dyn Fn(ContentId, Millis) + Send + Sync>;
 
 /// Makes one filter for each compaction.
@@ -116,7 +116,7 @@ impl CompactionFilterFactory for DeletedFilterFactory {
     }
 }
 
-/// Keeps every row: the one that it sees may be older than one that it does not.
+/// Keeps every row: a row in this compaction may be older than one elsewhere.
 pub(super) struct DeletedFilter {
     notice: DeletedNotice,
 }

@@ -1,9 +1,9 @@
-//! Whether the storage takes writes: the answer to a full device.
+//! Whether the storage takes writes: the handling of a full device.
 //!
-//! The engine gets over a full device by itself, but its way there is rough: a change may stand torn at
-//! the end of its log, and it looks for room only every five seconds. So changes are refused before
-//! the engine sees them while little is free; what is left is for its write buffers and compactions.
-//! Where the device refuses all the same, the engine's own recovery is the second line.
+//! The engine recovers from a full device by itself, but roughly: a change may stand torn at the end of its log, and it
+//! looks for room only every five seconds. So changes are refused before they reach the engine while little is free;
+//! the rest is left for its write buffers and compactions. If the device refuses a write anyway, the engine's own
+//! recovery is the second line.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,52 +15,52 @@ use rocksdb::ErrorKind;
 
 use crate::error::{Code, Error};
 
-/// How the engine says that the device is full.
+/// The engine's words for a full device.
 const NO_ROOM: &str = "No space left on device";
-/// How long a look at the free room counts. The engine's log has room set aside for longer than that.
+/// How long a look at the free room is valid. The room set aside in the engine's log lasts longer.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A write that takes longer than this is a device that stalls.
+/// A device on which a write takes longer is stalled.
 const STALL: Duration = Duration::from_millis(500);
-/// Most writes at once that can be left out: a quarter of the threads that read.
+/// Most optional writes at once: a quarter of the threads that read.
 const MOST_TOUCHING: u64 = 32;
-/// Of a small file system, no more than this part is kept free,
+/// At most this part of a small file system is kept free,
 const SYSTEM_PART: u64 = 16;
-/// but at least this many bytes, which the engine needs for its largest write buffer and some more,
+/// but at least this many bytes, for the engine's largest write buffer and some more,
 const ENGINE_NEEDS: u64 = 24 << 20;
 /// unless that is more than this part of a tiny one.
 const TINY_PART: u64 = 4;
-/// Once refused, changes are taken again when this part more than the least is free.
+/// After a refusal, changes are taken again when this part more than the least is free.
 const MARGIN_PART: u64 = 8;
 
 /// The storage's readiness to take writes, shared by all threads.
 pub(super) struct Health {
-    /// The data directory; `None` if its file system is not to be looked at.
+    /// The data directory; `None` if the free room is not watched.
     dir: Option<File>,
-    /// Least free bytes, as the settings say.
+    /// Least free bytes, from the settings.
     min_free: u64,
     /// Least free bytes of this file system, by the last look.
     least: AtomicU64,
     started: Instant,
     /// When to look again, in milliseconds since the start.
     next_look: AtomicU64,
-    /// What the last look saw.
+    /// The result of the last look.
     scarce: AtomicBool,
     free: AtomicU64,
-    /// Writes that the engine has not answered yet, and when the first of them began or the last one ended, in
+    /// Writes that the engine has not answered yet, and the time when the first of them began or the last one ended, in
     /// milliseconds since the start.
     writing: AtomicU64,
     progress: AtomicU64,
-    /// Writes under way, or about to be, that can be left out.
+    /// Optional writes under way, or about to begin.
     touching: AtomicU64,
-    /// Writes fail at present; the lock has since when and how many.
+    /// Whether writes fail at present; `failure` has the time of the first and their number.
     failing: AtomicBool,
     failure: Mutex<Option<Failure>>,
-    /// Changes wait until the room is there again that a start on a full device has used.
+    /// Changes wait until the room that a start on a full device has used is reserved again.
     pub(super) owes_room: AtomicBool,
-    /// How much was free at the last look for that room, and how much has to be.
+    /// The free and the needed bytes at the last look for that room.
     room: AtomicU64,
     room_needed: AtomicU64,
-    /// The engine takes no more writes, and will not before it is opened again.
+    /// The engine takes no writes until it is opened again.
     ended: AtomicBool,
 }
 
@@ -82,7 +82,7 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// A write that can be left out, from before its locks.
+/// An optional write, from before its locks.
 #[must_use = "it ends when this is dropped"]
 pub(super) struct Touching<'a>(&'a Health);
 
@@ -92,18 +92,18 @@ impl Drop for Touching<'_> {
     }
 }
 
-/// A write that the engine may be given.
+/// Permission to give a write to the engine.
 #[derive(Debug)]
 pub(super) struct Admitted {
-    /// Whether others had failed before it.
+    /// Whether earlier writes had failed.
     tries: bool,
 }
 
 impl Health {
-    /// Of a data directory. Changes are refused while less than `min_free` bytes are free; 0 for never.
+    /// For a data directory. Changes are refused while less than `min_free` bytes are free; 0 for never.
     pub(super) fn new(dir: &Path, min_free: u64) -> Self {
         Self {
-            // Only looked at: a directory that cannot be opened would fail in plainer places.
+            // An error is ignored: it shows in plainer places.
             dir: File::open(dir).ok().filter(|_| min_free > 0),
             min_free,
             least: AtomicU64::new(min_free),
@@ -135,13 +135,13 @@ impl Health {
         Err(self.count(&too_little(free, least, self.min_free), false))
     }
 
-    /// Notes what the last look for the room of a start saw, bytes.
+    /// Records the free and the needed bytes at the last look for the room of a start.
     pub(super) fn set_owed(&self, free: u64, needed: u64) {
         self.room.store(free, Ordering::Relaxed);
         self.room_needed.store(needed, Ordering::Relaxed);
     }
 
-    /// What is lacking, where changes wait for the room of a start.
+    /// The reason, if changes wait for the room of a start.
     pub(super) fn owed(&self) -> Option<String> {
         if !self.owes_room.load(Ordering::Acquire) {
             return None;
@@ -153,7 +153,7 @@ impl Health {
         ))
     }
 
-    /// Looks at the file system, or at what was seen there just before.
+    /// Whether too little is free, by a new look at the file system or the last one.
     fn is_scarce(&self) -> bool {
         let Some(dir) = &self.dir else { return false };
         let now = self.started.elapsed().as_millis() as u64;
@@ -173,7 +173,7 @@ impl Health {
         self.scarce.load(Ordering::Relaxed)
     }
 
-    /// Whether a write would be given to the engine, and those before it succeeded.
+    /// Whether a write would reach the engine, and the last one succeeded.
     pub(super) fn takes_writes(&self) -> bool {
         !self.is_failing() && !self.owes_room.load(Ordering::Acquire) && !self.is_scarce()
     }
@@ -182,9 +182,9 @@ impl Health {
         self.started.elapsed().as_millis() as u64
     }
 
-    /// A write begins; it ends when the result is dropped.
+    /// Begins a write; it ends when the result is dropped.
     pub(super) fn begin(&self) -> Writing<'_> {
-        // The time first: whoever sees the write sees when it began.
+        // The time first: a thread that sees the write also sees when it began.
         if self.writing.load(Ordering::SeqCst) == 0 {
             self.progress.store(self.now(), Ordering::SeqCst);
         }
@@ -192,14 +192,14 @@ impl Health {
         Writing(self)
     }
 
-    /// A write begins that can as well be left out; `None` where that is better.
+    /// Begins an optional write; `None` if it had better be left out.
     pub(super) fn begin_touch(&self) -> Option<Touching<'_>> {
         let before = self.touching.fetch_add(1, Ordering::SeqCst);
         let touching = Touching(self);
         (before < MOST_TOUCHING && !self.is_stalled()).then_some(touching)
     }
 
-    /// Whether the device has not taken a write for a while: its file system may be frozen.
+    /// Whether the device has taken no write for a while: its file system may be frozen.
     pub(super) fn is_stalled(&self) -> bool {
         self.writing.load(Ordering::SeqCst) > 0
             && self.now().saturating_sub(self.progress.load(Ordering::SeqCst)) > STALL.as_millis() as u64
@@ -210,8 +210,8 @@ impl Health {
         self.failing.load(Ordering::Acquire)
     }
 
-    /// A write has succeeded. Says so if it is the first that was tried after others had failed; one
-    /// that was under way when they failed says nothing about what is now.
+    /// Records that a write succeeded. Logs the end of a failure. Only a write that began after the failure counts: an
+    /// earlier one says nothing about the present.
     pub(super) fn wrote(&self, admitted: &Admitted) {
         if !admitted.tries {
             return;
@@ -227,13 +227,13 @@ impl Health {
         }
     }
 
-    /// Whether the engine takes no more writes until it is opened again. Waits for nothing.
+    /// Whether the engine takes no writes until it is opened again. Does not wait.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Notes an error of the engine. It gets over a device without room by itself, and over nothing else: what was
-    /// half done stands in the way of all that follows.
+    /// Records an error of the engine. The engine recovers from a full device by itself, but from no other error: the
+    /// half-done work blocks all later work.
     pub(super) fn note(&self, error: &rocksdb::Error) {
         let is_passing = match error.kind() {
             ErrorKind::Corruption => false,
@@ -248,12 +248,12 @@ impl Health {
         }
     }
 
-    /// The engine refused a write: the error to return.
+    /// The error to return for a write that the engine refused.
     pub(super) fn refused(&self, cause: &str) -> Error {
         self.count(cause, true)
     }
 
-    /// Counts a refused write. Says so in the log if it is the first one, or the engine's first.
+    /// Counts a refused write. Logs the first one, and the first one refused by the engine.
     fn count(&self, cause: &str, by_engine: bool) -> Error {
         let mut failure = self.failure.lock();
         if failure.as_ref().is_none_or(|present| by_engine && !present.by_engine) {
@@ -273,19 +273,19 @@ pub(super) fn unavailable() -> Error {
     Code::StorageUnavailable.into()
 }
 
-/// Why changes are refused while less is free than has to be, bytes; `set` is what the settings say.
+/// The reason for a refusal: free and least bytes. `set` is the least of the settings.
 fn too_little(free: u64, least: u64, set: u64) -> String {
     let lowered = if least < set { ", lowered for this small device" } else { "" };
     let (free, least) = (free >> 20, least.div_ceil(1 << 20));
     format!("{free} MiB are free and {least} MiB have to be (storage.min_free_mb{lowered})")
 }
 
-/// What is to be kept free of a file system of so many bytes.
+/// The bytes to keep free on a file system of `all` bytes.
 pub(super) fn least(min_free: u64, all: u64) -> u64 {
     min_free.min((all / SYSTEM_PART).max(ENGINE_NEEDS.min(all / TINY_PART)))
 }
 
-/// Whether too little is free; once it was, a margin has to be free as well.
+/// Whether too little is free; after it was, a margin has to be free as well.
 fn is_scarce(free: u64, least: u64, was_scarce: bool) -> bool {
     let margin = if was_scarce { least / MARGIN_PART } else { 0 };
     free < least.saturating_add(margin)

@@ -1,5 +1,5 @@
-//! What stands for a live item outside of `content`: the rows by which lists find it, and what it
-//! counts for. A publish puts all of it, a delete takes it away, in the same change as the item.
+//! The rows of a live item outside of `content`: in lists and in counts. A publish puts all of them, a delete removes
+//! them, in the same change as the item.
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rocksdb::WriteBatch;
@@ -13,9 +13,8 @@ use crate::error::Result;
 use crate::model::{Content, ContentId, ItemCounter, TopicId};
 use crate::store::Tier;
 
-/// What a change of the indices of some items needs, to be kept until it is written: no item that they
-/// point at is purged meanwhile, no row of their authors' outboxes or of their topics moves, and their topics
-/// are known to change.
+/// The locks for a change of the index rows of some items. Until the change is written, no item that they point at is
+/// purged, no row of their authors' outboxes or of their topics moves, and their topics count as changing.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct Indexing<'a> {
     topics: TopicEndsChange<'a>,
@@ -25,7 +24,7 @@ pub(super) struct Indexing<'a> {
 }
 
 impl Rocks {
-    /// For a change that makes items live, or ends that. Comes after the locks of the items themselves.
+    /// The locks for a change that makes items live, or removes them. Taken after the locks of the items themselves.
     pub(super) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
         let subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
         let items = self.item_locks.many(subjects.map(ContentId::get), RwLock::read);
@@ -35,13 +34,13 @@ impl Rocks {
         Ok(Indexing { topics, outboxes, lists, _items: items })
     }
 
-    /// For the change that purges an item: no change of the other kind that points at it is under way.
+    /// The lock for the purge of an item: no change of an item that points at it is under way.
     pub(super) fn purge_lock(&self, id: ContentId) -> RwLockWriteGuard<'_, ()> {
         self.item_locks.of(id.get()).write()
     }
 
-    /// Adds to a change all that stands for an item that becomes live. It is one of
-    /// those that the change was announced for.
+    /// Adds the index rows of an item that becomes live to a change. The item is one of those given to
+    /// [`Rocks::indexing`].
     pub(super) fn put_index(&self, change: &mut WriteBatch, content: &Content, indexing: &Indexing<'_>) -> Result<()> {
         let place = content.cursor();
         for topic in indexing.topics.of(content) {
@@ -57,7 +56,7 @@ impl Rocks {
         self.count_content(change, content, subject, 1)
     }
 
-    /// Takes it all away again; on the same condition.
+    /// Removes them, under the same condition.
     pub(super) fn remove_index(
         &self,
         change: &mut WriteBatch,
@@ -76,8 +75,8 @@ impl Rocks {
         self.count_content(change, content, subject, -1)
     }
 
-    /// The item that one is listed and counted on: the one it points at, unless that is purged. A purge takes
-    /// away what hangs on an item, and nothing comes after it.
+    /// The item under which `content` is listed and counted: the one that it points at, unless that is purged. A purge
+    /// removes such rows, and none is added after it.
     pub(super) fn subject(&self, content: &Content) -> Result<Option<ContentId>> {
         match content.ref_id.filter(|_| ItemCounter::of_kind(&content.kind).is_some()) {
             Some(subject) if self.is_purged(subject, Tier::Disk)? => Ok(None),
@@ -85,8 +84,8 @@ impl Rocks {
         }
     }
 
-    /// Adds to a change the end of all that hangs on an item which will not be there again, but for
-    /// reactions. The caller holds its [`Rocks::purge_lock`] until the change is written.
+    /// Removes in a change all rows that belong to an item being purged, except reactions. The caller holds its
+    /// [`Rocks::purge_lock`] until the change is written.
     pub(super) fn remove_attached(&self, change: &mut WriteBatch, id: ContentId) -> Result<()> {
         change.delete_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()));
         self.delete_partition(change, COMMENTS, id.get())

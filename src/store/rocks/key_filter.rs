@@ -1,4 +1,4 @@
-//! A bounded memory of which keys a sparse table has.
+//! A filter in memory, of bounded size, over the keys of a sparse table.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,17 +11,16 @@ use crate::error::Result;
 use crate::model::Fill;
 use crate::store::FilterUsage;
 
-/// Knows for sure that a key is *not* in a table, and else that it may be.
+/// Tells for sure that a key is *not* in a table; else the key may be in it.
 ///
-/// 8 bits a key and 4 hashes make one wrong guess in forty; the size is for twice the keys at start,
-/// and for [`MIN_KEYS`] at least. Beyond that more reads go to the table; none is ever answered
-/// wrongly. A key is added after its row is written and before that is acknowledged, and never taken
-/// back.
+/// With 8 bits a key and 4 hashes, one absent key in forty passes. The size is for twice the keys at start, and for
+/// [`MIN_KEYS`] at least. Beyond that, more reads go to the table; no answer is ever wrong. A key is added before its
+/// row is acknowledged, and never removed.
 pub(super) struct KeyFilter {
     filter: AtomicBloomFilter,
-    /// While nothing was added there is nothing to look up.
+    /// Whether any key was added. If not, there is no look-up.
     any: AtomicBool,
-    /// How many were added; one that was there already seldom counts again.
+    /// The number of keys added. A key added again seldom counts.
     keys: AtomicU64,
 }
 
@@ -37,14 +36,14 @@ impl Default for KeyFilter {
 }
 
 impl KeyFilter {
-    /// With nothing in it yet, of a size for so many keys.
+    /// An empty filter, sized for so many keys.
     pub(super) fn for_keys(keys: usize) -> Self {
         let bits = BITS_PER_KEY * keys.clamp(MIN_KEYS, MAX_KEYS);
         let filter = AtomicBloomFilter::with_num_bits(bits).seed(&0).hashes(4);
         Self { filter, any: AtomicBool::new(false), keys: AtomicU64::new(0) }
     }
 
-    /// Of every key of a table.
+    /// A filter with every key of a table.
     pub(super) fn of(store: &Rocks, table: Table) -> Result<Self> {
         let family = store.family(table)?;
         let about = store.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
@@ -66,7 +65,7 @@ impl KeyFilter {
         self.any.store(true, Ordering::Release);
     }
 
-    /// The filter in figures, by what it has the keys of.
+    /// The filter in figures. `name` is the kind of its keys.
     pub(super) fn usage(&self, name: &'static str) -> FilterUsage {
         let bits = self.filter.num_bits();
         let keys = Fill { used: self.keys.load(Ordering::Relaxed), limit: (bits / BITS_PER_KEY) as u64 };

@@ -1,4 +1,4 @@
-//! Outboxes: an author's entries, newest first; the older ones may be in the archive. And comments.
+//! Outboxes, newest entries first, the older ones perhaps in the archive; and comments.
 
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
@@ -28,8 +28,8 @@ impl Lists for Rocks {
         if tier == Tier::Memory && authors.len() > MOST_SEEKS {
             return Err(Error::NotCached);
         }
-        // Ranks ascend in the order asked for, so the heap's top is the last of the first `limit`.
-        // Inverting twice gives the place back.
+        // Ranks ascend in `order`, so the heap's top is the last of the first `limit`. Inverting a rank gives the place
+        // back.
         let rank = |(at, id): (u64, u64)| match order {
             Order::NewestFirst => (!at, !id),
             Order::OldestFirst => (at, id),
@@ -107,7 +107,7 @@ impl Rocks {
         Ok(found)
     }
 
-    /// Adds the rows of a comment on `subject` to a change; nothing for what is none.
+    /// Adds the rows of a comment on `subject` to a change; none for an item that is no comment.
     pub(super) fn put_comment(
         &self,
         change: &mut WriteBatch,
@@ -121,7 +121,7 @@ impl Rocks {
         Ok(())
     }
 
-    /// Takes them away again.
+    /// Removes the rows of a comment.
     pub(super) fn remove_comment(
         &self,
         change: &mut WriteBatch,
@@ -135,7 +135,7 @@ impl Rocks {
     }
 }
 
-/// Where a comment stands in lists: in its author's, and in that of the item it is on.
+/// The rows of a comment: in its author's list, and in the list of its item.
 pub(super) fn comment_rows(
     content: &Content,
     subject: Option<ContentId>,

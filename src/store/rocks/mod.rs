@@ -61,38 +61,39 @@ use crate::stripes::Striped;
 /// The format of the data directory.
 pub const FORMAT: &str = directory::FORMAT;
 
-/// The log is kept below this, bytes: the oldest table in it is written out. Bounds the replay at start. A row takes
-/// about twice as much in memory as in the log, so a log of this size is that of full write buffers.
+/// The limit of the log's size, bytes: above it the table with the oldest rows in the log is written out. Bounds the
+/// replay at start. A row takes about twice as much in memory as in the log, so full write buffers make a log of this
+/// size.
 fn log_limit(write_buffer: usize) -> u64 {
     write_buffer as u64 / 2
 }
 
-/// How to open a store.
+/// Options for opening a store.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The data directory; made if it is not there.
     pub dir: PathBuf,
-    /// Whether an acknowledged change is flushed to the device first.
+    /// Whether each change is flushed to the device before it is acknowledged.
     pub sync: bool,
-    /// Whether to open a directory whose log is damaged in such a way that acknowledged changes are lost.
+    /// Whether to open a directory whose damaged log loses acknowledged changes.
     pub accept_log_loss: bool,
-    /// Whether to keep room on the device for a start.
+    /// Whether to reserve room on the device for a start.
     pub keep_room: bool,
-    /// Changes are refused while the file system has less free than this, bytes; 0 for never.
+    /// Changes are refused while fewer bytes are free on the file system; 0 for never.
     pub min_free: u64,
     /// Memory for blocks read from disk, bytes.
     pub block_cache: usize,
-    /// Memory for rows not yet in table files, bytes, all tables together. The log may have half of it.
+    /// Memory for rows not yet in table files, bytes, all tables together. The log may have half as many.
     pub write_buffer: usize,
     /// Files kept open at once.
     pub max_open_files: i32,
-    /// An inbox that is seen with more rows than this is named to the listener.
+    /// An inbox with more rows is reported to the listener.
     pub notice_above: usize,
-    /// An outbox that is seen with more rows than this is named to the listener; 0 for none.
+    /// An outbox with more rows is reported to the listener; 0 for none.
     pub notice_outbox_above: usize,
-    /// A topic that is seen with more rows than this is named to the listener; 0 for none.
+    /// A topic with more rows is reported to the listener; 0 for none.
     pub notice_topic_above: usize,
-    /// Who is told what compactions notice.
+    /// Callbacks for conditions that compactions notice.
     pub listeners: Listeners,
 }
 
@@ -121,39 +122,39 @@ pub struct Rocks {
     db: Arc<DB>,
     sync: bool,
     health: Arc<Health>,
-    /// Up to where the log is on the device.
+    /// The place up to which the log is on the device.
     flushed: Arc<Flushed>,
     keeper: Keeper,
-    /// How the last run ended, and this one will.
+    /// The end of the last run, and of this one.
     run: Run,
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
     deleted: KeyFilter,
-    /// Users whose row in `activity` is, or was, of an evicted one.
+    /// Users who are, or were, evicted by their row in `activity`.
     evicted: KeyFilter,
     /// The rows of `unpushed`.
     unpushed: UnpushedRows,
-    /// Names of topics, and where their lists end.
+    /// Names of topics, and the ends of their lists.
     topics: Topics,
     /// The rows of outboxes, by author.
     outboxes: Archived,
     /// The rows of lists of topics, by topic.
     topic_lists: Archived,
     content_locks: Striped<Mutex<()>>,
-    /// Shared by those who write what hangs on an item (comments, counts), exclusive for who purges it.
+    /// Shared by writers of an item's comments and counts, exclusive for its purge.
     item_locks: Striped<RwLock<()>>,
     user_locks: Striped<Mutex<()>>,
     pair_locks: Striped<Mutex<()>>,
     /// For changes of an activity, one after the other. Reads take no lock.
     activity_locks: Striped<Mutex<()>>,
-    /// Never older than their rows. Others read it without a lock.
+    /// Never older than their rows. Reads take no activity lock.
     activities: ReadThrough<UserId, Activity>,
     floor_locks: Striped<Mutex<()>>,
-    /// For changes of the rows of a user that stand for themselves.
+    /// For changes of a user's marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
     write_buffer: usize,
-    /// Released when everything above is gone: fields drop in order.
+    /// Released last: fields drop in order.
     _directory: Directory,
 }
 
@@ -164,8 +165,8 @@ impl fmt::Debug for Rocks {
 }
 
 impl Rocks {
-    /// Opens a data directory, or makes one. Fails with a clear message when another process holds
-    /// it or its format is unknown.
+    /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
+    /// unknown.
     pub fn open(options: &Options) -> Result<Self> {
         let directory = Directory::claim(&options.dir)?;
         failpoint::pass(Place::StartClaimed);
@@ -181,14 +182,14 @@ impl Rocks {
         engine.set_bytes_per_sync(1 << 20);
         // A quiet table pins the shared log; this flushes it.
         engine.set_max_total_wal_size(log_limit(options.write_buffer));
-        // What was not flushed to the device may come out of a power cut torn or in any order: replay
-        // up to the first gap. What was flushed must be there, and whole, or the start fails; see `log`.
+        // A power cut may leave unflushed data torn or in any order, so the replay ends at the first gap. All flushed
+        // data must be there and whole, or the start fails; see `log`.
         engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
         engine.set_track_and_verify_wals_in_manifest(!loses);
         if let Some(logger) = engine_log::logger() {
             engine.set_info_logger(logger);
         }
-        // Whoever lets go of a table's last file, an iterator of a read say, leaves its removal to the engine.
+        // A reader that releases a table's last file, such as an iterator, leaves its removal to the engine.
         engine.set_avoid_unnecessary_blocking_io(true);
         engine.set_stats_dump_period_sec(0);
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
@@ -252,7 +253,7 @@ impl Rocks {
         Ok(store)
     }
 
-    /// Fails unless a directory is a data directory, or holds what may be one.
+    /// Fails unless a directory is, or may be, a data directory.
     pub fn must_be_there(dir: &Path) -> Result<()> {
         directory::must_be_there(dir)
     }
@@ -261,12 +262,12 @@ impl Rocks {
         self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
     }
 
-    /// Writes a change that is acknowledged to a caller.
+    /// Writes a change that acknowledges.
     fn acknowledge(&self, what: Write, batch: WriteBatch) -> Result<()> {
         self.write(what, batch, self.sync)
     }
 
-    /// Writes a change that is durable no later than the next acknowledged one.
+    /// Writes a change that is durable no later than the next one that acknowledges.
     fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
         self.write(what, batch, false)
     }
@@ -297,7 +298,7 @@ impl Rocks {
                 self.health.wrote(&admitted);
                 Ok(())
             }
-            // What is wrong with the change, or with what is on disk, does not go away with time.
+            // An error in the change, or in the data on disk, does not go away with time.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidArgument | ErrorKind::Corruption) => {
                 self.health.note(&error);
                 Err(storage(error))
@@ -331,8 +332,8 @@ impl Rocks {
     ) -> Result<Vec<Option<rocksdb::DBPinnableSlice<'_>>>> {
         let family = self.family(table)?;
         if tier == Tier::Memory {
-            // One by one: the engine's MultiGet goes to the disk for blocks whatever the tier, and where
-            // it may not, it takes a key that a filter lets pass for one with an empty value.
+            // One by one: the engine's MultiGet goes to the disk for blocks in any tier. Where it may not, it answers a
+            // key that a filter lets pass with an empty value.
             let mut left = MOST_KEYS;
             let get = |key| {
                 left = usize::checked_sub(left, 1).ok_or(Error::NotCached)?;
@@ -375,7 +376,7 @@ fn reading(tier: Tier) -> ReadOptions {
     options
 }
 
-/// An engine's error by its meaning.
+/// Converts an error of the engine by its meaning.
 fn storage(error: rocksdb::Error) -> Error {
     match error.kind() {
         ErrorKind::Incomplete => Error::NotCached,

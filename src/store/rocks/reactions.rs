@@ -1,4 +1,4 @@
-//! Likes and favorites: one row by item and user, and one each in the lists of the item and of the user.
+//! Likes and favorites: one row by item and user, one in the item's list, and one in the user's list.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,32 +17,32 @@ use crate::model::{
 };
 use crate::store::{Contents, FINAL, Reacting, Tier, is_deleted_before};
 
-/// Deleted items that a read from memory passes over. With more it goes where it may take its time.
+/// Most deleted items that a read from memory passes over. A read of more goes to a thread that may block.
 const MOST_PASSED: usize = 1000;
 
-/// Rows of a list that are looked up at once, from the second time on: at first,
+/// Rows of a list that are looked up at once, from the second time on: at least,
 const FEWEST: usize = 32;
-/// and after doubling.
+/// and at most.
 const MOST: usize = 1024;
 
-/// The live items of a list, while it is walked.
+/// The live items of a list, collected during a walk.
 struct Live {
     found: Vec<Entry>,
     limit: usize,
-    /// Deleted ones so far.
+    /// The number of deleted items so far.
     passed: usize,
-    /// Rows that are not yet looked up.
+    /// Rows not yet looked up.
     group: Vec<Entry>,
-    /// With how many they are.
+    /// The size of a full group.
     full: usize,
 }
 
-/// The reactions that a change is about: what each was, and what it will be.
+/// The reactions in a change: the state before, and after.
 type Pairs = BTreeMap<(ReactionKind, UserId), (Option<Millis>, Option<Millis>)>;
 
 impl Reacting for Rocks {
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
-        // Against a delete, and so that nobody else changes these rows between look and write.
+        // Against a delete, and so that no other call changes these rows between read and write.
         let _lock = self.content_locks.of(id.get()).lock();
         let stored = self.live(id)?.ok_or_else(|| Error::content_not_found(id))?;
         let mut counts = self.item_counts(&[id], Tier::Disk)?.pop().unwrap_or_default();
@@ -147,7 +147,7 @@ impl Reacting for Rocks {
             purged.extend(rows.into_iter().map(|place| (kind, place)));
         }
         if !purged.is_empty() {
-            // Half of an item is nothing to restore, whatever the settings say at the next start.
+            // An item with part of its reactions must not be restored, whatever the settings at the next start.
             if stored.deleted_at != Some(FINAL) {
                 stored.deleted_at = Some(FINAL);
                 self.put_deleted(&mut change, &stored, FINAL)?;
@@ -160,7 +160,7 @@ impl Reacting for Rocks {
 }
 
 impl Rocks {
-    /// What is there of the reactions that are wished for or away.
+    /// The present state of the reactions in `wishes`.
     fn present(&self, id: ContentId, wishes: &[Reaction]) -> Result<Pairs> {
         let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();
         let keys: Vec<_> = pairs.keys().map(|(kind, user)| keys::reaction(id, *kind, *user)).collect();
@@ -200,7 +200,7 @@ impl Rocks {
         Ok(())
     }
 
-    /// Takes what is live of a group. The next one is larger: where many are deleted, many may follow.
+    /// Takes the live items of a group. The next group is larger: after many deleted items, more may follow.
     fn take_live(&self, live: &mut Live, tier: Tier) -> Result<()> {
         let ids: Vec<_> = live.group.iter().map(|entry| entry.cursor.id).collect();
         let deleted = self.deleted(&ids, tier)?;
@@ -215,14 +215,14 @@ impl Rocks {
         Ok(())
     }
 
-    /// Reactions by their keys, of which there is one of each kind for each.
+    /// Reactions by their keys: for each, one key of each kind.
     fn both_kinds(&self, keys: Vec<[u8; 16]>, tier: Tier) -> Result<Vec<Reactions>> {
         let rows = self.get_many(REACTIONS, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
         let both = rows.chunks_exact(ReactionKind::ALL.len());
         Ok(both.map(|both| Reactions { liked: both[0].is_some(), favorited: both[1].is_some() }).collect())
     }
 
-    /// Whether anybody reacted to an item.
+    /// Whether an item has a reaction.
     pub(super) fn has_reactions(&self, id: ContentId) -> Result<bool> {
         for kind in ReactionKind::ALL {
             if !self.reactors(id, kind, Span::ALL, Order::NewestFirst, 1, Tier::Disk)?.is_empty() {
@@ -233,7 +233,7 @@ impl Rocks {
     }
 }
 
-/// Makes a wish come true, and says what it is then.
+/// Applies a wish, and returns the state after it.
 fn apply(wish: &Reaction, pairs: &mut Pairs, counts: &mut ItemCounts) -> Reacted {
     let (_, present) = pairs.entry((wish.kind, wish.user)).or_default();
     let changed = present.is_some() != wish.since.is_some();

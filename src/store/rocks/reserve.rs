@@ -1,8 +1,8 @@
-//! Room on the device that is kept for a start.
+//! Room on the device that is reserved for a start.
 //!
-//! A start writes out what the log has, and needs room for that. On a full device there is none, so a file in the
-//! data directory keeps some. A start that finds too little takes the file away; the changes wait then until
-//! there is room for the file again.
+//! A start writes out the rows of the log and needs room for them. A file in the data directory reserves it, as a full
+//! device has none. A start that finds too little room removes the file; changes then wait until there is room for the
+//! file again.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,27 +14,27 @@ use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
 use super::health::{Health, least};
 
-/// The file. It has no content that means anything.
+/// The file. Its content means nothing.
 const NAME: &str = "RESERVE";
-/// What a start needs besides the rows of the log: a manifest, the heads of tables, the beginning of a log.
+/// Bytes that a start needs besides the rows of the log: a manifest, the heads of tables, the beginning of a log.
 const BESIDES: u64 = 8 << 20;
-/// No more than this part of a small file system is kept.
+/// At most this part of a small file system is reserved.
 const SYSTEM_PART: u64 = 4;
 
-/// The room for a start, as a thread looks after it.
+/// The room for a start.
 #[derive(Debug)]
 pub(super) struct Reserve {
     file: PathBuf,
-    /// Bytes to keep.
+    /// Bytes to reserve.
     size: u64,
-    /// Least free bytes besides, as the settings say.
+    /// Least free bytes in addition, from the settings.
     min_free: u64,
     held: bool,
 }
 
 impl Reserve {
-    /// Looks whether a start has the room that it needs, and takes the file away if not. `log_limit` is the size to
-    /// which the log may grow. Tells `health` to wait for the room to be there again.
+    /// Removes the file if a start has too little room without that. `log_limit` is the limit of the log's size. Tells
+    /// `health` whether changes have to wait for the file.
     pub(super) fn for_start(dir: &Path, log_limit: u64, min_free: u64, health: &Health) -> Self {
         let file = dir.join(NAME);
         let mut held = file.exists();
@@ -52,12 +52,12 @@ impl Reserve {
             );
             held = fs::remove_file(&file).is_err();
         }
-        // Until the file is there: an earlier start may have used the room, too.
+        // An earlier start may have removed the file, too.
         health.owes_room.store(!held, Ordering::Release);
         Self { file, size, min_free, held }
     }
 
-    /// Keeps the room again, if it is not kept and there is enough. To be called now and then.
+    /// Reserves the room again, if it is not reserved and enough is free. Call it now and then.
     pub(super) fn look(&mut self, health: &Health) {
         if self.held {
             return;
@@ -74,7 +74,7 @@ impl Reserve {
         match self.take() {
             Ok(()) => self.held = true,
             Err(error) if error.kind() == io::ErrorKind::StorageFull => return,
-            // A file system that sets nothing aside has nothing to wait for, nor has a user who may not.
+            // There is nothing to wait for if the file system cannot reserve, or the user lacks the permission.
             Err(error) => {
                 tracing::warn!(%error, "no room is kept for a start on a full device");
                 self.held = true;
@@ -87,14 +87,14 @@ impl Reserve {
         let file = File::create(&self.file)?;
         let taken = fallocate(&file, FallocateFlags::empty(), 0, self.size).map_err(io::Error::from);
         if taken.is_err() {
-            // What there is of it is in the way only.
+            // A part of the file only takes room.
             let _ = fs::remove_file(&self.file);
         }
         taken
     }
 }
 
-/// The sizes of the log's files. One that goes while it is looked at counts nothing.
+/// The total size of the log's files, bytes. A file that disappears meanwhile counts nothing.
 pub(super) fn log_bytes(engine: &Path) -> u64 {
     let files = fs::read_dir(engine).into_iter().flatten().flatten();
     let logs = files.filter(|file| file.path().extension() == Some(OsStr::new("log")));
@@ -114,7 +114,7 @@ mod tests {
         let file = dir.path().join(NAME);
         assert_eq!(file.metadata().expect("there").len(), 9 << 20);
         assert!(!health.owes_room.load(Ordering::Acquire));
-        // As much as no device has.
+        // More than any device has.
         let mut greedy = Reserve { size: u64::MAX / 4, held: false, ..Reserve::for_start(dir.path(), 1, 0, &health) };
         greedy.look(&health);
         assert!(!greedy.held);

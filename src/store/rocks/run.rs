@@ -1,12 +1,12 @@
-//! How the last run on a data directory ended: whether changes may be gone of which streams had told.
+//! The end of the last run on a data directory: whether changes that streams have announced may be lost.
 //!
-//! With `sync` a stream tells of what is on the device, so an end of any kind takes nothing back. With `os` the end of the
-//! process takes nothing back either, for the operating system has the changes; but the end of the machine does. The
-//! two differ in the machine's boot, which has an id. And whatever the last run was, a directory that was put in place
-//! of another, as from a backup, is of an earlier time than the clients are: it has another lock file.
+//! With `sync`, streams announce only changes on the device, so no end of a run loses any. With `os`, the operating
+//! system has the changes when the process ends, but loses them when the machine fails. The id of the machine's boot
+//! tells the two apart. A directory put in place of another, such as a backup, is older than the state of the clients;
+//! its lock file is another one.
 //!
-//! A file tells all this from one run to the next. Whatever it does not tell for sure counts as taken back: streams then
-//! have their clients load the timeline once more, which is never wrong.
+//! A file passes all this from run to run. If it leaves a doubt, changes count as lost: clients of streams then load
+//! the timeline once more, which is never wrong.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -21,37 +21,37 @@ use super::directory;
 const NAME: &str = "RUN";
 /// Most bytes of it that are read.
 const LONGEST: u64 = 256;
-/// What becomes that file.
+/// The file under this name is renamed to [`NAME`].
 const FRESH: &str = "RUN.new";
-/// Where Linux tells which boot of the machine this is. Elsewhere nobody tells.
+/// The id of this boot of the machine, on Linux only.
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
-/// No boot that is known.
+/// Stands for an unknown boot.
 const UNKNOWN: &str = "-";
 
-/// How a run goes, or has gone.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// Stopped in order, with all of it on the device.
+    /// Stopped in order, with all changes on the device.
     Stopped,
-    /// Running, or ended in any way; each change was on the device before anybody was told of it.
+    /// Running, or ended in any way; each change was announced after it was on the device.
     Sync,
-    /// The same without that.
+    /// Running, or ended in any way; changes were announced before they were on the device.
     Os,
 }
 
 const WORDS: [(How, &str); 3] = [(How::Stopped, "stopped"), (How::Sync, "sync"), (How::Os, "os")];
 
-/// Which file it is, of all that there are.
+/// Tells a file from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     /// May change with the next boot, or when a device is attached anew.
     device: u64,
     inode: u64,
-    /// When it was made, nanoseconds since 1970; 0 where the file system does not say. An inode may be used again.
+    /// The time of its creation, nanoseconds since 1970; 0 if the file system has none. An inode may be used again.
     born: u128,
 }
 
-/// This run, and what there is to know of the last one.
+/// This run, and the end of the last one.
 #[derive(Debug)]
 pub(super) struct Run {
     dir: PathBuf,
@@ -59,49 +59,49 @@ pub(super) struct Run {
     /// The lock file of this directory.
     lock: Option<Identity>,
     set_back: bool,
-    /// Whether the file tells of this run.
+    /// Whether the file describes this run.
     begun: AtomicBool,
 }
 
 impl Run {
-    /// Looks how the last run on a directory ended, which this process holds. It may have lost something all the same,
-    /// or have been none.
+    /// Finds out how the last run on a directory ended. This process holds the directory. `is_first` if there was no
+    /// last run, `loses` if this start loses changes in any case.
     pub(super) fn look(dir: &Path, is_first: bool, loses: bool) -> Self {
         let boot = fs::read_to_string(BOOT).ok().and_then(|text| Some(text.split_whitespace().next()?.to_owned()));
         let boot = boot.unwrap_or_else(|| UNKNOWN.to_owned());
         let lock = identity(&directory::lock(dir)).ok();
         let mut said = String::new();
-        // What does not read says nothing.
+        // A file that cannot be read says nothing.
         let _ = File::open(dir.join(NAME)).and_then(|file| file.take(LONGEST).read_to_string(&mut said));
         let takes_nothing = lock.is_some_and(|lock| takes_nothing(&said, &boot, lock));
         let set_back = loses || !(is_first || takes_nothing);
         let run = Self { dir: dir.to_owned(), boot, lock, set_back, begun: AtomicBool::new(false) };
         if loses {
-            // The next start may find a log that is whole again, and has to know all the same.
+            // The next start may find a whole log again, but must know about the loss.
             let _ = run.forget();
         }
         run
     }
 
-    /// Whether changes may be gone of which streams had told.
+    /// Whether changes that streams have announced may be lost.
     pub(super) fn is_set_back(&self) -> bool {
         self.set_back
     }
 
-    /// From now on streams are told of changes: of those on the device if `sync`. What the last run was is forgotten.
+    /// From now on streams announce changes: those on the device if `sync`. Forgets the end of the last run.
     pub(super) fn begin(&self, sync: bool) {
         let how = if sync { How::Sync } else { How::Os };
         if let Err(error) = self.write(how) {
             tracing::warn!(%error, "how this run ends cannot be written down; after it, clients of streams load their timelines again");
-            // A full device has no room for another, and what it says is of the last run.
+            // A full device has no room for a new file, and the present one describes the last run.
             let _ = self.forget();
         }
         self.begun.store(true, Ordering::Release);
     }
 
-    /// All is on the device, and nothing comes any more.
+    /// Call when all changes are on the device and no more will come.
     pub(super) fn stop(&self) {
-        // Where nothing was told, the last run still counts.
+        // If nothing was announced, the last run still counts.
         if self.begun.load(Ordering::Acquire)
             && let Err(error) = self.write(How::Stopped)
         {
@@ -118,7 +118,7 @@ impl Run {
         self.flush_names()
     }
 
-    /// Whatever the last run was, the next start finds that changes may be gone.
+    /// Makes the next start find that changes may be lost.
     fn forget(&self) -> io::Result<()> {
         fs::remove_file(self.dir.join(NAME)).and_then(|()| self.flush_names())
     }
@@ -128,15 +128,15 @@ impl Run {
     }
 }
 
-/// What the file says.
+/// The content of the file.
 fn line(how: How, boot: &str, lock: Option<Identity>) -> String {
     let word = WORDS.iter().find(|(known, _)| *known == how).map_or("", |(_, word)| word);
-    // Without an identity it says nothing.
+    // Without an identity the line says nothing.
     let lock = lock.map(|Identity { device, inode, born }| format!("{device}:{inode}:{born}"));
     format!("{word} {boot} {}\n", lock.unwrap_or_default())
 }
 
-/// Whether nothing was taken back of what was told in the run of which a file says this, in this boot and with this
+/// Whether the run that `said` describes lost none of the changes that it announced, seen in this boot and with this
 /// lock file.
 fn takes_nothing(said: &str, boot: &str, lock: Identity) -> bool {
     let [word, its_boot, its_lock] = said.split_ascii_whitespace().collect::<Vec<_>>()[..] else { return false };
@@ -148,7 +148,7 @@ fn takes_nothing(said: &str, boot: &str, lock: Identity) -> bool {
     is_same_file
         && match how {
             How::Stopped => true,
-            // A snapshot of a file system with everything in it is another device.
+            // A snapshot of a whole file system is another device.
             How::Sync => is_same_device,
             How::Os => is_same_device && its_boot == boot && boot != UNKNOWN,
         }
@@ -214,7 +214,7 @@ mod tests {
         fs::remove_file(directory::lock(path)).expect("removes");
         assert!(look().is_set_back(), "no lock file");
         fs::write(directory::lock(path), "").expect("writes");
-        // The file system may give the same inode again, and not say when it was made, or make it within the same tick.
+        // The file system may reuse the inode, and have no time of creation, or the same within one tick.
         let (now, said) =
             (identity(&directory::lock(path)).expect("there"), fs::read_to_string(path.join(NAME)).expect("there"));
         assert_eq!(look().is_set_back(), !said.contains(&format!(" {}:{}:{}\n", now.device, now.inode, now.born)));
@@ -225,7 +225,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         fs::write(directory::lock(dir.path()), "").expect("writes");
         Run::look(dir.path(), true, false).begin(true);
-        // Nothing can be made under this name.
+        // Makes it impossible to create a file under this name.
         fs::create_dir(dir.path().join(FRESH)).expect("makes");
         let run = Run::look(dir.path(), false, false);
         assert!(!run.is_set_back());

@@ -1,4 +1,4 @@
-//! The tables, one column family each: what each is for, and how it is tuned for that.
+//! The tables, one column family each, with their keys and options.
 
 use std::fmt;
 
@@ -8,23 +8,23 @@ use super::filter::{DeletedFilterFactory, FloorFilterFactory};
 use super::keys::ID;
 use super::values;
 
-/// A table: one of those below.
+/// One of the tables below.
 pub(super) type Table = &'static Spec;
 
-/// What there is to know of a table, in one place.
+/// The properties of a table.
 pub(super) struct Spec {
     /// The name of its column family, as in `docs/schema.md`.
     pub(super) name: &'static str,
     access: Access,
-    /// What the keys are.
+    /// The kind of its keys.
     pub(super) keys: Keys,
-    /// Whether a value reads. For tables of which an audit asks no more of a row than that it reads.
+    /// Whether a value can be read. For tables of which an audit checks nothing else.
     pub(super) record: Option<fn(&[u8]) -> bool>,
-    /// Options beside those of its access.
+    /// Options in addition to those of its access.
     tune: fn(&mut Options),
 }
 
-/// How a table is read and written.
+/// The pattern of reads and writes of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     /// Single rows by their whole key.
@@ -35,11 +35,11 @@ enum Access {
     PointAndScan,
     /// Written once, read at start, deleted soon.
     Queue,
-    /// Written at one end, read in order, deleted at the other end, much at once.
+    /// Written at one end, read in order, deleted at the other end, many rows at once.
     Log,
 }
 
-/// What the keys of a table are, and of what: for the words that an audit has for a row.
+/// The kind and owner of a table's keys, by which an audit names a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
     /// An id.
@@ -54,7 +54,7 @@ pub(super) enum Keys {
     Reaction,
     /// A partition and a place in it.
     Row(&'static str),
-    /// The same, where the partition has a kind of reaction in it.
+    /// The same, with a kind of reaction in the partition.
     ReactionRow(&'static str),
 }
 
@@ -68,17 +68,17 @@ impl Spec {
         Self::new(name, Access::Point, keys)
     }
 
-    /// A table of one row a user, which stands for itself.
+    /// A table of one row a user, related to no other table.
     const fn record(name: &'static str, reads: fn(&[u8]) -> bool) -> Self {
         Self { record: Some(reads), ..Self::point(name, Keys::One("user")) }
     }
 
-    /// Rows in the order of a partition.
+    /// A table of ordered rows in partitions.
     const fn scan(name: &'static str, keys: Keys) -> Self {
         Self::new(name, Access::Scan, keys)
     }
 
-    /// Pairs of users, of which one user's are also read one after the other.
+    /// A table of pairs of users. The pairs of one user are also read in order.
     const fn pairs(name: &'static str) -> Self {
         Self::new(name, Access::PointAndScan, Keys::Pair)
     }
@@ -172,8 +172,8 @@ fn item_counts(options: &mut Options) {
     options.set_max_successive_merges(32);
 }
 
-/// The part of a write buffer that is set aside for a filter over its prefixes, from its first row on: eight bits for each
-/// of as many rows as fit, about 100 bytes each.
+/// The part of a write buffer that a filter over its prefixes takes from the first row on: eight bits for each row that
+/// fits, at about 100 bytes a row.
 const PREFIX_BLOOM: f64 = 0.01;
 
 /// The compaction filters.
@@ -188,8 +188,8 @@ pub(super) struct Filters {
 pub(super) fn descriptors(cache: &Cache, filters: Filters) -> Vec<ColumnFamilyDescriptor> {
     let Filters { inbox, outbox, topic, content } = filters;
     let (mut inbox, mut outbox, mut topic, mut content) = (Some(inbox), Some(outbox), Some(topic), Some(content));
-    // The engine's own table is empty, but the largest write buffer of any table is what the engine wants
-    // to be free before it gets over a full device.
+    // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
+    // write buffer of any table.
     let mut unused = Options::default();
     unused.set_write_buffer_size(MIB);
     let unused = ColumnFamilyDescriptor::new("default", unused);
@@ -215,13 +215,13 @@ fn options(table: Table, cache: &Cache) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
     blocks.set_format_version(5);
-    // Index and filters count towards the cache, so that memory stays bounded.
+    // Index and filters are part of the cache, so that memory stays bounded.
     blocks.set_cache_index_and_filter_blocks(true);
     blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
     options.set_compression_type(DBCompressionType::Lz4);
     // Small write buffers: they fit the processor's cache, and few rows are replayed after a crash.
     options.set_write_buffer_size(8 * MIB);
-    // A table with a single row counts as one such piece towards the memory for all of them.
+    // Even a table with a single row takes one arena block of the memory for all tables.
     options.set_arena_block_size(64 << 10);
     match table.access {
         Access::Point => {
@@ -239,14 +239,14 @@ fn options(table: Table, cache: &Cache) -> Options {
             options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
         }
         Access::Queue => {
-            // Compacts where most rows are deletions, so that a start does not wade through them.
+            // Compacts files of mostly deletions, so that a start does not wade through them.
             options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
         }
         Access::Log => {}
     }
     if matches!(table.access, Access::Scan | Access::PointAndScan) && table != INBOX {
-        // So that a list does not stay behind what was taken out of it. No walk of an inbox goes below its
-        // floor, where most of its deletions are.
+        // So that reads do not wade through rows removed from a list. No walk of an inbox goes below its floor, where
+        // most of its deletions are.
         options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
     }
     (table.tune)(&mut options);
@@ -254,7 +254,7 @@ fn options(table: Table, cache: &Cache) -> Options {
     options
 }
 
-/// Adds up the steps of a counter. A step that does not read counts nothing: a merge cannot fail.
+/// Adds up the steps of a counter. A step that cannot be read counts nothing: a merge cannot fail.
 fn add(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
     let start = present.and_then(values::read_count).unwrap_or_default();
     let sum = steps.iter().filter_map(values::read_count).fold(start, i64::wrapping_add);

@@ -11,19 +11,19 @@ use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
 use crate::model::{Fill, Unpushed, UserId};
 
-/// Most authors that are kept in memory, at about 100 bytes each. An author is one of them only
-/// after more than `push_threshold` users followed it.
+/// Most authors kept in memory, at about 100 bytes each. An author is one of them only after having more than
+/// `push_threshold` followers.
 const CAPACITY: usize = 1_000_000;
 
 /// Rows of `unpushed`, written through and never evicted, so none is ever older than the table.
 #[derive(Default)]
 pub(super) struct UnpushedRows {
     rows: RwLock<HashMap<UserId, Unpushed>>,
-    /// Rows that did not fit: while there are any, an author who is not here may yet have one.
+    /// Rows that did not fit. If there are any, an author missing here may have a row.
     left_out: AtomicU64,
 }
 
-/// A look at the rows that holds for many authors.
+/// A locked view of the rows, for many authors.
 pub(super) struct Look<'a> {
     rows: RwLockReadGuard<'a, HashMap<UserId, Unpushed>>,
     overflowed: bool,
@@ -43,7 +43,7 @@ impl UnpushedRows {
         rows.status().map_err(storage)
     }
 
-    /// Takes over a row that has been written.
+    /// Takes over a written row.
     pub(super) fn set(&self, author: UserId, unpushed: Unpushed) {
         let mut rows = self.rows.write();
         if rows.len() < CAPACITY || rows.contains_key(&author) {
@@ -53,7 +53,7 @@ impl UnpushedRows {
         }
     }
 
-    /// How many rows are here, and how often one did not fit.
+    /// The number of rows here, and how often one did not fit.
     pub(super) fn usage(&self) -> (Fill, u64) {
         let rows = self.rows.read().len();
         (Fill::of(rows, CAPACITY), self.left_out.load(Ordering::Relaxed))
@@ -66,7 +66,7 @@ impl UnpushedRows {
 }
 
 impl Look<'_> {
-    /// The row of an author; `None` if only the table knows.
+    /// The row of an author; `None` if only the table has the answer.
     pub(super) fn of(&self, author: UserId) -> Option<Unpushed> {
         match self.rows.get(&author) {
             None if self.overflowed => None,

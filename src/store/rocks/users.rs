@@ -17,7 +17,7 @@ use crate::store::{Activities, Idle, Split, Tier, Touched};
 
 /// Memory for cached activities, bytes: a quarter of a million of them.
 const CAPACITY: u64 = 16 << 20;
-/// The size of one.
+/// The size of one activity, bytes.
 const ACTIVITY_BYTES: u64 = 64 - cache::OVERHEAD;
 
 /// An empty cache of activities.
@@ -47,7 +47,7 @@ impl Activities for Rocks {
     }
 
     fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
-        // A reader can do without: not many are to wait for a device that stalls, and none once that is known.
+        // A reader can do without this: at most some wait for a device that stalls, and none once the stall is known.
         let Some(_turn) = self.health.begin_touch() else { return Err(health::unavailable()) };
         let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
@@ -71,7 +71,7 @@ impl Activities for Rocks {
             let Some(row) = row else { continue };
             let mut activity = values::read_activity(&row)?;
             if activity.lapsed(seen_since).is_some() {
-                // A read may have seen the user meanwhile, so look again under the lock.
+                // A read may have marked the user as seen meanwhile, so look again under the lock.
                 let _lock = self.activity_locks.of(user.get()).lock();
                 activity = self.activity(*user, Tier::Disk)?;
                 if let Some(lapsed) = activity.lapsed(seen_since) {
@@ -147,7 +147,7 @@ impl Activities for Rocks {
     }
 
     fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
-        // In its own statement: the look holds a lock, which must not be held while reading the disk.
+        // In its own statement: it holds a lock, which must not be held while reading the disk.
         let known = self.unpushed.look().of(author);
         known.map_or_else(|| self.stored_unpushed(author, tier), Ok)
     }
@@ -176,10 +176,10 @@ impl Activities for Rocks {
 }
 
 impl Rocks {
-    /// Writes a change with the row in it; the caller holds the user's activity lock.
+    /// Adds the row to a change and writes it; the caller holds the user's activity lock.
     fn write_activity(&self, what: Write, mut batch: WriteBatch, user: UserId, activity: Activity) -> Result<()> {
         if activity == Activity::Evicted {
-            // Before the row can be seen: who finds a user here looks for the row.
+            // Before the row is visible: a reader that finds a user here looks up the row.
             self.evicted.add(user.get());
         }
         batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
@@ -208,7 +208,7 @@ impl Rocks {
         rows.status().map_err(storage)
     }
 
-    /// Everybody who is evicted, as the filter that [`Rocks::not_evicted`] asks first.
+    /// A filter with all evicted users, which [`Rocks::not_evicted`] asks first.
     pub(super) fn seen_evicted(&self) -> Result<KeyFilter> {
         let family = self.family(ACTIVITY)?;
         let about = self.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;

@@ -1,4 +1,4 @@
-//! Where the log ends that the engine can replay, and whether anything was promised behind that place.
+//! Finds where the replayable log ends, and whether flushed rows are behind that place.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -11,7 +11,7 @@ use super::reader::{BLOCK, Batch, HEAD, Next, Reader};
 use crate::error::{Error, Result};
 use crate::store::rocks::advice;
 
-/// Most bytes of a batch that has no rows: a head, its own head, a note, and what is unused at the end of a block.
+/// Most bytes of a batch without rows: a fragment's head, its own head, a note, and the unused end of a block.
 const MOST_WITHOUT_ROWS: usize = HEAD + 12 + 11 + HEAD - 1;
 
 /// A file of the log.
@@ -21,25 +21,25 @@ struct LogFile {
     path: PathBuf,
 }
 
-/// The place where the chain of batches ends although something follows it.
+/// The place where the chain of batches ends before the log does.
 #[derive(Debug)]
 struct Damage {
     file: LogFile,
     at: usize,
-    /// The file itself may be right, but does not go on where the one before it ends.
+    /// The file may be intact, but does not continue the one before it.
     gap: bool,
-    /// The number of the last row before the place; `None` if nothing stands before it.
+    /// The sequence number of the last row before the place; `None` if there is none.
     last: Option<u64>,
-    /// Bytes that are not zero from there on, to the end of the last file.
+    /// Bytes from the place to the end of the last file, without trailing zeros.
     bytes: u64,
-    /// Bytes from there to the first whole batch, or to the end of the file.
+    /// Bytes from the place to the first whole batch, or to the end of the file.
     bad: usize,
-    /// The number of the first row behind the place, and of the last one.
+    /// The lowest and the highest sequence number of a row behind the place.
     behind: Option<(u64, u64)>,
-    /// How many whole batches are behind the place, and how many writes put rows into them.
+    /// The number of whole batches behind the place, and of the writes with rows in them.
     batches: u64,
     whole: u64,
-    /// Up to where the log was flushed, as a batch behind the place says.
+    /// The highest note of a flushed sequence number in a batch behind the place.
     flushed: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ impl Damage {
         damage
     }
 
-    /// Counts what stands in a file from a byte on. Returns where the first whole batch is.
+    /// Counts the content of a file from a byte on. Returns the start of the first whole batch.
     fn take_in(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
         self.bytes += length(bytes).saturating_sub(from) as u64;
         let mut reader = Reader::new(bytes, from);
@@ -69,31 +69,31 @@ impl Damage {
         first_at
     }
 
-    /// Whether anything follows the place but zeros.
+    /// Whether anything but zeros follows the place.
     fn is_something(&self) -> bool {
         self.bytes > 0
     }
 
-    /// Whether rows that had been flushed to the device are in what cannot be replayed.
+    /// Whether rows that were flushed to the device cannot be replayed.
     fn loses(&self) -> bool {
         let (Some(flushed), Some((first, _))) = (self.flushed, self.behind) else { return false };
         match self.last {
             Some(last) => flushed > last,
-            // What was before is in table files, up to a number that nobody knows. The row before the first one
-            // behind was in the damaged part, unless that had none.
+            // Earlier rows are in table files, up to an unknown number. The row before the first one behind was in the
+            // damaged part, unless that part had no rows.
             None => self.bad > MOST_WITHOUT_ROWS && flushed + 1 >= first,
         }
     }
 
-    /// How many rows are lost, at least.
+    /// The least number of lost rows.
     fn rows(&self) -> u64 {
         let (first, end) = self.behind.unwrap_or_default();
         end - self.last.unwrap_or(first.saturating_sub(1)).min(end)
     }
 
-    /// How many writes are lost, at least: those of acknowledged changes, and those of the work inside for them.
+    /// The least number of lost writes: of acknowledged changes, and of internal work for them.
     fn writes(&self) -> u64 {
-        // Rows between the chain and the first whole batch behind the place were in a batch that is none now.
+        // Rows between the chain and the first whole batch behind the place were in a damaged batch.
         let torn = match (self.last, self.behind) {
             (Some(last), Some((first, _))) => first > last + 1,
             _ => true,
@@ -109,7 +109,7 @@ impl Damage {
         }
     }
 
-    /// What an operator is told who would lose something.
+    /// The error for an operator who would lose changes.
     fn refusal(&self, data: &Path) -> Error {
         let (place, writes, rows, bytes) = (self.place(), self.writes(), self.rows(), self.bytes);
         let plural = if writes == 1 { "" } else { "s" };
@@ -123,16 +123,15 @@ impl Damage {
     }
 }
 
-/// Looks at the log before the engine replays it. Fails if that would lose what had been flushed to the device, and
-/// `accept_loss` does not say to go on without it. Where a torn end is to be cut off, marks the place, so that the
-/// engine ends there too: it passes over zeros, and over what is missing between two files. Returns whether something
-/// is lost.
+/// Checks the log before the engine replays it. Fails if the replay would lose flushed rows, unless `accept_loss`.
+/// Marks the place where the chain ends, so that the engine ends there too: it skips zeros, and gaps between two files.
+/// Returns whether flushed rows are lost.
 pub(in crate::store::rocks) fn prepare(data: &Path, accept_loss: bool) -> Result<bool> {
     let engine = data.join("db");
     let files = files(&engine).map_err(|e| unreadable(data, &engine, &e))?;
     let mut found = survey(data, &files)?;
     if found.as_ref().is_some_and(|damage| damage.batches > 0) {
-        // What the engine does not need any more may be damaged, or gone.
+        // Files that the engine no longer needs may be damaged or missing.
         let needed = oldest_needed(&engine);
         let needed: Vec<_> = files.into_iter().filter(|file| file.number >= needed).collect();
         found = survey(data, &needed)?;
@@ -171,8 +170,8 @@ fn files(engine: &Path) -> io::Result<Vec<LogFile>> {
     Ok(files)
 }
 
-/// Follows the chain of batches through the files, one of which is in memory at a time. The damage at which it ends,
-/// if there is any.
+/// Follows the chain of batches through the files, with one file in memory at a time. Returns the damage at which the
+/// chain ends, if any.
 fn survey(data: &Path, files: &[LogFile]) -> Result<Option<Damage>> {
     let (mut last, mut damage): (Option<u64>, Option<Damage>) = (None, None);
     for file in files {
@@ -182,7 +181,7 @@ fn survey(data: &Path, files: &[LogFile]) -> Result<Option<Damage>> {
         if let (Some(found), Next::Batch(batch)) = (&damage, &next)
             && found.last.is_some_and(|last| batch.first == last + 1)
         {
-            // An earlier start went on from there.
+            // An earlier start continued from that place.
             damage = None;
         }
         if let (None, Some(last), Next::Batch(batch)) = (&damage, last, &next)
@@ -206,13 +205,13 @@ fn survey(data: &Path, files: &[LogFile]) -> Result<Option<Damage>> {
     Ok(damage)
 }
 
-/// Bytes up to the last that is not zero.
+/// The length without trailing zeros, bytes.
 fn length(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
 }
 
-/// Makes sure that no reader finds anything in a file from a byte on: writes heads there, and at the beginning of each
-/// block, that are those of nothing. The file keeps its length, which the engine may know.
+/// Hides a file's content from a byte on from all readers: writes invalid heads there and at the start of each later
+/// block. The file keeps its length, which the engine may know.
 fn mark(path: &Path, at: usize) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(path)?;
     let length = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! Up to where the log has been flushed to the device, and the note of it that every batch carries.
+//! The place up to which the log is flushed to the device, and the note of it in each batch.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const KIND: u8 = b'F';
 const LENGTH: usize = 9;
 
-/// Sequence numbers of the engine. What it says lags behind the truth, and never runs ahead of it: a note that
-/// says too much would turn a torn end into a loss.
+/// Sequence numbers of the engine. They may be behind the truth, never ahead of it: a note that is too high would turn
+/// a torn end into a loss.
 #[derive(Debug)]
 pub(in crate::store::rocks) struct Flushed {
     through: AtomicU64,
@@ -15,7 +15,7 @@ pub(in crate::store::rocks) struct Flushed {
 }
 
 impl Flushed {
-    /// For an engine that has just been opened, whose rows up to `sequence` are in table files.
+    /// For a newly opened engine, whose rows up to `sequence` are in table files.
     pub(in crate::store::rocks) fn new(sequence: u64) -> Self {
         Self { through: AtomicU64::new(sequence), noted: AtomicU64::new(sequence) }
     }
@@ -25,17 +25,17 @@ impl Flushed {
         self.through.load(Ordering::Acquire)
     }
 
-    /// The log was flushed, and it had all rows up to this number before that began.
+    /// Call after a flush of the log; `sequence` is the last row in it before the flush began.
     pub(in crate::store::rocks) fn raise(&self, sequence: u64) {
         self.through.fetch_max(sequence, Ordering::AcqRel);
     }
 
-    /// A batch in the log says that rows are on the device up to this number.
+    /// The highest number in a note of a written batch.
     pub(in crate::store::rocks) fn noted(&self) -> u64 {
         self.noted.load(Ordering::Acquire)
     }
 
-    /// A batch with a note of this number has been written.
+    /// Call after a batch with a note of this number was written.
     pub(in crate::store::rocks) fn set_noted(&self, sequence: u64) {
         self.noted.fetch_max(sequence, Ordering::AcqRel);
     }
@@ -48,7 +48,7 @@ pub(in crate::store::rocks) fn note(sequence: u64) -> [u8; LENGTH] {
     note
 }
 
-/// What a note says; `None` for log data of another kind.
+/// The number in a note; `None` for log data of another kind.
 pub(super) fn read_note(data: &[u8]) -> Option<u64> {
     let (&KIND, number) = data.split_first()? else { return None };
     Some(u64::from_le_bytes(number.try_into().ok()?))

@@ -1,4 +1,4 @@
-//! A thread that flushes the log and notes it when no other write does, and looks after the room for a start.
+//! A thread that flushes the log, writes a note when no other write does, and keeps the reserve for a start.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::store::rocks::health::Health;
 use crate::store::rocks::reserve::Reserve;
 
-/// How often the thread looks. The newest change is without a note that vouches for it for up to twice as long.
+/// The interval of the thread. The newest change may be without a note of its flush for twice as long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// The thread, for as long as the engine is open.
+/// The thread, while the engine is open.
 #[derive(Debug)]
 pub(in crate::store::rocks) struct Keeper {
     stop: Sender<()>,
@@ -23,8 +23,8 @@ pub(in crate::store::rocks) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread, which also looks after the `reserve`. With `sync`, changes flush the log themselves, and the thread only looks after the end
-    /// of it; without, it flushes the log each time that it looks and finds something new.
+    /// Starts the thread, which also keeps the `reserve`. With `sync`, changes flush the log themselves, and the thread
+    /// only handles a quiet log's end; without, it flushes the log in each round that finds something new.
     pub(in crate::store::rocks) fn start(
         db: &Arc<DB>,
         flushed: &Arc<Flushed>,
@@ -42,7 +42,7 @@ impl Keeper {
                 if let Some(reserve) = &mut reserve {
                     reserve.look(&health);
                 }
-                // An engine that has no room is left alone: what it was flushing is what it needs the room for.
+                // An engine without room is left alone: its own flush needs the room.
                 if flushed.noted() == latest || !health.takes_writes() || (sync && !is_quiet) {
                     continue;
                 }
@@ -61,9 +61,9 @@ impl Keeper {
         Ok(Self { stop, thread: Some(thread) })
     }
 
-    /// Ends the thread, and lets go of the engine.
+    /// Ends the thread, which releases the engine.
     pub(in crate::store::rocks) fn stop(&mut self) {
-        // It may have ended by itself.
+        // The thread may have ended by itself.
         let _ = self.stop.send(());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -71,7 +71,7 @@ impl Keeper {
     }
 }
 
-/// Writes a batch of nothing but a note. It need not be flushed: a power cut that loses it loses nothing.
+/// Writes a batch with only a note. It need not be flushed: a power cut that loses it loses nothing.
 fn write_note(db: &DB, flushed: &Flushed) {
     let through = flushed.through();
     let mut batch = WriteBatch::default();

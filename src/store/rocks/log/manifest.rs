@@ -1,12 +1,12 @@
-//! What the engine's manifest says about the files of the log.
+//! The part of the engine's manifest about the files of the log.
 
 use std::fs;
 use std::path::Path;
 
 use super::reader::{Reader, text, varint};
 
-/// The number of the oldest file of the log that the engine would replay; 0 if the manifest cannot be read. What is
-/// wrong with it, the engine says itself when it is opened.
+/// The number of the oldest file of the log that the engine would replay; 0 if the manifest cannot be read: then the
+/// engine reports it when it is opened.
 pub(super) fn oldest_needed(engine: &Path) -> u64 {
     let current = fs::read_to_string(engine.join("CURRENT")).unwrap_or_default();
     let manifest = fs::read(engine.join(current.trim_end())).unwrap_or_default();
@@ -18,11 +18,11 @@ pub(super) fn oldest_needed(engine: &Path) -> u64 {
     oldest
 }
 
-/// What one edit says. It begins with single numbers and texts, of which this is one; lists come behind them.
+/// The number in one edit. An edit begins with single numbers and texts, then come lists; this is one of the numbers.
 fn in_edit(mut rest: &[u8]) -> Option<u64> {
     loop {
         match varint(&mut rest)? {
-            // The least number of a file to keep.
+            // The lowest number of a file to keep.
             10 => return varint(&mut rest),
             // The comparator's name, and the database's.
             1 | 8193 => drop(text(&mut rest)?),

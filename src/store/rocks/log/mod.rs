@@ -1,12 +1,14 @@
-//! The engine's log: what of it had been flushed to the device, and a look at it before the engine replays it.
+//! The engine's log: how much of it is flushed to the device, and a check of it before the engine replays it.
 //!
-//! The engine replays its log up to the first damage and says nothing. Two kinds of damage look the same to it:
+//! The engine silently replays its log up to the first damage. It does not tell apart two kinds of damage:
 //!
-//! - **A torn end.** What was not flushed to the device may come out of a power cut torn or in any order.
-//!   Cutting it off loses nothing that was promised.
-//! - **Damage before what had been flushed**, such as a flipped bit. Cutting there loses acknowledged changes.
+//! - **A torn end.** A power cut may leave unflushed data torn or in any order. Cutting it off loses nothing that was
+//!   promised.
+//! - **Damage before the flushed place**, such as a flipped bit. Cutting there loses acknowledged changes.
 //!
-//! To tell them apart, every batch carries a note ([`flushed`]): the sequence number up to which the log had been
+//! Therefore each batch carries a note ([`flushed`]): the sequence number up to which the log was flushed when the
+//! batch was made. [`reader`] reads the log's files. [`examine`] finds where the chain of intact batches ends, and
+//! whether a batch behind that place notes more flushed rows than the chain has.
 //! flushed when the batch was made. [`reader`] reads the log's files, and [`examine`] finds where the chain of
 //! intact batches ends and whether a batch behind that place vouches for more than the chain has.
 

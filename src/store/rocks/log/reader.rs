@@ -1,13 +1,14 @@
-//! Reading a file of the engine's log.
+//! Reads a file of the engine's log.
 //!
-//! A file is a row of blocks. In a block stand fragments, each with a head: a masked CRC-32C of what follows it in
-//! four bytes, the length of the payload in two, the kind in one; all numbers lowest byte first. A batch that does
-//! not fit into what is left of a block goes on in the next one. Less than a head at the end of a block is unused.
+//! A file is a sequence of blocks, and a block is a sequence of fragments. A fragment has a head: in four bytes a
+//! masked CRC-32C of all after it, in two the length of the payload, in one the kind; all numbers lowest byte first. A
+//! batch that does not fit into the rest of a block continues in the next one. A rest of a block shorter than a head is
+//! unused.
 //!
 //! The engine's manifest has the same form, with other records.
 //!
-//! The engine also knows kinds for logs that are used again, compressed or verified in another way. We have
-//! none of these on, so here they are damage.
+//! The engine has more kinds, for logs that are recycled, compressed or verified in another way. We use none of these,
+//! so they count as damage.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,44 +21,44 @@ const WHOLE: u8 = 1;
 const FIRST: u8 = 2;
 const MIDDLE: u8 = 3;
 const LAST: u8 = 4;
-/// Kinds from here on are passed over by a reader that does not know them.
+/// A reader skips unknown kinds from here on.
 const IGNORABLE: u8 = 128;
-/// What is added to a checksum after its bits are rotated, so that a checksum of checksums is not weak.
+/// Added to a checksum after its bits are rotated, so that a checksum of checksums is not weak.
 const MASK_DELTA: u32 = 0xA282_EAD8;
 
-/// Bytes of a batch before its rows: the number of the first row in eight, how many there are in four.
+/// Bytes of a batch before its rows: the sequence number of the first row in eight, the number of rows in four.
 const BATCH_HEAD: usize = 12;
 
-/// A batch that stands whole in a log.
+/// A whole batch in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Batch {
-    /// Where its first fragment begins, in bytes from the start of the file.
+    /// The start of its first fragment, in bytes from the start of the file.
     pub(super) at: usize,
     /// The sequence number of its first row.
     pub(super) first: u64,
-    /// How many rows it has, each with a number.
+    /// The number of its rows; each has a sequence number.
     pub(super) rows: u64,
-    /// How many notes it has: as many as changes that were put into one batch.
+    /// The number of its notes: one for each change that the engine merged into the batch.
     pub(super) notes: u64,
     /// The highest number in its notes.
     pub(super) flushed: Option<u64>,
 }
 
 impl Batch {
-    /// The sequence number after which the next batch goes on.
+    /// The sequence number of its last row; the next batch continues after it.
     pub(super) fn last(&self) -> u64 {
         (self.first + self.rows).saturating_sub(1)
     }
 }
 
-/// What a reader finds next.
+/// The next finding of a reader.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A batch.
     Batch(Batch),
     /// The end of the file.
     End,
-    /// From this byte on, something that is no whole batch.
+    /// From this byte on, there is no whole batch.
     Damage(usize),
 }
 
@@ -68,7 +69,7 @@ pub(super) struct Reader<'a> {
     at: usize,
 }
 
-/// Where a record begins, and its bytes.
+/// The start of a record, and its bytes.
 type Record<'a> = (usize, Cow<'a, [u8]>);
 
 struct Fragment {
@@ -82,7 +83,7 @@ impl<'a> Reader<'a> {
         Self { bytes, at }
     }
 
-    /// The next batch, which has to stand right here.
+    /// The next batch, which has to begin right here.
     pub(super) fn next(&mut self) -> Next {
         match self.next_record() {
             Ok(Some((at, record))) => batch(at, &record).map_or(Next::Damage(at), Next::Batch),
@@ -91,7 +92,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next record and where it begins; `None` at the end of the file. The error is where damage begins.
+    /// The next record and its start; `None` at the end of the file. The error is the start of damage.
     pub(super) fn next_record(&mut self) -> Result<Option<Record<'a>>, usize> {
         let mut begun: Option<(usize, Vec<u8>)> = None;
         loop {
@@ -117,7 +118,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next batch that stands whole anywhere from here on.
+    /// The next whole batch anywhere from here on.
     pub(super) fn next_intact(&mut self) -> Option<Batch> {
         loop {
             self.at = start_of_head(self.at);
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
                 return None;
             }
             let from = self.at;
-            // A look at the kind first: a checksum of whatever the length says takes its time.
+            // Checks the kind first: a checksum over a random length takes time.
             let kind = self.bytes.get(from + HEAD - 1);
             let found = kind.filter(|kind| matches!(**kind, WHOLE..=LAST)).and_then(|_| self.fragment(from));
             let after = match &found {
@@ -141,7 +142,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The fragment whose head begins at a byte, if all of it is right.
+    /// The fragment whose head begins at a byte, if it is intact.
     fn fragment(&self, at: usize) -> Option<Fragment> {
         let end_of_block = ((at / BLOCK + 1) * BLOCK).min(self.bytes.len());
         let head = self.bytes[at..end_of_block].first_chunk::<HEAD>()?;
@@ -157,12 +158,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the next head can begin.
+/// The first byte from `at` on where a head can begin.
 fn start_of_head(at: usize) -> usize {
     if BLOCK - at % BLOCK < HEAD { at.next_multiple_of(BLOCK) } else { at }
 }
 
-/// Where a row of zeros ends, but for those that may be the beginning of a head.
+/// The end of a run of zeros, less those that may begin a head.
 fn end_of_zeros(bytes: &[u8], at: usize) -> usize {
     let zeros = bytes[at..].iter().take_while(|byte| **byte == 0).count();
     at + zeros.saturating_sub(HEAD)
@@ -183,12 +184,12 @@ fn batch(at: usize, bytes: &[u8]) -> Option<Batch> {
     Some(Batch { at, first, rows, notes, flushed })
 }
 
-/// Takes one record off the front of a batch: log data, or nothing of interest. `None` at the end, and at a kind
-/// that we do not write.
+/// Takes one record off the front of a batch: `Some(Some(_))` is log data, `Some(None)` another record. `None` at the
+/// end, and at a kind that we do not write.
 fn record<'a>(rest: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
     let (&tag, after) = rest.split_first()?;
     *rest = after;
-    // Kinds with a table begin with its number.
+    // Kinds with a table begin with the table's number.
     if matches!(tag, 0x4 | 0x5 | 0x6 | 0x8 | 0xE) {
         varint(rest)?;
     }
