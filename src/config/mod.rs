@@ -78,7 +78,8 @@ settings! {
         /// Names of this server besides `localhost`. Requests for other names are answered 421, but requests for an IP
         /// address never are.
         allowed_hosts: Vec<HostName> = Vec::new();
-        /// Other origins whose pages may send changes. Changes from pages of other origins are answered 403.
+        /// Origins, besides this server's own, whose pages may send changes. Changes from further origins are answered
+        /// 403.
         allowed_origins: Vec<Origin> = Vec::new();
         /// HTTP worker threads, each an event loop; 0 for four a core, at least eight.
         workers: usize = 0, 0..=1024;

@@ -1,5 +1,5 @@
-//! Limits of the HTTP side. A request that finds a limit reached is refused at once and told when to retry; none waits
-//! in memory. Only large batches wait for a while, before any of them is read.
+//! Limits of the HTTP side. A request that finds a limit reached is refused at once and told when to retry; it does not
+//! wait in memory. Only large batches wait for a while, before any of them is read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What the threads do: post, relate, read, and look after the store.
+//! The actions of the threads: post, relate, read, and maintain the store.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -18,28 +18,28 @@ use super::names::{AUTHORS, USERS, place, user};
 use super::seed::pick;
 use super::upkeep::{archive, evict, trim};
 
-/// Items that one thread publishes in a round, and has at most when it begins another.
+/// Most items that a thread publishes in a round, and most live ones before it publishes another.
 const MOST_NEW: usize = 250;
 const MOST_LIVE: usize = 120;
-/// Named times lie below this; others are the server's clock.
+/// Given times lie below this; others come from the server's clock.
 const TIMES: u64 = 60;
-/// Reads that one thread makes in a round, about: more would leave the writers no time.
+/// Most reads of a thread in a round, about. More would leave the writers no time.
 const MOST_READS: usize = 2000;
 const LIMITS: [usize; 5] = [1, 2, 5, 20, 100];
 
-/// What a thread is for.
+/// The task of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Role {
     /// Publishes, edits and deletes items of its own.
     Poster,
-    /// Changes whom its share of the users follows and mutes, and from whom it hides.
+    /// Changes the follows, mutes and hides of its share of the users.
     Grapher,
     Reader,
     /// Trims and compacts.
     Keeper,
 }
 
-/// Which thread of how many with that role.
+/// The number of a thread, and of threads in its role.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     pub(crate) role: Role,
@@ -47,7 +47,7 @@ pub(crate) struct Share {
     pub(crate) of: u64,
 }
 
-/// What outlives a round of one thread.
+/// The state of a thread that is kept between rounds.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) share: Share,
@@ -57,7 +57,7 @@ pub(crate) struct Part {
     pub(crate) made: u64,
 }
 
-/// What all threads of a round have.
+/// State that all threads of a round share.
 #[derive(Clone, Copy)]
 pub(crate) struct Round<'a> {
     pub(crate) feed: &'a Feed,
@@ -65,7 +65,7 @@ pub(crate) struct Round<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) inbox_limit: usize,
-    /// Whether a delete can be taken back.
+    /// Whether deletes can be undone.
     pub(crate) can_restore: bool,
 }
 
@@ -74,7 +74,7 @@ impl Part {
         Self { share, random, history: History::default(), made: 0 }
     }
 
-    /// Goes on until told to stop.
+    /// Runs until told to stop.
     pub(crate) fn run(&mut self, round: Round<'_>) -> Result<(), String> {
         let rough = self.random.bool();
         let mut actor = Actor { round, part: self, rough };
@@ -91,7 +91,7 @@ impl Part {
         Ok(())
     }
 
-    /// Reads all timelines to their ends.
+    /// Reads all timelines completely.
     pub(crate) fn scroll_all(&mut self, round: Round<'_>) -> Result<(), String> {
         USERS.iter().try_for_each(|raw| Actor { round, part: self, rough: false }.scroll(user(*raw)))
     }
@@ -100,7 +100,7 @@ impl Part {
 struct Actor<'a> {
     round: Round<'a>,
     part: &'a mut Part,
-    /// Whether a keeper also does what keeps inboxes small, so that the worker has little to trim.
+    /// Whether a keeper also shrinks inboxes itself, so that the worker has little to trim.
     rough: bool,
 }
 
@@ -121,14 +121,14 @@ impl Actor<'_> {
         Span { before: bound(self), after: bound(self) }
     }
 
-    /// One change, and half the time a read at once as somebody.
+    /// One change, and half the time a read by some user right after it.
     fn post(&mut self, first_new: u64) -> Result<(), String> {
         let new = (self.part.made - first_new) as usize;
         let lives = &self.part.history.lives;
         let (live, gone): (Vec<_>, Vec<_>) = (0..lives.len()).partition(|n| lives[*n].lives());
         let room = new < MOST_NEW && live.len() < MOST_LIVE;
         let any = live.get(self.part.random.usize(..live.len().max(1))).copied();
-        // The one that went last comes again more often than others: its first fan-out may still run.
+        // The item deleted last is restored more often than others: its first fan-out may still run.
         let back = if self.part.random.bool() { gone.last() } else { gone.first() };
         match (self.part.random.u64(..9), any, back) {
             (0..5, ..) if room => self.publish()?,
@@ -184,7 +184,7 @@ impl Actor<'_> {
         result.map_err(|e| format!("delete fails: {e}"))
     }
 
-    /// Takes a delete back, or tries to where none can be.
+    /// Undoes a delete, or tries to where that is not possible.
     fn restore(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
         let (window, result) = self.round.clock.during(|| self.round.feed.restore(life.entry.cursor.id));
@@ -199,13 +199,13 @@ impl Actor<'_> {
         }
     }
 
-    /// The users whose follows and barriers this thread alone changes.
+    /// The users whose follows and barriers only this thread changes.
     fn mine(&self) -> Vec<u64> {
         let Share { number, of, .. } = self.part.share;
         USERS.into_iter().skip(number as usize).step_by(of as usize).collect()
     }
 
-    /// Raises or lifts a barrier of one of this thread's users, and mostly reads at once what it is about.
+    /// Raises or lifts a barrier of one of this thread's users, and mostly reads an affected list right after it.
     fn bar(&mut self) -> Result<(), String> {
         let mine = self.mine();
         let (me, target) = (user(pick(&mut self.part.random, &mine)), self.anybody());
@@ -229,7 +229,7 @@ impl Actor<'_> {
         }
     }
 
-    /// Follows and unfollows for one of this thread's users, and half the time reads at once.
+    /// Follows and unfollows for one of this thread's users, and half the time reads right after it.
     fn relate(&mut self) -> Result<(), String> {
         let mine = self.mine();
         let random = &mut self.part.random;
@@ -249,7 +249,7 @@ impl Actor<'_> {
         match self.part.random.u64(..8) {
             0..4 => self.read_timeline(me, Span::ALL),
             4 => self.read_members(me, Side::Following),
-            // So that some pairs settle between two changes.
+            // Lets some pairs settle between two changes.
             5 => {
                 thread::sleep(Duration::from_micros(self.part.random.u64(..600)));
                 Ok(())
@@ -317,7 +317,7 @@ impl Actor<'_> {
         Ok(())
     }
 
-    /// From the top to the end by `next`: what was there all the time comes exactly once.
+    /// Reads all pages by `next`. Items present throughout come exactly once.
     fn scroll(&mut self, reader: UserId) -> Result<(), String> {
         let limit = pick(&mut self.part.random, &LIMITS[1..]);
         let (began, mut entries, mut span) = (self.round.clock.tick(), Vec::new(), Span::ALL);
@@ -335,7 +335,7 @@ impl Actor<'_> {
         Ok(())
     }
 
-    /// Asks for trims, as compactions do; drops inboxes and compacts now and then.
+    /// Requests trims, as compactions do; drops inboxes and compacts now and then.
     fn keep(&mut self) -> Result<(), String> {
         let reader = self.anybody();
         match self.part.random.u64(..60) {

@@ -1,4 +1,4 @@
-//! What may and what must be in an answer, going by what was done around it.
+//! The allowed and required content of an answer, derived from the changes around it.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use tideline::model::{Barrier, ContentId, Cursor, Entry, Order, Page, PageReques
 use super::history::{History, Life, Read, Seen};
 use super::names::everybody;
 
-/// What is wrong with an answer, and the item or user that shows it.
+/// The error of an answer, and the item or user that shows it.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub(crate) what: String,
@@ -31,14 +31,14 @@ impl Wrong {
     }
 }
 
-/// The content that one read may show, and what of it it must.
+/// The content that one read may show, and the part that it must show.
 struct Bounds<'a> {
     must: Vec<Cursor>,
     may: HashMap<Cursor, &'a Life>,
 }
 
 impl History {
-    /// Compares one read with what was done around it.
+    /// Compares one read with the changes around it.
     pub(crate) fn check(&self, read: &Read, include_own: bool) -> Result<(), Wrong> {
         let follows = |author: UserId| match include_own && author == read.user {
             true => (true, true),
@@ -58,7 +58,7 @@ impl History {
         }
     }
 
-    /// `shown` says of an author whether its content must, and whether it may, show.
+    /// `shown` returns whether an author's content must, and whether it may, be shown.
     fn bounds(&self, read: &Read, shown: impl Fn(UserId) -> (bool, bool)) -> Bounds<'_> {
         let mut authors = HashMap::new();
         let mut bounds = Bounds { must: Vec::new(), may: HashMap::new() };
@@ -112,7 +112,7 @@ impl History {
 }
 
 impl Bounds<'_> {
-    /// Newest first, nothing twice, nothing that may not be there.
+    /// Newest first, without duplicates and forbidden items.
     fn check_items(&self, items: &[Entry]) -> Result<(), Wrong> {
         if let Some(pair) = items.windows(2).find(|pair| pair[0].cursor <= pair[1].cursor) {
             return Err(Wrong::item(pair[1].cursor, "is out of order, or comes twice"));
@@ -124,7 +124,7 @@ impl Bounds<'_> {
         }
     }
 
-    /// All that must be there, as far as it is in range.
+    /// All required items in range are present.
     fn no_hole(&self, items: &[Entry], in_range: impl Fn(Cursor) -> bool) -> Result<(), Wrong> {
         let is_there = |cursor: &Cursor| items.binary_search_by(|item| cursor.cmp(&item.cursor)).is_ok();
         match self.must.iter().find(|cursor| in_range(**cursor) && !is_there(cursor)) {
@@ -146,7 +146,7 @@ impl Bounds<'_> {
             _ => true,
         };
         self.no_hole(items, |cursor| span.contains(cursor) && shown(cursor))?;
-        // What `next` leads to: downwards the rest of the span, upwards all that is older.
+        // The items after `next`: downwards the rest of the span, upwards all older ones.
         let beyond = |cursor: &Cursor| last.is_some_and(|last| *cursor < last) && (upwards || span.contains(*cursor));
         match page.next {
             None => match self.must.iter().find(|cursor| beyond(cursor)) {
@@ -170,7 +170,7 @@ impl Bounds<'_> {
     }
 }
 
-/// The first item, and where the page ends: at its last item, or, upwards and empty, just above its bound.
+/// The first item, and the end of the page: its last item or, if it is empty and upwards, just above its bound.
 fn ends(request: &PageRequest<ContentId>, items: &[Entry]) -> (Option<Cursor>, Option<Cursor>) {
     let upwards = request.span.after.filter(|_| request.order() == Order::OldestFirst);
     let above = upwards.map(|after| after.next_newer().unwrap_or(after));

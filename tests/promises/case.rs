@@ -1,4 +1,4 @@
-//! Sequences, each step by step against the model.
+//! Compares sequences with the model, step by step.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -12,30 +12,30 @@ use super::shape::Kind;
 use super::system::System;
 use crate::model::Model;
 
-/// How often a sequence is tried once one has failed: threads may hide a failure.
+/// Number of tries of a sequence after a failure, because threads may hide a failure.
 const TRIES: u32 = 4;
 
-/// A service and what it should answer.
+/// A service and its model.
 pub(crate) struct Case {
     pub(crate) system: System,
     pub(crate) model: Model,
 }
 
-/// A run of sequences that follow from one seed.
+/// A run of sequences from one seed.
 pub(crate) struct Batch {
     pub(crate) kind: Kind,
     pub(crate) seed: u64,
-    /// How many sequences.
+    /// Number of sequences.
     pub(crate) cases: u32,
     /// Most steps of one.
     pub(crate) steps: usize,
-    /// How long to look for a smaller failure.
+    /// Time to search for a smaller failure.
     pub(crate) patience: Duration,
 }
 
 impl Batch {
-    /// Runs them; of a failure, the shortest sequence found that still fails. `count` is told the
-    /// steps of each sequence that held.
+    /// Runs the sequences. Returns the shortest failing sequence found. `count` gets the number of steps of each
+    /// sequence that passed.
     pub(crate) fn run(&self, count: impl Fn(usize)) -> Result<(), String> {
         let config = Config {
             cases: self.cases,
@@ -50,7 +50,7 @@ impl Batch {
             for _ in 0..tries.get() {
                 if let Err(failure) = Case::run(self.kind, &sequence) {
                     if tries.replace(TRIES) < TRIES {
-                        // From here on, so that chance does not take a failure for a success.
+                        // Repeated from here on, so that a failure does not pass by chance.
                         eprintln!("{:?}, seed {}: a sequence fails; looking for a smaller one", self.kind, self.seed);
                     }
                     return Err(TestCaseError::fail(failure));
@@ -156,7 +156,7 @@ impl Case {
         Ok(())
     }
 
-    /// The whole once more: as it is left, after a restart, and with all jobs done.
+    /// Reads everything three times: at the end, after a restart, and with all jobs done.
     fn end(&mut self) -> Result<(), String> {
         self.read_all()?;
         self.system.reopen();

@@ -1,4 +1,4 @@
-//! Changes, and what they answer.
+//! Changes and their answers.
 
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -36,7 +36,7 @@ impl Post {
     }
 }
 
-/// A publish as a host would send it.
+/// A publish as sent by a host.
 fn draft(id: Option<u64>, at: Option<Millis>, body: &Body) -> Draft {
     let what = (body.kind != "post").then(|| format!("\"kind\":\"{}\"", body.kind));
     let points = body.ref_id.map(|subject| format!("\"ref_id\":{subject}"));
@@ -44,7 +44,7 @@ fn draft(id: Option<u64>, at: Option<Millis>, body: &Body) -> Draft {
     serde_json::from_str(&format!("{{{text}}}")).expect("a draft")
 }
 
-/// The fields that a comment has too.
+/// The fields shared with comments.
 fn fields(id: Option<u64>, at: Option<Millis>, body: &Body) -> impl Iterator<Item = String> {
     let mut fields = vec![format!("\"author_id\":{},\"broadcast\":{}", body.author, body.broadcast)];
     fields.extend(id.map(|id| format!("\"content_id\":\"{id}\"")));
@@ -55,7 +55,7 @@ fn fields(id: Option<u64>, at: Option<Millis>, body: &Body) -> impl Iterator<Ite
     fields.into_iter()
 }
 
-/// The item as the model has it, against the content as it was answered.
+/// Compares the model's item with the content in an answer.
 pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String> {
     let is = (content.id, content.published_at, content.author, &content.text, &content.extra, content.broadcast);
     ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra, item.body.broadcast), "content");
@@ -66,12 +66,12 @@ pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String>
     Ok(())
 }
 
-/// The stable word of a refusal.
+/// The code of a refusal.
 fn code(error: &Error) -> &'static str {
     error.code().map_or("", Code::name)
 }
 
-/// What the model says to one publish.
+/// The model's verdict on one publish.
 enum Verdict {
     New,
     Same,
@@ -80,12 +80,12 @@ enum Verdict {
 }
 
 impl Case {
-    /// Whether a refusal is one of a full queue, which is fine if the queue is a small one.
+    /// Whether a refusal is due to a full queue, which is right if the queue is small.
     fn is_full(&self, error: &Error) -> bool {
         code(error) == "overloaded" && self.system.config.fanout.queue < WIDE
     }
 
-    /// Whether a time that is given is refused, unless it repeats what is there.
+    /// Whether a given time is refused, unless it repeats the present one.
     pub(crate) fn is_ahead(&self, at: Millis) -> bool {
         at > clock().saturating_add(self.system.config.content.max_ahead.as_millis())
     }
@@ -111,7 +111,7 @@ impl Case {
         self.published(posts, began, answer)
     }
 
-    /// Compares the answer to a publish, and takes into the model what is new.
+    /// Compares the answer to a publish, and adds new items to the model.
     fn published(
         &mut self,
         posts: &[(Option<u64>, Option<Millis>, Body)],
@@ -139,7 +139,7 @@ impl Case {
                 let made = id.is_none().then_some(content.id);
                 ensure!(made.is_none_or(|id| self.model.item(id).is_none()), "{made:?} was there before");
                 let (id, time) = (id.map_or(content.id, item), at.unwrap_or(content.published_at));
-                // Ids that fall within one millisecond take times that run ahead, by no more than a second.
+                // Ids made within one millisecond get times that run ahead, by at most a second.
                 let by_clock = began..=clock() + 1000;
                 ensure!(at.is_some() || by_clock.contains(&time), "{time} is not by the clock");
                 self.model.items.push(Item::new(id, time, body.clone()));
@@ -155,7 +155,7 @@ impl Case {
         self.publish_bodies(&[(Some(item.id.get()), with_time.then_some(item.at), item.body)])
     }
 
-    /// Moves a marker, which never moves back.
+    /// Moves a marker; it never moves back.
     pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
         let (reader, place) = (user(raw), self.cursor(wanted));
         let stands = self.model.items.iter().any(|item| item.cursor() == place && !item.deleted);
@@ -172,7 +172,7 @@ impl Case {
         self.confirm_marker(reader);
         let present = self.model.markers.get(&reader).copied();
         let then = |place: Cursor| present.map_or(place, |present| place.max(present));
-        // Ahead of the clock a place counts as at the newest item, or else as now.
+        // A place ahead of the clock counts as the newest item, or as now if there is none.
         let now = Cursor { at: answer.at.clamp(began, ended), ..place };
         let counts = then(self.newest_up_to(reader, place).unwrap_or(now));
         let expected = if place.at > ended || place.at > began && answer == counts { counts } else { then(place) };
@@ -181,7 +181,7 @@ impl Case {
         Ok(())
     }
 
-    /// A marker too far ahead is taken to the newest item as soon as anybody looks at it.
+    /// The first read moves a marker that is too far ahead to the newest item.
     pub(crate) fn confirm_marker(&mut self, reader: UserId) {
         let Some(place) = self.model.markers.get(&reader).copied().filter(|place| self.is_ahead(place.at)) else {
             return;
@@ -197,7 +197,7 @@ impl Case {
         timeline.iter().map(|entry| entry.cursor).find(|cursor| *cursor <= place)
     }
 
-    /// The item with this index, counted round.
+    /// The item with this index, modulo their number.
     pub(crate) fn nth(&self, index: usize) -> Option<Item> {
         self.model.items.get(index.checked_rem(self.model.items.len())?).cloned()
     }
@@ -256,7 +256,7 @@ impl Case {
         Ok(())
     }
 
-    /// A restore may be refused for want of room, as a publish.
+    /// A restore may be refused by a full queue, like a publish.
     pub(crate) fn restore(&mut self, index: usize) -> Result<(), String> {
         let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
         let kept = self.system.config.content.deleted_retention > NEVER;
@@ -271,7 +271,7 @@ impl Case {
         same_content(item, &content)
     }
 
-    /// Like a publish, of an item that points at another one.
+    /// Like a publish, of an item that refers to another.
     pub(crate) fn comment(&mut self, index: usize, post: &Post) -> Result<(), String> {
         let Some(Item { id: subject, deleted, .. }) = self.nth(index) else { return Ok(()) };
         let body = Body { kind: COMMENT, ref_id: Some(subject), ..post.body() };
@@ -325,13 +325,13 @@ impl Case {
         Ok(())
     }
 
-    /// Whether a follow is refused for its time: it lies too far ahead, and is not what is there.
+    /// Whether a follow is refused for its time: too far ahead, and not the present one.
     fn is_new_and_ahead(&self, me: UserId, target: UserId, since: Option<Millis>) -> bool {
         let there = self.model.follows.get(&(me, target)).copied();
         since.is_some_and(|since| self.is_ahead(since) && there != Some(since))
     }
 
-    /// Takes a follow into the model, with the time that was answered if none was given.
+    /// Adds a follow to the model, with the time of the answer if none was given.
     fn follow(
         &mut self,
         me: UserId,

@@ -1,4 +1,4 @@
-//! A copy of a live data directory: what a restart finds after `kill -9` at that instant.
+//! A copy of a data directory in use: the state for a restart after `kill -9` at that instant.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -13,7 +13,7 @@ use super::system::temp_dir;
 const ATTEMPTS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Copies a directory at one instant; `None` if files come and go all the time.
+/// Copies a directory at one instant; `None` if files change all the time.
 pub(crate) fn copy_live(from: &Path) -> Option<TempDir> {
     for _ in 0..ATTEMPTS {
         let copy = temp_dir();
@@ -25,16 +25,16 @@ pub(crate) fn copy_live(from: &Path) -> Option<TempDir> {
     None
 }
 
-/// The log that the engine writes to, which is the newest.
+/// The log that the engine writes to: the newest.
 pub(crate) fn newest_log(dir: &Path) -> PathBuf {
     let names = files(&dir.join("db")).expect("listed").into_keys();
     dir.join("db").join(names.filter(|name| name.ends_with(".log")).max().expect("a log"))
 }
 
-/// Where each write in the newest log ends, in bytes.
+/// The end of each write in the newest log, in bytes.
 pub(crate) fn ends_of_writes(dir: &Path) -> Vec<u64> {
-    // A log is blocks of records, and a record a checksum, a length, a kind and bytes; what is not
-    // whole in a block goes on in the next.
+    // A log consists of blocks of records. A record has a checksum, a length, a kind and bytes. The part that does not
+    // fit in a block continues in the next.
     const BLOCK: usize = 32_768;
     const HEAD: usize = 7;
     const WHOLE: u8 = 1;
@@ -56,13 +56,13 @@ pub(crate) fn ends_of_writes(dir: &Path) -> Vec<u64> {
     ends
 }
 
-/// Leaves so much of the newest log, as a device does that the rest has not reached.
+/// Truncates the newest log to this length, as on a device that the rest has not reached.
 pub(crate) fn cut_log(dir: &Path, bytes: u64) {
     OpenOptions::new().write(true).open(newest_log(dir)).expect("opens").set_len(bytes).expect("cuts");
 }
 
-/// Returns whether the copy is of one instant. The engine never changes a table file, and only
-/// appends to its log, so it is when neither the files nor the lengths of the others have changed.
+/// Returns whether the copy is of one instant. The engine never changes a table file, and only appends to its log. So
+/// it is if neither the set of files nor the lengths of the others have changed.
 fn copy_once(from: &Path, to: &Path) -> io::Result<bool> {
     fs::create_dir(to.join("db"))?;
     let before = files(&from.join("db"))?;
@@ -73,7 +73,7 @@ fn copy_once(from: &Path, to: &Path) -> io::Result<bool> {
     Ok(files(&from.join("db"))? == before)
 }
 
-/// The files, with the lengths of those that no ordinary write changes.
+/// The files, with the lengths of those that ordinary writes do not change.
 fn files(dir: &Path) -> io::Result<BTreeMap<String, u64>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(dir)? {

@@ -1,4 +1,4 @@
-//! Failures as values, which can be made smaller before they are told.
+//! Failures as values, so that they can be made smaller before the report.
 
 /// Returns a failure, with its text, unless the condition holds.
 macro_rules! ensure {

@@ -1,5 +1,5 @@
-//! What is cached, and what is counted, under threads: a read that begins after a change is
-//! acknowledged shows it, whoever reads and whatever else goes on.
+//! Caches and counts under threads: a read that begins after a change is acknowledged shows the change, for every
+//! reader and any other load.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -16,24 +16,24 @@ use super::seed::seed;
 use super::shape::{self, Kind};
 use super::system::System;
 
-/// Items that are changed and read at a time.
+/// Items changed and read at the same time.
 const SLOTS: u64 = 6;
 const WRITERS: u64 = 2;
 const READERS: u64 = 2;
 const ROUND: Duration = Duration::from_millis(600);
-/// Changes in the life of an item. The first publishes it, the last deletes it; of those between, every
-/// other one edits it, and the rest comment on it and like it.
+/// Changes in the life of an item. The first publishes it, the last deletes it. Between them edits alternate with
+/// comments and likes.
 const CHANGES: u64 = 40;
 
-/// A place at which one item lives after the other. Both numbers count changes over all lives: `begun`
-/// is raised before one is asked for, `done` after its answer.
+/// A sequence of items, one at a time. Both numbers count changes over all lives: `begun` rises before a change is
+/// requested, `done` after its answer.
 #[derive(Default)]
 struct Slot {
     begun: AtomicU64,
     done: AtomicU64,
 }
 
-/// Which item lives in a slot after so many changes, and how many of them were its own.
+/// The item in a slot after a number of changes, and the number of its own changes.
 #[derive(Clone, Copy)]
 struct Point {
     life: u64,
@@ -46,12 +46,12 @@ impl Point {
     }
 }
 
-/// The text after so many changes, one at least.
+/// The text after this many changes, at least one.
 fn text_at(age: u64) -> u64 {
     age.saturating_sub(1) / 2 * 2
 }
 
-/// The comments, and the likes, after so many changes.
+/// The comments, and the likes, after this many changes.
 fn comments_at(age: u64) -> u64 {
     age.min(CHANGES - 1) / 2
 }
@@ -60,7 +60,7 @@ fn id_of(slot: u64, life: u64) -> ContentId {
     item(1 + slot + SLOTS * life)
 }
 
-/// Makes the change of a slot that comes after so many others.
+/// Makes the next change of a slot after this many.
 fn change(feed: &Feed, slot: u64, changes: u64) -> Result<(), String> {
     let Point { life, age } = Point::after(changes);
     let id = id_of(slot, life);
@@ -84,7 +84,7 @@ fn change(feed: &Feed, slot: u64, changes: u64) -> Result<(), String> {
     made.map_err(|error| format!("change {age} of content {id} fails: {error}"))
 }
 
-/// One read of the items that live in all slots and of those that did before, in one of the ways there are.
+/// Reads the present and previous items of all slots, in one of the ways.
 fn read(feed: &Feed, slots: &[Slot], names: &[Slot], way: u64) -> Result<(), String> {
     let done: Vec<_> = slots.iter().map(|slot| Point::after(slot.done.load(Ordering::SeqCst))).collect();
     let named: Vec<_> = names.iter().map(|name| name.done.load(Ordering::SeqCst)).collect();
@@ -120,7 +120,7 @@ fn read(feed: &Feed, slots: &[Slot], names: &[Slot], way: u64) -> Result<(), Str
     Ok(())
 }
 
-/// What was read must be what the item was after `least` of its changes, or `most`, or some between.
+/// The result must be the item after `least` of its changes, `most`, or a number between.
 fn check(least: u64, most: u64, found: Option<&Shown>) -> Result<(), String> {
     let Some(shown) = found else {
         ensure!(least == 0 || most == CHANGES, "it is not there");
@@ -146,7 +146,7 @@ fn write(feed: &Feed, slots: &[Slot], names: &[Slot], writer: u64, stop: &Atomic
         change(feed, slot, changes)?;
         done.store(changes + 1, Ordering::SeqCst);
         if random.u64(..3) == 0 {
-            // The nickname counts the changes of the slot's author, under counters of its own.
+            // The nickname is the number of changes of the author's profile, which have counters of their own.
             let Slot { begun, done } = &names[slot as usize];
             let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
             let profile = Profile { nickname: Some(number.to_string()), ..Profile::default() };
@@ -157,7 +157,7 @@ fn write(feed: &Feed, slots: &[Slot], names: &[Slot], writer: u64, stop: &Atomic
     Ok(())
 }
 
-/// Writers and readers at the same time, on both stores.
+/// Runs writers and readers at the same time, on both stores.
 pub(crate) fn run() {
     for kind in [Kind::Memory, Kind::Rocks] {
         let mut config = shape::random(&mut Rng::with_seed(seed()));

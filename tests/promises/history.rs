@@ -1,8 +1,8 @@
-//! What several threads did and saw.
+//! The changes and reads of several threads.
 //!
-//! Every call is written down with the ticks of a shared clock at which it began and ended. A change
-//! that ended before a read began *must* show in it; one that began after it ended *must not*; in
-//! between both are right. `bounds` compares, `tell` shows what was wrong.
+//! Every call is recorded with the ticks of a shared clock at which it began and ended. A read *must* show a change
+//! that ended before the read began, and *must not* show one that began after the read ended. Otherwise both are right.
+//! `bounds` compares, `tell` reports errors.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ impl Clock {
         self.0.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Makes a call; its window is the span of ticks around it.
+    /// Makes a call. Its window is the span of ticks around it.
     pub(crate) fn during<T>(&self, call: impl FnOnce() -> T) -> (Window, T) {
         let began = self.tick();
         let result = call();
@@ -26,7 +26,7 @@ impl Clock {
     }
 }
 
-/// When a call was under way.
+/// The interval of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) began: u64,
@@ -44,10 +44,10 @@ impl Window {
 pub(crate) struct Life {
     pub(crate) entry: Entry,
     pub(crate) published: Window,
-    /// The number that its text had before the first of the edits here. Each edit adds one.
+    /// The number of its text before the first edit here. Each edit adds one.
     pub(crate) version: usize,
     pub(crate) edits: Vec<Window>,
-    /// Deletes and restores, in order: whether it lives after each.
+    /// Deletes and restores, in order, each with whether the item is live after it.
     pub(crate) turns: Vec<(Window, bool)>,
 }
 
@@ -68,7 +68,7 @@ impl Life {
         states(&[&[(self.published, true)], self.turns.as_slice()].concat(), read)
     }
 
-    /// Whether it lives when all calls have ended.
+    /// Whether the item is live when all calls have ended.
     pub(crate) fn lives(&self) -> bool {
         self.turns.last().is_none_or(|(_, live)| *live)
     }
@@ -81,18 +81,18 @@ impl Life {
     }
 }
 
-/// What was read.
+/// The result of a read.
 #[derive(Debug, Clone)]
 pub(crate) enum Seen {
     /// A page of the home timeline.
     Timeline(PageRequest<ContentId>, Page<Entry, ContentId>),
     /// The home timeline from the top to the end by `next`.
     Scroll(Vec<Entry>),
-    /// A page of the own page.
+    /// A page of the user's own page.
     Outbox(PageRequest<ContentId>, Page<Entry, ContentId>),
-    /// Items that were asked for in full, and the numbers of the texts of those that came.
+    /// Requested items, and the numbers of the texts of those returned.
     Texts(Vec<ContentId>, Vec<(ContentId, usize)>),
-    /// All whom the user follows, or who follow the user.
+    /// All followees or followers of the user.
     Members(Side, Vec<UserId>),
 }
 
@@ -104,17 +104,17 @@ pub(crate) struct Read {
     pub(crate) seen: Seen,
 }
 
-/// Of each pair of users, what was asked for, in order: to follow or not, say. One thread changes one pair.
+/// For each pair of users the requested states in order, such as to follow or not. Only one thread changes a pair.
 pub(crate) type Pairs = HashMap<(UserId, UserId), Vec<(Window, bool)>>;
 
-/// What one thread did, or all of them together.
+/// The history of one thread, or of all together.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct History {
     pub(crate) lives: Vec<Life>,
     pub(crate) pairs: Pairs,
-    /// Of each pair of user and whom it mutes.
+    /// The pairs of user and muted user.
     pub(crate) mutes: Pairs,
-    /// Of each pair of user and from whom it hides.
+    /// The pairs of user and user hidden from.
     pub(crate) hides: Pairs,
     pub(crate) reads: Vec<Read>,
 }
@@ -140,7 +140,7 @@ impl History {
         self.reads.extend(other.reads);
     }
 
-    /// Forgets all but what stands at the end: nothing that was deleted or unfollowed may show again.
+    /// Forgets all but the state at the end: deleted items and ended follows must not show again.
     pub(crate) fn forget(&mut self) {
         self.reads.clear();
         self.lives.retain(Life::lives);
@@ -158,7 +158,7 @@ impl History {
         }
     }
 
-    /// How many changes there are.
+    /// Number of changes.
     pub(crate) fn changes(&self) -> usize {
         let of_life = |life: &Life| 1 + life.edits.len() + life.turns.len();
         let of_pairs = |pairs: &Pairs| pairs.values().map(Vec::len).sum::<usize>();
@@ -166,12 +166,12 @@ impl History {
         self.lives.iter().map(of_life).sum::<usize>() + of_pairs
     }
 
-    /// Whether a user must, and whether a user may, be taken to follow an author during a read.
+    /// Whether a read must, and whether it may, see that a user follows an author.
     pub(crate) fn follows(&self, user: UserId, author: UserId, read: &Window) -> (bool, bool) {
         holds(&self.pairs, user, author, read)
     }
 
-    /// Whether a user must, and whether a user may, be taken to have raised a barrier during a read.
+    /// Whether a read must, and whether it may, see a user's barrier.
     pub(crate) fn barred(&self, user: UserId, target: UserId, barrier: Barrier, read: &Window) -> (bool, bool) {
         match barrier {
             Barrier::Mute => holds(&self.mutes, user, target, read),
@@ -179,7 +179,7 @@ impl History {
         }
     }
 
-    /// Whether an author's content must, and whether it may, be shown to a reader during a read.
+    /// Whether a read must, and whether it may, show an author's content to a reader.
     pub(crate) fn shows(&self, reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
         let (must, may) = self.follows(reader, author, read);
         let muted = self.barred(reader, author, Barrier::Mute, read);
@@ -193,13 +193,13 @@ impl History {
     }
 }
 
-/// Whether what was asked of a pair must, and whether it may, hold during a read.
+/// Whether a read must, and whether it may, see the requested state of a pair.
 fn holds(pairs: &Pairs, one: UserId, other: UserId, read: &Window) -> (bool, bool) {
     pairs.get(&(one, other)).map_or((false, false), |changes| states(changes, read))
 }
 
-/// Of something that is so or not, by changes one after the other: whether it must, and whether it may, be
-/// taken to be so during a read. Before the first change it is not.
+/// Whether a read must, and whether it may, see a state that is changed by calls one after the other. Before the first
+/// change it is false.
 fn states(changes: &[(Window, bool)], read: &Window) -> (bool, bool) {
     let before = changes.iter().rev().find(|(window, _)| window.is_before(read)).is_some_and(|(_, so)| *so);
     let meanwhile = || changes.iter().filter(|(window, _)| !window.is_before(read) && !read.is_before(window));

@@ -1,4 +1,4 @@
-//! Ids that the server makes, where others have taken them.
+//! Ids that the server makes, if others have taken them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::shape::ANY;
 #[test]
 fn made_ids_that_are_taken_are_left_behind() {
     let store: Arc<dyn Store> = Arc::new(Double::new());
-    // A time far ahead, at which all that is given stays.
+    // Far ahead of the clock, so that the server's next times and ids follow this time.
     let at = now() + 86_400_000;
     let stamp = Stamp { number: 1, kind: EventKind::Publish, given: true, logged: at, top: at };
     let content = Content {

@@ -2,16 +2,16 @@
 
 use tideline::model::{ContentId, Cursor, MAX_ID, MAX_MILLIS, Millis, Position, UserCursor, UserId};
 
-/// Everybody. The authors come first.
+/// All users. The authors come first.
 pub(crate) const USERS: [u64; 8] = [1, 2, 3, 4, 5, MAX_ID, 6, 7];
-/// Those who publish.
+/// Number of users who publish.
 pub(crate) const AUTHORS: usize = 6;
-/// Named times lie below this, or are the greatest of all.
+/// Given times lie below this, or are the greatest of all.
 pub(crate) const TIMES: u64 = 7;
-/// Named content ids lie below this, or are the greatest of all.
+/// Given content ids lie below this, or are the greatest of all.
 pub(crate) const IDS: u64 = 48;
 
-/// What items may name, and one that none names.
+/// Topics of items, and one that no item has.
 pub(crate) const TOPICS: [&str; 4] = ["t", "t/1", "é 🌊", "none"];
 
 pub(crate) fn user(raw: u64) -> UserId {

@@ -1,4 +1,4 @@
-//! What a sequence is made of.
+//! The parts of a sequence.
 
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use super::names::{AUTHORS, IDS, TIMES, TOPICS, USERS, id, time};
 use super::react::Wish;
 use super::shape::{ANY, LONG, configs};
 
-/// An item to publish. What is `None` is left to the server.
+/// An item to publish. The server chooses fields that are `None`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Post {
     pub(crate) author: u64,
@@ -20,9 +20,9 @@ pub(crate) struct Post {
     pub(crate) text: u8,
     pub(crate) extra: u8,
     pub(crate) broadcast: bool,
-    /// Which of the topics: a bit each.
+    /// The topics, a bit each.
     pub(crate) topics: u8,
-    /// What it is, and the number of the item that it points at.
+    /// The kind, and the number of the item it refers to.
     pub(crate) kind: &'static str,
     pub(crate) subject: Option<u64>,
 }
@@ -30,9 +30,9 @@ pub(crate) struct Post {
 /// A place in a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place {
-    /// Where one of the items or users is, counted round.
+    /// The place of an item or user, by index modulo their number.
     Of(usize),
-    /// Wherever, whether or not something is there: time, and the number of an id or user.
+    /// Any place, taken or not: time, and the number of an id or user.
     At(u64, u64),
 }
 
@@ -51,12 +51,12 @@ pub(crate) struct Ask {
 pub(crate) enum Op {
     Publish(Vec<Post>),
     Import(Vec<Post>),
-    /// Publishes the item with this index once more.
+    /// Publishes the item with this index again.
     Repeat(usize, bool),
-    /// Text and extra; `None` leaves, `Some(0)` clears.
+    /// Text and extra; `None` keeps, `Some(0)` clears.
     Edit(usize, Option<u8>, Option<u8>),
     Delete(usize),
-    /// Deletes so many of the newest items of a topic.
+    /// Deletes this many of the newest items of a topic.
     DeleteNewest(usize, usize),
     Restore(usize),
     /// A comment on the item with this index.
@@ -73,7 +73,7 @@ pub(crate) enum Op {
     Unread(u64),
     /// Moves the marker, or tries to move it back.
     Mark(u64, Place),
-    /// Wishes of different users or kinds about the item with this index, at the same time.
+    /// Concurrent reactions of different users or kinds to the item with this index.
     React(usize, Vec<Wish>),
     Reactors(usize, ReactionKind, Ask),
     ReactedBy(u64, ReactionKind, Ask),
@@ -90,29 +90,29 @@ pub(crate) enum Op {
     Relations(u64),
     Verify(u64, usize),
     Explain(u64, usize),
-    /// Workers on.
+    /// Starts the workers.
     Start,
-    /// Workers off, wherever they are.
+    /// Stops the workers at any point.
     Stop,
-    /// Workers on until no job is left; on or off afterwards.
+    /// Runs the workers until no job is left; on or off afterwards.
     Drain(bool),
     Sleep(u64),
-    /// The floor rises to the entry so far beyond the limit, as in a trim.
+    /// Raises the floor to the entry this far beyond the limit, as in a trim.
     Trim(u64, usize),
-    /// The floor rises to any place.
+    /// Raises the floor to any place.
     Floor(u64, Place),
-    /// An outbox is moved to the archive, up to any place, so many entries at most.
+    /// Moves an outbox to the archive, up to any place, at most this many entries.
     Archive(u64, Place, usize),
-    /// A list of a topic is moved to the archive, up to any place, so many items at most.
+    /// Moves a topic's list to the archive, up to any place, at most this many items.
     ArchiveTopic(usize, Place, usize),
-    /// The inbox is dropped, with the floor at any place.
+    /// Drops the inbox, with the floor at any place.
     Evict(u64, Place),
     Compact,
-    /// Stops in order, and opens again.
+    /// Stops properly, and opens again.
     Reopen,
-    /// The same, and from then on times may lie so far ahead: as when a server is updated, or a setting changed.
+    /// The same, and then times may lie this far ahead, as after an update or a changed setting.
     Allow(Duration),
-    /// Goes on with the directory as it is at this instant.
+    /// Continues with the directory in its state of this instant.
     Crash,
 }
 
@@ -120,7 +120,7 @@ pub(crate) enum Op {
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     pub(crate) config: Config,
-    /// Whether a whole timeline is compared after every step. Not always: whoever reads is not dormant.
+    /// Whether a whole timeline is compared after every step. Not always, because a reader is not dormant.
     pub(crate) watched: bool,
     pub(crate) ops: Vec<Op>,
 }
@@ -179,7 +179,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     })
 }
 
-/// Mostly one pair, now and then several of one user, now and then with a target that comes twice.
+/// Mostly one pair, sometimes several of one user, sometimes with a repeated target.
 fn relate() -> impl Strategy<Value = Op> {
     let one =
         (user(), author(), named_or_not(), prop::bool::weighted(0.65)).prop_map(|(user, target, since, follow)| {
@@ -194,7 +194,7 @@ fn relate() -> impl Strategy<Value = Op> {
     prop_oneof![4 => one, 1 => several]
 }
 
-/// Mostly one that stands between a reader and an author.
+/// Mostly a barrier between a reader and an author.
 fn bar() -> impl Strategy<Value = Op> {
     (user(), author(), any::<bool>(), prop::bool::weighted(0.6)).prop_map(|(reader, author, mute, raised)| {
         if mute {

@@ -1,4 +1,4 @@
-//! How many sequences there are: a fixed few, or as many as make up the operations asked for.
+//! The number of sequences: fixed and small, or as many as the requested operations need.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -10,15 +10,15 @@ use super::case::Batch;
 use super::seed::{cases, operations, seed};
 use super::shape::Kind;
 
-/// Most steps of a sequence, where there are few and where there are many of them.
+/// Most steps of a sequence, for few and for many sequences.
 const STEPS: (usize, usize) = (90, 400);
-/// Sequences of a seed where there are many.
+/// Sequences of a seed, for many sequences.
 const BATCH: u32 = 10;
-/// How long to look for a smaller failure, likewise.
+/// Time to search for a smaller failure, likewise.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(120));
 const TELL_EVERY: Duration = Duration::from_secs(20);
 
-/// Runs random sequences, `times` as many as on RocksDB; or the operations asked for.
+/// Runs random sequences, `times` as many as on RocksDB, or the requested operations.
 pub(crate) fn run_sequences(kind: Kind, times: u32) {
     let seed = seed();
     match operations() {
@@ -32,7 +32,7 @@ pub(crate) fn run_sequences(kind: Kind, times: u32) {
     }
 }
 
-/// Twice as many threads as cores, since a step waits now and then.
+/// Uses twice as many threads as cores, because steps wait now and then.
 fn run_operations(kind: Kind, seed: u64, wanted: usize) {
     let (began, told) = (Instant::now(), Mutex::new(Instant::now()));
     let (done, sequences, next) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(seed));

@@ -1,4 +1,4 @@
-//! Likes and favorites, changed and read, each against the model.
+//! Changes and reads of likes and favorites, each compared with the model.
 
 use tideline::model::{ContentId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId};
 
@@ -9,11 +9,11 @@ use super::ops::{Ask, Place};
 use super::read::read;
 use crate::model::{Item, page};
 
-/// What a step asks for: user, kind, since when or no longer.
+/// A requested reaction: user, kind, and its time or `None` to remove it.
 pub(crate) type Wish = (u64, ReactionKind, Option<u64>);
 
 impl Case {
-    /// One wish, or several of different users or kinds at the same time.
+    /// One wish, or concurrent ones of different users or kinds.
     pub(crate) fn react(&mut self, index: usize, wishes: &[Wish]) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
         let feed = &self.system.feed;
@@ -66,7 +66,7 @@ impl Case {
         Ok(())
     }
 
-    /// Who reacted to an item.
+    /// The users who reacted to an item.
     pub(crate) fn read_reactors(&self, index: usize, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
         let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
         let whole = self.model.reactors(id, kind);
@@ -88,13 +88,13 @@ impl Case {
         self.read_reaction_counts(id)
     }
 
-    /// What a user reacted to, and the user's flags on everything.
+    /// The items that a user reacted to, and the user's flags on all items.
     pub(crate) fn read_reacted_by(&self, raw: u64, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
         let (me, request) = (user(raw), self.content_request(ask));
         let is = read(ask.inline, |tier| self.system.feed.reacted_by(me, kind, &request, tier))?;
         let should_be = page(&self.model.reacted_by(me, kind), |entry| entry.cursor, &request);
         ensure_eq!(is, should_be, "{kind:?} by {me}, {request:?}");
-        // Those of deleted items are kept or purged; nothing shows them.
+        // Reactions to deleted items are kept or purged; no answer shows them.
         let live = self.model.items.iter().filter(|item| !item.deleted);
         let ids: Vec<_> = live.map(|item| item.id).collect();
         let flags = read(ask.inline, |tier| self.system.store().reacted(me, &ids, tier))?;
@@ -104,7 +104,7 @@ impl Case {
         Ok(())
     }
 
-    /// All reactions of everybody.
+    /// All reactions of all users.
     pub(crate) fn read_all_reactions(&self) -> Result<(), String> {
         let ask = Ask { before: None, after: None, limit: 100, inline: false };
         for kind in ReactionKind::ALL {

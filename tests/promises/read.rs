@@ -1,4 +1,4 @@
-//! Reads, each against the model.
+//! Reads, each compared with the model.
 
 use tideline::error::{Code, Error};
 use tideline::model::{ContentId, Cursor, Entry, Page, PageRequest, Position, Side, Span, Unread, UserId};
@@ -11,7 +11,7 @@ use super::ops::{Ask, Place};
 use crate::model::page;
 
 impl Case {
-    /// Where a place among content is.
+    /// The cursor of a place among content.
     pub(crate) fn cursor(&self, wanted: Place) -> Cursor {
         match wanted {
             Place::Of(index) => self.nth(index).map_or(place(3, 3), |item| item.cursor()),
@@ -51,7 +51,7 @@ impl Case {
         Ok(())
     }
 
-    /// Every page is compared; the pages of each way together must be the whole.
+    /// Compares every page; the pages in each direction together must be the whole list.
     pub(crate) fn scroll(&self, raw: u64, limit: usize) -> Result<(), String> {
         let reader = user(raw);
         let whole = self.model.timeline(reader, self.system.config.timeline.include_own);
@@ -116,7 +116,7 @@ impl Case {
         self.topic_is(topic, &self.content_request(ask), ask.inline).map(drop)
     }
 
-    /// Every page is compared.
+    /// Compares every page.
     pub(crate) fn scroll_topic(&self, topic: &str, limit: usize) -> Result<(), String> {
         let mut span = Span::ALL;
         loop {
@@ -149,7 +149,7 @@ impl Case {
         Ok(())
     }
 
-    /// What is counted of every live item, and of every user's own page.
+    /// The counts of every live item, and of every user's own page.
     fn read_counts(&self) -> Result<(), String> {
         let store = self.system.store();
         let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).map(|item| item.id).collect();
@@ -226,7 +226,7 @@ impl Case {
         Ok(())
     }
 
-    /// Everything there is to read.
+    /// Reads everything.
     pub(crate) fn read_all(&mut self) -> Result<(), String> {
         let ask = |limit| Ask { before: None, after: None, limit, inline: false };
         for raw in USERS {
@@ -253,12 +253,12 @@ impl Case {
     }
 }
 
-/// An answer from memory if one is asked for and is there, else from disk.
+/// An answer from memory if requested and available, else from disk.
 pub(crate) fn read<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, String> {
     read_any(inline, from).map_err(|e| format!("a read fails: {e}"))
 }
 
-/// The same for a read that may rightly fail.
+/// The same for a read that may fail.
 fn read_any<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, Error> {
     match inline.then(|| from(Tier::Memory)) {
         None | Some(Err(Error::NotCached)) => from(Tier::Disk),

@@ -1,14 +1,14 @@
-//! How many cases there are, and from which seed.
+//! The number of cases, and their seed.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
 
-/// Any number will do.
+/// An arbitrary number.
 const SEED: u64 = 20_260_101;
 /// Sequences on RocksDB.
 const CASES: u32 = 120;
-/// Threads that write and read.
+/// Number of threads that write and read.
 const THREADS: u64 = 8;
 
 /// The seed of this run.
@@ -25,30 +25,30 @@ pub(crate) fn cases() -> u32 {
     std::env::var("TIDELINE_TEST_CASES").map_or(CASES, |text| text.parse().expect("TIDELINE_TEST_CASES is a number"))
 }
 
-/// A number that scales with the cases and is `n` without the variable.
+/// `n`, scaled with the number of cases if the variable is set.
 pub(crate) fn scaled(n: u32) -> u32 {
     (n * cases()).div_ceil(CASES)
 }
 
-/// How many random operations to try on each store, if that was said.
+/// Number of random operations on each store, if given.
 pub(crate) fn operations() -> Option<usize> {
     let text = std::env::var("TIDELINE_TEST_OPS").ok()?;
     Some(text.parse().expect("TIDELINE_TEST_OPS is a number"))
 }
 
-/// How long the threads are to go on, if that was said.
+/// Running time of the threads, if given.
 pub(crate) fn minutes() -> Option<Duration> {
     let text = std::env::var("TIDELINE_TEST_MINUTES").ok()?;
     Some(Duration::from_secs_f64(60.0 * text.parse::<f64>().expect("TIDELINE_TEST_MINUTES is a number")))
 }
 
-/// How many threads write and read at the same time.
+/// Number of threads that write and read at the same time.
 pub(crate) fn threads() -> u64 {
     std::env::var("TIDELINE_TEST_THREADS")
         .map_or(THREADS, |text| text.parse().expect("TIDELINE_TEST_THREADS is a number"))
 }
 
-/// One of them.
+/// A random element.
 pub(crate) fn pick<T: Copy>(random: &mut Rng, among: &[T]) -> T {
     among[random.usize(..among.len())]
 }

@@ -1,5 +1,5 @@
-//! What inboxes must be once no job is left. No answer depends on it, only their speed; but what
-//! is wrong here is a wrong answer a few steps later.
+//! The required state of inboxes when no job is left. Answers do not depend on it, only their speed. But an error here
+//! is a wrong answer a few steps later.
 
 use tideline::model::{Activity, Cursor, Entry, UserId};
 use tideline::store::Tier;
@@ -9,14 +9,13 @@ use super::names::everybody;
 use super::system::System;
 use super::upkeep::inbox;
 
-/// What the inboxes are compared with.
+/// The reference for inboxes.
 pub(crate) trait Right {
     /// Whether a user follows an author.
     fn follows(&self, user: UserId, author: UserId) -> bool;
-    /// Whether this is an item, or was one.
+    /// Whether this is or was an item.
     fn is_content(&self, entry: Entry) -> bool;
-    /// All content of those whom a user follows: also what a mute or a hide keeps from being shown, since
-    /// that may be taken back at any time.
+    /// All content of a user's followees, also behind barriers, since these may be lifted at any time.
     fn followed(&self, user: UserId) -> Vec<Entry>;
 }
 
@@ -34,7 +33,7 @@ impl Right for Case {
     }
 }
 
-/// Compares all inboxes with what they should be. No job may be left.
+/// Compares all inboxes with the reference. No job may be left.
 pub(crate) fn check_settled(system: &System, right: &impl Right) -> Result<(), String> {
     everybody().try_for_each(|reader| check_inbox(system, right, reader))
 }

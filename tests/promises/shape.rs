@@ -1,4 +1,4 @@
-//! Settings so small that every path is taken.
+//! Settings so small that every path is used.
 
 use fastrand::Rng;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use tideline::config::{Config, Content, Durability, Duration, Fanout, Graph, Sto
 use super::names::USERS;
 use super::seed::pick;
 
-/// Which store.
+/// The store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Memory,
@@ -16,14 +16,14 @@ pub(crate) enum Kind {
 
 /// A queue that never fills up.
 pub(crate) const WIDE: usize = 100_000;
-/// Nobody lapses, and no deleted item is purged.
+/// No user becomes dormant, and no deleted item is purged.
 pub(crate) const LONG: Duration = Duration::from_days(1);
-/// No time lies too far ahead: for a directory from before there was a rule.
+/// No time is too far ahead: for a directory older than this rule.
 pub(crate) const ANY: Duration = Duration::from_millis(u64::MAX);
 pub(crate) const NEVER: Duration = Duration::from_millis(0);
 
-/// A quick disk, nobody lapses, nothing is purged and the queue never fills up; the lists of topics are short, and
-/// sub-tasks have two followers.
+/// A quick disk; no user becomes dormant, no item is purged, and the queue never fills up; topic lists are short, and
+/// chunks have two followers.
 pub(crate) fn small() -> Config {
     Config {
         storage: Storage { durability: Durability::Os, ..Storage::default() },
@@ -39,7 +39,7 @@ fn durability(sync: bool) -> Durability {
     if sync { Durability::Sync } else { Durability::Os }
 }
 
-/// For the threads: no limit is in their way.
+/// For the threads: no limit restricts them.
 pub(crate) fn random(random: &mut Rng) -> Config {
     let mut config = small();
     config.fanout.push_threshold = random.u64(..5);

@@ -1,6 +1,5 @@
-//! The writes behind the answers, one by one: a store that has only the first of them answers the
-//! same as one that has all. Reads see the writes in the order of the log, so this is also what a
-//! read finds that comes between two of them.
+//! Tests the single writes of changes: a store with only the first of them gives the same answers as one with all.
+//! Reads see writes in the order of the log, so this also covers a read between two writes.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use super::shape::{Kind, small};
 use super::system::System;
 use super::upkeep::inbox;
 
-/// More than limit and slack of an inbox, and of an outbox; and those of both authors more than a list of a topic
+/// More than the limit and slack of an inbox, and of an outbox. Those of both authors are more than a topic's list
 /// keeps out of the archive.
 const ITEMS: u64 = 30;
 fn config() -> Config {
@@ -28,13 +27,13 @@ fn config() -> Config {
     config
 }
 const AUTHORS: [u64; 2] = [1, 2];
-/// What all items name.
+/// The topic of all items.
 const TOPIC: &str = "t";
 /// Has one inbox row for each item of the first author, before a trim.
 const TRIMMED: u64 = 6;
-/// Follows the second author, whose items are too many for one inbox.
+/// Follows the second author, who has too many items for one inbox.
 const SETTLED: u64 = 7;
-/// Leaves the first author.
+/// Unfollows the first author.
 const LEAVING: u64 = 8;
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -60,7 +59,7 @@ fn every_step_is_right() -> Result<(), String> {
     let second: Vec<_> = second.into_iter().chain([entry(2, 0)]).collect();
     let right = [(TRIMMED, first), (SETTLED, second.clone()), (LEAVING, second)];
 
-    // All that was acknowledged is in the log; what follows in it must change no answer.
+    // All acknowledged changes are in the log. The later writes must change no answer.
     let before = system.ends_of_writes().len();
     system.start();
     AUTHORS.iter().for_each(|author| system.candidates().name(Candidate::Outbox(user(*author))));
@@ -85,7 +84,7 @@ fn every_step_is_right() -> Result<(), String> {
     ensure!((1..listed.len()).contains(&moved), "{moved} items were left to move");
 
     let ends = system.ends_of_writes();
-    // From the last write that was acknowledged on.
+    // Starts at the last acknowledged write.
     for (number, end) in ends.iter().enumerate().skip(before - 1) {
         let cut = system.with_log_of(*end);
         for (reader, right) in &right {
@@ -114,7 +113,7 @@ fn publish_one(feed: &Feed, author: u64, n: u64) {
     feed.publish(vec![draft]).expect("publishes");
 }
 
-/// Returns what was published, newest first.
+/// Returns the published entries, newest first.
 fn publish(feed: &Feed, author: u64) -> Vec<Entry> {
     (1..=ITEMS).for_each(|n| publish_one(feed, author, n));
     (1..=ITEMS).rev().map(|n| entry(author, n)).collect()
@@ -135,7 +134,7 @@ fn wait_for_floor(system: &System) -> Result<(), String> {
     Ok(())
 }
 
-/// From the top to the end, in pages.
+/// The whole timeline, read in pages.
 fn scroll(feed: &Feed, reader: UserId) -> Result<Vec<Entry>, String> {
     let (mut entries, mut span) = (Vec::new(), Span::ALL);
     loop {

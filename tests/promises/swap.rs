@@ -1,5 +1,5 @@
-//! One user follows the one or the other of two sets of authors, and never neither or both: every
-//! page is of one instant of the graph.
+//! One user follows one or the other of two sets of authors, never neither or both: every page shows one instant of the
+//! graph.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -22,7 +22,7 @@ const ROUNDS: u32 = 12;
 const ROUND: Duration = Duration::from_millis(400);
 const READER: u64 = 9;
 const SIDES: [[u64; 2]; 2] = [[1, 2], [3, 4]];
-/// Items of each author; every third is deleted again.
+/// Items of each author; every third is deleted.
 const ITEMS: u64 = 9;
 
 pub(crate) fn run_rounds() {
@@ -83,7 +83,7 @@ fn run_round(kind: Kind, config: &Config, seed: u64) -> Result<(), String> {
     })
 }
 
-/// Publishes all content; for each side, its timeline.
+/// Publishes all content, and returns the timeline of each side.
 fn publish(feed: &Feed) -> Result<[Vec<Entry>; 2], String> {
     let mut lists = [Vec::new(), Vec::new()];
     for (list, authors) in lists.iter_mut().zip(SIDES) {
@@ -104,7 +104,7 @@ fn publish(feed: &Feed) -> Result<[Vec<Entry>; 2], String> {
     Ok(lists)
 }
 
-/// Goes over to one side.
+/// Follows one side, and unfollows the other.
 fn relate(feed: &Feed, side: usize) -> Result<(), String> {
     let follow: Vec<_> = SIDES[side].iter().map(|target| (user(*target), None)).collect();
     let unfollow: Vec<UserId> = SIDES[1 - side].iter().map(|target| user(*target)).collect();

@@ -1,4 +1,4 @@
-//! The parts of the server below HTTP, put together and taken apart as `server` does.
+//! The parts of the server below HTTP, started and stopped as in `server`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tideline::worker::{Candidates, Workers};
 use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::shape::Kind;
 
-/// How long the jobs of a case may take.
+/// Longest time for the jobs of a case.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running service.
@@ -51,7 +51,7 @@ impl System {
         self.feed.backlog()
     }
 
-    /// Where inboxes are named that want a trim.
+    /// The candidates for trims.
     pub(crate) fn candidates(&self) -> &Candidates {
         &self.candidates
     }
@@ -84,31 +84,31 @@ impl System {
         Ok(())
     }
 
-    /// Stops in order and opens again what is there, with the settings that `config` has now.
+    /// Stops properly and opens the same data again, with the present settings in `config`.
     pub(crate) fn reopen(&mut self) {
         self.stop();
         self.restart(|_, _| None);
     }
 
-    /// Goes on with the directory as it is at this instant, while the workers are at it.
+    /// Continues with the directory in its state of this instant, while the workers run.
     pub(crate) fn crash(&mut self) {
         self.restart(|dir, running| {
             if let Some(copy) = copy_live(dir) {
                 return Some(copy);
             }
-            // The engine moves files about just now; without workers it comes to rest.
+            // The engine is moving files; without workers it comes to rest.
             drop(running.take());
             copy_live(dir)
         });
     }
 
-    /// Where each write ends in the engine's log. For a store on disk.
+    /// The end of each write in the engine's log. For a store on disk.
     pub(crate) fn ends_of_writes(&self) -> Vec<u64> {
         ends_of_writes(self.dir.as_ref().expect("on disk").path())
     }
 
-    /// What a restart finds, without workers, if only so much of the log was written. For a store on
-    /// disk at rest.
+    /// The state after a restart, without workers, if only this much of the log was written. For a store on disk at
+    /// rest.
     pub(crate) fn with_log_of(&self, bytes: u64) -> Self {
         let dir = copy_live(self.dir.as_ref().expect("on disk").path()).expect("at rest");
         cut_log(dir.path(), bytes);

@@ -1,15 +1,15 @@
-//! A wrong answer with the few calls that matter to it, in their order.
+//! A report of a wrong answer: the relevant calls in their order.
 
 use tideline::model::{Cursor, Entry, Side, UserId};
 
 use super::bounds::Wrong;
 use super::history::{History, Life, Pairs, Read, Seen, Window};
 
-/// Items of a page to each side of the one in question.
+/// Items shown on each side of the wrong one.
 const AROUND: usize = 3;
 
 impl History {
-    /// What was wrong, and what was done to it and around it, one call a line.
+    /// The error and the changes related to it, one call a line.
     pub(crate) fn tell(&self, read: &Read, wrong: &Wrong) -> String {
         let life = self.lives.iter().find(|life| Some(life.entry.cursor) == wrong.item);
         let mut lines = vec![(read.window, format!("{}   <- {}", answer(read, wrong.item), wrong.what))];
@@ -58,7 +58,7 @@ fn life_of(life: &Life, read: &Window) -> Vec<(Window, String)> {
     lines
 }
 
-/// What was read; of a long list the part around one item.
+/// The result of a read; for a long list the part around one item.
 fn answer(read: &Read, item: Option<Cursor>) -> String {
     let user = read.user;
     match &read.seen {

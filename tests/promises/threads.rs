@@ -1,8 +1,7 @@
-//! Writers, readers and workers at the same time, for as long as asked.
+//! Writers, readers and workers at the same time, for a given duration.
 //!
-//! A *life* is one store that goes through several rounds: threads at work, then a check of every
-//! read against all that was done, then perhaps a restart with other settings. What was checked is
-//! forgotten, so memory stays the same however long it takes.
+//! A *life* is one store that goes through several rounds: threads run, then every read is checked against all changes,
+//! then there may be a restart with other settings. Checked data is forgotten, so memory does not grow with time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -26,8 +25,7 @@ const LIVES: u32 = 10;
 const ROUNDS: u32 = 5;
 const ROUND: Duration = Duration::from_millis(250);
 
-/// Lives with settings of their own, one in four in memory: for the minutes that were asked for, or
-/// a few.
+/// Lives with separate settings, one in four in memory: for the requested minutes, or a few.
 pub(crate) fn run_lives() {
     let until = minutes().map(|minutes| Instant::now() + minutes);
     let mut told = Told::default();
@@ -45,7 +43,7 @@ pub(crate) fn run_lives() {
     told.line("done");
 }
 
-/// One store, its threads, and all that is known of it.
+/// One store, its threads, and their recorded history.
 struct Life {
     system: System,
     clock: Clock,
@@ -53,7 +51,7 @@ struct Life {
     parts: Vec<Part>,
 }
 
-/// The threads by what they are for.
+/// The threads by role.
 fn shares(threads: u64) -> Vec<Share> {
     let quarter = (threads / 4).max(1);
     let readers = threads.saturating_sub(2 * quarter + 1).max(1);
@@ -80,9 +78,9 @@ impl Life {
         Ok(())
     }
 
-    /// Threads at work, and the check of what they saw.
+    /// Runs the threads, and checks their reads.
     fn round(&mut self, told: &mut Told) -> Result<(), String> {
-        // At times all jobs wait: no answer may depend on them.
+        // Sometimes all jobs wait, because no answer may depend on them.
         if self.random.u64(..6) == 0 {
             self.system.stop()
         } else {
@@ -106,7 +104,7 @@ impl Life {
             stop.store(true, Ordering::Relaxed);
             threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
         })?;
-        // Once more with nobody writing, and half the time with all jobs done.
+        // Again without writers, and half the time with all jobs done.
         self.parts[0].scroll_all(round)?;
         let all = self.history();
         if self.random.bool() {
@@ -119,7 +117,7 @@ impl Life {
         Ok(())
     }
 
-    /// A restart with other settings, in order or not, now and then.
+    /// Sometimes restarts with other settings, properly or by a crash.
     fn between(&mut self) {
         if self.random.bool() {
             self.system.config = shape::random(&mut self.random);
@@ -127,7 +125,7 @@ impl Life {
         }
     }
 
-    /// What all threads did and saw.
+    /// The history of all threads.
     fn history(&mut self) -> History {
         let mut all = History::default();
         for part in &mut self.parts {
@@ -157,7 +155,7 @@ impl Right for History {
         self.follows_now(user, author)
     }
 
-    /// Items that were deleted in an earlier round are forgotten, and their rows may stand.
+    /// Items deleted in an earlier round are forgotten, and their rows may remain.
     fn is_content(&self, entry: Entry) -> bool {
         self.lives.iter().all(|life| life.entry.cursor.id != entry.cursor.id || life.entry == entry)
     }

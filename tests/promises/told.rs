@@ -1,10 +1,10 @@
-//! A line now and then of how far a long run has come.
+//! Progress lines of a long run.
 
 use std::time::{Duration, Instant};
 
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Counts what was checked.
+/// Counts the checks.
 #[derive(Debug)]
 pub(crate) struct Told {
     began: Instant,
@@ -21,7 +21,7 @@ impl Default for Told {
 }
 
 impl Told {
-    /// One more round is checked; a line if the last one is a minute ago.
+    /// Counts a checked round; writes a line if the last one is a minute old.
     pub(crate) fn count(&mut self, reads: usize, changes: usize) {
         self.rounds += 1;
         self.reads += reads;
@@ -32,7 +32,7 @@ impl Told {
         }
     }
 
-    /// All in figures.
+    /// Writes all counts.
     pub(crate) fn line(&self, when: &str) {
         eprintln!(
             "threads, {when}: {:.1} min, {} rounds, {} reads checked against {} changes, nothing wrong, {} MiB in memory",
@@ -45,7 +45,7 @@ impl Told {
     }
 }
 
-/// The resident set of this process, MiB; 0 where the system does not tell.
+/// The resident set of this process, MiB; 0 if unknown.
 fn resident_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));

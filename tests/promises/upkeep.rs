@@ -1,4 +1,4 @@
-//! What happens behind the answers and must not change them.
+//! Maintenance that must not change answers.
 
 use std::ops::ControlFlow;
 
@@ -22,7 +22,7 @@ pub(crate) fn inbox(store: &dyn Store, reader: UserId) -> Result<Inbox, String> 
     Ok((rows, floor.map_err(|e| format!("an inbox cannot be read: {e}"))?))
 }
 
-/// Raises a floor as a trim does: to the entry that is `beyond` places past the first too many.
+/// Raises a floor as a trim does: to the entry `beyond` places after the first surplus one.
 pub(crate) fn trim(store: &dyn Store, reader: UserId, limit: usize, beyond: usize) -> Result<(), String> {
     match inbox(store, reader)?.0.get(limit + beyond) {
         Some((floor, _)) => store.raise_floor(reader, *floor).map_err(|e| format!("a floor cannot be raised: {e}")),
@@ -44,7 +44,7 @@ pub(crate) fn archive_topic(store: &dyn Store, topic: &str, newest: Cursor, most
     moved.map(drop).map_err(|e| format!("a topic cannot be archived: {e}"))
 }
 
-/// Drops an inbox whatever was seen of its user.
+/// Drops an inbox, active user or not.
 pub(crate) fn evict(store: &dyn Store, reader: UserId, floor: Cursor) -> Result<(), String> {
     store.evict(reader, MAX_MILLIS, floor).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
 }

@@ -1,4 +1,4 @@
-//! `verify` while everything changes: it finds nothing where nothing is wrong, and what is wrong every time.
+//! `verify` during changes: it reports no error in a sound inbox, and every error each time.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use super::seed::{pick, scaled, seed};
 use super::shape::{Kind, small};
 use super::system::System;
 
-/// Nothing is trimmed and nobody dormant, so that the inbox has a row for everything.
+/// Nothing is trimmed and no user is dormant, so the inbox has a row for every item.
 fn config() -> Config {
     let mut config = small();
     config.timeline.inbox_limit = 1_000_000;
@@ -25,15 +25,15 @@ fn config() -> Config {
     config
 }
 const READER: u64 = 1;
-/// Publishes before everything, and is followed all the time.
+/// Publishes before the changes, and is always followed.
 const QUIET: u64 = 2;
-/// Items of the quiet author. They have even times.
+/// Items of the quiet author, with even times.
 const ITEMS: u64 = 150;
-/// Change all the time what they published; the reader follows them always.
+/// Always change their items; the reader always follows them.
 const BUSY: [u64; 2] = [3, 4];
-/// Publish, and are followed and unfollowed; muted; hide from the reader.
+/// Publish; one is followed and unfollowed, one is muted, one hides from the reader.
 const FICKLE: [u64; 3] = [5, 6, 7];
-/// Verifications in each of the states that the inbox is in.
+/// Verifications in each state of the inbox.
 const TIMES: u32 = 40;
 
 pub(crate) fn run() {
@@ -69,7 +69,7 @@ pub(crate) fn run() {
     found(&feed, &[], &[], "at rest");
 }
 
-/// A sound inbox, one row too few, both, one row too many, and a sound one again.
+/// Inbox states: sound, one row missing, both errors, one row too many, sound again.
 fn check(feed: &Feed, calls: &AtomicU64) {
     let store: &dyn Any = &**feed.store();
     let rocks: &Rocks = store.downcast_ref().expect("on disk");
@@ -111,7 +111,7 @@ fn publish(feed: &Feed, author: u64, at: Option<u64>, id: Option<u64>) -> Result
     Ok(published[0].0.cursor())
 }
 
-/// Publishes, with the time of now and with old ones, edits, deletes and restores.
+/// Publishes with the present time and with old ones, edits, deletes and restores.
 fn post(feed: &Feed, author: u64, mut random: Rng, stop: &AtomicBool, calls: &AtomicU64) {
     let (mut live, mut gone): (Vec<Cursor>, Vec<Cursor>) = (Vec::new(), Vec::new());
     while !stop.load(Ordering::SeqCst) {
@@ -141,7 +141,7 @@ fn post(feed: &Feed, author: u64, mut random: Rng, stop: &AtomicBool, calls: &At
     }
 }
 
-/// Takes an author with many items out of the reader's timeline and back, in that author's way.
+/// Removes an author with many items from the reader's timeline and restores them, in that author's way.
 fn relate(feed: &Feed, author: u64, stop: &AtomicBool, calls: &AtomicU64) {
     let (reader, author): (UserId, UserId) = (user(READER), user(author));
     let mut off = true;
