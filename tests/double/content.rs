@@ -1,4 +1,4 @@
-//! Content and the lists of it, each worked out from the live content.
+//! Content and lists of content, each derived from the live content.
 
 use tideline::error::Result;
 use tideline::model::{
@@ -207,7 +207,7 @@ impl State {
         true
     }
 
-    /// What a publish finds under its id; `None` if the id is free.
+    /// The result of a publish whose id is known; `None` if the id is free.
     fn published_before(&self, item: &Publish) -> Option<Published> {
         if self.is_purged(item.content.id) {
             return Some(Published::Taken);
@@ -223,7 +223,7 @@ impl State {
         Published::New(self.make_live(content))
     }
 
-    /// Puts an item into its author's outbox, if it belongs there, and makes the fan-out job.
+    /// Puts a broadcast item into its author's outbox, and makes the fan-out job.
     fn make_live(&mut self, content: &Content) -> Option<Job> {
         if !content.broadcast {
             return None;
@@ -232,12 +232,12 @@ impl State {
         Some(self.add_job(Work::FanOut { entry: content.entry() }))
     }
 
-    /// Whether an item is there, deleted before a time.
+    /// Whether an item was deleted before a time, and is not purged.
     pub(super) fn deleted_before(&self, id: ContentId, time: Millis) -> bool {
         self.content.contains_key(&id) && self.deleted.get(&id).is_some_and(|at| is_deleted_before(*at, time))
     }
 
-    /// Whether an item was there and will never be again.
+    /// Whether an item is purged.
     pub(super) fn is_purged(&self, id: ContentId) -> bool {
         self.deleted.contains_key(&id) && !self.content.contains_key(&id)
     }
@@ -266,7 +266,7 @@ impl State {
         live.filter(names_it).map(Content::entry)
     }
 
-    /// Rows that the lists of all topics take.
+    /// The number of rows in the lists of all topics.
     pub(super) fn topic_rows(&self) -> usize {
         let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
         live.map(|content| content.topics.iter().collect::<std::collections::BTreeSet<_>>().len()).sum()

@@ -1,4 +1,4 @@
-//! The follow graph, mutes, and hiding from others.
+//! The follow graph, mutes and hides.
 
 use std::collections::BTreeMap;
 

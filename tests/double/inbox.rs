@@ -1,4 +1,4 @@
-//! Inboxes, their floors, what fan-out and settling write into them; and jobs.
+//! Inboxes, their floors, the rows that fan-out and settle jobs write into them; and jobs.
 
 use std::ops::ControlFlow;
 
@@ -22,7 +22,7 @@ impl Inboxes for Double {
             let (floor, rows) = state.early.get(&user).cloned().unwrap_or_else(|| state.inbox_with_floor(user));
             (floor, walk(rows.into_iter(), |row| row.cursor, span.newer_than(floor), order, usize::MAX))
         };
-        // The lock is open again: `visit` may come back to the store.
+        // The lock is released: `visit` may call the store.
         let _ = rows.into_iter().try_for_each(visit);
         Ok(floor)
     }
@@ -59,8 +59,7 @@ impl Inboxes for Double {
         Ok(())
     }
 
-    // Counts the author's rows that were put or
-    // removed above the floor as it is afterwards.
+    // Counts the author's rows put or removed above the new floor.
     fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
         let mut state = self.state();
         let is_above = |floor: Option<Cursor>, entry: &Entry| Some(entry.cursor) > floor;
@@ -134,7 +133,7 @@ impl State {
         Job { id, work, progress: None }
     }
 
-    /// Records how far a job has come; nothing if it has ended.
+    /// Records a job's progress; does nothing if it has ended.
     pub(super) fn set_progress(&mut self, job: JobId, progress: Progress) {
         if let Some((_, recorded)) = self.jobs.get_mut(&job) {
             *recorded = Some(progress);

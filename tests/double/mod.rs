@@ -1,9 +1,8 @@
 //! The double of the store, for tests: ordered maps behind one lock.
 //!
-//! Written to be obviously right and not to be fast. Nothing is derived twice: lists by time and
-//! counts are worked out from the one place where a fact is kept. Tests compare the store on disk
-//! with it. A crate that includes it names as `crate::sync` the module from which it takes its locks:
-//! `tests/shuttle` gives those of a scheduler, so another thread may come in before and after each operation.
+//! Written to be obviously right, not fast. Every fact is kept in one place, from which lists by time and counts are
+//! derived. Tests compare the store on disk with it. A crate that includes it provides its locks as `crate::sync`:
+//! `tests/shuttle` provides those of a scheduler, so another thread may run before and after each operation.
 
 mod content;
 mod events;
@@ -27,20 +26,20 @@ use crate::sync::{Mutex, MutexGuard};
 #[derive(Debug, Default)]
 pub(crate) struct Double {
     state: Mutex<State>,
-    /// Held by who publishes, edits, deletes or restores. Who publishes or restores holds it until the caller has
-    /// been told, while reads go on. Taken before `state`.
+    /// Held by a publish, edit, delete or restore; by a publish or restore until the caller has been told. Reads go on
+    /// meanwhile. Taken before `state`.
     changing: Mutex<()>,
     fault: Option<Fault>,
 }
 
-/// What a store does wrongly, so that a test can show that it finds out.
+/// A fault of the store, by which a test shows that it detects the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A caller is told of new items before they are written.
     ToldBeforeWritten,
-    /// A look at a reader's activity fixes the inbox that the reader is shown from then on.
+    /// A read of a user's activity fixes the inbox that the user sees from then on.
     InboxBeforePending,
-    /// Partial pushes leave out who is returning.
+    /// Partial pushes leave out returning users.
     ReturningSkipped,
     /// Each job has a lane of its own.
     LanePerJob,
@@ -49,13 +48,13 @@ pub(crate) enum Fault {
 /// All tables.
 #[derive(Debug, Default)]
 struct State {
-    /// Deleted content too.
+    /// Includes deleted content.
     content: BTreeMap<ContentId, Content>,
     deleted: BTreeMap<ContentId, Millis>,
     outbox: BTreeSet<(UserId, Cursor)>,
-    /// The numbers of topics that an item ever named.
+    /// The ids of topics that an item has ever named.
     topics: BTreeMap<String, TopicId>,
-    /// User and place to the author. May hold rows at or below the floor; they count as not there.
+    /// User and place to the author. Rows at or below the floor are ignored.
     inbox: BTreeMap<(UserId, Cursor), UserId>,
     floors: BTreeMap<UserId, Cursor>,
     /// User and followee to `since`.
@@ -66,7 +65,7 @@ struct State {
     reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
     /// User and target to `since`.
     mutes: BTreeMap<(UserId, UserId), Millis>,
-    /// User and from whom it hides to `since`.
+    /// User and the user from whom it hides to `since`.
     hidden: BTreeMap<(UserId, UserId), Millis>,
     profiles: BTreeMap<UserId, Profile>,
     activity: BTreeMap<UserId, Activity>,
@@ -96,7 +95,7 @@ impl Upkeep for Double {
         Ok(users.into_iter().filter(|user| Some(*user) > after).take(limit).collect())
     }
 
-    // Every fact is kept in one place, which agrees with itself.
+    // Every fact is kept in one place, so there is nothing to compare.
     fn audit(&self, _watch: &mut dyn Watch) -> Result<()> {
         Ok(())
     }
@@ -173,7 +172,7 @@ impl Double {
         Self::default()
     }
 
-    /// One that does something wrongly.
+    /// A store with a fault.
     pub(crate) fn with(fault: Fault) -> Self {
         let state = State { lane_per_job: fault == Fault::LanePerJob, ..State::default() };
         Self { state: Mutex::new(state), fault: Some(fault), ..Self::default() }
@@ -183,7 +182,7 @@ impl Double {
         self.changing.lock()
     }
 
-    /// The tables, for one whole operation. No operation leaves them half changed when it panics.
+    /// The tables, locked for one whole operation. No operation leaves them half changed when it panics.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }

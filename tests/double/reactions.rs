@@ -1,4 +1,4 @@
-//! Likes and favorites, and the counts of items, counted anew each time.
+//! Likes and favorites, and the counts of items, which are counted at each read.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -97,7 +97,7 @@ impl State {
         Reacted { since, changed: since != before, counts: self.counts_of(id) }
     }
 
-    /// Who reacted to an item, and since when.
+    /// The users who reacted to an item, with the times.
     pub(super) fn reactors(&self, id: ContentId, kind: ReactionKind) -> impl Iterator<Item = UserCursor> {
         let rows = self.reactions.range((id, kind, UserId::MIN)..=(id, kind, UserId::MAX));
         rows.map(|((_, _, user), since)| Position { at: *since, id: *user })
@@ -105,7 +105,7 @@ impl State {
 }
 
 impl State {
-    /// How many items anything counts for.
+    /// The number of items with reactions, comments or reposts, deleted ones included.
     pub(super) fn counted_items(&self) -> usize {
         let counted = |content: &&Content| ItemCounter::of_kind(&content.kind).is_some();
         let subjects = self.content.values().filter(counted).filter_map(|content| content.ref_id);

@@ -1,4 +1,4 @@
-//! Mutes, and hiding from others.
+//! Mutes and hides.
 
 use rocksdb::{ReadOptions, WriteBatch};
 
@@ -18,7 +18,7 @@ impl Barriers for Rocks {
         since: Option<Millis>,
         limit: usize,
     ) -> Result<Relation> {
-        // All barriers that a user raises are written under the user's lock.
+        // All barriers of a user are written under the user's lock.
         let _user = self.user_locks.of(user.get()).lock();
         let Some(relation) = self.relations(user, &[target], Tier::Disk)?.pop() else {
             return Err(Error::Storage("a read without an answer".to_owned()));
@@ -39,7 +39,8 @@ impl Barriers for Rocks {
     }
 
     fn authors(&self, reader: UserId, tier: Tier) -> Result<Vec<UserId>> {
-        // Else an unfollow and then an unmute, both between two looks, would show what was never to be seen.
+        // With two instants, an unfollow and then an unmute between two reads would show items that were never to be
+        // seen.
         let snapshot = self.db.snapshot();
         let options = || {
             let mut options = reading(tier);
@@ -60,7 +61,7 @@ impl Barriers for Rocks {
     }
 
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-        // Of one instant, as the whole list is.
+        // One instant, as in `authors`.
         let snapshot = self.db.snapshot();
         let mut options = reading(tier);
         options.set_snapshot(&snapshot);

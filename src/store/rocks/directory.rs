@@ -17,22 +17,22 @@ const LONGEST_FORMAT: usize = 64;
 const FORMAT_FILE: &str = "FORMAT";
 /// The file that is locked.
 const LOCK: &str = "LOCK";
-/// The file that is there while the directory is made.
+/// The file that exists while the directory is made.
 const CREATING: &str = "CREATING";
-/// What becomes [`FORMAT_FILE`].
+/// The file that is renamed to [`FORMAT_FILE`].
 const FRESH_FORMAT: &str = "FORMAT.new";
 
-/// What may be in a directory without `FORMAT`: what a start leaves that ended before it wrote that file, the folder
-/// that comes with a new file system, and the files by which version control keeps an empty folder.
+/// Names that a directory without `FORMAT` may have: those of a start that ended before it wrote that file, the folder
+/// of a new file system, and the files with which version control keeps an empty folder.
 const NOTHING: [&str; 7] = [LOCK, CREATING, FRESH_FORMAT, "lost+found", ".gitkeep", ".gitignore", ".keep"];
-/// How many names of others' files a message has.
+/// Most names of foreign files in a message.
 const NAMED: usize = 3;
 
 /// A data directory that this process holds.
 ///
-/// `FORMAT` names the format, `LOCK` is locked while a process has the directory, `db/` belongs to
-/// the engine. The lock is the operating system's and so goes with the process, however it ends.
-/// `CREATING` is there until the engine has made its files: only then may they be missing.
+/// `FORMAT` names the format, `LOCK` is locked while a process has the directory, `db/` belongs to the engine. The
+/// operating system holds the lock, so it ends with the process. `CREATING` exists until the engine has made its files:
+/// only then may they be missing.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
@@ -40,8 +40,8 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Takes the directory for this process; makes it if it is not there. One that holds something else is left as
-    /// it is.
+    /// Takes the directory for this process; makes it if it is missing. A directory with other content is left as it
+    /// is.
     pub(super) fn claim(path: &Path) -> Result<Self> {
         let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
         fs::create_dir_all(path).map_err(|e| failed("cannot be made", e))?;
@@ -77,8 +77,8 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Whether the engine may make its files, because this directory never had any. Fails if they
-    /// were there and are not: a fresh database in their place would pass for an empty one.
+    /// Whether the engine may make its files, because this directory never had any. Fails if they were there and are
+    /// missing: a fresh database would pass for an empty one.
     pub(super) fn is_fresh(&self) -> Result<bool> {
         let there = self.engine().join("CURRENT").exists();
         if !there && !self.path.join(CREATING).exists() {
@@ -91,7 +91,7 @@ impl Directory {
         Ok(!there)
     }
 
-    /// The engine has made its files.
+    /// Call after the engine has made its files.
     pub(super) fn created(&self) -> Result<()> {
         let failed = |e: io::Error| Error::Setup(format!("data directory {}: {CREATING}: {e}", self.path.display()));
         match fs::remove_file(self.path.join(CREATING)) {
@@ -101,18 +101,18 @@ impl Directory {
         }
     }
 
-    /// Where the engine keeps its files.
+    /// The directory of the engine's files.
     pub(super) fn engine(&self) -> PathBuf {
         self.path.join("db")
     }
 
     fn check_format(&self) -> io::Result<Result<()>> {
         let file = self.path.join(FORMAT_FILE);
-        // No more than it takes to see that it is too long.
+        // One byte more than the longest shows that the file is too long.
         let mut head = Vec::new();
         let read = File::open(&file).and_then(|file| file.take(LONGEST_FORMAT as u64 + 1).read_to_end(&mut head));
         match read {
-            // An editor may have taken the line end away, or made another of it.
+            // An editor may have removed or changed the line end.
             Ok(_) if head.trim_ascii_end() == FORMAT.trim_end().as_bytes() => Ok(Ok(())),
             Ok(length) if length > LONGEST_FORMAT => Ok(Err(self.unknown("its FORMAT file is too long to be one"))),
             Ok(_) => Ok(Err(match std::str::from_utf8(&head) {
@@ -151,13 +151,13 @@ pub(super) fn lock(path: &Path) -> PathBuf {
     path.join(LOCK)
 }
 
-/// The names of some files that are not ours, in a directory without a format.
+/// The names of some foreign files in a directory without a format.
 fn others(path: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(path)? {
         names.push(entry?.file_name());
     }
-    // Looked for by name: another process may have made it just now, and then all the rest.
+    // Looked up after the list: another process may have made it just now, and all its files.
     if path.join(FORMAT_FILE).try_exists()? {
         return Ok(Vec::new());
     }
@@ -168,10 +168,10 @@ fn others(path: &Path) -> io::Result<Vec<String>> {
     Ok(others)
 }
 
-/// Fails, and says why, unless there is a data directory, for commands that make none.
+/// Fails with the reason unless there is a data directory, for commands that make none.
 pub(super) fn must_be_there(path: &Path) -> Result<()> {
     let has_format = path.join(FORMAT_FILE).try_exists();
-    // Whoever opens it says more of data without a format.
+    // Opening it gives a better error for data without a format.
     if has_format.map_err(|e| advice::failed(path, "cannot be read", &e))? || path.join("db").exists() {
         return Ok(());
     }
@@ -182,7 +182,7 @@ pub(super) fn must_be_there(path: &Path) -> Result<()> {
     }))
 }
 
-/// The process that holds a lock, as far as the system says: by the file's device and number.
+/// The process that holds a lock, if the system tells: by the file's device and inode.
 fn holder(lock: &File) -> Option<u32> {
     let metadata = lock.metadata().ok()?;
     let (device, inode) = (metadata.dev(), metadata.ino());
@@ -193,7 +193,7 @@ fn holder(lock: &File) -> Option<u32> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         (words.get(5) == Some(&file.as_str())).then(|| words[4].parse().ok())?
     });
-    // A process in another namespace has no number here.
+    // A process in another namespace has the number 0 here.
     holders.find(|pid| *pid > 0)
 }
 
@@ -217,7 +217,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let directory = Directory::claim(dir.path()).expect("claims");
         assert!(directory.is_fresh().expect("new"));
-        // A start that ends before the engine has made its files is no loss.
+        // A start that ends before the engine has made its files loses nothing.
         drop(directory);
         let directory = Directory::claim(dir.path()).expect("claims");
         assert!(directory.is_fresh().expect("still new"));
@@ -260,7 +260,7 @@ mod tests {
         assert!(error.contains("not empty") && error.contains("thesis.tex") && error.contains("--data-dir"), "{error}");
         let names: Vec<_> = fs::read_dir(dir.path()).expect("listed").map(|entry| entry.expect("listed")).collect();
         assert_eq!(names.len(), 1, "{names:?}");
-        // What a file system or version control puts into an empty one, and what an interrupted start leaves.
+        // Files of a file system or of version control in an empty directory, and those of an interrupted start.
         for name in NOTHING {
             let dir = tempfile::tempdir().expect("temp dir");
             match name {

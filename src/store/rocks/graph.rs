@@ -19,8 +19,8 @@ use crate::store::{Change, Graph, Related, Tier};
 
 impl Graph for Rocks {
     fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
-        // The user's lock keeps the count exact, the pairs' locks the friends rows: either side may
-        // be following the other right now. Always in this order, so no two wait for each other.
+        // The user's lock keeps the count exact, the pairs' locks the friends rows: the target may follow the user
+        // right now. Always locked in this order, so no two calls deadlock.
         let _user = self.user_locks.of(user.get()).lock();
         let _pairs = self.pair_locks.many(changes.iter().map(|change| pair_number(user, change.target)), Mutex::lock);
         let targets: Vec<_> = changes.iter().map(|change| change.target).collect();

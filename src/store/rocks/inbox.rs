@@ -1,4 +1,4 @@
-//! Inboxes: reading, delivering, settling, floors; and jobs.
+//! Inboxes: reads, deliveries, settle jobs, floors; and jobs.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -41,7 +41,7 @@ impl Inboxes for Rocks {
         let mut batch = WriteBatch::default();
         let progress = Some(Progress { reach, done_to: None });
         batch.put_cf(self.family(JOBS)?, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
-        // Read, then written: the author's lane lets no other fan-out of the author in between.
+        // Read, then written: the author's lane runs no other fan-out of the author meanwhile.
         let mut unpushed = self.unpushed(entry.author, Tier::Disk)?;
         match reach {
             Reach::All => {}
@@ -134,7 +134,7 @@ impl Inboxes for Rocks {
 }
 
 impl Rocks {
-    /// Adds a higher floor to a change. The caller holds the user's floor lock until it is written.
+    /// Raises a floor in a change. The caller holds the user's floor lock until it is written.
     pub(super) fn put_floor(&self, batch: &mut WriteBatch, user: UserId, floor: Cursor) -> Result<()> {
         let present = self.get(INBOX, &keys::head(user.get()), Tier::Disk)?;
         if read_floor(present.as_deref())? < Some(floor) {
@@ -154,7 +154,7 @@ impl Rocks {
         Ok(floor)
     }
 
-    /// Puts a row into an inbox past all rules, for tests of what looks for such rows.
+    /// Puts a row into an inbox against all rules, for tests of the search for such rows.
     #[doc(hidden)]
     pub fn put_inbox_row(&self, user: UserId, entry: Entry) -> Result<()> {
         let mut batch = WriteBatch::default();
@@ -162,7 +162,7 @@ impl Rocks {
         self.commit(batch, true)
     }
 
-    /// Takes a row out of an inbox past all rules, for tests of what looks for such rows.
+    /// Removes a row of an inbox against all rules, for tests of the search for such rows.
     #[doc(hidden)]
     pub fn delete_inbox_row(&self, user: UserId, cursor: Cursor) -> Result<()> {
         let mut batch = WriteBatch::default();

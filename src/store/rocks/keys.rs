@@ -1,7 +1,7 @@
-//! The keys of every table. Fixed width, big-endian, never anything else: `docs/schema.md` is
-//! their description, the golden tests below are their proof.
+//! The keys of every table, big-endian, of fixed width except topics' names. `docs/schema.md` describes them, the
+//! golden tests below prove them.
 //!
-//! Times and ids in ordered rows are stored inverted (`!x`), so that newest first is a forward scan.
+//! Times and ids in ordered rows are stored inverted (`!x`), so that a forward scan gives the newest first.
 
 use crate::model::{ContentId, Cursor, JobId, Lane, Position, ReactionKind, TopicId, UserCursor, UserId};
 
@@ -44,11 +44,11 @@ pub(super) fn topic(name: &str) -> &[u8] {
     name.as_bytes()
 }
 
-/// The key of the highest id that a topic has. No name is empty.
+/// The key of the highest id of a topic. No name is empty.
 pub(super) const HIGHEST_TOPIC: &[u8] = &[];
 
-/// The key of the row that says how far the archive of topics has what an earlier version dropped: with an
-/// empty value, all of it; else up to the content id that is the value. No topic has the id 0.
+/// The key of the mark in the archive of topics. It tells which items dropped by an earlier version are back: all if
+/// its value is empty, else those below the content id in the value. No topic has the id 0.
 pub(super) const ARCHIVE_IS_COMPLETE: [u8; ROW] = {
     let mut key = [0xFF; ROW];
     let mut byte = 0;
@@ -64,8 +64,8 @@ pub(super) fn member(user: UserId, place: Position<UserId>) -> [u8; ROW] {
     row(user.get(), place.at, place.id.get())
 }
 
-/// The partition of one kind of reaction, to an item or by a user. Ids are below 2^63, so the top bit
-/// is free to tell favorites from likes.
+/// The partition of one kind of reaction, to an item or by a user. Ids are below 2^63, so the top bit tells favorites
+/// from likes.
 pub(super) fn reactions(id: u64, kind: ReactionKind) -> u64 {
     match kind {
         ReactionKind::Like => id,
@@ -88,8 +88,8 @@ pub(super) fn reacted(user: UserId, kind: ReactionKind, item: Cursor) -> [u8; RO
     row(reactions(user.get(), kind), item.at, item.id.get())
 }
 
-/// The first possible key of a partition. In the inbox it is the row that holds the floor: times
-/// and ids are below 2^63, so every entry's key is greater.
+/// The first possible key of a partition, of the row that holds a floor. Times and ids are below 2^63, so every entry's
+/// key is greater.
 pub(super) fn head(partition: u64) -> [u8; ROW] {
     row(partition, u64::MAX, u64::MAX)
 }
@@ -131,7 +131,7 @@ pub(super) fn split_job(key: &[u8]) -> Option<JobId> {
     (key.len() == 10).then_some(JobId { lane, seq: number(&key[2..])? })
 }
 
-/// What is counted of a user; the last byte of a counter's key.
+/// The counters of a user; the last byte of a counter's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counter {
     Following = 1,
@@ -153,7 +153,7 @@ pub(super) fn number(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(bytes.get(..ID)?.try_into().ok()?))
 }
 
-/// Two numbers as a content place, if they are one.
+/// A content place of two numbers, if they are valid.
 pub(super) fn cursor(at: u64, id: u64) -> Option<Cursor> {
     Some(Cursor { at, id: ContentId::new(id).ok()? })
 }

@@ -1,4 +1,4 @@
-//! Tables of one row a user: profiles, and markers.
+//! Tables of one row a user: profiles and markers.
 
 use rocksdb::WriteBatch;
 

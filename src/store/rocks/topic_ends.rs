@@ -1,8 +1,8 @@
-//! Where the lists of topics end, remembered for as long as nothing in them changes.
+//! The ends of the lists of topics, remembered until a list changes.
 //!
-//! A list shows its newest items only, so where it ends takes a walk over all of them to know. A page
-//! from the middle is read between the bound that is remembered here and its own; it holds if no
-//! change of the topic began or ended meanwhile.
+//! A list shows its newest items only, so finding its end takes a walk over all of them. With a remembered end, a page
+//! from the middle is read between that and its own bound. The result is valid if no change of the topic began or ended
+//! meanwhile.
 
 use crate::cache::Cache;
 use crate::model::{CacheUsage, Cursor, TopicId};
@@ -15,11 +15,11 @@ const END_BYTES: u64 = 56;
 
 #[derive(Debug, Clone, Copy)]
 struct End {
-    /// The version of the topic in which it was found.
+    /// The version of the topic when the end was found.
     version: u64,
-    /// How many items the list may have.
+    /// The most items of the list.
     depth: usize,
-    /// The last that a full list shows; `None` for a list that is not full.
+    /// The last item of a full list; `None` if the list is not full.
     last: Option<Cursor>,
 }
 
@@ -37,12 +37,12 @@ impl Default for TopicEnds {
 }
 
 impl TopicEnds {
-    /// Before rows of a topic change.
+    /// Call before rows of a topic change.
     pub(super) fn begin_change(&self, topic: TopicId) {
         self.changes.begin(topic.get());
     }
 
-    /// After they have changed, or have not.
+    /// Call after the change, made or not.
     pub(super) fn end_change(&self, topic: TopicId) {
         self.changes.end(topic.get());
     }
@@ -52,13 +52,13 @@ impl TopicEnds {
         self.changes.version(topic.get())
     }
 
-    /// What was kept of a topic in this version, for lists of this depth.
+    /// The end kept for a topic in this version, for lists of this depth.
     pub(super) fn get(&self, topic: TopicId, version: u64, depth: usize) -> Option<Option<Cursor>> {
         let end = self.ends.get(&topic)?;
         (end.version == version && end.depth == depth).then_some(end.last)
     }
 
-    /// Keeps the last item that a full list shows, as found in a version.
+    /// Keeps the last item of a full list, as found in a version.
     pub(super) fn keep(&self, topic: TopicId, version: u64, depth: usize, last: Option<Cursor>) {
         self.ends.insert(topic, End { version, depth, last });
     }

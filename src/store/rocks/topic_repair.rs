@@ -1,9 +1,8 @@
-//! Completing the archive of topics in a directory of an earlier version.
+//! Completes the archive of topics in a directory of an earlier version.
 //!
-//! That version had no archive: where it raised the floor of a list, compaction dropped the items below, and later
-//! ones with older times were not listed. They are found again in `content`. The repair comes once, before
-//! anything is read or written, and a mark in the archive says that it is done, or how far it got: after a crash it
-//! goes on from there.
+//! That version had no archive: compaction dropped the items below a raised floor of a list, and later items with older
+//! times were not listed. This repair finds them in `content`. It runs once, before anything is read or written. A mark
+//! in the archive tells that it is done, or its place: after a crash it continues there.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -21,17 +20,17 @@ use crate::failpoint::Write;
 use crate::model::{Content, ContentId, Cursor, TopicId};
 use crate::store::Tier;
 
-/// Most items looked at together.
+/// Most items in a part.
 const ITEMS: usize = 1000;
-/// Fewer if they have this many bytes.
+/// A part ends at this many bytes.
 const BYTES: usize = 1 << 20;
-/// How often the log says how far it is.
+/// The interval of log messages about the progress.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
-/// Some items that stand one after the other.
+/// Some consecutive items.
 #[derive(Default)]
 struct Part {
-    /// Those of them that are live and name a topic.
+    /// Those that are live and name a topic.
     live: Vec<Content>,
     looked_at: u64,
     /// The id of the last.
@@ -39,7 +38,7 @@ struct Part {
 }
 
 impl Rocks {
-    /// Puts into the archive of topics what an earlier version dropped from their lists, unless that was done.
+    /// Puts the items that an earlier version dropped into the archive of topics, unless that is done.
     pub(super) fn complete_topic_archive(&self, dir: &Path) -> Result<()> {
         let mark = self.get(TOPIC_ARCHIVE, &keys::ARCHIVE_IS_COMPLETE, Tier::Disk)?;
         let start = match mark.as_deref() {
@@ -50,7 +49,7 @@ impl Rocks {
             Some(reached) => {
                 keys::number(reached).ok_or_else(|| Error::Corrupt("mark of the archive of topics".to_owned()))?
             }
-            // The first name comes with the mark.
+            // The first name is written with the mark.
             None if !self.has_topics() => return Ok(()),
             None if !self.has_topic_floors()? => {
                 if let Err(error) = self.mark_topic_archive() {
@@ -94,11 +93,11 @@ impl Rocks {
         Ok(())
     }
 
-    /// Puts what a part has at or below floors into the archive; how many rows that is.
+    /// Puts a part's rows at or below floors into the archive; returns their number.
     fn repair_part(&self, part: &Part) -> Result<usize> {
         let names: BTreeSet<&str> = part.live.iter().flat_map(|item| &item.topics).map(String::as_str).collect();
         let mut ids = HashMap::new();
-        // A name without an id has no list; a check names it.
+        // A name without an id has no list; an audit reports it.
         self.known_topics(names.into_iter().collect(), &mut ids)?;
         let floors = self.topic_floors(ids.values().copied().collect())?;
         let archive = self.family(TOPIC_ARCHIVE)?;
@@ -143,7 +142,7 @@ impl Rocks {
         Ok(())
     }
 
-    /// Whether the list of any topic has a floor: by a seek a topic.
+    /// Whether the list of any topic has a floor: one seek for each topic.
     fn has_topic_floors(&self) -> Result<bool> {
         let mut rows = self.db.raw_iterator_cf_opt(self.family(TOPIC_CONTENT)?, scanning());
         rows.seek_to_first();
@@ -159,7 +158,7 @@ impl Rocks {
     }
 }
 
-/// For a walk over a whole table, which leaves the cache to others.
+/// Options for a walk over a whole table without filling the cache.
 fn scanning() -> ReadOptions {
     let mut options = ReadOptions::default();
     options.set_total_order_seek(true);
@@ -167,7 +166,7 @@ fn scanning() -> ReadOptions {
     options
 }
 
-/// The next items; none at the end.
+/// The next items; empty at the end.
 fn next_part(rows: &mut DBRawIterator<'_>) -> Result<Part> {
     let (mut part, mut bytes) = (Part::default(), 0);
     while let Some((key, value)) = rows.item() {
@@ -180,7 +179,7 @@ fn next_part(rows: &mut DBRawIterator<'_>) -> Result<Part> {
                     part.live.push(stored.content);
                 }
                 Some(Ok(_)) => {}
-                // It is in no list that can be read; a check names it.
+                // No readable list has it; an audit reports it.
                 _ => tracing::warn!("content {raw} does not read, and is put back into no list of a topic"),
             }
         }

@@ -1,7 +1,7 @@
 //! Topics: an id for each name, and the items of each id, newest first.
 //!
-//! The older items of a list may be in the archive. Its own row there says whether the archive has all that lies
-//! at or below the floors: an earlier version dropped those items (`topic_repair.rs`).
+//! The older items of a list may be in the archive. A mark there tells whether it has all items at or below the floors:
+//! an earlier version dropped them (`topic_repair.rs`).
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -25,18 +25,18 @@ const NAMES: u64 = 8 << 20;
 const NAME: fn(&Named) -> u64 = |named| 32 + u64::from(named.length);
 const USUAL_NAME: u64 = 48;
 
-/// The id that a name has for ever.
+/// The permanent id of a name.
 #[derive(Debug, Clone, Copy)]
 struct Named {
     id: TopicId,
-    /// Bytes of the name, which stands in the key.
+    /// Bytes of the name, which is the key.
     length: u16,
 }
 
-/// What is in memory of topics.
+/// The part of topics in memory.
 pub(super) struct Topics {
     names: Cache<Box<str>, Named>,
-    /// The highest id that was given to a name, or was to be. Locked by who gives the next.
+    /// The highest id given to a name, or tried. Locked to give the next.
     highest: Mutex<u64>,
     ends: TopicEnds,
     /// Whether the archive is marked as complete.
@@ -56,7 +56,7 @@ impl Default for Topics {
 
 impl Topics {
     fn remember(&self, name: &str, id: TopicId) {
-        // A name has 256 bytes at most.
+        // A name has at most 256 bytes.
         let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
         self.names.insert(name.into(), Named { id, length });
     }
@@ -67,8 +67,7 @@ impl Topics {
     }
 }
 
-/// The topics of items that a change puts or removes; ends when it is dropped, after the change is
-/// written.
+/// The topics of items that a change puts or removes. Drop it after the change is written.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct TopicEndsChange<'a> {
     ends: &'a TopicEnds,
@@ -120,7 +119,7 @@ impl store::Topics for Rocks {
             return Ok(Vec::new());
         }
         if order == Order::NewestFirst && span.before.is_none() {
-            // From the top, the rows say themselves how deep they are.
+            // From the top, the number of rows read gives the depth.
             return self.topic_rows(topic, span, order, limit.min(depth), tier);
         }
         let ends = &self.topics.ends;
@@ -150,8 +149,8 @@ impl store::Topics for Rocks {
 }
 
 impl Rocks {
-    /// Announces that rows of items are about to be put or removed, and gives their topics ids where they
-    /// have none: in a write of its own, before that of the items.
+    /// Announces a change of rows of items. Gives ids to their topics that have none, in a separate write before that
+    /// of the items.
     pub(super) fn change_topics<'c>(
         &self,
         items: impl IntoIterator<Item = &'c Content>,
@@ -170,7 +169,7 @@ impl Rocks {
             return Ok(ids);
         }
         let mut highest = self.topics.highest.lock();
-        // Some may have got theirs since.
+        // Some may have an id by now.
         let unknown = self.known_topics(unknown, &mut ids)?;
         if unknown.is_empty() {
             return Ok(ids);
@@ -179,7 +178,7 @@ impl Rocks {
         let mut change = WriteBatch::default();
         let mut made = Vec::with_capacity(unknown.len());
         for name in unknown {
-            // Also if the write fails: whatever became of it, no id is given to two names.
+            // Also if the write fails: no id is given to two names.
             *highest += 1;
             let id = TopicId::new(*highest).map_err(|_| Error::Corrupt("topic ids".to_owned()))?;
             change.put_cf(table, keys::topic(name), values::topic(id));
@@ -187,7 +186,7 @@ impl Rocks {
             made.push((name, id));
         }
         if !self.topics.complete.load(Ordering::Relaxed) {
-            // These are the first names: no list has lost anything.
+            // These are the first names, so no list has lost an item.
             change.put_cf(self.family(TOPIC_ARCHIVE)?, keys::ARCHIVE_IS_COMPLETE, []);
         }
         self.follow_up(Write::NameTopics, change)?;
@@ -199,7 +198,7 @@ impl Rocks {
         Ok(ids)
     }
 
-    /// Adds those that have an id to `ids`; returns the others.
+    /// Adds the names that have an id to `ids`; returns the others.
     pub(super) fn known_topics<'n>(
         &self,
         names: Vec<&'n str>,
@@ -227,7 +226,7 @@ impl Rocks {
         Ok(unknown)
     }
 
-    /// Finds out which ids are taken; at start.
+    /// Loads the highest id, at start.
     pub(super) fn load_highest_topic(&mut self) -> Result<()> {
         let row = self.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
         let highest = row.map(|row| values::read_topic(&row)).transpose()?.map_or(0, TopicId::get);
@@ -235,7 +234,7 @@ impl Rocks {
         Ok(())
     }
 
-    /// Whether any item ever named a topic.
+    /// Whether an item has ever named a topic.
     pub(super) fn has_topics(&self) -> bool {
         *self.topics.highest.lock() > 0
     }
@@ -258,7 +257,7 @@ impl Rocks {
         found.clear();
         if tier == Tier::Memory {
             walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
-            // The two tables were not opened at one instant, and who may not wait takes no lock.
+            // The two tables were not opened at one instant, and a read that must not block takes no lock.
             let unchanged = version.is_some() && self.topics.ends.version(topic) == version;
             return if unchanged { Ok(found) } else { Err(Error::NotCached) };
         }

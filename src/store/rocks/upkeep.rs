@@ -60,7 +60,7 @@ impl Upkeep for Rocks {
     }
 
     fn usage(&self) -> Result<Usage> {
-        // The tables share one cache and one engine, so what any of them says holds for all.
+        // The tables share one cache and one engine, so figures of one table hold for all.
         let shared = |name| self.figure(INBOX, name);
         let mut write_buffers = Fill::of(0, self.write_buffer);
         for table in tables::ALL {
@@ -85,7 +85,7 @@ impl Upkeep for Rocks {
             writes_refused: self.health.is_failing(),
             needs_restart: self.health.has_ended(),
             writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,
-            // Counted in the engine's own table only.
+            // Only the engine's own table counts them.
             background_errors: self
                 .db
                 .property_int_value(properties::BACKGROUND_ERRORS)
@@ -96,7 +96,7 @@ impl Upkeep for Rocks {
 }
 
 impl Rocks {
-    /// The first partitions of a table above one, by a seek each. A count of nothing is not there.
+    /// The first partitions of a table above one, with a seek for each. A count of zero is no row.
     fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut options = ReadOptions::default();
         options.set_total_order_seek(true);
@@ -150,7 +150,7 @@ mod tests {
         store.commit(batch, false).expect("writes");
     }
 
-    /// Writes so much to each of the tables, which is less than what one holds by itself.
+    /// Writes this much to each of the tables, less than the size of one write buffer.
     fn write(store: &Rocks, mebibytes: u64) {
         for row in 0..mebibytes * 8 {
             for table in TABLES {
@@ -187,7 +187,7 @@ mod tests {
         write(&small, 6);
         let began = Instant::now();
         loop {
-            // The engine looks at its bounds when it writes, and begins with no table while another is written out.
+            // The engine checks its limits at a write, and flushes one table at a time.
             write_row(&small, FOLLOWERS, 0, 1);
             let Usage { write_buffers, log, .. } = small.usage().expect("figures");
             if write_buffers.used <= write_buffers.limit && log.used <= log.limit + MIB {

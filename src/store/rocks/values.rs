@@ -1,7 +1,7 @@
-//! The values of every table: the only place that knows their bytes.
+//! The values of every table: the only code that knows their bytes.
 //!
-//! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays
-//! at 2.0.1 and inside this file, so that it can be replaced for a new version byte alone.
+//! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays at 2.0.1 and inside
+//! this file, so that only a new version byte is needed to replace it.
 
 pub(super) mod events;
 
@@ -39,7 +39,7 @@ fn decode<T: Decode<()>>(what: &str, version: u8, bytes: &[u8]) -> Result<T> {
     }
 }
 
-/// Content as it is stored: also the deleted, until they are purged.
+/// Content as it is stored; also deleted content, until it is purged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stored {
     pub(super) content: Content,
@@ -103,7 +103,7 @@ pub(super) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
     })
 }
 
-/// When the item in a row was deleted, from the first fields of it alone; `None` also for what does not read.
+/// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.
 pub(super) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
     let (_author, _published_at, _edited_at, deleted_at): (u64, u64, Option<u64>, Option<u64>) =
         decode("content", CONTENT, bytes).ok()?;

@@ -1,4 +1,4 @@
-//! Walking the time-ordered tables: partition, then newest first.
+//! Walks over the time-ordered tables: by partition, then newest first.
 
 use std::ops::ControlFlow;
 
@@ -10,29 +10,28 @@ use crate::error::{Error, Result};
 use crate::model::{ContentId, Order, Position, Span};
 use crate::store::Tier;
 
-/// Up to so many rows are deleted one by one. A deleted range costs later reads more than some rows.
+/// Most rows that are deleted one by one. A deleted range costs later reads more than some deleted rows.
 const FEW: usize = 256;
 
-/// So many deleted rows in a row are passed over by a read from memory. With more it goes where it may take
-/// its time.
+/// Most consecutive deleted rows that a read from memory passes over. A read of more goes to a thread that may block.
 const MOST_SKIPPED: u64 = 1000;
 
-/// Most partitions that a read from memory looks into, most rows that it visits and most keys that it looks up in one
-/// call: the threads that read so have other requests waiting. Beyond them is no more memory than before, only more of
-/// the same work, some microseconds a partition.
+/// Most partitions that a read from memory looks into, rows that it visits, and keys that it looks up in one call:
+/// other requests wait for its thread. A larger read would take no more memory, only more time, some microseconds a
+/// partition.
 pub(super) const MOST_SEEKS: usize = 32;
 pub(super) const MOST_ROWS: usize = 512;
 pub(super) const MOST_KEYS: usize = 64;
 
-/// What is done with a row, by its place and value; breaks when it has seen enough.
+/// A visitor of rows, by place and value; breaks when it has enough.
 pub(super) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
 
-/// One iterator over a time-ordered table; all walks through it see the table at one instant.
+/// One iterator over a time-ordered table; all its walks see the table at one instant.
 pub(super) struct Walk<'a> {
     rows: DBRawIterator<'a>,
-    /// The partition at whose start the iterator stands: a walk from there need not seek again.
+    /// The partition at whose start the iterator is: a walk from there need not seek.
     at_head: Option<u64>,
-    /// Rows that may yet be visited.
+    /// The number of rows that may still be visited.
     left: usize,
 }
 
@@ -42,7 +41,7 @@ impl<'a> Walk<'a> {
         Ok(Self { rows: store.db.raw_iterator_cf_opt(store.family(table)?, walking(tier)), at_head: None, left })
     }
 
-    /// Over a table as it was at an instant; from disk, if need be.
+    /// Over a table as of a snapshot; from disk, if necessary.
     pub(super) fn at(store: &'a Rocks, table: Table, snapshot: &'a Snapshot<'_>) -> Result<Self> {
         let rows = snapshot.raw_iterator_cf_opt(store.family(table)?, walking(Tier::Disk));
         Ok(Self { rows, at_head: None, left: usize::MAX })
@@ -101,18 +100,18 @@ impl<'a> Walk<'a> {
 
 fn walking(tier: Tier) -> ReadOptions {
     let mut options = reading(tier);
-    // Ends at the partition's end, so no walk wades through a neighbour's deletions.
+    // Ends at the partition's end, so no walk wades through deletions of the next one.
     options.set_prefix_same_as_start(true);
     if tier == Tier::Memory {
-        // Those who may not wait do not wade through many deletions either: they get `NotCached`.
+        // A read that must not block does not wade through many deletions either: it gets `NotCached`.
         options.set_max_skippable_internal_keys(MOST_SKIPPED);
     }
     options
 }
 
 impl Rocks {
-    /// Adds to a change the end of all rows of a partition. The caller sees to it that there come no more
-    /// until the change is written.
+    /// Removes all rows of a partition in a change. The caller ensures that no rows are added until the change is
+    /// written.
     pub(super) fn delete_partition(&self, change: &mut WriteBatch, table: Table, partition: u64) -> Result<()> {
         let family = self.family(table)?;
         let mut keys = Vec::new();
@@ -126,7 +125,7 @@ impl Rocks {
             },
         )?;
         if keys.len() > FEW {
-            // No row has the id 0, so none is left at the tail.
+            // No row has the id 0, so none is at the tail, which the range excludes.
             change.delete_range_cf(family, keys::head(partition), keys::tail(partition));
         } else {
             keys.iter().for_each(|key| change.delete_cf(family, key));

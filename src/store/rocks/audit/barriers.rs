@@ -1,4 +1,4 @@
-//! Mutes and hides: by id and by time, and a hide also on the reader's side.
+//! Mutes and hides: by id, by time, and a hide also by the reader.
 
 use super::super::tables::{HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, MUTES, MUTES_BY_TIME};
 use super::super::{keys, values};

@@ -1,4 +1,4 @@
-//! Comments: in the list of the item that they are on, and in that of their author.
+//! Comments: in the list of their item, and in that of their author.
 
 use super::super::lists::comment_rows;
 use super::super::tables::{COMMENTS, CONTENT, USER_COMMENTS};
@@ -20,7 +20,7 @@ impl Audit<'_> {
         self.look_up(CONTENT, Way::Out, &wanted)
     }
 
-    /// Each row in either list is of a live comment.
+    /// Each row in either list belongs to a live comment.
     pub(super) fn comments(&mut self) -> Result<()> {
         for table in [COMMENTS, USER_COMMENTS] {
             self.each_batch(table, |audit, rows| {

@@ -1,4 +1,4 @@
-//! Items: what stands for each that is live, and whether what stands for one is live.
+//! Items: each live item has its rows in other tables, and each such row has a live item.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -28,14 +28,14 @@ impl Audit<'_> {
             audit.comment_rows(&live)
         })?;
         self.mirror(DELETED, Way::Back, |row| {
-            // What is purged is deleted still, and an item that is live is found above.
+            // A purged item is still deleted, and the walk over items finds a live one.
             (one(&row.key).is_some() && row.value.len() == 8).then(Vec::new)
         })?;
         self.outboxes(OUTBOX)?;
         self.outboxes(OUTBOX_ARCHIVE)
     }
 
-    /// What is marked as deleted, and only that, is known as deleted.
+    /// Exactly the items marked as deleted have a row in `deleted`.
     fn deletions(&mut self, items: &[(&Row, Stored)]) -> Result<()> {
         let keys = items.iter().map(|(row, _)| &row.key[..]);
         let present = self.store.get_many(DELETED, keys, Tier::Disk)?;
@@ -65,7 +65,7 @@ impl Audit<'_> {
         self.look_up(CONTENT, Way::Out, &wanted)
     }
 
-    /// Each row of an outbox that counts is of a live item of the author.
+    /// Each valid row of an outbox belongs to a live item of the author.
     fn outboxes(&mut self, table: Table) -> Result<()> {
         self.each_batch(table, |audit, rows| {
             let mut places = audit.places(table, rows);
@@ -75,7 +75,7 @@ impl Audit<'_> {
                 if table == OUTBOX_ARCHIVE && !archived {
                     audit.find(has(table, &row.key, " above the floor of outbox"));
                 }
-                // What was moved waits in `outbox` for a compaction.
+                // Moved rows stay in `outbox` until a compaction.
                 archived == (table == OUTBOX_ARCHIVE)
             });
             let items = audit.contents(places.iter().map(|(_, _, cursor)| Some(cursor.id)))?;
@@ -93,7 +93,7 @@ impl Audit<'_> {
         })
     }
 
-    /// The rows of a time-ordered table but heads: partition and place.
+    /// The rows of a time-ordered table except heads: partition and place.
     pub(super) fn places<'r>(&mut self, table: Table, rows: &'r [Row]) -> Vec<(&'r Row, u64, Cursor)> {
         let mut places = Vec::with_capacity(rows.len());
         for row in rows.iter().filter(|row| !keys::is_head(&row.key)) {
@@ -111,7 +111,7 @@ impl Audit<'_> {
         if self.store.outboxes.has_floors() { self.floors(OUTBOX, authors) } else { Ok(HashMap::new()) }
     }
 
-    /// The floors of some partitions, of those that have one.
+    /// The floors of those partitions that have one.
     pub(super) fn floors(&self, table: Table, partitions: impl Iterator<Item = u64>) -> Result<HashMap<u64, Cursor>> {
         let partitions: BTreeSet<_> = partitions.collect();
         let heads: Vec<_> = partitions.iter().map(|partition| keys::head(*partition)).collect();
@@ -123,7 +123,7 @@ impl Audit<'_> {
         Ok(partitions.into_iter().zip(rows).filter_map(floor).collect())
     }
 
-    /// The items with these ids, in their order; also the deleted.
+    /// The items with these ids, in their order; also deleted items.
     pub(super) fn contents(&self, ids: impl Iterator<Item = Option<ContentId>>) -> Result<Vec<Option<Stored>>> {
         let ids: Vec<_> = ids.collect();
         // No item has the number 0.

@@ -1,4 +1,4 @@
-//! Counts of users and of items, against what they count.
+//! Compares the counts of users and of items with the counted rows.
 
 use rocksdb::DBRawIterator;
 
@@ -15,10 +15,10 @@ use super::{Audit, has};
 use crate::error::Result;
 use crate::model::{ItemCounter, ReactionKind};
 
-/// Items of which one pass counts the comments and reposts.
+/// Items whose comments and reposts one pass counts.
 pub(super) const WINDOW: usize = window::MOST;
 
-/// Keys between two looks of whoever watches.
+/// Keys between two calls of the watch.
 const LOOKS: u64 = 1000;
 
 impl Audit<'_> {
@@ -30,7 +30,7 @@ impl Audit<'_> {
             (Counter::Followers, groups(FOLLOWERS, 0)?),
             (Counter::Friends, groups(FRIENDS_BY_TIME, 0)?),
             (Counter::Content, groups(OUTBOX, 0)?),
-            // The head of partition 0 is nobody's.
+            // The head of partition 0 belongs to no user.
             (Counter::Content, groups(OUTBOX_ARCHIVE, 1)?),
         ];
         let mut rows = self.iterate(COUNTS)?;
@@ -65,7 +65,7 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Of whom the next row is. Tells of keys that are too short to be of anybody, and passes over them.
+    /// The owner of the next row. Reports and skips keys that are too short to have an owner.
     fn next_of(&mut self, table: Table, rows: &mut DBRawIterator<'_>) -> Option<u64> {
         while let Some(key) = rows.key() {
             if let Some(number) = keys::number(key) {
@@ -85,7 +85,7 @@ impl Audit<'_> {
             self.each_batch(CONTENT, |audit, rows| {
                 for stored in rows.iter().filter_map(read).filter(|stored| stored.deleted_at.is_none()) {
                     let content = stored.content;
-                    // What was on a purged item counts nowhere.
+                    // Comments on a purged item count nowhere.
                     let subject = audit.store.subject(&content)?;
                     if let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind))
                         && let Some(counts) = window.at(subject.get())
@@ -105,7 +105,7 @@ impl Audit<'_> {
         let end = window.end();
         let groups = |kind| {
             let end = match (kind, end) {
-                // Past the likes come the favorites.
+                // After the likes come the favorites.
                 (ReactionKind::Like, None) => Some(keys::reactions(0, ReactionKind::Favorite)),
                 (ReactionKind::Favorite, None) => None,
                 (_, Some(end)) => Some(keys::reactions(end, kind)),

@@ -1,4 +1,4 @@
-//! The log of events: times do not fall from one number to the next, for it is searched by them.
+//! The log of events: times must not fall with rising numbers, as searches by time rely on that.
 
 use super::super::tables::EVENTS;
 use super::super::values::events::read_event;

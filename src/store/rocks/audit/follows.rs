@@ -1,4 +1,4 @@
-//! The follow graph: one edge stands in four tables, and a pair that follow each other in a fifth.
+//! The follow graph: an edge is in four tables, and a mutual pair in a fifth.
 
 use super::super::tables::{FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME};
 use super::super::{keys, values};
@@ -34,7 +34,7 @@ impl Audit<'_> {
         self.friends()
     }
 
-    /// Of each follow that is returned there is a friend since the later of the two.
+    /// Each mutual follow has a friends row since the later of the two.
     fn friends_of_follows(&mut self) -> Result<()> {
         self.each_batch(FOLLOWING, |audit, rows| {
             let edges: Vec<_> = rows.iter().filter_map(|row| Some((row, edge(row)?))).collect();
@@ -49,7 +49,7 @@ impl Audit<'_> {
         })
     }
 
-    /// Friends follow each other, since then.
+    /// Each friends row has both follows, with the right time.
     fn friends(&mut self) -> Result<()> {
         self.each_batch(FRIENDS_BY_TIME, |audit, rows| {
             let places: Vec<_> = rows.iter().map(|row| keys::split_row(&row.key)).collect();
@@ -71,7 +71,7 @@ impl Audit<'_> {
         })
     }
 
-    /// Since when some follow, of those who do.
+    /// The times of some follows, of those that exist.
     fn since(&self, edges: impl Iterator<Item = Vec<u8>>) -> Result<Vec<Option<Millis>>> {
         let keys: Vec<_> = edges.collect();
         let rows = self.store.get_many(FOLLOWING, keys.iter().map(Vec::as_slice), Tier::Disk)?;
@@ -79,7 +79,7 @@ impl Audit<'_> {
     }
 }
 
-/// The key of a pair of ids, whatever they are.
+/// The key of a pair of ids of any kind.
 pub(super) fn key(first: u64, second: u64) -> Vec<u8> {
     [keys::id(first), keys::id(second)].concat()
 }

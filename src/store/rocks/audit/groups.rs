@@ -10,7 +10,7 @@ pub(super) struct Groups<'a> {
     rows: DBRawIterator<'a>,
     /// The partition that comes next, and its rows.
     next: Option<(u64, u64)>,
-    /// Partitions from here on are left to somebody else.
+    /// Partitions from here on are not counted.
     end: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Groups<'a> {
         self.next.map(|(partition, _)| partition)
     }
 
-    /// How many rows a partition has, which must not come after the one that comes next.
+    /// The number of rows of a partition, which must not come after the next one.
     pub(super) fn take(&mut self, partition: u64) -> Result<u64> {
         match self.next {
             Some((next, rows)) if next == partition => {
@@ -43,7 +43,7 @@ impl<'a> Groups<'a> {
         let (mut found, mut floor) = (None, None);
         while let Some((key, value)) = self.rows.item() {
             let Some(partition) = keys::number(key) else {
-                // Too short to be of anybody; it is found where the rows are looked at.
+                // Too short to have an owner; the check of the rows reports it.
                 self.rows.next();
                 continue;
             };

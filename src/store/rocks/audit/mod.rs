@@ -1,8 +1,8 @@
-//! Comparing the tables with each other, row by row, while nobody writes.
+//! Compares the tables with each other, row by row, while nobody writes.
 //!
-//! Every table is walked from one end to the other, some rows at a time, and what each row says must be
-//! in other tables is looked up there: once from the table that keeps a fact to those that list it, and
-//! once back. So a row too few and a row too many are both found, and memory does not grow with the data.
+//! Walks over every table, some rows at a time, and looks up the matching rows of other tables: from the table that
+//! keeps a fact to the tables that list it, and back. So it finds both missing and surplus rows, and its memory does
+//! not grow with the data.
 
 mod barriers;
 mod comments;
@@ -25,9 +25,9 @@ use crate::error::Result;
 use crate::model::UserId;
 use crate::store::{Tier, Watch};
 
-/// Most rows looked at together.
+/// Most rows in a batch.
 const ROWS: usize = 1000;
-/// Fewer if they have this many bytes.
+/// A batch ends at this many bytes.
 const BYTES: usize = 1 << 20;
 
 /// A row as it stands in its table.
@@ -37,12 +37,12 @@ struct Row {
     value: Box<[u8]>,
 }
 
-/// A row that must be there because another one is.
+/// A row that must exist because of another one.
 #[derive(Debug)]
 struct Wanted {
     table: Table,
     key: Vec<u8>,
-    /// What it must hold; `None` for anything.
+    /// Its value; `None` for any.
     value: Option<Vec<u8>>,
 }
 
@@ -56,12 +56,12 @@ impl Wanted {
     }
 }
 
-/// From which side a pair of tables is looked at.
+/// The direction of a comparison of two tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// From the table that keeps the facts: what is wanted is missing where it is not.
+    /// From the table that keeps the facts: an absent row is reported as missing.
     Out,
-    /// From a table that lists them: the row itself is one too many.
+    /// From a table that lists them: the row itself is reported as surplus.
     Back,
 }
 
@@ -130,8 +130,8 @@ impl<'a> Audit<'a> {
         }
     }
 
-    /// Looks up what each row of a table wants elsewhere, by itself. `derive` gives nothing for a row that
-    /// does not read.
+    /// Looks up the rows that each row of a table wants, row by row. `derive` returns `None` for a row that cannot be
+    /// read.
     fn mirror(&mut self, table: Table, way: Way, derive: impl Fn(&Row) -> Option<Vec<Wanted>>) -> Result<()> {
         self.each_batch(table, |audit, rows| {
             let mut wanted = Vec::new();
@@ -145,7 +145,7 @@ impl<'a> Audit<'a> {
         })
     }
 
-    /// Looks up what some rows of `from` want, and tells what is not so.
+    /// Looks up the rows that rows of `from` want, and reports the differences.
     fn look_up(&mut self, from: Table, way: Way, wanted: &[(&Row, Wanted)]) -> Result<()> {
         let mut wanted: Vec<_> = wanted.iter().collect();
         wanted.sort_by_key(|(_, one)| one.table.name);
@@ -168,7 +168,7 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
-    /// Tables of which each row stands for itself: it must read.
+    /// Tables whose rows are related to no others: each row must be readable.
     fn records(&mut self) -> Result<()> {
         let tables = ALL.iter().filter_map(|table| Some((*table, table.record?)));
         for (table, reads) in tables {
@@ -185,13 +185,13 @@ impl<'a> Audit<'a> {
     }
 }
 
-/// That a table should have a row.
+/// The finding that a table lacks a row.
 fn lacks(table: Table, key: &[u8]) -> String {
     let (whose, what) = named(table, key);
     format!("{whose}: {table} lacks {what}")
 }
 
-/// That a table should not have a row.
+/// The finding that a table has a surplus row.
 fn has(table: Table, key: &[u8], why: &str) -> String {
     let (whose, what) = named(table, key);
     format!("{whose}: {table} has {what}{why}")

@@ -1,4 +1,4 @@
-//! What a row is about, in words.
+//! Names of rows, in words.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::super::keys::{self, Counter};
 use super::super::tables::{Keys, Table};
 use crate::model::ReactionKind;
 
-/// Whose row it is, and which of theirs. A key that does not read is shown as bytes.
+/// The owner of a row, and the row among theirs. A key that cannot be read is shown as bytes.
 pub(super) fn named(table: Table, key: &[u8]) -> (String, String) {
     read(table, key).unwrap_or_else(|| (format!("key {}", hex(key)), "it".to_owned()))
 }
@@ -37,12 +37,12 @@ fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
     Some((whose, which))
 }
 
-/// The id of a key that is one.
+/// The id of a key that consists of one id.
 pub(super) fn one(key: &[u8]) -> Option<u64> {
     keys::number(key).filter(|_| key.len() == keys::ID)
 }
 
-/// The ids of a key that is two.
+/// The ids of a key that consists of two ids.
 pub(super) fn pair(key: &[u8]) -> Option<(u64, u64)> {
     (key.len() == 2 * keys::ID).then_some((keys::number(key)?, keys::number(&key[keys::ID..])?))
 }

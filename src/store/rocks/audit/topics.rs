@@ -20,7 +20,7 @@ impl Audit<'_> {
         self.names_of_topics()
     }
 
-    /// Each row of a list that counts is of a live item that names the topic.
+    /// Each valid row of a list belongs to a live item that names the topic.
     fn lists_of_topics(&mut self, table: Table) -> Result<()> {
         self.each_batch(table, |audit, rows| {
             let mark = rows.iter().position(|row| row.key[..] == keys::ARCHIVE_IS_COMPLETE);
@@ -34,7 +34,7 @@ impl Audit<'_> {
                 if table == TOPIC_ARCHIVE && !archived {
                     audit.find(has(table, &row.key, " above the floor of topic_content"));
                 }
-                // What was moved waits in `topic_content` for a compaction.
+                // Moved rows stay in `topic_content` until a compaction.
                 archived == (table == TOPIC_ARCHIVE)
             });
             let items = audit.contents(places.iter().map(|(_, _, cursor)| Some(cursor.id)))?;

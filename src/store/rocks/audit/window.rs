@@ -1,12 +1,12 @@
-//! Something about each of many numbers, in bounded memory: as many passes over the data as it takes,
-//! each for the next numbers only.
+//! A value for each of many numbers, in bounded memory: by several passes over the data, each for the next numbers
+//! only.
 
 use std::collections::BTreeMap;
 
-/// Numbers that a pass keeps: with their tree some 64 MiB.
+/// Most numbers in a pass: with their tree some 64 MiB.
 pub(super) const MOST: usize = 1 << 20;
 
-/// What is known of the lowest numbers from a start on, as many as there is room for.
+/// The values of the lowest numbers from a start on, as many as fit.
 #[derive(Debug)]
 pub(super) struct Window<T> {
     start: u64,
@@ -21,7 +21,7 @@ impl<T: Default> Window<T> {
         Self { start, most, end: None, known: BTreeMap::new() }
     }
 
-    /// What is known of a number, to be added to; `None` for one that another pass is for.
+    /// The value of a number, to be changed; `None` for a number of another pass.
     pub(super) fn at(&mut self, number: u64) -> Option<&mut T> {
         if number < self.start || self.end.is_some_and(|end| number >= end) {
             return None;
@@ -35,12 +35,12 @@ impl<T: Default> Window<T> {
         self.known.get_mut(&number)
     }
 
-    /// Where the next pass starts; `None` if this was the last.
+    /// The start of the next pass; `None` if this was the last.
     pub(super) fn end(&self) -> Option<u64> {
         self.end
     }
 
-    /// What is known of all numbers before [`Window::end`], ascending.
+    /// The values of all numbers before [`Window::end`], ascending.
     pub(super) fn into_known(self) -> BTreeMap<u64, T> {
         self.known
     }

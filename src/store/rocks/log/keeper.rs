@@ -24,7 +24,8 @@ pub(in crate::store::rocks) struct Keeper {
 
 impl Keeper {
     /// Starts the thread, which also keeps the `reserve`. With `sync`, changes flush the log themselves, and the thread
-    /// only handles a quiet log's end; without, it flushes the log in each round that finds something new.
+    /// only flushes and notes the end of a quiet log; without, it flushes the log in each round that finds something
+    /// new.
     pub(in crate::store::rocks) fn start(
         db: &Arc<DB>,
         flushed: &Arc<Flushed>,

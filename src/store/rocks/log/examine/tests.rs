@@ -1,4 +1,4 @@
-//! Damage of every sort to logs that the store wrote.
+//! Tests with damage of every kind to logs that the store wrote.
 
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ impl Written {
         self.store.db.flush_cf(table).expect("flushes");
     }
 
-    /// What `kill -9` would leave now.
+    /// A copy of the directory, as after `kill -9`.
     fn copy(&self) -> TempDir {
         let copy = tempfile::tempdir().expect("temp dir");
         fs::create_dir(copy.path().join("db")).expect("makes");
@@ -78,7 +78,7 @@ fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
     fs::write(path, bytes).expect("writes");
 }
 
-/// The rows that an engine finds: 1 to this one, and none behind it.
+/// The number of rows that an engine finds: from 1 on, without a gap.
 fn replayed(data: &Path) -> u64 {
     let store = Rocks::open(&Options::new(data)).expect("opens");
     let table = store.family(MARKERS).expect("there");
@@ -88,7 +88,7 @@ fn replayed(data: &Path) -> u64 {
     first_missing - 1
 }
 
-/// Numbers that look random, the same ones each time.
+/// Pseudo-random numbers, the same in each run.
 fn numbers(below: usize) -> impl Iterator<Item = usize> {
     let step =
         |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
@@ -114,7 +114,7 @@ fn no_flipped_bit_takes_an_acknowledged_row_away() {
                 assert!(known && error.contains("write"), "{error}");
             }
             Ok(loses) => {
-                // Between blocks stands nothing, and the last note may go.
+                // There is nothing between blocks, and the last note may be lost.
                 let left = survey(copy.path(), &files(&copy.path().join("db")).expect("listed")).expect("reads");
                 let last = left.and_then(|damage| damage.last).unwrap_or(written.rows);
                 assert!(!loses && last == written.rows, "a flip at {at}: {last} rows are left");
@@ -138,7 +138,7 @@ fn a_refusal_says_how_much_would_be_lost_and_can_be_overruled() {
         let batches = std::iter::from_fn(|| reader.next_intact());
         batches.filter(|batch| batch.rows > 0).nth(150).expect("there").at
     };
-    // A kind that makes the engine look at the same place for ever.
+    // A kind that puts the engine into an endless loop.
     change(&log, |bytes| bytes[at + 6] ^= 4);
     let error = Rocks::open(&Options::new(copy.path())).expect_err("damaged").to_string();
     let said = [format!("damaged at byte {at}"), "At least 50 writes from".to_owned(), "; 50 rows,".to_owned()];
@@ -171,7 +171,7 @@ fn a_torn_end_is_cut_at_any_byte() {
     let copy = written.copy();
     let log = newest(copy.path());
     let bytes = fs::read(&log).expect("reads");
-    // Every place in the first batches, then steps that hit every place in a batch sooner or later.
+    // Every place in the first batches, then steps that reach every offset in a batch.
     for length in (0..400).chain((400..bytes.len()).step_by(61)) {
         fs::write(&log, &bytes[..length]).expect("writes");
         prepare(copy.path(), false).expect("torn");
@@ -195,7 +195,7 @@ fn pages_that_did_not_reach_the_device_end_the_log() {
         let copy = written.copy();
         let log = newest(copy.path());
         change(&log, |bytes| {
-            // One page out of order; now and then with noise instead of zeros, or with all up to the block's end.
+            // One page is lost; sometimes with noise instead of zeros, or with all up to the block's end.
             let pages = flushed.div_ceil(PAGE)..bytes.len() / PAGE;
             let from = (pages.start + number % pages.len()) * PAGE;
             let to = if number % 4 == 1 { (from + 1).next_multiple_of(BLOCK).min(bytes.len()) } else { from + PAGE };
@@ -205,7 +205,7 @@ fn pages_that_did_not_reach_the_device_end_the_log() {
         let left = replayed(copy.path());
         assert!((rows..rows + 299).contains(&left), "{left}");
     }
-    // A block of zeros that begins between two batches: the engine by itself passes over it.
+    // A block of zeros that begins between two batches: the engine itself skips it.
     let copy = written.copy();
     change(&newest(copy.path()), |bytes| {
         let mut reader = Reader::new(bytes, 0);
@@ -220,7 +220,7 @@ fn pages_that_did_not_reach_the_device_end_the_log() {
 fn nothing_is_replayed_behind_a_missing_piece() {
     let mut written = Written::new();
     let other = written.store.family(crate::store::rocks::tables::COUNTS).expect("there");
-    // A row of another table, so that the log stays when the first table is flushed.
+    // A row of another table keeps the log when the first table is flushed.
     written.store.db.put_cf(other, b"x", b"x").expect("writes");
     written.write(50, true);
     written.next_log();
@@ -228,7 +228,7 @@ fn nothing_is_replayed_behind_a_missing_piece() {
     written.rest();
     let logs = files(&written.dir.path().join("db")).expect("listed");
     assert!(logs.len() > 1, "{logs:?}");
-    // Damaged, cut and gone: all of that had been flushed when the next log was begun.
+    // Damaged, cut and removed: all of the log was flushed when the next one was begun.
     let damages: [fn(&Path); 3] = [
         |log| change(log, |bytes| bytes[500] ^= 1),
         |log| change(log, |bytes| bytes.truncate(1000)),
@@ -252,7 +252,7 @@ fn what_the_engine_does_not_need_may_be_damaged() {
     written.write(50, true);
     written.rest();
     let copy = written.copy();
-    // As after a power cut right after the flush: the file's removal did not reach the device, nor all of its pages.
+    // As after a power cut right after the flush: neither the file's removal nor all of its pages reached the device.
     let old = copy.path().join("db").join(old.file_name().expect("name"));
     fs::write(&old, [&bytes[..300], &[0; 300], &bytes[600..]].concat()).expect("writes");
     assert!(!prepare(copy.path(), false).expect("not needed"));

@@ -1,11 +1,11 @@
-//! The reader on logs that the engine wrote.
+//! Tests of the reader with logs that the engine wrote.
 
 use rocksdb::{DB, WriteBatch, WriteOptions};
 
 use super::*;
 use crate::store::rocks::log::note;
 
-/// Writes batches of all sizes; the bytes of the log and what each batch was.
+/// Writes batches of all sizes; returns the bytes of the log and the batches.
 fn written() -> (Vec<u8>, Vec<Batch>) {
     let dir = tempfile::tempdir().expect("temp dir");
     let mut options = rocksdb::Options::default();
