@@ -68,7 +68,7 @@ pub trait Events {
     /// the log, or because the directory is a copy.
     fn is_set_back(&self) -> bool;
 
-    /// Records that streams announce changes from now on; until then the record of the last run stands. A `gap`, for a
+    /// Records that streams announce changes from now on; until then the record of the last run is kept. A `gap`, for a
     /// store that was set back, is written first, durably.
     fn begin_run(&self, gap: Option<Event>) -> Result<()>;
 

@@ -31,8 +31,8 @@ const NAMED: usize = 3;
 /// A data directory that this process holds.
 ///
 /// `FORMAT` names the format, `LOCK` is locked while a process has the directory, `db/` belongs to the engine. The
-/// operating system holds the lock, so it ends with the process. `CREATING` exists until the engine has made its files:
-/// only then may they be missing.
+/// operating system holds the lock and releases it however the process ends. `CREATING` exists until the engine has
+/// made its files: only then may they be missing.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,

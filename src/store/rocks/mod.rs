@@ -130,7 +130,7 @@ pub struct Rocks {
     next_seq: AtomicU64,
     /// Ids with a row in `deleted`.
     deleted: KeyFilter,
-    /// Users who are, or were, evicted by their row in `activity`.
+    /// Users who are or were evicted.
     evicted: KeyFilter,
     /// The rows of `unpushed`.
     unpushed: UnpushedRows,

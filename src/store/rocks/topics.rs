@@ -1,7 +1,7 @@
 //! Topics: an id for each name, and the items of each id, newest first.
 //!
 //! The older items of a list may be in the archive. A mark there tells whether it has all items at or below the floors:
-//! an earlier version dropped them (`topic_repair.rs`).
+//! an earlier version dropped such items (`topic_repair.rs`).
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;

@@ -15,7 +15,7 @@ use crate::model::{Fill, Unpushed, UserId};
 /// `push_threshold` followers.
 const CAPACITY: usize = 1_000_000;
 
-/// Rows of `unpushed`, written through and never evicted, so none is ever older than the table.
+/// Rows of `unpushed`, written through and never evicted, so no row is older than the table.
 #[derive(Default)]
 pub(super) struct UnpushedRows {
     rows: RwLock<HashMap<UserId, Unpushed>>,

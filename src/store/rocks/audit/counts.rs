@@ -85,7 +85,7 @@ impl Audit<'_> {
             self.each_batch(CONTENT, |audit, rows| {
                 for stored in rows.iter().filter_map(read).filter(|stored| stored.deleted_at.is_none()) {
                     let content = stored.content;
-                    // Comments on a purged item count nowhere.
+                    // Comments on and reposts of a purged item count nowhere.
                     let subject = audit.store.subject(&content)?;
                     if let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind))
                         && let Some(counts) = window.at(subject.get())
