@@ -1,12 +1,12 @@
-//! Access of web pages: a page cannot make a browser send a request that its user could not send.
+//! Access of web pages: a page may not make a browser send requests that the page's user could not send.
 //!
 //! A page of another origin can make a browser send requests to any address that the browser reaches, loopback
 //! included. It cannot read the answer, but a change would be made, or a stream opened. Browsers name the source of a
 //! request: in `Sec-Fetch-Site` if they trust the connection, and in `Origin` with every change and every stream of a
 //! script. Other clients send neither header.
 //!
-//! A page can also bind the name of its own server to this server's address ("DNS rebinding"). It then has the same
-//! origin, but its requests name a foreign host.
+//! A page can also bind the name of its own server to this server's address ("DNS rebinding"). The page then has the
+//! same origin, but its requests name a foreign host.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{AsHeaderName, HOST, ORIGIN};

@@ -72,7 +72,7 @@ impl Api {
         }
     }
 
-    /// Makes `/readyz` answer that the server stops, and ends the streams.
+    /// Makes `/readyz` refuse from now on, and ends the streams.
     pub fn set_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.feed.streaming().streams().close();
@@ -83,7 +83,7 @@ impl Api {
         self.limits.connections.fill().used > self.limits.streams.fill().used
     }
 
-    /// Whether the server stops.
+    /// Whether the server is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }

@@ -52,7 +52,7 @@ impl Body {
         turn: Option<Places>,
     ) -> Result<Self, Problem> {
         // A large buffer is not moved while it grows: that would cost its thread much time, and leave holes in the
-        // heap. The system provides pages only for written bytes, and turns bound these.
+        // heap. The system provides pages only for written bytes, and turns bound the rest.
         let bytes = Vec::with_capacity(if turn.is_some() { announced.min(limit) } else { 0 });
         let mut body = Self { bytes, memory: memory.take(0)?, counted: 0, gate: memory.clone(), turn };
         let mut late = pin!(tokio::time::sleep(SOON));

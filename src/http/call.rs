@@ -112,7 +112,7 @@ impl Call {
         self.query([]).map(|[]| ())
     }
 
-    /// Reads the body, at most `limit` bytes. Refuses a body that is not announced as plain JSON.
+    /// Reads the body, at most `limit` bytes. Refuses a body announced as another type than plain JSON.
     pub(super) async fn body(&mut self, limit: usize) -> Result<Body, Problem> {
         let headers = self.request.headers();
         let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());

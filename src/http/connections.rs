@@ -17,8 +17,8 @@ use super::limits::Places;
 /// A connection beyond the limit. Its requests are refused.
 pub(super) struct Surplus;
 
-/// Places that a connection holds until it is closed. The client may not have received an answer that is written
-/// completely.
+/// Places that a connection holds until it is closed, because its client might not have received an answer that is
+/// completely written.
 #[derive(Default)]
 pub(super) struct HeldPlaces(RefCell<Option<Places>>);
 

@@ -133,7 +133,7 @@ pub(super) async fn publish(mut call: Call) -> Answer {
     answer_published(&shown, "content/", new)
 }
 
-/// 201 with a new item, or 200 with an item published before. The address is below `folder`, relative to the address of
+/// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
 /// the request, because a proxy may have removed a prefix from that.
 pub(super) fn answer_published(shown: &Shown, folder: &str, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
@@ -183,7 +183,7 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
     Ok((new, text))
 }
 
-/// Publishes. Returns whether any item is new, and all items with their counts. Counts may not be 0, because comments
+/// Publishes. Returns whether any item is new, and all items with their counts. These can be above 0, because comments
 /// may come before their subject.
 fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> crate::error::Result<(bool, Vec<Shown>)> {
     let published = feed.publish(drafts)?;

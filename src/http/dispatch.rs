@@ -1,4 +1,4 @@
-//! The thread that delivers events to streams. It reads and writes each event once for all receivers.
+//! The thread that delivers events to streams. It reads and formats each event once for all receivers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

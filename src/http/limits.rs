@@ -25,15 +25,15 @@ const BATCH_MEMORY: usize = 144 << 20;
 /// A body above this size, bytes, waits for its turn before it is read. Reading it costs a server thread much time, all
 /// in vain if the rest finds no memory.
 pub(super) const LARGE_BODY: usize = 1 << 20;
-/// Bytes of the bodies that have a turn and are not published yet, unless one alone is larger. The rest of the memory
+/// Most bytes of bodies that have a turn and are not published yet, unless one alone is larger. The rest of the memory
 /// of batches is for small bodies, and for those that lost their turn.
 const TURNS: usize = BATCH_MEMORY / 4 * 3;
 /// Most bodies that wait for a turn. Others are read without one.
 const WAITING_TURNS: usize = 128;
 /// Memory for answers that clients have not received yet, unless one answer alone needs more.
 const ANSWER_MEMORY: usize = 192 << 20;
-/// Bytes of bodies, for each core, whose batches are published at once (see [`batch_work`]); at least two cores are
-/// assumed. On its way to the disk, a batch takes a few times the memory of its body.
+/// Most bytes of bodies, for each core, whose batches are published at once (see [`batch_work`]); at least two cores
+/// are assumed. On its way to the disk, a batch takes a few times the memory of its body.
 const BATCH_WORK: usize = 16 << 20;
 /// Least bytes that an item of a batch counts: an item published before may be longer when shown.
 const LEAST_WORK: usize = 16 << 10;
@@ -60,7 +60,7 @@ pub(super) struct Limits {
     /// Turns of large bodies, in bytes.
     turns: Gate,
     waiting_turns: Gate,
-    /// Batches in publication. A batch beyond waits, and holds the memory of its body.
+    /// Batches in publication. A batch that finds no place waits, with the memory of its body.
     pub(super) batch_work: Gate,
     /// Memory of large answers.
     pub(super) answers: Gate,

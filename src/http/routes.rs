@@ -105,8 +105,8 @@ where
     web::route().guard(guard).to(handle)
 }
 
-/// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. A redirect
-/// would go unnoticed in clients that follow it with each request, and fail in the others.
+/// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. Some
+/// clients would follow a redirect unnoticed with each request, and others not at all.
 fn nothing_there(request: &HttpRequest) -> Problem {
     let path = request.path();
     let right = path.trim_end_matches('/');
