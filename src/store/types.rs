@@ -91,7 +91,7 @@ pub struct Related {
     pub job: Option<Job>,
 }
 
-/// One sub-task of a fan-out.
+/// One step of a fan-out.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivery<'a> {
     /// The job.
@@ -107,7 +107,7 @@ pub struct Delivery<'a> {
 /// The record that a delivery makes of its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// Nothing: an earlier sub-task is still under way.
+    /// Nothing: an earlier step is still under way.
     Nothing,
     /// All is delivered up to this place.
     Progress(Progress),

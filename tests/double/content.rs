@@ -121,7 +121,7 @@ impl Lists for Double {
         Ok(walk(rows, |entry| entry.cursor, span, order, limit))
     }
 
-    // All rows are alike here.
+    // There is no archive here.
     fn archive_outbox(&self, _: UserId, _: Cursor, _: usize) -> Result<usize> {
         Ok(0)
     }
@@ -171,7 +171,7 @@ impl Topics for Double {
         Ok(walk(newest.into_iter(), |entry| entry.cursor, span, order, limit))
     }
 
-    // All rows are alike here.
+    // There is no archive here.
     fn archive_topic(&self, _: TopicId, _: Cursor, _: usize) -> Result<usize> {
         Ok(0)
     }

@@ -78,7 +78,7 @@ fn owns_all(user: u32, dir: &Path) -> bool {
     all.all(|place| place.symlink_metadata().map_or(true, |found| found.uid() == user))
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell.
 pub(super) fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=%".contains(c);

@@ -5,7 +5,7 @@
 
 use crate::model::{ContentId, Cursor, JobId, Lane, Position, ReactionKind, TopicId, UserCursor, UserId};
 
-/// Bytes of an id, and so of every partition prefix but the job table's.
+/// Bytes of an id, and so of every partition prefix except the job table's.
 pub(super) const ID: usize = 8;
 /// Bytes of a row in a time-ordered table: partition, time, id.
 pub(super) const ROW: usize = 3 * ID;

@@ -71,7 +71,7 @@ fn log_limit(write_buffer: usize) -> u64 {
 /// Options for opening a store.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The data directory; made if it is not there.
+    /// The data directory; made if it is missing.
     pub dir: PathBuf,
     /// Whether each change is flushed to the device before it is acknowledged.
     pub sync: bool,

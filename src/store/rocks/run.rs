@@ -19,7 +19,7 @@ use super::directory;
 
 /// The file: one line, `<how> <boot> <lock>`.
 const NAME: &str = "RUN";
-/// Most bytes of it that are read.
+/// Most bytes read of it.
 const LONGEST: u64 = 256;
 /// The file under this name is renamed to [`NAME`].
 const FRESH: &str = "RUN.new";

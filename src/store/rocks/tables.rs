@@ -96,7 +96,7 @@ impl fmt::Debug for Spec {
     }
 }
 
-// Names differ.
+// Names are unique.
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -107,7 +107,7 @@ macro_rules! tables {
     ($($table:ident = $spec:expr;)+) => {
         $(pub(super) const $table: Table = &$spec;)+
 
-        /// All tables but the engine's own `default`, which stays empty.
+        /// All tables except the engine's own `default`, which stays empty.
         pub(super) const ALL: &[Table] = &[$($table),+];
     };
 }
@@ -168,7 +168,7 @@ fn counts(options: &mut Options) {
 
 fn item_counts(options: &mut Options) {
     options.set_merge_operator_associative("add_item_counts", add_item_counts);
-    // A read adds up the steps since the last sum; this bounds how many there can be.
+    // A read adds up the steps since the last sum; this bounds their number.
     options.set_max_successive_merges(32);
 }
 

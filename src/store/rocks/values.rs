@@ -251,7 +251,7 @@ pub(super) fn read_item_counts(bytes: &[u8]) -> Option<[i64; 4]> {
     Some(counts)
 }
 
-/// A state, a time and the number of a job.
+/// An activity: a state, a time and the number of a job.
 pub(super) fn activity(activity: Activity) -> [u8; 17] {
     let (state, seen, job) = match activity {
         Activity::Dormant { seen: Some(seen) } => (0, seen, 0),

@@ -9,8 +9,6 @@
 //! Therefore each batch carries a note ([`flushed`]): the sequence number up to which the log was flushed when the
 //! batch was made. [`reader`] reads the log's files. [`examine`] finds where the chain of intact batches ends, and
 //! whether a batch behind that place notes more flushed rows than the chain has.
-//! flushed when the batch was made. [`reader`] reads the log's files, and [`examine`] finds where the chain of
-//! intact batches ends and whether a batch behind that place vouches for more than the chain has.
 
 mod examine;
 mod flushed;
