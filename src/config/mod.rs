@@ -124,7 +124,7 @@ settings! {
         include_own: bool = false;
         /// Time after a read during which a user gets the pushes of large authors.
         active_for: Duration = Duration::from_days(30), NONE..=LONGEST;
-        /// Time after the last read until an inbox is dropped; it returns with the user. 0 for never.
+        /// Time after the last read until an inbox is dropped; it is rebuilt when the user returns. 0 for never.
         evict_after: Duration = Duration::from_days(90), NONE..=LONGEST;
     }
 

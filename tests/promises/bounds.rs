@@ -112,7 +112,7 @@ impl History {
 }
 
 impl Bounds<'_> {
-    /// Newest first, without duplicates and forbidden items.
+    /// Newest first, without duplicates or forbidden items.
     fn check_items(&self, items: &[Entry]) -> Result<(), Wrong> {
         if let Some(pair) = items.windows(2).find(|pair| pair[0].cursor <= pair[1].cursor) {
             return Err(Wrong::item(pair[1].cursor, "is out of order, or comes twice"));

@@ -62,7 +62,7 @@ pub(crate) fn cut_log(dir: &Path, bytes: u64) {
 }
 
 /// Returns whether the copy is of one instant. The engine never changes a table file, and only appends to its log. So
-/// it is if neither the set of files nor the lengths of the others have changed.
+/// the copy is right if neither the set of files nor the lengths of the others have changed.
 fn copy_once(from: &Path, to: &Path) -> io::Result<bool> {
     fs::create_dir(to.join("db"))?;
     let before = files(&from.join("db"))?;

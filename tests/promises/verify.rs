@@ -69,7 +69,7 @@ pub(crate) fn run() {
     found(&feed, &[], &[], "at rest");
 }
 
-/// Inbox states: sound, one row missing, both errors, one row too many, sound again.
+/// Inbox states: sound, one row missing, two missing and one too many, one too many, sound again.
 fn check(feed: &Feed, calls: &AtomicU64) {
     let store: &dyn Any = &**feed.store();
     let rocks: &Rocks = store.downcast_ref().expect("on disk");
