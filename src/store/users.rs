@@ -152,7 +152,7 @@ pub trait Activities {
     fn lacking(&self, authors: &[UserId], floor: Option<Cursor>, active: bool, tier: Tier) -> Result<Vec<UserId>>;
 }
 
-/// Tables of one row a user: profiles and markers.
+/// Tables of one row a user: profiles, and markers, the places up to which users have read.
 pub trait Records {
     /// Replaces a user's whole profile. Acknowledges.
     fn put_profile(&self, user: UserId, profile: &Profile) -> Result<()> {

@@ -52,7 +52,7 @@ impl Reserve {
             );
             held = fs::remove_file(&file).is_err();
         }
-        // An earlier start may have removed the file, too.
+        // Until the file is there: an earlier start may have removed it, too.
         health.owes_room.store(!held, Ordering::Release);
         Self { file, size, min_free, held }
     }

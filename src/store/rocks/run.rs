@@ -35,7 +35,7 @@ enum How {
     Stopped,
     /// Running, or ended in any way; each change was announced after it was on the device.
     Sync,
-    /// Running, or ended in any way; changes were announced before they were on the device.
+    /// The same, but a change may be announced before it is on the device.
     Os,
 }
 

@@ -178,7 +178,7 @@ impl Rocks {
         let mut change = WriteBatch::default();
         let mut made = Vec::with_capacity(unknown.len());
         for name in unknown {
-            // Also if the write fails: no id is given to two names.
+            // Also if the write fails: it may be on disk anyway, and no id is given to two names.
             *highest += 1;
             let id = TopicId::new(*highest).map_err(|_| Error::Corrupt("topic ids".to_owned()))?;
             change.put_cf(table, keys::topic(name), values::topic(id));
