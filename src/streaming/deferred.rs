@@ -1,4 +1,4 @@
-//! Events for readers whose authors are being read.
+//! Events for stale readers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,22 +6,22 @@ use std::sync::Arc;
 use super::frame::Frame;
 use super::queue::CAPACITY;
 
-/// Most bytes of what is deferred: an eighth of what may wait in all, so that a reader whose authors take long takes no room
-/// from the others.
+/// Most bytes of deferred events: an eighth of what may wait in all, so that a reader whose authors take long takes no
+/// room from the others.
 const BYTES: usize = 8 << 20;
 
 /// An event with its position in the log.
 pub(super) type Positioned = (u64, Arc<Frame>);
 
-/// What was delivered since the first of these readers became stale: one list, from which each takes its part once its
-/// authors are known. So an event costs the same however many are stale. The events are numbered as they come.
+/// The events delivered since the first of these readers became stale. Each takes its part of the one list once its
+/// authors are known, so an event costs the same however many are stale. Events are numbered as they come.
 #[derive(Debug, Default)]
 pub(super) struct Deferred {
     events: VecDeque<Positioned>,
-    /// The number of the first that is kept.
+    /// The number of the first event kept.
     first: u64,
     bytes: usize,
-    /// The position of the last that went for want of room.
+    /// The position of the last event dropped for lack of room.
     lost: u64,
 }
 
@@ -31,7 +31,7 @@ impl Deferred {
         self.first + self.events.len() as u64
     }
 
-    /// Adds an event. Where there is no room, the oldest go.
+    /// Adds an event. Drops the oldest if there is no room.
     pub(super) fn push(&mut self, position: u64, frame: &Arc<Frame>) {
         while !self.events.is_empty()
             && (self.events.len() >= CAPACITY || self.bytes + frame.bytes() > BYTES || frame.memory().is_short())
@@ -42,13 +42,13 @@ impl Deferred {
         self.events.push_back((position, Arc::clone(frame)));
     }
 
-    /// The events from a number on. If any of them went for want of room, also the position of the last that did.
+    /// The events from a number on. If some of them were dropped for lack of room, also the position of the last.
     pub(super) fn since(&self, number: u64) -> (impl Iterator<Item = &Positioned>, Option<u64>) {
         let gone = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
         (self.events.iter().skip(gone), (number < self.first).then_some(self.lost))
     }
 
-    /// Nobody needs what has a smaller number.
+    /// Forgets events below this number.
     pub(super) fn forget_before(&mut self, number: u64) {
         while self.first < number && self.drop_first().is_some() {}
     }

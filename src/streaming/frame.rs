@@ -1,4 +1,4 @@
-//! Events as they go out, and the memory that they take.
+//! Events as they are sent, and their memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,22 +6,22 @@ use std::sync::Arc;
 use crate::model::{Cursor, Fill, Reactions, UserId};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of the texts that wait for clients, all streams together. Above it a client that lags loses
-/// what waits for it, and one that catches up gets one event at a time.
+/// Most bytes of texts that wait for clients, all streams together. Above it a client that lags loses its waiting
+/// events, and one that catches up gets one event at a time.
 pub(super) const MEMORY: u64 = 64 << 20;
 
-/// The memory of what waits to be sent, all streams together.
+/// The memory of waiting events, all streams together.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(Arc<AtomicU64>);
 
 impl Memory {
-    /// Counts so many bytes, whether there is room for them or not.
+    /// Counts this many bytes, even without room for them.
     pub fn hold(&self, bytes: usize) -> Share {
         self.0.fetch_add(bytes as u64, Ordering::Relaxed);
         Share { memory: self.clone(), bytes }
     }
 
-    /// Sets so many bytes aside, if there is room for them.
+    /// Reserves this many bytes, if there is room for them.
     pub fn reserve(&self, bytes: usize) -> Option<Share> {
         let more = |used: u64| Some(used.saturating_add(bytes as u64)).filter(|used| *used <= MEMORY);
         let reserved = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
@@ -32,7 +32,7 @@ impl Memory {
         Fill { used: self.0.load(Ordering::Relaxed), limit: MEMORY }
     }
 
-    /// Whether those who lag are to lose what waits for them.
+    /// Whether clients that lag lose their waiting events.
     pub(super) fn is_short(&self) -> bool {
         self.0.load(Ordering::Relaxed) > MEMORY
     }
@@ -51,17 +51,17 @@ impl Drop for Share {
     }
 }
 
-/// An event as it goes out, one text for all streams that get it. What the viewer of an item did with it is not in it.
+/// An event as it is sent: one text for all streams, without the viewer's reactions to its item.
 #[derive(Debug)]
 pub struct Frame {
     author: UserId,
     text: String,
-    /// Where in the text comes what the viewer did with the item, if the event shows one.
+    /// The byte of the text where the viewer's reactions go, if the event shows an item.
     viewer_at: Option<usize>,
-    /// What readers did with the item; until it is delivered, also of those who did nothing. `None` where nobody did.
+    /// Readers' reactions to the item; until the delivery, also empty ones. `None` if nobody reacted.
     viewers: Option<HashMap<UserId, Reactions>>,
     memory: Memory,
-    /// What counts it.
+    /// Its share of the memory.
     _share: Share,
 }
 
@@ -71,23 +71,23 @@ impl Frame {
         Self { author, text, viewer_at: None, viewers: None, memory, _share }
     }
 
-    /// The same for an event that shows an item: at this byte of the text comes what the viewer did with it. `reacted`
-    /// says whether anybody did anything.
+    /// The same for an event that shows an item: the viewer's reactions go at this byte of the text. `reacted` says
+    /// whether anybody reacted.
     pub fn with_viewer(self, at: usize, reacted: bool) -> Self {
         Self { viewer_at: Some(at), viewers: reacted.then(HashMap::new), ..self }
     }
 
-    /// What some readers did with the item.
+    /// Adds the reactions of some readers.
     pub fn add_viewers(&mut self, viewers: impl IntoIterator<Item = (UserId, Reactions)>) {
         self.viewers.get_or_insert_default().extend(viewers);
     }
 
-    /// Whether it has to be looked up yet what this reader did with the item.
+    /// Whether this reader's reactions still have to be looked up.
     pub(super) fn lacks(&self, reader: UserId) -> bool {
         self.viewers.as_ref().is_some_and(|viewers| !viewers.contains_key(&reader))
     }
 
-    /// Forgets who did nothing: nobody is asked any more.
+    /// Drops empty reactions: no reader is looked up any more.
     pub(super) fn ready(mut self) -> Arc<Self> {
         if let Some(viewers) = &mut self.viewers {
             viewers.retain(|_, reactions| *reactions != Reactions::default());
@@ -97,7 +97,7 @@ impl Frame {
         Arc::new(self)
     }
 
-    /// As it goes out to a reader: what the reader did with the item comes between the two texts, if the event shows one.
+    /// The event for a reader: the reader's reactions go between the two texts, if it shows an item.
     pub fn parts(&self, reader: UserId) -> (&str, Option<Reactions>, &str) {
         let Some((before, after)) = self.viewer_at.and_then(|at| self.text.split_at_checked(at)) else {
             return (&self.text, None, "");
@@ -112,7 +112,7 @@ impl Frame {
         self.text.len() + VIEWER * self.viewers.as_ref().map_or(0, HashMap::capacity)
     }
 
-    /// Whose item it is about.
+    /// The author of its item.
     pub(super) fn author(&self) -> UserId {
         self.author
     }
@@ -122,13 +122,13 @@ impl Frame {
     }
 }
 
-/// The next thing for a client.
+/// The next output for a client.
 #[derive(Debug, Clone)]
 pub enum Item {
     /// An event.
     Frame(Arc<Frame>),
-    /// Events were left out. What was committed before the client gets to know this, it finds in its
-    /// timeline; what comes after this cursor, the stream goes on with.
+    /// Events were left out. Changes committed before the client gets this are in its timeline. The stream continues
+    /// after this cursor.
     Reset(Cursor),
 }
 

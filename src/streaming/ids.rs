@@ -7,17 +7,17 @@ use crate::model::{ContentId, MAX_ID, Millis};
 
 /// Bits below the milliseconds.
 const COUNTER_BITS: u32 = 20;
-/// Ids are numbers of so many bits.
+/// Bits of an id.
 const ID_BITS: u32 = 63;
-/// How far a first skip may go, and how much further each that follows it, in powers of two.
+/// The farthest first skip, and how much farther each later one goes, in powers of two.
 const FIRST_SKIP: u32 = 19;
 const MORE: u32 = 4;
 
-/// Makes content ids that rise with time: milliseconds in the upper bits, a counter in the lower 20. After the
-/// year 2248, where milliseconds need more bits, they begin again from below.
+/// Makes content ids that rise with time: milliseconds in the upper bits, a counter in the lower 20. After the year
+/// 2248, when milliseconds need more bits, they begin again from below.
 ///
-/// Unique within a process. The store refuses one that an earlier process has made, or a host has named; then
-/// the next lies further on, see [`IdMaker::skip`].
+/// Unique within a process. The store refuses an id that an earlier process has made, or a host has named; then some
+/// are skipped, see [`IdMaker::skip`].
 #[derive(Debug)]
 pub(super) struct IdMaker {
     last: u64,
@@ -32,7 +32,7 @@ impl IdMaker {
     /// The next id, made at this time.
     pub(super) fn next(&mut self, at: Millis) -> ContentId {
         let first = first_of(at);
-        // As on a ring: what lies less than half of it on is later.
+        // On a ring: an id less than half of it ahead is later.
         let is_later = (first.wrapping_sub(self.last) & MAX_ID) >> (ID_BITS - 1) == 0;
         self.advance(if is_later && first != self.last { 0 } else { 1 }, if is_later { first } else { self.last });
         ContentId::new(self.last).unwrap_or(ContentId::MIN)
@@ -43,8 +43,7 @@ impl IdMaker {
         self.last = (from.wrapping_add(by) & MAX_ID).max(1);
     }
 
-    /// Leaves out a random number of ids, since one that was made is taken; the more, the more often that has
-    /// been so in a row.
+    /// Skips a random number of ids because a made one is taken; more, the more often in a row that happened.
     pub(super) fn skip(&mut self, times: u32) {
         let bits = FIRST_SKIP.saturating_add(MORE.saturating_mul(times)).min(ID_BITS - 2);
         let random = RandomState::new().hash_one(self.last);
@@ -91,7 +90,7 @@ mod tests {
         let after: Vec<_> = (0..3).map(|_| maker.next(end).get()).collect();
         assert_eq!(after, [1, 2, 3]);
         assert_eq!(maker.next(end + 5).get(), 5 << COUNTER_BITS);
-        // Also where they are made faster than time goes by.
+        // Also when they are made faster than time passes.
         maker.last = MAX_ID - 1;
         let over: Vec<_> = (0..3).map(|_| maker.next(end - 1).get()).collect();
         assert_eq!(over, [MAX_ID, 1, 2]);

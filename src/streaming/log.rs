@@ -12,9 +12,9 @@ pub(super) const CAPACITY: usize = 1 << 16;
 pub struct Slice {
     /// The events, ascending.
     pub events: Vec<Event>,
-    /// The number with which to go on from here.
+    /// The number from which to continue.
     pub next: u64,
-    /// Whether events that were asked for are gone.
+    /// Whether some of the requested events are gone.
     pub lost: bool,
 }
 
@@ -24,13 +24,13 @@ pub(super) struct Log {
     events: VecDeque<Event>,
     /// All events with this number or a higher one are here.
     from: u64,
-    /// The numbers of publishes, by the cursors of their items. The cursor of a restored item keeps leading to its
-    /// publish: going on from there repeats something, from the later place it might miss something.
+    /// The numbers of publishes, by the cursors of their items. The cursor of a restored item still leads to its
+    /// publish: to resume there repeats events, to resume at the restore could miss some.
     publishes: HashMap<Cursor, u64>,
 }
 
 impl Log {
-    /// A log with these events, ascending; `from` is the least number from which on none is missing.
+    /// A log with these events, ascending; from the number `from` on none is missing.
     pub(super) fn new(events: impl IntoIterator<Item = Event>, from: u64) -> Self {
         let mut log = Self { events: VecDeque::new(), from, publishes: HashMap::new() };
         events.into_iter().for_each(|event| log.push(event));
@@ -55,7 +55,7 @@ impl Log {
         self.from = event.number + 1;
     }
 
-    /// Above the number of every event so far.
+    /// A number above that of every event so far.
     pub(super) fn end(&self) -> u64 {
         self.events.back().map_or(self.from, |event| event.number + 1)
     }
@@ -65,7 +65,7 @@ impl Log {
         self.events.back()
     }
 
-    /// Where in the ring the first event with this number or a higher one is.
+    /// The index of the first event with this number or a higher one.
     fn index(&self, number: u64) -> usize {
         self.events.partition_point(|event| event.number < number)
     }
@@ -76,7 +76,7 @@ impl Log {
         self.events.get(self.index(number)).filter(|event| event.number == number)
     }
 
-    /// The number of the event to which a cursor leads: that of an item to its publish, one of an event's own to
+    /// The number of the event to which a cursor leads: the cursor of an item to its publish, the place of an event to
     /// that event.
     pub(super) fn place(&self, cursor: Cursor) -> Option<u64> {
         let publish = self.publishes.get(&cursor).copied();

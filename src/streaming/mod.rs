@@ -1,11 +1,11 @@
 //! Streaming: the order of events, the open streams, and the users online.
 //!
-//! Everything here is in memory. [`Sequencer`] puts what is changed into one order and keeps the newest part of
-//! it, which it gets back from the store after a restart, so that a stream that was cut can go on; [`Streams`] has a
-//! bounded queue for each open stream; [`Presence`] knows who is online.
+//! Everything here is in memory. [`Sequencer`] gives events one order and keeps the newest, so that a client can
+//! resume; after a restart it gets them from the store. [`Streams`] has a bounded queue for each open stream.
+//! [`Presence`] knows who is online.
 //!
-//! One thread takes events from the sequencer to the queues. It is told that there is something to
-//! do through a channel of one place: a hint that finds it full is not needed.
+//! One thread moves events from the sequencer to the queues. It is woken through a channel of one place: a hint that
+//! finds it full is not needed.
 
 mod deferred;
 mod frame;
@@ -35,7 +35,7 @@ pub use times::Crowded;
 
 pub use crate::model::{Event, EventKind as Kind};
 
-/// The parts that streams need, and the order of all publishes.
+/// The order of events, the open streams and presence.
 #[derive(Debug)]
 pub struct Streaming {
     presence: Arc<Presence>,
@@ -46,7 +46,7 @@ pub struct Streaming {
 }
 
 impl Streaming {
-    /// Nobody online, nothing happened yet. A heartbeat counts for `ttl`.
+    /// Nobody online, no events yet. A heartbeat lasts `ttl`.
     pub fn new(ttl: Millis) -> Self {
         let (hint, hints) = bounded(1);
         let presence = Arc::new(Presence::new(ttl));
@@ -55,34 +55,34 @@ impl Streaming {
         Self { presence, sequencer, streams, hint, hints }
     }
 
-    /// Who is online.
+    /// The users online.
     pub fn presence(&self) -> &Presence {
         &self.presence
     }
 
-    /// What happened.
+    /// The order of events.
     pub fn sequencer(&self) -> &Sequencer {
         &self.sequencer
     }
 
-    /// Who is listening.
+    /// The open streams.
     pub fn streams(&self) -> &Streams {
         &self.streams
     }
 
-    /// Has whoever waits look at once.
+    /// Ends [`Streaming::wait`] at once.
     pub fn wake(&self) {
         hint(&self.hint);
     }
 
     /// Waits until there may be something to do, at most for `timeout`.
     pub fn wait(&self, timeout: Duration) {
-        // Either way the caller looks for itself.
+        // The caller checks in either case.
         let _ = self.hints.recv_timeout(timeout);
     }
 }
 
-/// Tells the thread that takes events to the queues to look.
+/// Wakes the thread that moves events to the queues.
 fn hint(hints: &Sender<()>) {
     // A full channel has a hint already.
     let _ = hints.try_send(());

@@ -1,4 +1,4 @@
-//! Who is online: with a heartbeat that has not run out, or an open stream.
+//! Users online: with a heartbeat that has not run out, or an open stream.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,12 +27,11 @@ impl Online {
 #[derive(Debug, Default)]
 struct State {
     users: BTreeMap<UserId, Online>,
-    /// All heartbeats by their end, so that each goes when it is over.
+    /// All heartbeats by their end, so that each is removed when it ends.
     ends: BTreeSet<(Millis, UserId)>,
 }
 
-/// The users who are online. All of it is in memory: after a restart nobody is, until the next
-/// heartbeat or stream.
+/// The users who are online. In memory only: after a restart nobody is, until the next heartbeat or stream.
 #[derive(Debug)]
 pub struct Presence {
     ttl: Millis,
@@ -58,7 +57,7 @@ impl Presence {
         self.at(now).users.get(&user).copied().unwrap_or_default()
     }
 
-    /// A heartbeat; how the user is online then. `None` if there are too many users online.
+    /// Records a heartbeat; returns how the user is online then. `None` if there are too many heartbeats.
     pub fn beat(&self, user: UserId, now: Millis) -> Option<Online> {
         let mut state = self.at(now);
         state.end(user);
@@ -72,7 +71,7 @@ impl Presence {
         Some(*online)
     }
 
-    /// Ends a user's heartbeat; how the user is online then.
+    /// Ends a user's heartbeat; returns how the user is online then.
     pub fn leave(&self, user: UserId, now: Millis) -> Online {
         let mut state = self.at(now);
         state.end(user);

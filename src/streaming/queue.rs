@@ -1,4 +1,4 @@
-//! What one open stream has still to send.
+//! The events that one open stream still has to send.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::model::{Cursor, UserId};
 /// Most events that wait for one client.
 pub(super) const CAPACITY: usize = 1000;
 
-/// The events of one stream, in order. The lock around it is its reader's.
+/// The events of one stream, in order. Its reader's lock guards it.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// Some of them may be of an author who is not shown any more. That is looked at when an item goes out, not when
-    /// the authors change: so a change costs the same however much waits.
+    /// Some may be of an author who is not shown any more. This is checked when an item is sent, so that a change of
+    /// the authors costs the same however much waits.
     items: VecDeque<Item>,
     /// The position of the first event that is the stream's.
     from: u64,
@@ -22,7 +22,7 @@ pub(super) struct Queue {
     closed: bool,
 }
 
-/// There is no room: a reset is wanted.
+/// There is no room: a reset is needed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
@@ -51,7 +51,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Leaves only a reset, and takes nothing before this position.
+    /// Replaces all items by a reset, and takes no event before this position.
     pub(super) fn reset(&mut self, (from, cursor): (u64, Cursor)) {
         if !self.closed {
             self.from = from;
@@ -65,7 +65,7 @@ impl Queue {
         self.items = VecDeque::new();
     }
 
-    /// Whom to wake, if there is something for it.
+    /// The waker, if there is something to take.
     pub(super) fn waker(&mut self) -> Option<Waker> {
         if self.items.is_empty() && !self.closed { None } else { self.waker.take() }
     }

@@ -9,20 +9,20 @@ use super::queue::Queue;
 use crate::model::{Cursor, UserId};
 use crate::sync::Mutex;
 
-/// Names a stream; never used again.
+/// Identifies a stream; never reused.
 pub(super) type Id = u64;
 
-/// Where a stream goes on that has missed something: a position in the log, and a cursor that leads there.
+/// Where a stream continues after missed events: a position in the log, and a cursor that leads there.
 pub(super) type Restart<'a> = &'a dyn Fn() -> (u64, Cursor);
 
-/// What the streams of one reader share, and their queues: so what changes for the reader changes for all of them at
-/// once, and costs the same however many there are. Locked after the streams' common state, before the sequencer.
+/// The authors of one reader, and the queues of its streams. A change of the authors applies to all streams at once,
+/// and costs the same however many there are. Locked after the streams' common state, before the sequencer.
 #[derive(Debug, Default)]
 pub(super) struct Reader(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whose items it is shown, ascending; `None` until they have been read.
+    /// Authors whose items it is shown, ascending; `None` until they are read.
     authors: Option<Vec<UserId>>,
     queues: HashMap<Id, Queue>,
 }
@@ -43,12 +43,12 @@ impl Reader {
         self.0.lock().queues.len()
     }
 
-    /// Whose items it is shown by now, ascending.
+    /// Authors whose items it is shown, ascending; none until they are read.
     pub(super) fn authors(&self) -> Vec<UserId> {
         self.0.lock().authors.clone().unwrap_or_default()
     }
 
-    /// From now on the reader is shown this author, or is not.
+    /// Adds or removes an author. Has no effect until the authors are read.
     pub(super) fn show(&self, author: UserId, shown: bool) {
         let mut state = self.0.lock();
         let Some(authors) = &mut state.authors else { return };
@@ -59,7 +59,7 @@ impl Reader {
         }
     }
 
-    /// Puts an event into the queues of a reader who is shown its author; into how many.
+    /// Puts an event into the queues of a reader who is shown its author; returns into how many.
     pub(super) fn push(&self, event: &Positioned, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
         let mut state = self.0.lock();
         let State { authors, queues } = &mut *state;
@@ -72,8 +72,8 @@ impl Reader {
         pushed
     }
 
-    /// Gives the reader its authors (ascending), and what came from them meanwhile; how many events that were, each
-    /// counted for every stream. `lost` is the position of the last event that is lacking.
+    /// Gives the reader its authors (ascending), and their deferred events. Returns how many events, each counted for
+    /// every stream. `lost` is the position of the last dropped event.
     pub(super) fn give_authors(
         &self,
         authors: Vec<UserId>,
@@ -96,7 +96,7 @@ impl Reader {
         pushed
     }
 
-    /// Every stream has missed something.
+    /// Resets every stream.
     pub(super) fn reset(&self, restart: Restart<'_>, wakers: &mut Vec<Waker>) {
         for queue in self.0.lock().queues.values_mut() {
             queue.reset(restart());
@@ -121,8 +121,7 @@ impl Reader {
     }
 }
 
-/// Puts an event into a queue, if it is one of the stream's; how many were put. A queue without room loses all that
-/// waits.
+/// Puts an event into a queue, if it is one of the stream's; returns how many. A full queue loses all that waits.
 fn put(queue: &mut Queue, (position, frame): &Positioned, authors: &[UserId], restart: Restart<'_>) -> u64 {
     if !queue.wants(*position) {
         return 0;

@@ -1,20 +1,20 @@
-//! One order for everything that happens.
+//! One order for all events.
 //!
-//! Every change of an item takes a number before it is written, under one lock; its event has the number, and is
-//! written in the same change. Once it is on disk it is *ready*, and goes into the log as soon as no smaller
-//! number is *in flight*: until each of those is on disk too, or has been given back because nothing was
-//! changed. So the log has events in the order of their numbers, although changes are made side by side. The
-//! changes of one item follow one another from the number to the write, so the order of their events is that in
-//! which they were made.
+//! Every change of an item takes a number under one lock before it is written. Its event has the number, and is written
+//! in the same change. Once on disk it is *ready*. It enters the log as soon as no smaller number is *in flight*: each
+//! of those is on disk too, or was given back because nothing changed. So the log has events in the order of their
+//! numbers, although changes run side by side. The changes of one item are serialised from the number to the write, so
+//! their events are in the order of the changes.
 //!
-//! The time of an item that comes without one is decided under the same lock: these times, and the cursors made
-//! of them, rise with the numbers, also from one run of the server to the next.
+//! Missing times of items are decided under the same lock: these times, and the cursors made of them, rise with the
+//! numbers, also across restarts.
 //!
-//! Readers keep to that order too: a page leaves out what was not in the log when its read began
-//! ([`Sequencer::later_than`]), and a change is answered once its event is ([`Sequencer::wait_until_logged`]). So who
-//! goes on with `after` from the newest item of a page finds all that comes later.
+//! Readers follow that order too: a page leaves out items that were not in the log when its read began
+//! ([`Sequencer::later_than`]), and a change is answered once its event is in the log
+//! ([`Sequencer::wait_until_logged`]). So a client that continues with `after` from the newest item of a page finds all
+//! later items.
 //!
-//! Who has a number never waits for one to come into the log.
+//! A thread with a number in flight never waits for a number to enter the log.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,14 +28,14 @@ use crate::model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
-/// Gives times, ids and numbers to what is changed, and events to those who listen.
+/// Gives times, ids and numbers to changes, and events to streams.
 #[derive(Debug)]
 pub struct Sequencer {
     state: Mutex<State>,
-    /// Something has come into the log.
+    /// The log has grown.
     logged: Condvar,
-    /// The end of the log, how many cursors given here are not in it yet, and how many events wait: what most ask,
-    /// without the lock. The first is written before the others.
+    /// The end of the log, how many cursors given here are not in it yet, and how many events wait: to be read without
+    /// the lock. `end` is written before the others.
     end: AtomicU64,
     given: AtomicUsize,
     waiting: AtomicUsize,
@@ -61,7 +61,7 @@ pub struct Ticket<'a> {
 }
 
 impl Sequencer {
-    /// A log that begins with nothing.
+    /// An empty log.
     pub(super) fn new(hint: Sender<()>) -> Self {
         let state = State::new(now(), false);
         let end = state.log.end();
@@ -75,8 +75,8 @@ impl Sequencer {
         }
     }
 
-    /// Goes on behind the newest events on disk (ascending, [`Sequencer::KEPT`] of them or all), before anything
-    /// else is asked of it. Where there are none, but content, nothing is known of what was before.
+    /// Continues after the newest events on disk (ascending, [`Sequencer::KEPT`] of them or all). Must be the first
+    /// call. If there is content but no event, the log begins with a gap.
     pub fn restore(&self, newest: Vec<Event>, has_content: bool) {
         let all = newest.len() < Self::KEPT;
         let state = State::behind(newest, all, now()).unwrap_or_else(|| State::new(now(), has_content));
@@ -85,8 +85,8 @@ impl Sequencer {
         self.show_figures(&place);
     }
 
-    /// Nobody can go on from before this: changes may be gone of which streams had told. The gap that says so, which is in
-    /// the log in memory. Comes right after [`Sequencer::restore`].
+    /// Adds a gap to the log in memory and returns it: changes that streams have sent may be lost, so no client can
+    /// resume before it. Must come right after [`Sequencer::restore`].
     pub fn break_off(&self) -> Event {
         let mut state = self.state.lock();
         let gap = state.take(EventKind::Gap, false, 0).of_nothing();
@@ -98,7 +98,7 @@ impl Sequencer {
     /// How many events are kept in memory.
     pub const KEPT: usize = super::log::CAPACITY;
 
-    /// The state, with times that have gone on with the clock.
+    /// Locks the state, with its times advanced to the clock.
     fn lock_on_time(&self) -> MutexGuard<'_, State> {
         let (now, uptime) = (now(), uptime());
         let mut state = self.state.lock();
@@ -114,14 +114,14 @@ impl Sequencer {
         state
     }
 
-    /// Has the figures that are read without the lock follow the state; before the lock is given back.
+    /// Updates the figures that are read without the lock; must come before the unlock.
     fn show_figures(&self, state: &State) {
         self.end.store(state.log.end(), Ordering::SeqCst);
         self.given.store(state.given.len(), Ordering::SeqCst);
         self.waiting.store(state.waiting(), Ordering::SeqCst);
     }
 
-    /// Lets out what is no longer held up, and gives the lock back.
+    /// Logs the events that are no longer held up, and unlocks.
     fn release(&self, mut state: MutexGuard<'_, State>) {
         state.release();
         self.show_figures(&state);
@@ -130,9 +130,8 @@ impl Sequencer {
         super::hint(&self.hint);
     }
 
-    /// Decides time and id of the items that come without, anew at each call. The times that one call gives are
-    /// the same, and cursors with given times rise from call to call. Fails, and nothing is taken, if
-    /// that would take the times too far from the clock.
+    /// Sets missing times and ids, anew at each call. One call gives one time, and cursors with given times rise from
+    /// call to call. Fails, and gives no time, if times would get too far from the clock.
     fn name(&self, items: &mut [Publish]) -> Result<MutexGuard<'_, State>, Crowded> {
         let named: HashSet<ContentId> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
         let mut state = self.lock_on_time();
@@ -153,14 +152,14 @@ impl Sequencer {
         Ok(state)
     }
 
-    /// Names items as [`Sequencer::begin`] does, without numbers.
+    /// Sets missing times and ids as [`Sequencer::begin`] does, without numbers.
     pub fn name_only(&self, items: &mut [Publish]) -> Result<(), Crowded> {
         self.name(items).map(|_| ())
     }
 
-    /// Decides time and id of the items that come without, and takes a number for each item, in the order of
-    /// their ids. Times are the same for all of one call, and cursors with given times rise from call to call.
-    /// Fails, and nothing is taken, while the times given are too far ahead of the clock.
+    /// Sets missing times and ids, and takes a number for each item, in the order of their ids. One call gives one
+    /// time, and cursors with given times rise from call to call. Fails, and takes no number, while the times given are
+    /// too far ahead of the clock.
     pub fn begin(&self, items: &mut [Publish]) -> Result<Flight<'_>, Crowded> {
         let mut state = self.name(items)?;
         let mut order: Vec<usize> = (0..items.len()).collect();
@@ -177,12 +176,12 @@ impl Sequencer {
         Ok(Flight { sequencer: self, stamps })
     }
 
-    /// Takes a number for a change of an item, which nobody else changes until it is written.
+    /// Takes a number for a change of an item. The caller excludes other changes of it until it is written.
     pub fn take(&self, kind: EventKind) -> Ticket<'_> {
         self.ticket(kind, 0)
     }
 
-    /// Takes a number for a gap: a change of items none of which is newer than `latest`, and that nobody is told of.
+    /// Takes a number for a gap: a change without events, of items none of which is newer than `latest`.
     pub fn gap(&self, latest: Millis) -> Ticket<'_> {
         self.ticket(EventKind::Gap, latest)
     }
@@ -193,13 +192,13 @@ impl Sequencer {
         Ticket { sequencer: self, stamp, over: false }
     }
 
-    /// After a made id was taken, so many times in a row: the next lie further on.
+    /// Skips ids, after a made id was taken this many times in a row.
     pub fn skip_ids(&self, times: u32) {
         self.state.lock().ids.skip(times);
     }
 
-    /// Waits until what is on disk of these publishes is in the log. The changes it waits for are under way, on
-    /// other threads.
+    /// Waits until the events of these publishes are in the log, if they are on disk. The changes with smaller numbers
+    /// are under way on other threads.
     pub fn wait_until_logged(&self, cursors: impl IntoIterator<Item = Cursor>) {
         if self.waiting.load(Ordering::SeqCst) == 0 {
             return;
@@ -212,10 +211,9 @@ impl Sequencer {
         self.logged.wait_while(&mut self.state.lock(), |state| holds(state));
     }
 
-    /// Which of these items, that a read found which began when the log ended at `end`, came into the log since,
-    /// or are not in it yet: none of them was acknowledged before, and others with smaller cursors may follow.
-    /// Of items with times of the host's it is none: they have their own places, before or behind any reader.
-    /// `None` for none of them, as it mostly is.
+    /// Of items found by a read that began when the log ended at `end`: those that entered the log since, or are not in
+    /// it yet. None of them was acknowledged before, and items with smaller cursors may follow. Items with times of the
+    /// host are never among them: their places do not follow the order. `None` if there are none, as is usual.
     pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, end: u64) -> Option<HashSet<Cursor>> {
         if self.given.load(Ordering::SeqCst) == 0 && self.end.load(Ordering::SeqCst) == end {
             return None;
@@ -229,15 +227,14 @@ impl Sequencer {
         Some(new).filter(|new| !new.is_empty())
     }
 
-    /// A place after all that is in the log: above the numbers of all events so far, and a cursor that leads back
-    /// to it.
+    /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
     pub fn mark(&self) -> (u64, Cursor) {
         let state = self.state.lock();
         let last = state.log.last();
         (state.log.end(), last.map_or(Cursor::OLDEST, Event::place))
     }
 
-    /// Above the numbers of all events so far, and not above those to come.
+    /// A number above those of all events so far, and not above those to come.
     pub fn end(&self) -> u64 {
         self.end.load(Ordering::SeqCst)
     }
@@ -247,14 +244,14 @@ impl Sequencer {
         self.state.lock().log.slice(from, end, most)
     }
 
-    /// The number of the event to which this cursor leads, the publish of its item or its own, as far as memory
-    /// goes back.
+    /// The number of the event to which this cursor leads: the publish of its item, or the event of which it is the
+    /// place. Only of events in memory.
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
         self.state.lock().log.place(cursor)
     }
 
-    /// Whether the item with this cursor is being written and is not known to be on disk. It may be one that is there for
-    /// long, and is published once more.
+    /// Whether the item with this cursor is being written and is not known to be on disk. It may be an old item that is
+    /// published once more.
     pub fn is_coming(&self, cursor: Cursor) -> bool {
         self.state.lock().is_coming(cursor)
     }
@@ -264,7 +261,7 @@ impl Sequencer {
         self.state.lock().under_way()
     }
 
-    /// Something has happened to an item, which is nowhere written.
+    /// Logs an event of an item without a write.
     #[cfg(test)]
     pub(crate) fn changed(&self, kind: EventKind, entry: crate::model::Entry) {
         let ticket = self.take(kind);
@@ -274,7 +271,7 @@ impl Sequencer {
 }
 
 impl Flight<'_> {
-    /// The item with this cursor is on disk. Comes before anybody can change it.
+    /// Reports that the item with this cursor is on disk. Must come before the item can be changed.
     pub fn commit(&mut self, cursor: Cursor) {
         let Some((_, event)) = self.stamps.remove(&cursor) else { return };
         let mut state = self.sequencer.state.lock();
@@ -297,13 +294,13 @@ impl Drop for Flight<'_> {
 }
 
 impl Ticket<'_> {
-    /// What is written with the change.
+    /// The stamp to write with the change.
     pub fn stamp(&self) -> Stamp {
         self.stamp
     }
 
-    /// The change is on disk, of an item as it is now. Waits until its event is in the log, so nothing that the
-    /// writes of others may wait for is held.
+    /// Reports that the change is on disk; `content` is the item now. Waits until the event is in the log, so the
+    /// caller must hold nothing that other writes in flight may wait for.
     pub fn commit(self, content: &Content) {
         let event = self.stamp.event(content);
         self.end(event);

@@ -1,4 +1,4 @@
-//! What is under way, and what has come of it: the state of the [`Sequencer`](super::Sequencer).
+//! The state of the [`Sequencer`](super::Sequencer): changes under way, and the log.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -14,15 +14,15 @@ pub(super) struct State {
     pub(super) ids: IdMaker,
     /// The number of the next event.
     next: u64,
-    /// The latest of all times that any event has spoken of.
+    /// The latest time in any event so far.
     top: Millis,
     /// Numbers of changes that are being written. Bounded by the threads that write and the items of a batch.
     pub(super) in_flight: BTreeSet<u64>,
-    /// Cursors of items that are being written, each with how many write it.
+    /// Cursors of items that are being written, each with its number of writers.
     writers: HashMap<Cursor, usize>,
-    /// What is on disk and waits for a smaller number.
+    /// Events on disk that wait for a smaller number.
     ready: BTreeMap<u64, Event>,
-    /// The cursors of the publishes among that.
+    /// The cursors of the publishes among them.
     pub(super) unlogged: HashSet<Cursor>,
     /// Cursors with times given here of items that are not in the log yet.
     pub(super) given: HashSet<Cursor>,
@@ -30,19 +30,19 @@ pub(super) struct State {
 }
 
 impl State {
-    /// A log that begins now: before it there is nothing, or a gap if there is content of which nothing is known.
+    /// A log that begins now: with a gap if there is content of unknown events, else with nothing before it.
     pub(super) fn new(now: Millis, has_content: bool) -> Self {
         let (number, kind) = if has_content { (1, EventKind::Gap) } else { (0, EventKind::Mark) };
         let begin = Stamp { number, kind, given: false, logged: now, top: now }.of_nothing();
         Self::after(now, &begin, Log::new([begin], number))
     }
 
-    /// A log that goes on behind the newest events on disk, ascending; all that there are if they are `all`.
+    /// A log that continues after the newest events on disk, ascending; `all` if there are no others.
     pub(super) fn behind(newest: Vec<Event>, all: bool, now: Millis) -> Option<Self> {
         let (first, last) = (newest.first()?, *newest.last()?);
-        // The first number of all tells that nothing was before it.
+        // Number 1 is the first of all: nothing was before it.
         let from = if all && first.number == 1 { 0 } else { first.number };
-        // Every time given before is over.
+        // Later than every time given before.
         Some(Self::after(now.max(last.logged + 1), &last, Log::new(newest, from)))
     }
 
@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// Takes a number for a change that is about to be written. `latest` is the time that it speaks of.
+    /// Takes a number for a change that is about to be written. `latest` is the latest time in it.
     pub(super) fn take(&mut self, kind: EventKind, given: bool, latest: Millis) -> Stamp {
         let logged = self.times.at();
         self.top = self.top.max(logged).max(latest);
@@ -101,7 +101,7 @@ impl State {
         }
     }
 
-    /// One who writes an item has ended.
+    /// A writer of an item has ended.
     fn is_written(&mut self, cursor: Cursor) {
         if let Some(writers) = self.writers.get_mut(&cursor) {
             *writers -= 1;
@@ -111,12 +111,12 @@ impl State {
         }
     }
 
-    /// Whether an item is being written, and not on disk as far as is known.
+    /// Whether an item is being written and not known to be on disk.
     pub(super) fn is_coming(&self, cursor: Cursor) -> bool {
         self.writers.contains_key(&cursor) && !self.unlogged.contains(&cursor) && self.log.publish(cursor).is_none()
     }
 
-    /// Logs what no smaller number in flight holds up.
+    /// Logs the events that no smaller number in flight holds up.
     pub(super) fn release(&mut self) {
         while let Some(first) = self.ready.first_entry() {
             if self.in_flight.first().is_some_and(|flying| flying < first.key()) {
@@ -136,12 +136,12 @@ impl State {
         self.in_flight.len() + self.ready.len()
     }
 
-    /// Whether an event of this number is on its way into the log.
+    /// Whether the event of this number waits for a smaller one.
     pub(super) fn is_ready(&self, number: u64) -> bool {
         self.ready.contains_key(&number)
     }
 
-    /// Whether events wait for a smaller number.
+    /// How many events wait for a smaller number.
     pub(super) fn waiting(&self) -> usize {
         self.ready.len()
     }

@@ -1,10 +1,9 @@
-//! The open streams, and which of them an author's items go to.
+//! The open streams, and the way of events to them.
 //!
-//! For each author there is a list of the readers who are shown it, so an event costs as much as it has
-//! listeners, however many streams there are. A change of what a reader sees is put into these lists before it is
-//! acknowledged, by whoever makes the change: that costs the same however many streams and authors the reader has.
-//! A reader whose first stream is opened is *stale* until its authors have been read. What is delivered meanwhile is
-//! deferred for it. Nobody else waits.
+//! For each author there is a list of the readers who are shown it, so the cost of an event depends only on its
+//! listeners. A change of a reader's authors is put into these lists by the thread that makes it, before it is
+//! acknowledged; it costs the same however many streams and authors the reader has. A reader whose first stream is
+//! opened is *stale* until its authors are read. Events delivered meanwhile are deferred for it. No other reader waits.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -25,14 +24,14 @@ struct Entry {
     stale: Option<Stale>,
 }
 
-/// What is known of a reader whose authors are being read.
+/// The state of a stale reader.
 #[derive(Debug)]
 struct Stale {
     /// The number of the first deferred event that may be for it.
     since: u64,
     /// The first stream that was opened.
     refresh: Id,
-    /// What changed since: whether it is shown these authors.
+    /// Changes since then: whether it is shown these authors.
     changed: HashMap<UserId, bool>,
 }
 
@@ -41,7 +40,7 @@ struct State {
     next: Id,
     open: u64,
     readers: HashMap<UserId, Entry>,
-    /// Readers, not streams: those of one reader show the same authors.
+    /// Readers, not streams: all streams of one reader show the same authors.
     by_author: HashMap<UserId, HashSet<UserId>>,
     /// Stale readers, each with the first deferred event that may be for it.
     stale: BTreeSet<(u64, UserId)>,
@@ -49,8 +48,8 @@ struct State {
     closed: bool,
 }
 
-/// A reader is to get its authors, read from now on. If this is dropped without them, all streams of the reader end; their
-/// clients may come back.
+/// The duty to read a reader's authors from now on and to give them to it. If this is dropped without them, all streams
+/// of the reader end; their clients may reconnect.
 #[derive(Debug)]
 #[must_use = "the streams of the reader end when this is dropped"]
 pub struct Refresh<'a> {
@@ -62,21 +61,21 @@ pub struct Refresh<'a> {
 /// The streams in figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamsUsage {
-    /// Open ones.
+    /// Open streams.
     pub open: u64,
-    /// Readers whose authors are to be read.
+    /// Stale readers.
     pub stale: u64,
     /// Events that were put into queues, each counted for every stream.
     pub events: u64,
     /// Times a client lagged so far behind that it lost events.
     pub resets: u64,
-    /// Streams that were not opened, for their reader had as many as one may have.
+    /// Streams refused because their reader had as many as allowed.
     pub refused: u64,
-    /// Memory of what waits to be sent, bytes.
+    /// Memory of waiting events, bytes.
     pub memory: Fill,
 }
 
-/// An event that was not delivered, for it has to be looked up first what these readers did with its item.
+/// An event that was not delivered, because these readers' reactions to its item must be looked up first.
 #[derive(Debug)]
 pub struct Unasked {
     /// The event.
@@ -85,12 +84,12 @@ pub struct Unasked {
     pub readers: Vec<UserId>,
 }
 
-/// Why there is no stream.
+/// Why a stream was not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotOpened {
     /// The server stops.
     Closed,
-    /// The reader has as many as one may have.
+    /// The reader has as many as allowed.
     TooMany,
 }
 
@@ -134,8 +133,8 @@ impl Streams {
         }
     }
 
-    /// Opens a stream, if the user has fewer than `most`. It gets every event that comes into the log from here
-    /// on, and none before. With the first one the user's authors are to be read.
+    /// Opens a stream, if the user has fewer than `most`. It gets every event that enters the log from here on, and
+    /// none before. With the first stream comes the duty to read the user's authors.
     pub fn open(&self, user: UserId, most: usize) -> Result<(Stream, Option<Refresh<'_>>), NotOpened> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
@@ -146,7 +145,7 @@ impl Streams {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(NotOpened::TooMany);
         }
-        // Under the lock, for which the delivery of whatever comes after this place waits.
+        // Under the lock, so that the delivery of events after this place waits.
         let start = self.sequencer.mark();
         let id = state.next;
         state.next += 1;
@@ -171,8 +170,8 @@ impl Streams {
         self.state.lock().readers.contains_key(&user)
     }
 
-    /// Whether a reader is shown some authors has changed: for each whether it is by now. Comes after the change is
-    /// written and before it is acknowledged. What is said of one author is said in the order of the changes.
+    /// Changes a reader's authors: for each whether it is shown now. Must come after the change is written and before
+    /// it is acknowledged. Calls for one author must be in the order of its changes.
     pub fn change(&self, user: UserId, shown: &[(UserId, bool)]) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
@@ -191,7 +190,7 @@ impl Streams {
         }
     }
 
-    /// Ends all streams of a user, for it is not known any more whose items it is shown; its clients may come back.
+    /// Ends all streams of a user whose authors are not known any more; its clients may reconnect.
     pub fn end(&self, user: UserId) {
         let mut wakers = Vec::new();
         if let Some(reader) = self.state.lock().forget(user) {
@@ -211,14 +210,14 @@ impl Streams {
         Frame::new(author, text, self.memory.clone())
     }
 
-    /// The memory of what waits to be sent.
+    /// The memory of waiting events.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Puts an event of the log into the queues of the streams that show its author, and holds it for readers of
-    /// whom nobody knows. Events come in the order of their positions. Where it is not known yet what some of all these
-    /// readers did with the item, nothing is done.
+    /// Puts an event of the log into the queues of the streams that show its author, and defers it for stale readers.
+    /// Events must come in the order of their positions. If reactions of these readers to the item are not known yet,
+    /// does nothing and names the readers.
     pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
         let mut wakers = Vec::new();
         let mut state = self.state.lock();
@@ -244,14 +243,14 @@ impl Streams {
         Ok(())
     }
 
-    /// What the log has by now is left out, too: so the place to go on from is the same for this stream and
-    /// for one that is opened there.
+    /// Events in the log by now are left out, too. So this stream and one that is opened there continue from the same
+    /// place.
     fn restart(&self) -> (u64, Cursor) {
         self.resets.fetch_add(1, Ordering::Relaxed);
         self.sequencer.mark()
     }
 
-    /// Every stream has missed something.
+    /// Resets every stream.
     pub fn reset_all(&self) {
         let mut wakers = Vec::new();
         let state = self.state.lock();
@@ -260,7 +259,7 @@ impl Streams {
         wake(wakers);
     }
 
-    /// Ends all streams, and lets no more be opened.
+    /// Ends all streams, and allows no more.
     pub fn close(&self) {
         let mut wakers = Vec::new();
         let mut state = self.state.lock();
@@ -327,8 +326,8 @@ impl State {
 }
 
 impl Refresh<'_> {
-    /// Gives the reader its authors (ascending), as they were at some time since the refresh began. What changed
-    /// meanwhile is known.
+    /// Gives the reader its authors (ascending), as they were at some time since the refresh began. Changes made
+    /// meanwhile are applied to them.
     pub fn finish(self, authors: &[UserId]) {
         let streams = self.streams;
         let mut wakers = Vec::new();
@@ -384,7 +383,7 @@ impl Drop for Stream {
         let mut state = self.state.lock();
         state.open -= 1;
         self.reader.leave(self.id);
-        // The reader may have been forgotten, and another be in its place.
+        // The reader may have been forgotten and replaced by another.
         let is_its = |entry: &Entry| Arc::ptr_eq(&entry.reader, &self.reader);
         if self.reader.streams() == 0 && state.readers.get(&self.user).is_some_and(is_its) {
             state.forget(self.user);

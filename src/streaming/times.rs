@@ -2,16 +2,15 @@
 
 use crate::model::{ContentId, Cursor, Millis};
 
-/// Steps that can be made at once; times then run so many milliseconds ahead of the clock at most.
+/// Most steps at once; so times run at most this many milliseconds ahead of the clock.
 const MOST_STEPS: u64 = 10_000;
-/// How far behind the times given the clock may be before that is worth a line in the log, milliseconds.
+/// How far the clock may be behind the times given without a warning, milliseconds.
 const FAR: Millis = 15_000;
 
 /// Gives times such that cursors made of them rise, whatever the clock and the ids do.
 ///
-/// Where a cursor would not be greater than the one before, for its id is smaller and the time the same, the
-/// time is a millisecond later: a *step*. So that times do not run away from the clock, there is one step for each
-/// millisecond that goes by, and a stock of them for times of need.
+/// If the time is the same and the id is not greater, the time is a millisecond later: a *step*. There is one step for
+/// each millisecond that passes, and a stock of them, so that times do not run away from the clock.
 #[derive(Debug)]
 pub(super) struct Times {
     /// The latest time given, or taken for an event.
@@ -19,23 +18,23 @@ pub(super) struct Times {
     /// The greatest cursor given.
     last: Cursor,
     steps: u64,
-    /// Until when, by the time since boot, the stock has been filled.
+    /// The time since boot up to which the stock is filled.
     filled: Millis,
-    /// Whether it was said that the clock is behind.
+    /// Whether it was reported that the clock is behind.
     told: bool,
 }
 
-/// There is no step left; in some milliseconds there will be.
+/// No step is left; there will be one within milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crowded;
 
 impl Times {
-    /// Times and cursors are later than `at`, or of that time with any id.
+    /// Gives times of `at` or later.
     pub(super) fn new(at: Millis) -> Self {
         Self { at, last: Cursor { at, id: ContentId::MIN }, steps: MOST_STEPS, filled: 0, told: false }
     }
 
-    /// Goes on with the clock, never back. If the clock is far behind for the first time, by how much.
+    /// Follows the clock, never back. The first time that the clock is far behind, returns by how much.
     pub(super) fn look(&mut self, now: Millis, uptime: Millis) -> Option<Millis> {
         self.at = self.at.max(now);
         self.steps = self.steps.saturating_add(uptime.saturating_sub(self.filled)).min(MOST_STEPS);
@@ -48,13 +47,12 @@ impl Times {
         (!std::mem::replace(&mut self.told, true)).then_some(behind)
     }
 
-    /// The time of what happens now.
+    /// The time of an event now.
     pub(super) fn at(&self) -> Millis {
         self.at
     }
 
-    /// The time for items whose smallest and greatest id these are: one for all, so that their order is that of
-    /// their ids.
+    /// One time for all items of a call, which have this smallest and greatest id. So their order is that of their ids.
     pub(super) fn give(&mut self, smallest: ContentId, greatest: ContentId) -> Result<Millis, Crowded> {
         if (Cursor { at: self.at, id: smallest }) <= self.last {
             self.steps = self.steps.checked_sub(1).ok_or(Crowded)?;

@@ -10,7 +10,7 @@ fn sequencer() -> Sequencer {
     Sequencer::new(crossbeam_channel::bounded(1).0)
 }
 
-/// An item as a host names it; a field that is 0 is left open.
+/// An item as a host names it; 0 stands for an omitted field.
 fn item(id: u64, at: Millis) -> Publish {
     let content = Content {
         id: ContentId::new(id).unwrap_or(ContentId::MIN),
@@ -48,7 +48,7 @@ fn cursor(item: &[Publish; 1]) -> Cursor {
     item[0].content.cursor()
 }
 
-/// Those of the cursors that a read leaves out which began at this end of the log.
+/// The cursors that a read leaves out, if it began at this end of the log.
 fn later(sequencer: &Sequencer, cursors: &[Cursor], end: u64) -> Vec<Cursor> {
     let new = sequencer.later_than(cursors.iter().copied(), end).unwrap_or_default();
     cursors.iter().copied().filter(|cursor| new.contains(cursor)).collect()

@@ -35,7 +35,7 @@ fn change(streaming: &Streaming, reader: u64, author: u64, shown: bool) {
     streaming.streams().change(user(reader), &[(user(author), shown)]);
 }
 
-/// Something happens to an item of an author.
+/// Adds an event of an item of an author.
 fn tell(streaming: &Streaming, author: u64) {
     tell_of(streaming, author, &author.to_string());
 }
@@ -186,7 +186,7 @@ fn the_streams_of_one_reader_share_what_they_are_shown() {
     assert!(streams.iter().all(|stream| take(stream) == ["2", "3"]));
     streams.pop();
     streams.push(more(&streaming, 1));
-    // The last one takes the list with it.
+    // The last one removes the list.
     drop(streams);
     assert!(!streaming.streams().has_listeners(user(2)) && !streaming.streams().is_open(user(1)));
     drop(open(&streaming, 1));
@@ -202,7 +202,7 @@ fn a_turn_that_is_given_up_ends_the_streams_of_its_reader_alone() {
     tell(&streaming, 4);
     assert!(lost.iter().all(is_over));
     assert_eq!((take(&other), stale(&streaming)), (vec!["4".to_owned()], 0));
-    // Its client is back before the old connections are gone.
+    // Its client reconnects before the old connections are gone.
     let back = opened(&streaming, 1, &[4]);
     assert_eq!(streaming.streams().usage().open, 4);
     drop(lost);
@@ -211,7 +211,7 @@ fn a_turn_that_is_given_up_ends_the_streams_of_its_reader_alone() {
     streaming.streams().end(user(1));
     assert!(is_over(&back) && !is_over(&other));
     drop(back);
-    // A turn that outlives its reader is nobody's.
+    // A turn that outlives its reader has no effect.
     let (gone, late) = open(&streaming, 1);
     drop(gone);
     let (again, turn) = open(&streaming, 1);
