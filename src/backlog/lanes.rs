@@ -16,7 +16,7 @@ const KEPT: usize = 16;
 #[derive(Debug, Default)]
 struct Queue {
     jobs: VecDeque<Job>,
-    /// Hinted at, with a worker, or waiting for another try. A lane is so at most once.
+    /// In a channel, with a worker, or waiting for a retry; each lane at most once.
     busy: bool,
     /// How often the first job has failed.
     failures: u32,
@@ -25,13 +25,13 @@ struct Queue {
 /// A lane whose first job failed, and when it may be tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Retry {
-    /// Not before.
+    /// The earliest time of the retry.
     pub at: Instant,
-    /// Which.
+    /// The lane.
     pub lane: Lane,
 }
 
-/// Lanes of jobs: within one, job after job; different ones side by side.
+/// Lanes of jobs. Jobs of one lane run one after the other; different lanes run side by side.
 #[derive(Debug)]
 pub struct Lanes {
     queues: Box<[Mutex<Queue>]>,
@@ -68,9 +68,8 @@ impl Lanes {
         }
     }
 
-    /// Where workers learn of lanes with something to do. Whoever receives a lane owns it until it
-    /// calls [`Lanes::again`] or [`Lanes::failed`], or [`Backlog::finish`](super::Backlog::finish)
-    /// for its first job.
+    /// The channel of lanes with jobs. A worker that receives a lane owns it until it calls [`Lanes::again`] or
+    /// [`Lanes::failed`], or [`Backlog::finish`](super::Backlog::finish) for its first job.
     pub fn ready(&self) -> &Receiver<Lane> {
         &self.inbox
     }
@@ -85,8 +84,8 @@ impl Lanes {
         self.hint(lane);
     }
 
-    /// Gives a lane back whose first job failed. It comes to [`Lanes::retries`], after a pause that
-    /// doubles with each failure. No worker waits for it meanwhile. Returns the pause.
+    /// Gives back a lane whose first job failed. It goes to [`Lanes::retries`], with a pause that doubles with each
+    /// failure. No worker waits for it meanwhile. Returns the pause.
     pub fn failed(&self, lane: Lane) -> Duration {
         let mut queue = self.queue(lane);
         let pause = PAUSE.0.saturating_mul(1 << queue.failures.min(16)).min(PAUSE.1);
@@ -98,13 +97,13 @@ impl Lanes {
         pause
     }
 
-    /// Where lanes wait that were given back by [`Lanes::failed`]. Whoever receives one calls
-    /// [`Lanes::again`] for it, when it is time or when it stops.
+    /// The channel of lanes given back by [`Lanes::failed`]. The receiver calls [`Lanes::again`] for each, when it is
+    /// time or when it stops.
     pub fn retries(&self) -> &Receiver<Retry> {
         &self.retries
     }
 
-    /// Gives a lane back with its first job moved to the end, behind what the others may do first.
+    /// Gives a lane back with its first job moved to the end, so that its other jobs come first.
     pub fn later(&self, lane: Lane) {
         let mut queue = self.queue(lane);
         if !queue.jobs.is_empty() {
@@ -121,7 +120,7 @@ impl Lanes {
         queue.jobs.pop_front();
         if queue.jobs.is_empty() {
             queue.busy = false;
-            // A thousand queues, each of the size of the busiest hour it has seen, would be a lot.
+            // A thousand queues, each as large as in its busiest hour, would take much memory.
             queue.jobs.shrink_to(KEPT);
         } else {
             // To the end of the channel, so that no lane starves the others.

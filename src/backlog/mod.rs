@@ -1,8 +1,8 @@
-//! The jobs that are on disk and not done, as the running server knows them.
+//! The jobs on disk that are not done, in memory.
 //!
-//! The job rows are the truth; this is their mirror in memory, filled from them at start. It tells
-//! readers what inboxes do not have yet ([`Backlog::pending`], [`Backlog::unsettled`]), tells
-//! workers what to do next ([`Backlog::lanes`]), and bounds how much may wait.
+//! The job rows are the truth; this is their mirror, filled from them at start. It tells readers which items inboxes
+//! lack ([`Backlog::pending`], [`Backlog::unsettled`]), gives workers their next jobs ([`Backlog::lanes`]), and bounds
+//! how many may wait.
 
 mod lanes;
 mod pending;
@@ -28,13 +28,13 @@ pub struct Backlog {
     room: room::Counter,
     pending: pending::Pending,
     unsettled: unsettled::Unsettled,
-    /// Many users share a number; a needless second look is all that costs.
+    /// Many users share a number; that costs only needless second reads.
     epochs: Striped<AtomicU64, 4096>,
     lanes: Lanes,
     tally: usage::Tally,
-    /// Changes for whose jobs there was no room.
+    /// Changes refused for lack of room for their jobs.
     refused: AtomicU64,
-    /// Rebuilds left for later.
+    /// Rebuilds postponed.
     put_off: AtomicU64,
 }
 
@@ -72,7 +72,7 @@ impl Backlog {
         })
     }
 
-    /// Room for `n` more jobs that could as well be left for later: leaves half of the backlog free.
+    /// Room for `n` more jobs that can be postponed: leaves half of the backlog free.
     pub fn reserve_low(&self, n: usize) -> Option<Room<'_>> {
         let room = self.room.try_take_low(n);
         if room.is_none() {
@@ -81,19 +81,19 @@ impl Backlog {
         room
     }
 
-    /// Room for `n` more jobs, as soon as there is.
+    /// Room for `n` more jobs; waits for it.
     pub fn reserve_waiting(&self, n: usize) -> Room<'_> {
         self.room.take(n)
     }
 
-    /// Room for `n` more jobs whether or not there is any: for what a job leaves, which cannot be refused.
+    /// Room for `n` more jobs, even if there is none: for the jobs that a job leaves, which cannot be refused.
     pub fn reserve_forced(&self, n: usize) -> Room<'_> {
         self.room.force(n)
     }
 
-    /// Whether a rebuild may go on, which takes room for what it leaves whether or not there is any.
-    /// Not while the backlog is full, unless nothing but rebuilds could make room: so it is over its
-    /// capacity by what one rebuild a worker leaves, at most.
+    /// Whether a rebuild may run; it takes room for its jobs even if there is none. Not while the backlog is full,
+    /// unless only rebuilds could make room. So the capacity is exceeded at most by the jobs of one rebuild for each
+    /// worker.
     pub fn may_rebuild(&self) -> bool {
         let may = !self.room.is_full() || self.tally.only_rebuilds();
         if !may {
@@ -126,13 +126,12 @@ impl Backlog {
         self.unsettled.is_superseded(user, author, job)
     }
 
-    /// Takes a job out that is gone from disk.
+    /// Removes a job that is gone from disk.
     pub fn finish(&self, job: &Job) {
         match job.work {
             Work::FanOut { entry } => self.pending.remove(entry),
             Work::Settle { user, author } => {
-                // A read that began before must look again: it may have the relation from before and
-                // the inbox from after.
+                // A read that began before must read again: it may have the old relation and the new inbox.
                 self.advance_epoch(user);
                 self.unsettled.end(user, author, job.id);
             }
@@ -148,7 +147,7 @@ impl Backlog {
         self.pending.of(authors, span, order, limit, usize::MAX).unwrap_or_default()
     }
 
-    /// The same for a caller with little time: `None` where more than `most` are to be looked at for it.
+    /// The same for a caller with little time: `None` if more than `most` are found.
     pub fn pending_among(
         &self,
         authors: &[UserId],
@@ -160,23 +159,23 @@ impl Backlog {
         self.pending.of(authors, span, order, limit, most)
     }
 
-    /// Whether the fan-out of an item is not done.
+    /// Whether an item is pending.
     pub fn is_pending(&self, entry: Entry) -> bool {
         self.pending.has(entry)
     }
 
-    /// The authors to whom a user's relation is unsettled, ascending.
+    /// The authors of a user's unsettled pairs, ascending.
     pub fn unsettled(&self, user: UserId) -> Vec<UserId> {
         self.unsettled.of(user)
     }
 
-    /// A number that changes whenever what a reader learns of a user from several places may not be
-    /// of one instant: a reader takes it first, and again at the end.
+    /// A number that advances whenever reads of a user from several places may not be of one instant. A reader takes it
+    /// first, and compares it at the end.
     pub fn epoch(&self, user: UserId) -> u64 {
         self.epochs.of(user.get()).load(Ordering::SeqCst)
     }
 
-    /// Makes reads of a user that are under way look again.
+    /// Makes reads of a user that are under way read again.
     pub fn advance_epoch(&self, user: UserId) {
         self.epochs.of(user.get()).fetch_add(1, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! Items whose fan-out is not done.
+//! Pending items.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,14 +6,14 @@ use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
 use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-/// By author, the places of pending items, each with the number of its jobs: an item that was deleted and
-/// taken back while its first fan-out runs has two.
+/// The cursors of pending items by author, each with the number of its jobs: an item that was deleted and restored
+/// during its first fan-out has two.
 ///
-/// Bounded by the backlog's capacity: each place belongs to a job.
+/// Bounded by the backlog's capacity: each cursor belongs to a job.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     by_author: RwLock<HashMap<UserId, BTreeMap<Cursor, usize>>>,
-    /// How many places.
+    /// How many cursors.
     len: AtomicU64,
 }
 
@@ -64,11 +64,11 @@ impl Pending {
     ) -> Option<Vec<Entry>> {
         let map = self.by_author.read();
         let mut found = Vec::new();
-        // A `BTreeMap` takes an empty range for a mistake.
+        // A `BTreeMap` panics on an empty range.
         if map.is_empty() || span.is_empty() {
             return Some(found);
         }
-        // One more tells that there are too many.
+        // One more shows that there are too many.
         let limit = limit.min(most.saturating_add(1));
         if map.len() < authors.len() {
             for (author, places) in map.iter().filter(|(author, _)| authors.binary_search(author).is_ok()) {

@@ -14,7 +14,7 @@ pub(super) struct Counter {
     emptied: Condvar,
 }
 
-/// Room for some jobs; what is not used by the end is given back.
+/// Room for some jobs; unused room is given back on drop.
 #[derive(Debug)]
 pub struct Room<'a> {
     counter: &'a Counter,
@@ -26,7 +26,7 @@ impl Counter {
         Self { capacity, used: Mutex::new(0), freed: Condvar::new(), emptied: Condvar::new() }
     }
 
-    /// Also takes what is more than the whole capacity when nothing waits: else it could never pass.
+    /// More than the whole capacity fits if nothing is used: else it could never pass.
     fn fits(&self, used: usize, n: usize, capacity: usize) -> bool {
         used == 0 || used.saturating_add(n) <= capacity
     }
@@ -52,7 +52,7 @@ impl Counter {
         self.room(used, n)
     }
 
-    /// Takes room whether or not there is any: for jobs that exist already.
+    /// Takes room even if there is none: for jobs that exist already.
     pub(super) fn force(&self, n: usize) -> Room<'_> {
         self.room(self.used.lock(), n)
     }
@@ -60,7 +60,7 @@ impl Counter {
     pub(super) fn give_back(&self, n: usize) {
         let mut used = self.used.lock();
         *used = used.saturating_sub(n);
-        // Not for each place: who waits is woken once for an eighth of the whole.
+        // Not for each place: waiting threads are woken only while an eighth of the capacity is free.
         if *used <= self.capacity - self.capacity / 8 {
             self.freed.notify_all();
         }

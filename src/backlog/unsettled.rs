@@ -7,7 +7,7 @@ use crate::model::{Job, JobId, UserId};
 use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-/// One change of a pair: begun, and with a job once it is on disk.
+/// One change of a pair; it has a job once it is on disk.
 #[derive(Debug)]
 struct Step {
     token: u64,

@@ -18,21 +18,21 @@ pub struct Kinds {
 /// All figures of a backlog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Places for jobs: those that jobs have, and those set aside for requests under way.
+    /// Places for jobs: taken by jobs, or reserved for requests under way.
     pub places: Fill,
     /// Jobs under way or waiting.
     pub waiting: Kinds,
-    /// Jobs that ended, those that were needless too.
+    /// Jobs that ended, needless ones included.
     pub done: Kinds,
-    /// Items whose fan-out is not done.
+    /// Pending items.
     pub pending_items: u64,
-    /// Pairs whose inbox rows may not agree with the relation.
+    /// Unsettled pairs.
     pub unsettled_pairs: u64,
     /// Settles that a newer one of the same pair made needless.
     pub coalesced: u64,
-    /// Changes for whose jobs there was no room.
+    /// Changes refused for lack of room for their jobs.
     pub refused: u64,
-    /// Rebuilds that were left for later because the backlog was half full, or full.
+    /// Rebuilds postponed because the backlog was half full, or full.
     pub put_off: u64,
 }
 
@@ -64,7 +64,7 @@ impl Tally {
         self.done.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// Waiting and done. What ends meanwhile counts as waiting still.
+    /// Waiting and done. A job that ends meanwhile counts as waiting.
     fn read(&self) -> (Kinds, Kinds) {
         let done = self.done();
         let added = self.added.each_ref().map(|count| count.load(Ordering::Relaxed));

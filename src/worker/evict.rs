@@ -1,4 +1,4 @@
-//! Dropping the inboxes of users who have not been seen for long.
+//! Drops the inboxes of users who have not been seen for long.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use crate::clock::now;
 use crate::error::Result;
 use crate::model::{ContentId, Cursor, Millis};
 
-/// Users looked at in one go.
+/// Users read at once.
 const USERS: usize = 1000;
-/// How many times within `evict_after` all users are looked through, and how often at most and at least.
+/// Rounds over all users within `evict_after`, and the shortest and longest pause between two, milliseconds.
 const ROUNDS: Millis = 24;
 const EVERY: (Millis, Millis) = (10, 3_600_000);
 
 impl Context {
-    /// Looks through all users again and again; does nothing if `evict_after` is 0.
+    /// Evicts idle users, round after round; does nothing if `evict_after` is 0.
     pub(super) fn run_evict(&self, stopped: &Receiver<()>) {
         let evict_after = self.config.timeline.evict_after.as_millis();
         if evict_after == 0 {
@@ -36,13 +36,13 @@ impl Context {
         }
     }
 
-    /// Evicts whoever was last seen before `seen_before`; returns how many.
+    /// Evicts users last seen before `seen_before`; returns how many.
     fn evict_idle(&self, seen_before: Millis, stopped: &Receiver<()>) -> Result<u64> {
         let (mut after, mut evicted) = (None, 0);
         loop {
             let idle = self.store.idle(after, USERS, seen_before)?;
             for user in idle.users {
-                // The top: what is published from now on lies above it, but for late content.
+                // The top: items published from now on lie above it, except those with earlier times.
                 let floor = Cursor { at: now(), id: ContentId::MAX };
                 if self.store.evict(user, seen_before, floor)? {
                     self.tally.evict();

@@ -1,9 +1,8 @@
 //! Fan-out on write: one item into many inboxes.
 //!
-//! A fan-out is split into chunks of followers, ascending by id. Whoever is free takes the next
-//! chunk. The job's progress on disk moves when all chunks up to a point are written, so a restart
-//! repeats at most the chunks that were under way, and repeating one changes nothing.
-//!
+//! A fan-out is split into chunks of followers, ascending by id. Each free worker takes the next chunk. The job's
+//! progress on disk moves when all chunks up to a point are written. So a restart repeats at most the chunks that were
+//! under way, and repeating one changes nothing.
 //! Where there is more than one chunk, online followers come first ([`super::online`]).
 
 use std::collections::BTreeSet;
@@ -25,7 +24,7 @@ pub(super) struct FanOut {
     job: Job,
     entry: Entry,
     reach: Reach,
-    /// Followers who have it already, ascending.
+    /// Online followers who have the item already, ascending.
     early: Vec<UserId>,
     state: Mutex<State>,
 }
@@ -40,7 +39,7 @@ struct State {
     complete: bool,
     /// A chunk was not written: nothing after it may be recorded as done.
     failed: bool,
-    /// Why, if it was not because the workers stop.
+    /// The error, unless the workers stop.
     error: Option<Error>,
     /// The chunks under way, each by the follower after which it starts.
     running: BTreeSet<Option<UserId>>,
@@ -52,14 +51,14 @@ struct Chunk {
 }
 
 impl State {
-    /// No chunk is to be taken any more, and the job not to be ended.
+    /// Ends the fan-out: no more chunks, and the job is not ended.
     fn fail(&mut self, error: Option<Error>) {
         self.closed = true;
         self.failed = true;
         self.error = self.error.take().or(error);
     }
 
-    /// What to record with the chunk that started there.
+    /// The progress to record with the chunk after `start`.
     fn plan(&self, start: Option<UserId>, reach: Reach) -> Then {
         let first_other = self.running.iter().find(|other| **other != start).copied();
         match first_other {
@@ -73,7 +72,7 @@ impl State {
 }
 
 impl Context {
-    /// Decides who gets an item, or goes on with what was decided before a restart.
+    /// Decides the reach of an item, or continues with the one decided before a restart.
     pub(super) fn begin_fan_out(&self, job: &Job, entry: Entry) -> Result<FanOut> {
         let mut early = Vec::new();
         let Progress { reach, done_to } = match job.progress {
@@ -81,7 +80,7 @@ impl Context {
             None => {
                 let followers = self.store.follower_count(entry.author)?;
                 let reach = self.reach(followers);
-                // After a push to all there is nothing to remember, so its first chunk is soon enough.
+                // A push to all leaves nothing unpushed, so it is recorded with its first chunk.
                 if reach != Reach::All {
                     self.store.begin_fan_out(job.id, entry, reach)?;
                 }
@@ -112,7 +111,7 @@ impl Context {
         }
     }
 
-    /// Writes chunks until there are none to take. Whoever ends the last one closes the job.
+    /// Writes chunks until there are none to take. The worker that ends the last one closes the job.
     pub(super) fn fan_out(&self, fan_out: &Arc<FanOut>, stopped: &Receiver<()>) {
         if fan_out.reach == Reach::Nobody {
             return self.close(&fan_out.job, guarded(|| self.store.drop_job(fan_out.job.id)));
@@ -141,7 +140,7 @@ impl Context {
         }
     }
 
-    /// After a failure: whoever is the last at it gives the lane back.
+    /// After a failure: the last worker gives the lane back.
     fn end_failed(&self, fan_out: &FanOut, mut state: MutexGuard<'_, State>) {
         if !state.running.is_empty() {
             return;
@@ -164,13 +163,13 @@ impl Context {
         state.taken_to = followers.last().copied().or(start);
         state.running.insert(start);
         if !state.closed {
-            // A full channel means that there are hands enough.
+            // A full channel means that enough workers help.
             let _ = self.help.try_send(Arc::clone(fan_out));
         }
         Ok(Chunk { start, followers })
     }
 
-    /// Delivers a chunk; false if there is no use in taking another.
+    /// Delivers a chunk; false if no more are to be taken.
     fn write(&self, fan_out: &FanOut, chunk: Chunk) -> bool {
         let written = guarded(|| {
             let mut followers = chunk.followers;

@@ -1,7 +1,6 @@
 //! The workers: threads that do the jobs of the backlog.
 //!
-//! Each takes a lane, does its first job, gives the lane back. A fan-out of many followers is done
-//! by as many workers as are free, chunk by chunk.
+//! Each takes a lane, does its first job and gives the lane back. All free workers share the chunks of a fan-out.
 
 mod evict;
 mod fan_out;
@@ -30,14 +29,14 @@ use crate::streaming::Streaming;
 pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};
 
-/// What every worker has.
+/// The state shared by all workers.
 #[derive(Debug)]
 struct Context {
     store: Arc<dyn Store>,
     backlog: Arc<Backlog>,
     streaming: Arc<Streaming>,
     config: Config,
-    /// Fan-outs with chunks to spare. A full channel only means that enough hands help already.
+    /// Fan-outs with chunks to take. If the channel is full, enough workers help already.
     help: Sender<Arc<FanOut>>,
     candidates: Candidates,
     tally: Arc<usage::Tally>,
@@ -51,11 +50,11 @@ pub struct Workers {
     figures: Figures,
 }
 
-/// How long a worker waits that has met a rebuild for which there is no room.
+/// How long a worker waits after a rebuild without room.
 const PAUSE_FOR_ROOM: Duration = Duration::from_millis(1);
 
 impl Workers {
-    /// Starts the threads. `candidates` is where the store names what wants a trim.
+    /// Starts the threads. The store names lists to trim in `candidates`.
     pub fn start(
         store: Arc<dyn Store>,
         backlog: Arc<Backlog>,
@@ -93,7 +92,7 @@ impl Workers {
         &self.figures
     }
 
-    /// Lets each worker end the sub-task it is at, and waits for that. What is left stays on disk.
+    /// Lets each worker end its chunk or job, and waits for that. The rest stays on disk.
     pub fn stop(mut self) {
         self.join();
     }
@@ -140,7 +139,7 @@ impl Context {
             Work::Settle { user, author } => guarded(|| self.settle(&job, user, author)),
             Work::Rebuild { .. } if !self.backlog.may_rebuild() => {
                 self.backlog.lanes().later(lane);
-                // Those who make room may all be at work; no need to ask them without a pause.
+                // The workers that make room may all be busy, so a pause comes before the next try.
                 let _ = stopped.recv_timeout(PAUSE_FOR_ROOM);
                 return;
             }
@@ -149,7 +148,7 @@ impl Context {
         self.close(&job, done);
     }
 
-    /// Takes a job that is gone from disk out of the backlog, or gives its lane back after a failure.
+    /// Removes from the backlog a job that is gone from disk, or gives its lane back after a failure.
     fn close(&self, job: &Job, done: Result<()>) {
         match done {
             Ok(()) => self.finish(job),
@@ -157,7 +156,7 @@ impl Context {
         }
     }
 
-    /// Takes a job out of the backlog that is gone from disk.
+    /// Removes from the backlog a job that is gone from disk.
     fn finish(&self, job: &Job) {
         failpoint::pass(Place::JobDone);
         self.backlog.finish(job);

@@ -1,8 +1,8 @@
 //! The online followers of an author: they get an item before all others.
 //!
-//! Both the followers and the users online are sorted by id, so each look-up skips to where the other
-//! list goes on: there are no more of them than the shorter list is long. Nothing is recorded of it; after
-//! a restart these followers get the item with the rest, once more, which changes nothing.
+//! Followers and users online are both sorted by id, so each look-up skips to the next id of the other list. There are
+//! at most as many look-ups as ids in the shorter list. No progress is recorded: after a restart these followers get
+//! the item again with the rest, which changes nothing.
 
 use super::Context;
 use crate::clock::now;
@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::model::{Entry, Id, JobId, Reach, UserId};
 use crate::store::{Delivery, Then};
 
-/// Users of either kind that are read at once.
+/// Followers, or users online, that are read at once.
 const LOOK: usize = 64;
-/// Most followers who are served out of turn: so many that the rest wait for some tenths of a second.
+/// Most followers who are served first: the rest wait for them some tenths of a second.
 const MOST: usize = 1 << 16;
 
 impl Context {
-    /// Delivers to the online followers; who they are, ascending.
+    /// Delivers to the online followers; returns them, ascending.
     pub(super) fn online_first(&self, job: JobId, entry: Entry, reach: Reach) -> Result<Vec<UserId>> {
         let mut served = Vec::new();
         let mut next = Some(UserId::MIN);
@@ -37,20 +37,20 @@ impl Context {
         Ok(served)
     }
 
-    /// Finds some followers who are online, of those with ids of at least `from`; where to go on.
+    /// Finds some online followers with ids of at least `from`; returns where to continue.
     fn look(&self, author: UserId, from: UserId, found: &mut Vec<UserId>) -> Result<Option<UserId>> {
         let online = self.streaming.presence().online_from(from, LOOK, now());
         let Some(first) = online.first() else { return Ok(None) };
         let followers = self.store.followers_after(author, first.next_smaller(), LOOK)?;
         let end = known_to(&online).min(known_to(&followers));
         found.extend(online.iter().filter(|id| **id <= end && followers.binary_search(id).is_ok()));
-        // What is known of the followers beyond spares looking at who is online in between.
+        // The next known follower spares reading the users online before it.
         let beyond = followers.iter().find(|follower| **follower > end).copied();
         Ok(beyond.or(end.next_greater()))
     }
 }
 
-/// The last id of which a part of a list tells whether it is there.
+/// The last id up to which a part of a list is complete.
 fn known_to(part: &[UserId]) -> UserId {
     part.get(LOOK - 1).copied().unwrap_or(UserId::MAX)
 }

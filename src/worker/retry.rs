@@ -1,4 +1,4 @@
-//! Failures: what a job that fails does to the others, which is nothing.
+//! Failures: a failed job does not hold up other lanes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,10 +11,9 @@ use super::Context;
 use crate::error::{Error, Result};
 use crate::model::Lane;
 
-/// Does a part of a job; a panic in it is an error like any other, so that its lane is given back.
+/// Does a part of a job. A panic becomes an error, so that its lane is given back.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // What a panic may leave half done is on disk, where changes are whole, or in the parts of the
-    // state that the caller closes after any error.
+    // A panic leaves nothing half done: changes on disk are whole, and the caller closes its state after any error.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -29,7 +28,7 @@ impl Context {
         let pause = self.backlog.lanes().failed(lane);
         let pause_ms = pause.as_millis() as u64;
         match error {
-            // The store tells when it begins to refuse writes, and when it takes them again.
+            // The store logs when it begins to refuse writes, and when it takes them again.
             _ if error.is_unavailable() => tracing::debug!(%error, pause_ms, "a job waits for the storage"),
             _ => tracing::error!(%error, lane = lane.number(), pause_ms, "a job failed and will be tried again"),
         }
@@ -55,7 +54,7 @@ impl Context {
                 self.backlog.lanes().again(retry.lane);
             }
         }
-        // Whoever starts the next workers finds them.
+        // The next workers find them.
         for Reverse(retry) in waiting {
             self.backlog.lanes().again(retry.lane);
         }

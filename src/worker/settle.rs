@@ -8,8 +8,8 @@ use crate::model::{Cursor, Job, Order, Span, UserId};
 use crate::store::Tier;
 
 impl Context {
-    /// Makes a user's inbox agree with whether the user follows the author; needless where a newer
-    /// job of the pair will do so.
+    /// Makes a user's inbox agree with whether the user follows the author. Not needed if a newer job of the pair does
+    /// so.
     pub(super) fn settle(&self, job: &Job, user: UserId, author: UserId) -> Result<()> {
         if self.backlog.is_superseded(user, author, job.id) {
             return self.store.drop_job(job.id);
@@ -21,9 +21,9 @@ impl Context {
         Ok(())
     }
 
-    /// Lets a returning user become active. The pairs of whom the inbox may lack something become
-    /// unsettled first, so that no read misses it in between: authors with items that were pushed
-    /// to active followers only; after an eviction, all who published anything above the floor.
+    /// Makes a returning user active. First the pairs whose items the inbox may lack become unsettled, so that no read
+    /// misses them: authors with items that were pushed to active followers only; after an eviction, all authors with
+    /// items above the floor.
     pub(super) fn rebuild(&self, job: &Job, user: UserId) -> Result<()> {
         let skipped_by_all = !self.store.activity(user, Tier::Disk)?.has_inbox();
         let floor = self.floor(user)?;
@@ -39,7 +39,7 @@ impl Context {
                 authors.push(author);
             }
         }
-        // A read under way may have looked before the user was dormant, and look again only now.
+        // A read under way may have seen the activity before the user was dormant, and compare it only now.
         self.backlog.advance_epoch(user);
         let mut room = self.backlog.reserve_forced(authors.len());
         let pairs: Vec<_> = authors.iter().map(|author| self.backlog.unsettle(user, *author)).collect();

@@ -1,8 +1,8 @@
-//! Trimming inboxes, outboxes and topics, and purging what is deleted.
+//! Trims inboxes, outboxes and topics, and purges deleted items.
 //!
-//! Compactions notice what is clearly over its limit, or deleted for longer than it is kept, and name it
-//! here. A trim raises the floor of an inbox, or moves what is old to an archive; a purge ends the rows. A later
-//! compaction drops what is below a floor or ended. No answer depends on when that is.
+//! Compactions notice lists clearly over their limit, and items deleted for longer than they are kept, and name them
+//! here. A trim raises the floor of an inbox, or moves old rows to an archive; a purge ends the rows of an item. A
+//! later compaction drops rows below a floor or ended. No answer depends on when it runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,13 +30,13 @@ pub fn slack(limit: usize) -> usize {
     (limit / 4).max(16)
 }
 
-/// Items of a topic that a trim leaves out of the archive: the slack more than the list shows, so that as many
-/// of them can be deleted before a read of the list goes on in the archive.
+/// Items of a topic that a trim leaves out of the archive: the list's limit and the slack. So as many as the slack can
+/// be deleted before a read of the list goes on in the archive.
 pub fn topic_room(limit: usize) -> usize {
     limit + slack(limit)
 }
 
-/// What wants a trim.
+/// A list to trim or an item to purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Candidate {
     /// The inbox of a user.
@@ -45,17 +45,17 @@ pub enum Candidate {
     Outbox(UserId),
     /// The list of a topic.
     Topic(TopicId),
-    /// An item that nobody can take back.
+    /// A deleted item that cannot be restored.
     Deleted(ContentId),
 }
 
-/// The queue of what wants a trim.
+/// The queue of candidates.
 #[derive(Debug, Clone)]
 pub struct Candidates {
     sender: Sender<Candidate>,
     receiver: Receiver<Candidate>,
     left_out: Arc<AtomicU64>,
-    /// Named, and not yet looked at.
+    /// Named, and not processed yet.
     waiting: Arc<AtomicU64>,
 }
 
@@ -67,7 +67,7 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// Names what wants a trim. Never waits.
+    /// Queues a candidate if there is room. Never waits.
     pub fn name(&self, candidate: Candidate) {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let has_room = !matches!(candidate, Candidate::Deleted(_)) || self.sender.len() < MOST_DELETED;
@@ -77,23 +77,22 @@ impl Candidates {
         }
     }
 
-    /// How many were named and not looked at so far; also the one that is just looked at.
+    /// How many were named and not processed yet, the one under way included.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// How many wait.
+    /// How many are queued.
     pub(super) fn fill(&self) -> Fill {
         Fill::of(self.receiver.len(), QUEUE)
     }
 
-    /// How many found the queue full.
+    /// How many were left out because the queue was full.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out.load(Ordering::Relaxed)
     }
 
-    /// What a store needs in order to name here what it notices; deleted items once they have been so for so long
-    /// that they cannot be restored any more.
+    /// Listeners with which a store names candidates here; deleted items only once they cannot be restored.
     pub fn listeners(&self, content: &config::Content) -> Listeners {
         let deleted_retention = content.deleted_retention.as_millis();
         let (inboxes, outboxes, topics, items) = (self.clone(), self.clone(), self.clone(), self.clone());
@@ -110,7 +109,7 @@ impl Candidates {
     }
 }
 
-/// What was deleted before this cannot be taken back any more.
+/// Items deleted before this time cannot be restored.
 fn final_before(deleted_retention: Millis) -> Millis {
     (now() + 1).saturating_sub(deleted_retention)
 }
@@ -146,7 +145,7 @@ impl Context {
         }
     }
 
-    /// Raises the floor to the first entry beyond the limit, if there are more than the slack of them.
+    /// Raises the floor to the first entry beyond the limit, if more than the slack are beyond it.
     fn trim(&self, user: UserId) -> Result<()> {
         let (limit, slack) = (self.config.timeline.inbox_limit, slack(self.config.timeline.inbox_limit));
         let (mut rows, mut first_beyond) = (0, None);
@@ -167,8 +166,8 @@ impl Context {
         }
     }
 
-    /// Moves what is beyond [`topic_room`] to the archive, if there is more than the slack of it. A stop
-    /// leaves the rest to the next compaction.
+    /// Moves the items beyond [`topic_room`] to the archive, if they are more than the slack. A stop leaves the rest to
+    /// the next compaction.
     fn trim_topic(&self, topic: TopicId, stopped: &Receiver<()>) -> Result<()> {
         let room = topic_room(self.config.topics.limit);
         let enough = room + slack(self.config.topics.limit) + 1;
@@ -185,8 +184,8 @@ impl Context {
         Ok(())
     }
 
-    /// Ends what is left of a deleted item, unless it was taken back meanwhile. A stop leaves the rest to the
-    /// next compaction.
+    /// Ends the rows of a deleted item, unless it was restored meanwhile. A stop leaves the rest to the next
+    /// compaction.
     fn purge(&self, id: ContentId, stopped: &Receiver<()>) -> Result<()> {
         let deleted_before = final_before(self.config.content.deleted_retention.as_millis());
         let mut last = None;
@@ -206,8 +205,8 @@ impl Context {
         Ok(())
     }
 
-    /// Moves what is beyond the limit to the archive, if there is more than the slack of it. A stop
-    /// leaves the rest to the next compaction.
+    /// Moves the entries beyond the limit to the archive, if they are more than the slack. A stop leaves the rest to
+    /// the next compaction.
     fn trim_outbox(&self, author: UserId, stopped: &Receiver<()>) -> Result<()> {
         let limit = self.config.timeline.outbox_limit;
         if limit == 0 {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Candidates;
 use crate::model::Fill;
 
-/// What the workers have done, counted by them as they go.
+/// Counts of finished work.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     deliveries: AtomicU64,
@@ -50,7 +50,7 @@ impl Tally {
     }
 }
 
-/// The figures of workers, to be looked at at any time, also after they stopped.
+/// The figures of workers, readable at any time, also after they stopped.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
     pub(super) tally: Arc<Tally>,
@@ -62,7 +62,7 @@ pub struct Figures {
 pub struct Usage {
     /// Entries written into inboxes by fan-outs.
     pub deliveries: u64,
-    /// Sub-tasks of fan-outs that were written.
+    /// Chunks of fan-outs that were written.
     pub chunks: u64,
     /// Inboxes whose floor a trim raised.
     pub trims: u64,
@@ -78,12 +78,12 @@ pub struct Usage {
     pub failures: u64,
     /// Inboxes, outboxes and topics that wait for a trim.
     pub candidates: Fill,
-    /// Those that wanted a trim and found the queue full.
+    /// Candidates left out because the queue was full.
     pub left_out: u64,
 }
 
 impl Figures {
-    /// Trims that are still to come; also the one that is under way.
+    /// Trims waiting or under way.
     pub fn trims_waiting(&self) -> u64 {
         self.candidates.waiting()
     }
