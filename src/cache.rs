@@ -1,4 +1,4 @@
-//! A bounded cache that counts what it lacked and what it dropped, and one on top that is never stale.
+//! A bounded cache that counts misses and evictions, and a read-through cache on top that is never stale.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::model::{CacheUsage, Fill};
 use crate::stripes::Changes;
 
-/// About what an entry costs beside what it holds, bytes.
+/// Approximate bytes of an entry beside its content.
 pub const OVERHEAD: u64 = 48;
 
 /// The memory of an entry.
@@ -37,7 +37,7 @@ impl<K, V> Lifecycle<K, V> for Evictions {
     }
 }
 
-/// Keeps what was used lately and often, up to a limit of memory.
+/// Keeps entries used recently and often, up to a limit of memory.
 pub struct Cache<K, V> {
     entries: Inner<K, V, Bytes<V>, DefaultHashBuilder, Evictions>,
     limit: u64,
@@ -46,8 +46,8 @@ pub struct Cache<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Cache<K, V> {
-    /// An empty cache for `limit` bytes, of which a value takes as many as `bytes` says and
-    /// [`OVERHEAD`] more. `usual` is about what `bytes` says of most.
+    /// An empty cache for `limit` bytes. A value takes `bytes` of them and [`OVERHEAD`] more. `usual` is about the
+    /// `bytes` of most values.
     pub fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
         let evictions = Evictions::default();
         let about = (limit / (OVERHEAD + usual)) as usize;
@@ -55,7 +55,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         Self { entries, limit, misses: AtomicU64::new(0), evictions }
     }
 
-    /// What is kept under a key.
+    /// The value of a key, if cached.
     pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V> {
         let found = self.entries.get(key);
         if found.is_none() {
@@ -69,7 +69,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         self.entries.insert(key, value);
     }
 
-    /// Drops what is kept under a key.
+    /// Drops the value of a key.
     pub fn remove(&self, key: &K) {
         self.entries.remove(key);
     }
@@ -98,10 +98,10 @@ impl<K, V> fmt::Debug for Cache<K, V> {
 
 /// A read-through cache that never serves a value older than the last acknowledged change.
 ///
-/// A writer announces a change before it writes, which drops the value; a loader keeps what it read only if no change was
+/// A writer announces a change before it writes; that drops the value. A loader caches a value only if no change was
 /// under way when it began, and none has begun or ended since. No lock is held while the store is read or written.
 ///
-/// That something is *not* there is not kept, so what makes a key appear needs no announcement.
+/// Absence is not cached, so a change that creates a key needs no announcement.
 #[derive(Debug)]
 pub(crate) struct ReadThrough<K, V> {
     values: Cache<K, V>,
@@ -114,7 +114,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
         Self { values: Cache::new(limit, usual, bytes), changes: Changes::default() }
     }
 
-    /// Keeps a value that was loaded in this version, if it is still fresh.
+    /// Caches a value that was loaded at this version, if it is still fresh.
     fn keep(&self, key: K, value: &V, before: Option<u64>) {
         self.changes.if_still(key.into(), |version| {
             if version.is_some() && version == before {
@@ -134,8 +134,8 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
         Ok(value)
     }
 
-    /// The values of `keys`, in their order; `None` for what is not there. Those that are not cached are
-    /// loaded in one call, each once; `cached` sees the others.
+    /// The values of `keys`, in their order; `None` for a missing one. Values not cached are loaded in one call, each
+    /// once; `cached` gets the others.
     pub(crate) fn get_many(
         &self,
         keys: &[K],
@@ -189,7 +189,7 @@ pub(crate) struct CacheChange<'a, K: Copy + Eq + Hash + Into<u64>, V: Clone> {
 }
 
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<'_, K, V> {
-    /// Ends the change, and keeps what it has written. The caller sees to it that a value has one change at a time.
+    /// Ends the change, and caches the written value. The caller ensures that a value has one change at a time.
     pub(crate) fn written(self, value: V) {
         self.cache.values.insert(self.key, value);
     }

@@ -1,9 +1,8 @@
-//! The server's clock: the system's, as far as it is steady.
+//! The server's clock: the wall clock of the system without its jumps.
 //!
-//! The time of the wall may jump: an administrator sets it, a virtual machine wakes up, a time server is wrong
-//! for a moment. The time since the system was booted does not. So this clock takes what the wall says as long
-//! as both go on alike; where they part it goes on by the latter, and follows the wall once the wall has kept
-//! its new course for a minute.
+//! The wall clock may jump: an administrator sets it, a virtual machine wakes up, a time server is wrong for a moment.
+//! The time since boot does not. So this clock follows the wall clock as long as both advance alike. If they diverge it
+//! advances by the time since boot, and follows the wall clock once that has kept its new course for a minute.
 
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,17 +12,17 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::model::Millis;
 
-/// So far apart, in milliseconds, the two may come between two looks before the wall counts as set.
+/// Milliseconds that the two may diverge between two looks before the wall clock counts as set.
 const STEADY: u64 = 2000;
-/// So long, in milliseconds, a wall that was set is not followed.
+/// Milliseconds for which a wall clock that was set is not followed.
 const DOUBT: Millis = 60_000;
 
 static CLOCK: LazyLock<Mutex<Clock>> = LazyLock::new(|| Mutex::new(Clock::new(wall(), uptime())));
 
-/// Now, in milliseconds since 1970. To be looked at every few seconds at least, so that a wall that was set is
-/// followed in time; the thread that serves streams sees to that.
+/// Now, in milliseconds since 1970. Must be called every few seconds at least, so that a wall clock that was set is
+/// followed in time; the thread that serves streams does so.
 pub fn now() -> Millis {
-    // Asked before the lock, which every read of a timeline takes. One look late does no harm.
+    // Read before the lock, which every read of a timeline takes. A late look does no harm.
     let (wall, uptime) = (wall(), uptime());
     let (time, followed) = CLOCK.lock().look(wall, uptime);
     if let Some(Followed { old, new }) = followed {
@@ -35,26 +34,25 @@ pub fn now() -> Millis {
     time
 }
 
-/// The latest time that it may be: now, or what the system says if that is later and not followed yet.
+/// The latest possible time: now, or the wall clock if that is later and not followed yet.
 pub fn latest() -> Millis {
     now().max(wall())
 }
 
-/// The time since the system was booted, in milliseconds, with that for which it was suspended. Goes on
-/// whatever happens to the time of day.
+/// The time since boot, in milliseconds, suspension included. Setting the wall clock does not change it.
 pub fn uptime() -> Millis {
     let time = clock_gettime(ClockId::Boottime);
     let (seconds, nanos) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
     seconds.unwrap_or_default().saturating_mul(1000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
 }
 
-/// The system's time of day, milliseconds since 1970.
+/// The system's wall clock, milliseconds since 1970.
 fn wall() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The wall was set, and is followed from now on.
+/// The wall clock was set, and is followed from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Followed {
     old: Millis,
@@ -63,11 +61,11 @@ struct Followed {
 
 #[derive(Debug)]
 struct Clock {
-    /// The time of the wall when it was last followed,
+    /// The wall clock when it was last followed.
     wall: Millis,
-    /// and the time since boot then.
+    /// The time since boot then.
     uptime: Millis,
-    /// Since when, by the time since boot, the wall says something else.
+    /// The time since boot from which on the wall clock differs.
     doubted: Option<Millis>,
 }
 
@@ -134,7 +132,7 @@ mod tests {
             }
             world.wall = world.wall.wrapping_add_signed(-by);
             assert_eq!(world.look(), START + 60_000, "{by}");
-            // A second time it is doubted anew.
+            // A second jump is doubted anew.
             world.wall = world.wall.wrapping_add_signed(by);
             world.pass(59_000);
             assert_eq!(world.look(), START + 119_000, "{by}");
@@ -165,10 +163,10 @@ mod tests {
     #[test]
     fn a_wall_that_drifts_or_slept_is_followed_at_once() {
         let mut world = World::new();
-        // A system that was suspended: both go on by the same.
+        // A suspended system: both advance alike.
         world.pass(30 * DAY);
         assert_eq!(world.look(), world.wall);
-        // One that is slewed, however far in the end.
+        // A slewed wall clock, however far.
         for _ in 0..100_000 {
             world.pass(1000);
             world.wall += 500;

@@ -1,15 +1,15 @@
-//! One error type, and the codes of all that a caller is told.
+//! One error type, and the codes of all refusals.
 
 use std::fmt;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Makes [`Code`] of one entry for each code: its meaning, its status of HTTP, its name and a detail.
+/// Makes [`Code`] of one entry for each code: its meaning, HTTP status, name and a detail.
 macro_rules! codes {
     ($($(#[doc = $meaning:literal])+ $code:ident = $status:literal $name:literal, $detail:expr;)+) => {
-        /// Why a request is refused. One entry is all that a code needs: the table in docs/api.md, the OpenAPI document
-        /// and the answers are held to this list.
+        /// Why a request is refused. A code needs one entry only: the table in docs/api.md, the OpenAPI document and
+        /// the answers are held to this list.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $meaning])+ $code,)+
@@ -29,7 +29,7 @@ macro_rules! codes {
                 match self { $(Self::$code => $status,)+ }
             }
 
-            /// What it means, in one sentence.
+            /// The meaning, in one sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$code => concat!($($meaning),+).trim_ascii(),)+ }
             }
@@ -137,10 +137,10 @@ impl fmt::Display for Code {
     }
 }
 
-/// What went wrong.
+/// An error of this crate.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// The request is refused, for a reason that its caller is told.
+    /// The request is refused; the caller gets the reason.
     #[error("{detail}")]
     Refused {
         /// The reason, for programs.
@@ -151,7 +151,7 @@ pub enum Error {
     /// The answer is not in memory, and the caller asked not to touch the disk.
     #[error("the answer is not in memory")]
     NotCached,
-    /// Data on disk does not read back as what was written.
+    /// Data on disk is not as it was written.
     #[error("corrupt data: {0}")]
     Corrupt(String),
     /// The storage engine failed.
@@ -160,7 +160,7 @@ pub enum Error {
     /// A part of the server panicked: a bug.
     #[error("panicked: {0}")]
     Panicked(String),
-    /// Something about starting: a setting, a directory, an address.
+    /// The start or the stop failed: a setting, a directory, an address.
     #[error("{0}")]
     Setup(String),
 }
@@ -171,12 +171,12 @@ impl Error {
         Self::Refused { code, detail: detail.to_string() }
     }
 
-    /// The refusal of what names content that is not there.
+    /// The refusal of a request for content that does not exist.
     pub fn content_not_found(id: crate::model::ContentId) -> Self {
         Self::refused(Code::ContentNotFound, format_args!("there is no content {id}"))
     }
 
-    /// Why the caller is refused, if it is.
+    /// The code of a refusal.
     pub fn code(&self) -> Option<Code> {
         match self {
             Self::Refused { code, .. } => Some(*code),
@@ -184,7 +184,7 @@ impl Error {
         }
     }
 
-    /// Not now: a queue is full, the server is stopping, or the disk does not take writes.
+    /// Whether the server cannot do it now: a queue is full, the server is stopping, or the disk takes no writes.
     pub fn is_unavailable(&self) -> bool {
         self.code().is_some_and(|code| code.status() == 503)
     }

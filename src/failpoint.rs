@@ -1,7 +1,7 @@
 //! Places between two durable steps, where a test stops the process or makes a write fail.
 //!
-//! Only a build with the feature `failpoints` has them; in any other the functions here are empty
-//! and cost nothing. What a place does is said in the environment, in the words of the `fail` crate:
+//! Only a build with the feature `failpoints` has them; in any other the functions here are empty and cost nothing. The
+//! environment sets the actions of places, in the syntax of the `fail` crate:
 //! `FAILPOINTS='deliver.after=3*off->return(abort)'`. `docs/failpoints.md` lists places and actions.
 
 macro_rules! named {
@@ -16,7 +16,7 @@ macro_rules! named {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$Variant),+];
 
-            /// As it is written in the environment and in `docs/failpoints.md`.
+            /// The name in the environment and in `docs/failpoints.md`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$Variant => $text,)+
@@ -50,9 +50,9 @@ named! {
         Profile = "profile",
         /// A user seen, with a rebuild job if it was dormant.
         Touch = "touch",
-        /// A user become dormant.
+        /// A user that became dormant.
         Lapse = "lapse",
-        /// A user met for the first time, from whom on its eviction is counted.
+        /// A user met for the first time; its eviction counts from then.
         Meet = "meet",
         /// An inbox dropped: the floor at the top, the user evicted.
         Evict = "evict",
@@ -60,7 +60,7 @@ named! {
         MoveMarker = "move_marker",
         /// Outbox entries moved to the archive, with the outbox's floor.
         Archive = "archive",
-        /// Who gets an item.
+        /// The reach of a fan-out.
         BeginFanOut = "begin_fan_out",
         /// A chunk of a fan-out with its progress.
         Deliver = "deliver",
@@ -100,7 +100,7 @@ named! {
         JobTaken = "job.taken",
         /// A job is gone from disk; the backlog still has it.
         JobDone = "job.done",
-        /// The backlog has let go of a job; its lane goes on.
+        /// The backlog has removed a job; its lane goes on.
         JobFinished = "job.finished",
         /// The workers have stopped; the log has not been flushed.
         StopWorkers = "stop.workers",
@@ -162,7 +162,7 @@ pub use armed::Armed;
 mod armed {
     use fail::{FailScenario, fail_point};
 
-    /// The places do what the environment says for as long as this lives.
+    /// The actions of the environment apply as long as this lives.
     pub struct Armed(#[allow(dead_code, reason = "ends the scenario when dropped")] FailScenario<'static>);
 
     impl Default for Armed {

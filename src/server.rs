@@ -1,4 +1,4 @@
-//! Putting the parts together, and taking them apart in order.
+//! Starts the parts of the server, and stops them in order.
 
 mod files;
 
@@ -27,27 +27,26 @@ use crate::worker::{self, Candidates, Figures, Workers};
 
 /// How long a kept-alive connection may stay quiet.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// How long a refused upload is read on, so that its sender gets to see the answer.
+/// How long a refused upload is still read, so that its sender receives the answer.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// What of an answer may wait in a connection's buffer before more is asked for, bytes.
+/// Bytes of an answer that may wait in a connection's buffer before more is asked for.
 const WRITE_BUFFER: usize = 16 << 10;
 
-/// Threads of each of the server's own that may block: only the figures of `/metrics` are taken there. Requests have
-/// pools of their own.
+/// Blocking threads of each event loop: only the figures of `/metrics` use them. Requests have pools of their own.
 const SAMPLERS: usize = 4;
 
-/// How often a stop looks whether anything but streams is open still, and how often there has to be nothing.
+/// How often a stop checks that only streams are open, and how many times in a row that must be so.
 const LAST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOKS: u32 = 10;
 
-/// How often a stop looks whether the store is in use still.
+/// How often a stop checks whether the store is still in use.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Event loops for each core, of two cores or more. A request waits for all that its loop has in hand; with more loops than
-/// cores the system gives each its share of a core, and one with little in hand answers soon whatever comes to the others.
-/// `tests/memory_attack.py` on two cores: the 99th percentile of a small answer is 17 ms with 1 for each core, 12 with 2, 5
-/// with 4 and with 8. The processor time of a page is the same.
+/// Event loops for each core, of two cores or more. A request waits for all work of its loop. With more loops than
+/// cores the system gives each its share of a core, so a loop with little work answers soon whatever the others do.
+/// `tests/memory_attack.py` on two cores: the 99th percentile of a small answer is 17 ms with 1 for each core, 12 with
+/// 2, 5 with 4 and with 8. The processor time of a page is the same.
 const EVENT_LOOPS: usize = 4;
 
 /// An open data directory with its workers running: everything but the HTTP server.
@@ -55,7 +54,7 @@ const EVENT_LOOPS: usize = 4;
 pub struct App {
     feed: Arc<Feed>,
     workers: Workers,
-    /// For how many connections there are files left.
+    /// Connections for which files are left.
     connections: usize,
 }
 
@@ -64,10 +63,10 @@ pub fn open(config: &Config) -> Result<App> {
     open_as_told(config, Told::default())
 }
 
-/// What one start is told, and no setting says.
+/// Options of one start that are not settings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Told {
-    /// Go on although the log is damaged, without the acknowledged changes that are lost.
+    /// Start although the log is damaged, without the acknowledged changes that are lost.
     pub accept_log_loss: bool,
 }
 
@@ -112,13 +111,13 @@ impl App {
         &self.feed
     }
 
-    /// What the workers have done.
+    /// The figures of the workers.
     pub fn figures(&self) -> &Figures {
         self.workers.figures()
     }
 
-    /// Stops the workers, as [`App::stop`] does, and keeps the store open, to which nobody writes then. Fails
-    /// if they do not stop in time.
+    /// Stops the workers as [`App::stop`] does, and keeps the store open, without a writer. Fails if they do not stop
+    /// in time.
     pub fn rest(self, timeout: Duration) -> Result<Arc<dyn Store>> {
         let store = Arc::clone(self.feed.store());
         let (done, stopped) = bounded(1);
@@ -133,9 +132,9 @@ impl App {
         }
     }
 
-    /// Stops the workers, each at the end of the sub-task in its hands, then closes the store, once
-    /// nobody else holds the [`Feed`]. Waits for up to `timeout`; what is not done by then is on
-    /// disk, and done after the next start. Fails if what was written cannot be made durable.
+    /// Stops the workers, each at the end of its chunk or job, then closes the store, once nothing else holds the
+    /// [`Feed`]. Waits for up to `timeout`; jobs not done by then are on disk, and continue after the next start. Fails
+    /// if written data cannot be made durable.
     pub fn stop(self, timeout: Duration) -> Result<()> {
         let began = Instant::now();
         let Self { feed, workers, .. } = self;
@@ -163,8 +162,8 @@ impl App {
     }
 }
 
-/// Serves until SIGTERM or SIGINT, then stops in order: no more requests, no more jobs, store closed.
-/// Says on stdout, in one line, where it listens.
+/// Serves until SIGTERM or SIGINT, then stops in order: no more requests, no more jobs, store closed. Prints one line
+/// to stdout: where it listens.
 pub fn run(config: Config, told: Told) -> Result<()> {
     refuse_open_address(&config)?;
     let system = rt::System::new();
@@ -178,7 +177,7 @@ pub fn run(config: Config, told: Told) -> Result<()> {
     Ok(())
 }
 
-/// SIGTERM and SIGINT: from the time they are caught they end nothing by themselves.
+/// SIGTERM and SIGINT. Once caught, they do not end the process by themselves.
 struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
@@ -200,9 +199,8 @@ impl StopSignals {
     }
 }
 
-/// Opens on a thread of its own, since that may take long: the engine reads what it had logged. Told to
-/// stop meanwhile, it closes again; nothing, then. The engine cannot be hurried, so past the timeout the
-/// process ends without it, as a crash would end it.
+/// Opens on a separate thread, because the engine may replay its log for long. If told to stop meanwhile, it closes
+/// again and returns `None`. The engine cannot be hurried, so after the timeout the process ends as in a crash.
 async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals) -> Result<Option<App>> {
     let (done, opened) = oneshot::channel();
     let owned = config.clone();
@@ -228,7 +226,7 @@ async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals
     Ok(None)
 }
 
-/// Without keys, whoever reaches the server may do anything: only this machine should.
+/// Without keys, any client that reaches the server may do anything: only this machine should reach it.
 fn refuse_open_address(config: &Config) -> Result<()> {
     let listen = config.server.listen;
     if listen.ip().to_canonical().is_loopback() || config.auth.insecure {
@@ -240,7 +238,7 @@ fn refuse_open_address(config: &Config) -> Result<()> {
     )))
 }
 
-/// Serves HTTP until told to stop; what is then left of the shutdown timeout.
+/// Serves HTTP until told to stop; returns the rest of the shutdown timeout.
 async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Duration> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
@@ -281,7 +279,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     tracing::info!("stopping");
     api.set_stopping();
     let began = Instant::now();
-    // The workers get what the open requests leave them, and never nothing at all.
+    // The workers get the time that open requests leave, which is never zero.
     let ended = tokio::select! {
         () = handle.stop(true) => true,
         () = only_streams_left(&api) => false,
@@ -292,7 +290,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     };
     if !ended {
         running.abort();
-        // Only what is dropped in here lets go of the connections, and of the store.
+        // Only the drop in here releases the connections, and the store.
         let _ = rt::time::timeout(stop_within / 8, running).await;
     }
     dispatcher.stop();
@@ -307,8 +305,8 @@ fn cannot_listen(on: SocketAddr, error: &std::io::Error) -> Error {
     Error::Setup(format!("cannot listen on {on}: {error}{advice}"))
 }
 
-/// Waits until nothing but streams is open, and their clients have had time to take what was on its way. Streams
-/// end by themselves then, but for those whose clients take nothing.
+/// Waits until only streams are open, and their clients have had time to receive pending data. Streams then end by
+/// themselves, except those whose clients do not read.
 async fn only_streams_left(api: &Api) {
     let mut looks = 0;
     while looks < LAST_LOOKS {
@@ -317,11 +315,11 @@ async fn only_streams_left(api: &Api) {
     }
 }
 
-/// The first line of the log: what runs, and on what.
+/// The first line of the log: version and settings.
 fn say_started(config: &Config, addresses: &[SocketAddr]) {
     let listen = addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(" ");
     let dir = &config.storage.data_dir;
-    // Where it is, and not only how it was named.
+    // The absolute path, even if a relative one is set.
     let data_dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -333,7 +331,7 @@ fn say_started(config: &Config, addresses: &[SocketAddr]) {
     );
 }
 
-/// The one line on stdout, for whoever started the server.
+/// The one line on stdout: the first address.
 fn announce(addresses: &[SocketAddr]) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     if let Some(address) = addresses.first() {

@@ -14,7 +14,7 @@ impl<T: Default, const N: usize> Default for Striped<T, N> {
 }
 
 impl<T, const N: usize> Striped<T, N> {
-    /// That of a number.
+    /// The `T` of a number.
     pub(crate) fn of(&self, number: u64) -> &T {
         &self.0[Self::index(number)]
     }
@@ -43,31 +43,31 @@ struct Count {
     ended: u64,
 }
 
-/// Tells whether something changed between two looks (a sequence lock): whoever changes it says so before and after.
-/// Several ids share a count; then a change of one looks like a change of the others, too.
+/// Detects changes between two reads (a sequence lock): each change is announced before and after. Several ids share a
+/// count; then a change of one looks like a change of the others, too.
 #[derive(Debug, Default)]
 pub(crate) struct Changes(Striped<Mutex<Count>>);
 
 impl Changes {
-    /// Before a change.
+    /// Must come before a change.
     pub(crate) fn begin(&self, number: u64) {
         self.0.of(number).lock().under_way += 1;
     }
 
-    /// After it, whether or not it was made.
+    /// Must come after it, even if it failed.
     pub(crate) fn end(&self, number: u64) {
         let mut count = self.0.of(number).lock();
         count.under_way -= 1;
         count.ended += 1;
     }
 
-    /// Another number after each change; `None` while one is under way. Where it is the same before and after some reads,
-    /// all of them saw the state of one instant.
+    /// A number that differs after each change; `None` while one is under way. If it is the same before and after some
+    /// reads, all of them saw the state of one instant.
     pub(crate) fn version(&self, number: u64) -> Option<u64> {
         self.if_still(number, |version| version)
     }
 
-    /// Does something with the present version; no change begins or ends meanwhile.
+    /// Runs `act` with the present version; no change begins or ends meanwhile.
     pub(crate) fn if_still<R>(&self, number: u64, act: impl FnOnce(Option<u64>) -> R) -> R {
         let count = self.0.of(number).lock();
         act((count.under_way == 0).then_some(count.ended))

@@ -1,5 +1,5 @@
-//! The locks and atomics of what readers and workers share, from one place: `tests/shuttle` compiles
-//! the same sources with those of a scheduler that tries many interleavings.
+//! The locks and atomics of state that readers and workers share, in one place: `tests/shuttle` compiles the same
+//! sources with those of a scheduler that tries many interleavings.
 
 pub(crate) use std::sync::atomic;
 

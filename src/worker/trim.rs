@@ -19,7 +19,7 @@ use crate::store::{Listeners, Tier, is_deleted_before};
 /// Inboxes, outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
 const QUEUE: usize = 65_536;
-/// Deleted items are taken up to this fill: a compaction can name millions, and each may take long.
+/// Deleted items are queued only up to this fill: a compaction can name millions, and each may take long.
 const MOST_DELETED: usize = QUEUE / 2;
 /// Entries of an outbox, items of a topic, or reactions that are moved or ended in one change.
 const MOVED: usize = 1000;
