@@ -2,7 +2,7 @@
 
 use crate::sync::Mutex;
 
-/// A `T` for every number, in bounded memory: `N` of them are shared by all numbers. Two numbers may share one lock, so a
+/// A `T` for every number, in bounded memory: all numbers share `N` of them. Two numbers may share one lock, so a
 /// thread holds at most one of each [`Striped`] unless it takes them all by [`Striped::many`].
 #[derive(Debug)]
 pub(crate) struct Striped<T, const N: usize = 1024>(Box<[T]>);

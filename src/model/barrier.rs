@@ -1,6 +1,6 @@
-//! What keeps an author's content out of a timeline although its reader follows the author.
+//! Barriers: they keep an author's content out of a follower's timeline.
 
-/// A wish of one user about a target, taken back at any time. Nothing is lost by it.
+/// A barrier of one user against a target. It can be lifted at any time; nothing is lost by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Barrier {
     /// The user does not want to see the target's content.

@@ -10,15 +10,15 @@ pub type RawJson = String;
 /// One published item as it stands now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
-    /// Which.
+    /// Its id.
     pub id: ContentId,
-    /// Who published it.
+    /// Its author.
     pub author: UserId,
-    /// When; with the id its place in every list. Never changes.
+    /// Time of publishing; with the id its place in every list. Never changes.
     pub published_at: Millis,
-    /// When it was last edited.
+    /// Time of the last edit.
     pub edited_at: Option<Millis>,
-    /// `post`, or whatever the host names: 1–32 of `a-z0-9_`.
+    /// `post`, or a kind of the host: 1–32 of `a-z0-9_`.
     pub kind: String,
     /// The text.
     pub text: Option<String>,
@@ -32,7 +32,7 @@ pub struct Content {
     pub extra: Option<RawJson>,
     /// Whether it belongs into the author's outbox and so into timelines.
     pub broadcast: bool,
-    /// A hash of what was published, so that a repeated publish is known as such after an edit.
+    /// A hash of the body, by which a repeated publish is recognised after an edit.
     pub fingerprint: u64,
 }
 
@@ -53,9 +53,9 @@ impl Content {
 pub struct Publish {
     /// The item.
     pub content: Content,
-    /// Whether the caller named the time. A repeat that does not is the same publish as one that got the clock's.
+    /// Whether the caller gave the time. A repeat that does not matches any time.
     pub time_given: bool,
-    /// Whether the id was made for this publish, so that an item which has it already is another.
+    /// Whether the id was made for this publish, so that an existing item with it is another.
     pub id_made: bool,
     /// The stamp of the event that is written with the item; several may share that of a gap.
     pub stamp: Option<Stamp>,

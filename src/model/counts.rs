@@ -1,6 +1,6 @@
-//! What is counted of items and of users.
+//! Counts of items and of users.
 
-/// What is counted of an item.
+/// A counter of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemCounter {
     /// Likes.
@@ -19,7 +19,7 @@ pub const COMMENT: &str = "comment";
 pub const REPOST: &str = "repost";
 
 impl ItemCounter {
-    /// What an item of a kind counts as on the item that it points at.
+    /// The counter of the item that an item of this kind points at.
     pub fn of_kind(kind: &str) -> Option<Self> {
         match kind {
             COMMENT => Some(Self::Comments),
@@ -45,11 +45,11 @@ pub struct ItemCounts {
 /// The counts of one user, exact.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UserCounts {
-    /// Whom the user follows.
+    /// Followees.
     pub following: u64,
-    /// Who follows the user.
+    /// Followers.
     pub followers: u64,
-    /// Who does both.
+    /// Friends.
     pub friends: u64,
     /// Live items on the user's own page.
     pub content: u64,

@@ -1,4 +1,4 @@
-//! What a host sends to publish or edit, in the API's field names.
+//! Bodies of publishes and edits, in the API's field names.
 
 use std::fmt;
 
@@ -14,17 +14,17 @@ pub const MAX_TOPICS: usize = 10;
 /// Most characters of a topic.
 pub const MAX_TOPIC_CHARS: usize = 64;
 
-/// A publish as it was asked for: the same shape in `POST /v1/content` and in an import. In every
-/// field that may be left out, `null` means just that.
+/// A requested publish: the same shape in `POST /v1/content` and in an import. In every optional field `null` means
+/// left out.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
-    /// Who publishes.
+    /// The author.
     pub author_id: UserId,
     /// The id; made by the server if left out.
     #[serde(default)]
     pub content_id: Option<ContentId>,
-    /// When; the server's clock if left out.
+    /// Time of publishing; the server's clock if left out.
     #[serde(default)]
     pub published_at: Option<Time>,
     /// `post` if left out.
@@ -39,7 +39,7 @@ pub struct Draft {
     /// At most [`MAX_TOPICS`].
     #[serde(default, deserialize_with = "or_default")]
     pub topics: Topics,
-    /// What it points at.
+    /// The item that it points at.
     #[serde(default)]
     pub ref_id: Option<ContentId>,
     /// The host's own data.
@@ -50,16 +50,16 @@ pub struct Draft {
     pub broadcast: bool,
 }
 
-/// A comment as it was asked for: a publish without what makes it a comment.
+/// A requested comment: a publish without kind and `ref_id`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommentDraft {
-    /// Who comments.
+    /// The author.
     pub author_id: UserId,
     /// The id; made by the server if left out.
     #[serde(default)]
     pub content_id: Option<ContentId>,
-    /// When; the server's clock if left out.
+    /// Time of publishing; the server's clock if left out.
     #[serde(default)]
     pub published_at: Option<Time>,
     /// The text.
@@ -97,7 +97,7 @@ impl CommentDraft {
     }
 }
 
-/// An edit as it was asked for. A field left out stays; `null` clears it.
+/// A requested edit. A field left out stays; `null` clears it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EditDraft {
@@ -143,7 +143,7 @@ impl TryFrom<u64> for Time {
     }
 }
 
-/// What sort of item: 1–32 of `a-z0-9_`.
+/// The kind of an item: 1–32 of `a-z0-9_`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Kind(String);
@@ -200,7 +200,7 @@ impl TryFrom<Vec<String>> for Topics {
 
 /// Whether a text can name a topic: 1–64 characters, whatever they are.
 pub fn is_topic(name: &str) -> bool {
-    // No character is longer than four bytes, so a long text is not counted through.
+    // A character has at most four bytes, so a long text is not counted.
     name.len() <= 4 * MAX_TOPIC_CHARS && (1..=MAX_TOPIC_CHARS).contains(&name.chars().count())
 }
 
@@ -212,7 +212,7 @@ fn or_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> 
     Option::<bool>::deserialize(deserializer).map(|given| given.unwrap_or_else(yes))
 }
 
-/// Takes `null` for a field left out.
+/// Reads `null` as a field left out.
 pub fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }

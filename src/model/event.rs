@@ -1,10 +1,10 @@
-//! What happens to content, in one order.
+//! Events of content, in one order.
 
 use super::content::Content;
 use super::id::{ContentId, UserId};
 use super::position::{Cursor, Entry, Millis};
 
-/// What happened to an item.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
     /// It was published.
@@ -15,46 +15,46 @@ pub enum EventKind {
     Edit,
     /// It was deleted.
     Delete,
-    /// Nothing: only a place in the order, for a stream to go on from.
+    /// No change: only a place in the order, after which a stream can resume.
     Mark,
-    /// Items changed here of which there are no events: whoever goes on from before has missed something.
+    /// Items changed here without events: a client that resumes before it misses changes.
     Gap,
 }
 
-/// Something that happened to an item. What the item is now, its reader looks up.
+/// A change of an item. Its reader looks up the item as it is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// Its place in the order of all events. Numbers rise; some are left out.
     pub number: u64,
-    /// What happened.
+    /// The kind of change.
     pub kind: EventKind,
-    /// To which item; of a mark and a gap it says nothing.
+    /// The item; without meaning for a mark or a gap.
     pub entry: Entry,
-    /// Whether the item is broadcast: streams are told of no other.
+    /// Whether the item is broadcast: streams get no other events.
     pub broadcast: bool,
-    /// Whether this is the publish of an item with a time of the server's.
+    /// Whether this is the publish of an item with a time given by the server.
     pub given: bool,
-    /// When the number was given, by the server's clock. Never falls from one number to the next, and is the
-    /// time of an item with a time of the server's.
+    /// Time of the number, by the server's clock. Never falls from one number to the next. It is the time of an item if
+    /// the server gave one.
     pub logged: Millis,
-    /// The latest of all times logged, and of all times of items published, up to this event. Never falls.
+    /// The latest time logged, or time of a published item, up to this event. Never falls.
     pub top: Millis,
 }
 
-/// Cursors with greater ids than this, numbers of events added, are places of events.
+/// An event's place is a cursor with this and the number of the event as its id.
 const PLACES: u64 = 1 << 62;
 
 impl Event {
-    /// The cursor that leads on from here. It lies below the cursors of all items that get their time later. No item
-    /// has it, unless its host names ids above 2^62.
+    /// The cursor with which a client resumes after this event. It lies below the cursors of all items that get their
+    /// time later. No item has it, unless its host names ids above 2^62.
     pub fn place(&self) -> Cursor {
-        // Far more than can be counted in any time.
+        // Numbers never grow that large.
         let id = ContentId::new(PLACES | self.number).unwrap_or(ContentId::MAX);
         // An item of the same millisecond may have a smaller id.
         Cursor { at: self.logged.saturating_sub(1), id }
     }
 
-    /// The number of the event to which a cursor leads, if it is one of an event.
+    /// The number of the event whose place a cursor is, if it is one.
     pub fn number_of(place: Cursor) -> Option<u64> {
         place.id.get().checked_sub(PLACES)
     }
@@ -65,7 +65,7 @@ impl Event {
     }
 }
 
-/// The number that a change has taken before it is written, and with it all that its event says of the order.
+/// The number that a change takes before it is written, with the fields of its event about the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// See [`Event::number`].
@@ -81,7 +81,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The event, once it is known what the item is.
+    /// The event of a change, with the item after it.
     pub fn event(self, content: &Content) -> Event {
         match self.kind {
             EventKind::Mark | EventKind::Gap => self.of_nothing(),
@@ -97,17 +97,17 @@ impl Stamp {
     }
 }
 
-/// When a change is made, and the stamp of the event that tells of it.
+/// The time of a change, and the stamp of its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// The time.
     pub at: Millis,
-    /// Written in the same change as its event; `None` for a change that nobody is told of.
+    /// Written in the same change; `None` for a change without an event.
     pub stamp: Option<Stamp>,
 }
 
 impl From<Millis> for Moment {
-    /// A change that nobody is told of.
+    /// A change without an event.
     fn from(at: Millis) -> Self {
         Self { at, stamp: None }
     }

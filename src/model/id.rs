@@ -20,7 +20,7 @@ pub(super) fn parse_digits(text: &str) -> Option<u64> {
     if canonical { text.parse().ok() } else { None }
 }
 
-/// What ids of every sort have in common.
+/// The common part of all ids.
 pub trait Id: Copy + Ord {
     /// The smallest id.
     const MIN: Self;

@@ -31,12 +31,12 @@ impl Lane {
     }
 }
 
-/// Names a job: its lane and a number that only rises.
+/// Identifies a job: its lane and a number that only rises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId {
     /// The lane it runs in.
     pub lane: Lane,
-    /// Unique among all jobs on disk; the order of making.
+    /// Unique among all jobs on disk; in the order of creation.
     pub seq: u64,
 }
 
@@ -50,14 +50,14 @@ pub enum Work {
     },
     /// Make the user's inbox agree with whether the user follows the author. In the author's lane.
     Settle {
-        /// Whose inbox.
+        /// The user of the inbox.
         user: UserId,
-        /// Whose entries.
+        /// The author of the entries.
         author: UserId,
     },
     /// Unsettle the pairs whose entries a dormant user missed, and make the user active. In the user's lane.
     Rebuild {
-        /// Whose inbox.
+        /// The user of the inbox.
         user: UserId,
     },
 }
@@ -73,7 +73,7 @@ impl Work {
     }
 }
 
-/// Who gets a push, decided once per fan-out by the author's number of followers.
+/// The followers who get a push, decided once per fan-out by their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reach {
     /// Every follower.
@@ -84,21 +84,21 @@ pub enum Reach {
     Nobody,
 }
 
-/// How far a fan-out has come.
+/// The progress of a fan-out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Progress {
-    /// Who gets the item.
+    /// The followers who get the item.
     pub reach: Reach,
-    /// Every follower up to and including this id has been dealt with; `None` at the start.
+    /// Every follower up to and including this id is done; `None` at the start.
     pub done_to: Option<UserId>,
 }
 
 /// A job as it stands on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Job {
-    /// Which.
+    /// Its id.
     pub id: JobId,
-    /// What to do.
+    /// Its work.
     pub work: Work,
     /// Set once a fan-out has begun.
     pub progress: Option<Progress>,

@@ -1,4 +1,4 @@
-//! JSON that the host hands over and gets back untouched: `extra` and `media`.
+//! JSON that the host sends and gets back unchanged: `extra` and `media`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Most objects and arrays inside one another. Whoever reads a list has to get through all of its
-/// items, with parsers that have limits of their own.
+/// Most nested objects and arrays. The reader of a list must parse all of its items, and parsers have limits of their
+/// own.
 pub const MAX_DEPTH: usize = 32;
 
 /// The text of a JSON object, checked: well-formed, no key twice in one object, at most
@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for MediaList {
             return Err(de::Error::custom("media: expected an array of objects"));
         }
         check(raw.get()).map_err(de::Error::custom)?;
-        // Not as `serde_json::Value`: that takes an object with a key of serde_json's own for something else.
+        // Not as `serde_json::Value`: that misreads an object with a key private to serde_json.
         let items: Vec<Fields<'_>> = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
         for item in &items {
             for field in ["type", "url"] {
@@ -68,9 +68,8 @@ impl<'de> Deserialize<'de> for MediaList {
 /// The fields of an object, each value as text. Names are in the order of their bytes.
 type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
-/// The same JSON without spaces, with the keys of each object in order and each string written in
-/// one way. Numbers stay as they were written: any other form may lose digits. For text that was
-/// checked; any other comes back as it is.
+/// The same JSON without spaces, with the keys of each object in order and each string written in one way. Numbers stay
+/// as written: any other form may lose digits. For checked text; any other comes back as it is.
 pub fn canonical(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     match write_canonical(json.trim(), &mut text) {
@@ -111,10 +110,10 @@ fn check(text: &str) -> serde_json::Result<()> {
     deserializer.end()
 }
 
-/// Walks any JSON value and keeps nothing of it; refuses a key that comes twice.
+/// Walks any JSON value without keeping it; refuses duplicate keys.
 #[derive(Clone, Copy)]
 struct Checked {
-    /// How many objects and arrays may be inside one another from here on.
+    /// How many more levels of objects and arrays are allowed.
     room: usize,
 }
 

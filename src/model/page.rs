@@ -46,7 +46,7 @@ impl<I: Copy + Ord> Span<I> {
     }
 }
 
-/// What a caller asks of a list.
+/// A request for a page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest<I> {
     /// The part of the list.
@@ -78,11 +78,10 @@ pub struct Page<T, I> {
 }
 
 impl<T, I: Id> Page<T, I> {
-    /// Makes a page of what a walk in the request's order found, given one item more than
-    /// `limit` where there are more. `older_exist` says, for a walk that went upwards, whether
-    /// anything is older than a place.
+    /// Makes a page of the items found by a walk in the request's order: one more than `limit` if there are more. For a
+    /// walk from the oldest, `older_exist` says whether anything is older than a place.
     ///
-    /// An empty page lies beside its bound, so what it leads to includes an item that stands there.
+    /// An empty page lies beside its bound, so the page that it leads to includes an item at the bound.
     pub fn from_walk<E>(
         request: &PageRequest<I>,
         mut found: Vec<T>,

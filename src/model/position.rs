@@ -19,9 +19,9 @@ pub const MAX_MILLIS: Millis = i64::MAX as u64;
 /// Any pair is a valid place, whether or not an item stands there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position<I> {
-    /// When: publishing time of content, `since` of a relation.
+    /// The time: publishing time of content, `since` of a relation.
     pub at: Millis,
-    /// Which, among those of the same millisecond.
+    /// The id, which orders places of the same millisecond.
     pub id: I,
 }
 
@@ -36,7 +36,7 @@ pub type UserCursor = Position<UserId>;
 pub struct Entry {
     /// Publishing time and content id.
     pub cursor: Cursor,
-    /// Who published it.
+    /// The author.
     pub author: UserId,
 }
 

@@ -1,4 +1,4 @@
-//! What a user shows of itself.
+//! Profiles of users.
 
 use serde::de::{self, Deserialize, Deserializer};
 
@@ -6,21 +6,21 @@ use super::json::JsonObject;
 
 /// Most characters of a nickname.
 pub const MAX_NICKNAME: usize = 200;
-/// Most characters of an avatar: as long an address as browsers and proxies let pass.
+/// Most characters of an avatar: the longest address that browsers and proxies accept.
 pub const MAX_AVATAR: usize = 2048;
 
-/// A profile. What was never set, or was left out of the last one, is `None`.
+/// A profile. A field never set, or left out of the last one, is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The name shown beside the user's content.
     pub nickname: Option<String>,
-    /// A picture, in whatever way the host names one.
+    /// A picture, in any notation of the host.
     pub avatar: Option<String>,
     /// The host's own data: a JSON object, kept as it was written.
     pub extra: Option<String>,
 }
 
-/// A profile as a host sends it: the whole of it. In every field `null` means left out.
+/// A whole profile as a host sends it. In every field `null` means left out.
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileDraft {

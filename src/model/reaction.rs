@@ -6,7 +6,7 @@ use super::counts::{ItemCounter, ItemCounts};
 use super::id::UserId;
 use super::position::{Millis, UserCursor};
 
-/// What a user can do to an item, once.
+/// The kind of a reaction. A user has each at most once for an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReactionKind {
     /// Everybody sees who likes what.
@@ -32,7 +32,7 @@ impl ReactionKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Where it is counted.
+    /// Its counter.
     pub fn counter(self) -> ItemCounter {
         match self {
             Self::Like => ItemCounter::Likes,
@@ -48,26 +48,26 @@ impl FromStr for ReactionKind {
     }
 }
 
-/// One wish of a user about an item.
+/// A requested change of a user's reaction to an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reaction {
-    /// Whose.
+    /// The user.
     pub user: UserId,
-    /// Which.
+    /// The kind.
     pub kind: ReactionKind,
-    /// There since then, or not there.
+    /// Time of the reaction; `None` to remove it.
     pub since: Option<Millis>,
 }
 
 /// A place among all reactions to an item in the order of their purge: by kind, each newest first.
 pub type ReactionPlace = (ReactionKind, UserCursor);
 
-/// What became of a [`Reaction`].
+/// The result of a [`Reaction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reacted {
-    /// Since when it is there, if it is.
+    /// Time of the reaction, if it exists.
     pub since: Option<Millis>,
-    /// Whether it was not so before.
+    /// Whether this is new.
     pub changed: bool,
     /// The counts of the item right after it.
     pub counts: ItemCounts,

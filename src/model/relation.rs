@@ -1,10 +1,10 @@
-//! Who follows whom.
+//! Relations between users.
 
 use super::barrier::Barrier;
 use super::id::UserId;
 use super::position::Millis;
 
-/// How a user stands to a target.
+/// The follows between a user and a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelationKind {
     /// Neither follows the other.
@@ -35,9 +35,9 @@ impl RelationKind {
 /// The relation of one user to another: follows in both directions, and the user's own barriers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relation {
-    /// Whose relation.
+    /// The user.
     pub user: UserId,
-    /// To whom.
+    /// The target.
     pub target: UserId,
     /// Since when the user follows the target, if so.
     pub following_since: Option<Millis>,
@@ -50,7 +50,7 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// The relation of two who have nothing to do with each other.
+    /// The relation of two users without follows and barriers.
     pub fn none(user: UserId, target: UserId) -> Self {
         Self { user, target, following_since: None, followed_since: None, muted_since: None, hidden_since: None }
     }
@@ -86,14 +86,14 @@ impl Relation {
 /// A list of users around one user, by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Those whom the user follows; since: of that follow.
+    /// Followees; since the follow.
     Following,
-    /// Those who follow the user; since: of that follow.
+    /// Followers; since the follow.
     Followers,
-    /// Those who do both; since: of the later follow.
+    /// Friends; since the later follow.
     Friends,
-    /// Those whom the user has muted.
+    /// Users that the user has muted.
     Muted,
-    /// Those from whom the user hides its content.
+    /// Users from whom the user hides its content.
     HiddenFrom,
 }

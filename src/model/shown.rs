@@ -1,4 +1,4 @@
-//! Content as it is shown: with what changes around it.
+//! Content as it is shown: with its counts, author and reactions.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use super::counts::ItemCounts;
 use super::id::UserId;
 use super::reaction::Reactions;
 
-/// An item with what is shown beside it.
+/// An item with the data that is shown beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     /// The item, shared with the cache.
     pub content: Arc<Content>,
-    /// What is counted of it.
+    /// Its counts.
     pub counts: ItemCounts,
-    /// Who published it, in lists.
+    /// Its author's card, in lists.
     pub author: Option<Arc<Card>>,
-    /// What the viewer did with it, in the viewer's own timeline.
+    /// The viewer's reactions, in the viewer's own timeline.
     pub viewer: Option<Reactions>,
 }
 
-/// What is shown of a user beside its content. `None` is what was never set.
+/// The part of a profile that lists show. `None` if never set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
-    /// Whose.
+    /// The user.
     pub user: UserId,
     /// The name.
     pub nickname: Option<String>,

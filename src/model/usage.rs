@@ -1,30 +1,30 @@
-//! How full the bounded things of the server are.
+//! How full bounded resources are.
 
 /// Something with a limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fill {
-    /// What it holds now.
+    /// The amount now.
     pub used: u64,
-    /// The most it holds.
+    /// The largest amount.
     pub limit: u64,
 }
 
 impl Fill {
-    /// From sizes of things in memory.
+    /// From sizes in memory.
     pub fn of(used: usize, limit: usize) -> Self {
         Self { used: used as u64, limit: limit as u64 }
     }
 }
 
-/// A cache.
+/// The figures of a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CacheUsage {
-    /// How many things it holds.
+    /// Entries in it.
     pub entries: u64,
-    /// About how much memory they take, bytes.
+    /// Their approximate memory, bytes.
     pub bytes: Fill,
-    /// How often something was not there.
+    /// Look-ups without an entry.
     pub misses: u64,
-    /// How often something went to make room.
+    /// Entries dropped to make room.
     pub evictions: u64,
 }

@@ -1,31 +1,31 @@
-//! What is kept of users and authors for fan-out.
+//! The state of users and authors for fan-outs.
 
 use super::job::JobId;
 use super::position::{Cursor, Millis};
 
-/// Which pushes a user's inbox receives, and what it is good for.
+/// Which pushes a user's inbox receives, and which items it may lack.
 ///
-/// Kept as a state and not computed from a time, so that the fan-out that skips a user and the
-/// read that must know of it agree whatever the clocks do.
+/// Kept as a state and not computed from a time, so that a fan-out that skips a user and the user's reads agree
+/// whatever the clocks do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
     /// Not seen within `active_for`, or never: skipped by partial pushes.
     Dormant {
-        /// When the user was last seen, or first heard of; `None` for one nobody has heard of.
+        /// When the user was last seen, or met; `None` for an unknown user.
         seen: Option<Millis>,
     },
     /// Not seen within `evict_after`: skipped by all pushes. The inbox claims nothing.
     Evicted,
-    /// Seen again and pushed to; what was skipped before is not yet back-filled.
+    /// Seen again and pushed to; items skipped before are not back-filled yet.
     Returning {
         /// When the user was last seen.
         seen: Millis,
         /// Whether the user had been evicted: until the rebuild, the inbox claims nothing.
         empty: bool,
-        /// The number of the job that rebuilds; a rebuild of an earlier return does not do.
+        /// The number of the rebuild job; that of an earlier return has no effect.
         rebuild: u64,
     },
-    /// Pushed to, with nothing missing but what unsettled pairs cover.
+    /// Pushed to; only items of unsettled pairs may be missing.
     Active {
         /// When the user was last seen.
         seen: Millis,
@@ -47,24 +47,23 @@ impl Activity {
         }
     }
 
-    /// Whether the inbox is what it claims to be: complete above its floor, but for what
-    /// [`Unpushed`], pending items and unsettled pairs say.
+    /// Whether the inbox is complete above its floor, except for items that [`Unpushed`], pending items and unsettled
+    /// pairs tell of.
     pub fn has_inbox(self) -> bool {
         !matches!(self, Self::Evicted | Self::Returning { empty: true, .. })
     }
 
-    /// Whether the inbox has what was pushed to active followers only.
+    /// Whether the inbox has the items pushed to active followers only.
     pub fn is_active(self) -> bool {
         matches!(self, Self::Active { .. })
     }
 
-    /// Whether a read that took the user to be so may still do so: all but the time is the same.
+    /// Whether both are the same to a read; times do not matter.
     pub fn is_like(self, other: Self) -> bool {
         (self.is_active(), self.has_inbox()) == (other.is_active(), other.has_inbox())
     }
 
-    /// What a user who gets partial pushes becomes when seen at `now`; `None` for one who has to
-    /// return first.
+    /// The state of a user with partial pushes when seen at `now`; `None` for one who must return first.
     pub fn seen_again(self, now: Millis) -> Option<Self> {
         match self {
             Self::Dormant { .. } | Self::Evicted => None,
@@ -73,13 +72,13 @@ impl Activity {
         }
     }
 
-    /// What a dormant or evicted user becomes when seen at `now`, with this job to rebuild the inbox.
+    /// The state of a dormant or evicted user when seen at `now`, with this job to rebuild the inbox.
     #[must_use]
     pub fn returned(self, now: Millis, rebuild: JobId) -> Self {
         Self::Returning { seen: now, empty: !self.has_inbox(), rebuild: rebuild.seq }
     }
 
-    /// What a user becomes when this job has rebuilt the inbox; `None` if the job is out of date.
+    /// The state when this job has rebuilt the inbox; `None` if the job is out of date.
     pub fn rebuilt(self, job: JobId) -> Option<Self> {
         match self {
             Self::Returning { seen, rebuild, .. } if rebuild == job.seq => Some(Self::Active { seen }),
@@ -87,14 +86,13 @@ impl Activity {
         }
     }
 
-    /// What a user becomes who is to get partial pushes only if seen since `since`; `None` if there
-    /// is nothing to change.
+    /// The state of a user who gets partial pushes only if seen since `since`; `None` if it stays.
     pub fn lapsed(self, since: Millis) -> Option<Self> {
         let seen = self.seen().filter(|seen| *seen < since)?;
         Some(if self.has_inbox() { Self::Dormant { seen: Some(seen) } } else { Self::Evicted })
     }
 
-    /// Whether the inbox is there although the user was last seen, or first heard of, before `since`.
+    /// Whether there is an inbox, but the user was last seen, or met, before `since`.
     pub fn is_idle(self, since: Millis) -> bool {
         let last = match self {
             Self::Dormant { seen } => seen,
@@ -116,8 +114,8 @@ pub struct Unpushed {
 }
 
 impl Unpushed {
-    /// Whether an inbox with this floor may lack something of the author above it. The inbox of an
-    /// active reader has what was pushed to active followers.
+    /// Whether an inbox with this floor may lack items of the author above it. The inbox of an active reader has the
+    /// items pushed to active followers.
     pub fn leaves_gaps(&self, floor: Option<Cursor>, active: bool) -> bool {
         self.to_nobody > floor || (!active && self.to_active > floor)
     }
