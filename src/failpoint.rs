@@ -100,7 +100,7 @@ named! {
         JobTaken = "job.taken",
         /// A job is gone from disk; the backlog still has it.
         JobDone = "job.done",
-        /// The backlog has removed a job; its lane goes on.
+        /// The backlog has removed a job; its lane continues.
         JobFinished = "job.finished",
         /// The workers have stopped; the log has not been flushed.
         StopWorkers = "stop.workers",

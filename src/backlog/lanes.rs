@@ -1,4 +1,4 @@
-//! The queues of jobs, and the channels that tell workers which of them to look at.
+//! The queues of jobs, and the channels that give them to workers.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ struct Queue {
     failures: u32,
 }
 
-/// A lane whose first job failed, and when it may be tried again.
+/// A lane whose first job failed, and the time of its retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Retry {
     /// The earliest time of the retry.

@@ -20,7 +20,7 @@ const USUAL_LIST: u64 = 208;
 /// A shared list of authors, ascending.
 pub(super) type List = Arc<[UserId]>;
 
-/// Recently read lists. A user's streams are told when the user's list changes.
+/// Recently read lists. A user's streams get each change of the user's list.
 #[derive(Debug)]
 pub(super) struct Followees {
     lists: ReadThrough<UserId, List>,
@@ -30,7 +30,7 @@ pub(super) struct Followees {
     gates: Striped<RwLock<()>>,
 }
 
-/// A change of a user's list under way. At its end first the cached list is dropped, then the user's streams are told.
+/// A change of a user's list under way. At its end first the cached list is dropped, then the user's streams get it.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct FolloweesChange<'a> {
     _change: cache::CacheChange<'a, UserId, List>,

@@ -65,8 +65,8 @@ impl Feed {
     }
 
     /// Counts the items of the home timeline that are newer than the user's marker, all of them
-    /// without one, up to [`MOST_UNREAD`]. Counts as the user being active. Costs no more than a page
-    /// of so many items.
+    /// without one, up to [`MOST_UNREAD`]. Counts as the user being active. Costs no more than a page of this many
+    /// items.
     pub fn unread(&self, user: UserId, tier: Tier) -> Result<Unread> {
         // The marker first: a move during this call may count or not.
         let span: Span<ContentId> = Span { before: None, after: self.marker(user, tier)? };

@@ -23,7 +23,7 @@ const FIRST: u64 = 1;
 /// Events that a stream has missed, as they are found.
 struct Found {
     authors: List,
-    /// The place from which the client goes on.
+    /// The place after which the client resumes.
     after: Cursor,
     /// Whether that place was found: all later events are missed.
     is_behind: bool,

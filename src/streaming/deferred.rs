@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::frame::Frame;
 use super::queue::CAPACITY;
 
-/// Most bytes of deferred events: an eighth of what may wait in all, so that a reader whose authors take long takes no
-/// room from the others.
+/// Most bytes of deferred events: an eighth of the memory of waiting events, so that a slow read of authors takes no
+/// room from other readers.
 const BYTES: usize = 8 << 20;
 
 /// An event with its position in the log.

@@ -127,7 +127,7 @@ impl Context {
         }
     }
 
-    /// Does the first job of a lane. In the end the lane goes on, or is given back after a failure.
+    /// Does the first job of a lane. Then the lane continues, or is given back after a failure.
     fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
         let Some(job) = self.backlog.lanes().first(lane) else { return };
         failpoint::pass(Place::JobTaken);

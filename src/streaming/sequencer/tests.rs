@@ -33,7 +33,7 @@ fn begin<'a>(sequencer: &'a Sequencer, items: &mut [Publish]) -> Flight<'a> {
     sequencer.begin(items).expect("a time")
 }
 
-/// The log from its beginning: what happened to which cursor.
+/// The whole log: the kind of each event, and its cursor.
 fn logged(sequencer: &Sequencer) -> Vec<(EventKind, Cursor)> {
     let events = sequencer.slice(1, u64::MAX, usize::MAX).events;
     assert!(events.is_sorted_by(|a, b| a.number < b.number && a.logged <= b.logged && a.top <= b.top));
@@ -131,7 +131,7 @@ fn an_item_with_a_time_of_the_hosts_is_left_out_by_nobody() {
     assert!(!sequencer.is_coming(cursor(&late)));
     assert_eq!(later(&sequencer, &[cursor(&late)], end), []);
     drop(flight);
-    // A repeat changes nothing either, whoever names the time.
+    // A repeat changes nothing either, also with a time of the host.
     let again = begin(&sequencer, &mut late);
     assert_eq!(later(&sequencer, &[cursor(&late)], end), []);
     assert!(!sequencer.is_coming(cursor(&late)), "it is there");
