@@ -25,7 +25,7 @@ const SMALL: usize = 16 << 10;
 pub(super) const PIECE: usize = 16 << 10;
 /// Memory is reserved and released in steps of this size, bytes.
 const STEP: usize = 64 << 10;
-/// This fraction of all memory is kept for answers in progress: 16 MiB, the size of the largest page.
+/// This fraction of all memory is kept for answers in progress: 12 MiB, more than a page of 100 items of 64 KiB takes.
 const LAST: usize = 16;
 /// A client must receive a large answer within the timeout of a request, plus one second for each of these bytes. So a
 /// slow client cannot hold the memory of others.

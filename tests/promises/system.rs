@@ -59,8 +59,8 @@ impl System {
     pub(crate) fn start(&mut self) {
         if self.workers.is_none() {
             let (store, backlog) = (Arc::clone(self.store()), Arc::clone(self.backlog()));
-            let live = Arc::clone(self.feed.streaming());
-            let workers = Workers::start(store, backlog, live, &self.config, self.candidates.clone());
+            let streaming = Arc::clone(self.feed.streaming());
+            let workers = Workers::start(store, backlog, streaming, &self.config, self.candidates.clone());
             self.workers = Some(workers.expect("workers start"));
         }
     }
