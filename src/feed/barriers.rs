@@ -6,7 +6,7 @@ use crate::error::{Code, Result};
 use crate::model::{Barrier, Relation, UserId};
 
 /// Most users that one user can mute, and most from whom one can hide: ten times the default follow limit, so normal
-/// use never meets it. It bounds the storage of one user only: a read costs the same with one barrier as with all of
+/// use never meets it. It bounds only the storage of one user: a read costs the same with one barrier as with all of
 /// them.
 const LIMIT: usize = 10_000;
 
