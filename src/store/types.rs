@@ -115,7 +115,7 @@ pub enum Then {
     End,
 }
 
-/// The result of [`Store::touch`](super::Store::touch).
+/// The result of [`Activities::touch`](super::Activities::touch).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Touched {
     /// The activity afterwards.
@@ -133,7 +133,7 @@ pub struct Split {
     pub lapsed: Vec<UserId>,
 }
 
-/// The result of [`Store::idle`](super::Store::idle).
+/// The result of [`Activities::idle`](super::Activities::idle).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Idle {
     /// Idle users, ascending.
@@ -230,7 +230,7 @@ impl std::fmt::Debug for Listeners {
     }
 }
 
-/// The receiver of the findings of [`Store::audit`](super::Store::audit).
+/// The receiver of the findings of [`Upkeep::audit`](super::Upkeep::audit).
 pub trait Watch {
     /// A disagreement, in one line.
     fn finds(&mut self, line: String);
