@@ -11,11 +11,11 @@
 #[path = "promises/ensure.rs"]
 mod ensure;
 
-/// What the sources below name as `crate::sync`.
+/// The module that the sources below name `crate::sync`.
 #[path = "shuttle/sync.rs"]
 mod sync;
 
-// What they name as `crate::config`, `crate::error`, `crate::failpoint`, `crate::model` and `crate::store`.
+// The modules that they name `crate::config`, `crate::error`, `crate::failpoint`, `crate::model` and `crate::store`.
 use tideline::{config, error, failpoint, model, store};
 
 #[allow(dead_code)]

@@ -164,7 +164,7 @@ settings! {
         limit: usize = 1000, 1..=10_000;
     }
 
-    /// Who is online, and streams.
+    /// Presence of users, and streams.
     presence: Presence {
         /// Time for which a heartbeat keeps a user online.
         ttl: Duration = Duration::from_secs(60), Duration::from_secs(1)..=Duration::from_days(1);

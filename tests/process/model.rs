@@ -1,4 +1,4 @@
-//! What is changed through the API, and what each change makes of the model.
+//! The changes that the tests make through the API, and the effect of each on the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
