@@ -184,7 +184,8 @@ impl Error {
         }
     }
 
-    /// Whether the server cannot do it now: a queue is full, the server is stopping, or the disk takes no writes.
+    /// Whether the status is 503: a queue is full, the server is stopping, the disk takes no writes, or the storage
+    /// engine has stopped.
     pub fn is_unavailable(&self) -> bool {
         self.code().is_some_and(|code| code.status() == 503)
     }

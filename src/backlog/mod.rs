@@ -142,13 +142,9 @@ impl Backlog {
         self.room.give_back(1);
     }
 
-    /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`.
-    pub fn pending(&self, authors: &[UserId], span: Span<ContentId>, order: Order, limit: usize) -> Vec<Entry> {
-        self.pending.of(authors, span, order, limit, usize::MAX).unwrap_or_default()
-    }
-
-    /// The same for a caller with little time: `None` if more than `most` are found.
-    pub fn pending_among(
+    /// The first `limit` pending entries of `authors` (ascending) within `span`, in `order`. `None` if more than `most`
+    /// are found, for callers with little time.
+    pub fn pending(
         &self,
         authors: &[UserId],
         span: Span<ContentId>,

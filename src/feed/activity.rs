@@ -7,7 +7,7 @@ use crate::failpoint::{self, Place};
 use crate::model::{Activity, Millis, UserId};
 use crate::store::Tier;
 
-/// A seen user is written down again after this part of `active_for`, and not at every read.
+/// The row of a seen user is written again after this part of `active_for`, not at every read.
 const REFRESH_PART: Millis = 16;
 
 impl Feed {

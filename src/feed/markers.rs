@@ -24,7 +24,7 @@ impl Feed {
                 match self.confirm_marker(user, place, counts) {
                     // Reads work also when the store takes no writes.
                     Err(error) if error.is_unavailable() => Ok(counts),
-                    settled => settled,
+                    confirmed => confirmed,
                 }
             }
             place => Ok(place),

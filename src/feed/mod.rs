@@ -41,7 +41,7 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use explain::Explanation;
 pub use markers::MOST_UNREAD;
-pub use reaction_queues::{LanesUsage, Lead, OnDone};
+pub use reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use reactions::Reacting;
 pub use reading::Count;
 pub use relations::Follow;

@@ -12,7 +12,7 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Most changes of one item that wait or are being written.
-const MOST_IN_LANE: usize = 4096;
+const MOST_IN_QUEUE: usize = 4096;
 /// Most changes of all items together.
 const MOST: usize = 16_384;
 /// Most changes in one write.
@@ -23,7 +23,7 @@ pub type OnDone = Box<dyn FnOnce(Result<Reacted>) + Send>;
 
 /// The queues in figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LanesUsage {
+pub struct ReactionUsage {
     /// Changes that wait or are being written.
     pub waiting: Fill,
     /// Changes that were answered, also those that changed nothing.
@@ -60,7 +60,7 @@ struct Member {
 
 impl Default for ReactionQueues {
     fn default() -> Self {
-        Self::new(MOST_IN_LANE, MOST, MOST_IN_WRITE)
+        Self::new(MOST_IN_QUEUE, MOST, MOST_IN_WRITE)
     }
 }
 
@@ -101,8 +101,8 @@ impl ReactionQueues {
         Ok((!is_led).then(lead))
     }
 
-    pub(super) fn usage(&self) -> LanesUsage {
-        LanesUsage {
+    pub(super) fn usage(&self) -> ReactionUsage {
+        ReactionUsage {
             waiting: Fill::of(self.state.lock().members, self.most),
             changes: self.changes.load(Ordering::Relaxed),
             writes: self.writes.load(Ordering::Relaxed),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Feed;
-use super::reaction_queues::{LanesUsage, Lead, OnDone};
+use super::reaction_queues::{Lead, OnDone, ReactionUsage};
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::model::{
@@ -132,7 +132,7 @@ impl Feed {
     }
 
     /// The queues of reactions in figures.
-    pub fn reaction_lanes(&self) -> LanesUsage {
+    pub fn reaction_usage(&self) -> ReactionUsage {
         self.reaction_queues.usage()
     }
 }

@@ -185,7 +185,7 @@ impl Feed {
         // For oldest first, the oldest items may all lie below the floor and be dropped, so all are taken.
         let most = if order == Order::NewestFirst { n } else { usize::MAX };
         let seen = if tier == Tier::Memory { MOST_PENDING } else { usize::MAX };
-        let pending = self.backlog.pending_among(&reader.authors, span, order, most, seen);
+        let pending = self.backlog.pending(&reader.authors, span, order, most, seen);
         let mut pending = pending.ok_or(Error::NotCached)?;
         let mut rows = Vec::with_capacity(n);
         let floor = self.store.inbox(reader.user, span, order, tier, &mut |entry| {

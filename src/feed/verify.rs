@@ -132,9 +132,9 @@ impl Feed {
         // After that: the job of a found item is known, and its place in the order is fixed.
         let sequencer = self.streaming.sequencer();
         let start = self.read_start();
-        let mut settled = vec![entry];
-        start.keep_older(&mut settled);
-        if settled.is_empty() || sequencer.is_coming(entry.cursor) {
+        let mut before_start = vec![entry];
+        start.keep_older(&mut before_start);
+        if before_start.is_empty() || sequencer.is_coming(entry.cursor) {
             return Ok(Verdict::Open);
         }
         // Two items, so that a duplicate is seen.

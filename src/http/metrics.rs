@@ -114,7 +114,7 @@ impl Scrape {
     }
 
     fn reactions(&self, page: &mut Page<'_>) -> fmt::Result {
-        let usage = self.api.feed().reaction_lanes();
+        let usage = self.api.feed().reaction_usage();
         page.fill(
             "tideline_reactions_waiting",
             ["Changes of reactions that wait or are being written.", "Most changes of reactions that may wait."],
@@ -203,7 +203,7 @@ impl Scrape {
         let feed = self.api.feed();
         let inner = [
             ("jobs", feed.backlog().usage().refused),
-            ("reactions", feed.reaction_lanes().refused),
+            ("reactions", feed.reaction_usage().refused),
             ("streams_of_user", feed.streaming().streams().usage().refused),
             ("times", feed.times_refused()),
         ];

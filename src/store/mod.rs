@@ -27,7 +27,7 @@ use crate::model::{Event, UserId};
 
 pub use content::{Contents, Lists, Reacting, Topics};
 pub use types::{
-    Batch, Change, Delivery, FINAL, FilterUsage, Fresh, Idle, Listeners, Published, Related, Restored, Split,
+    Batch, Change, Delivery, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related, Restored, Split,
     TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
 };
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};

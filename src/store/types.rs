@@ -39,7 +39,7 @@ pub enum Published {
 
 /// An item that a publish call has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fresh {
+pub struct NewItem {
     /// Its place in lists.
     pub cursor: Cursor,
     /// Its fan-out job, if it is broadcast.
@@ -129,7 +129,7 @@ pub struct Touched {
 pub struct Split {
     /// Users who get it, in the order given.
     pub active: Vec<UserId>,
-    /// Users who have just become dormant.
+    /// Users who have just become dormant, or evicted if they had no inbox yet.
     pub lapsed: Vec<UserId>,
 }
 

@@ -5,15 +5,15 @@ use tideline::model::{
     COMMENT, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, ReactionKind,
     Span, Stamp, TopicId, UserId, Work,
 };
-use tideline::store::{Batch, Contents, Fresh, Lists, Published, Restored, Tier, Topics, is_deleted_before};
+use tideline::store::{Batch, Contents, Lists, NewItem, Published, Restored, Tier, Topics, is_deleted_before};
 
 use super::{Double, Fault, State, walk};
 
 impl Contents for Double {
-    fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
+    fn publish(&self, items: &[Publish], batch: Batch, on_new: &mut dyn FnMut(NewItem)) -> Result<Vec<Published>> {
         let _changing = self.changing();
         if self.fault == Some(Fault::ToldBeforeWritten) {
-            items.iter().for_each(|item| fresh(Fresh { cursor: item.content.cursor(), job: None }));
+            items.iter().for_each(|item| on_new(NewItem { cursor: item.content.cursor(), job: None }));
         }
         let mut state = self.state();
         let known: Vec<_> = items.iter().map(|item| state.published_before(item)).collect();
@@ -30,7 +30,7 @@ impl Contents for Double {
         drop(state);
         for (item, result) in items.iter().zip(&published) {
             if let Published::New(job) = result {
-                fresh(Fresh { cursor: item.content.cursor(), job: *job });
+                on_new(NewItem { cursor: item.content.cursor(), job: *job });
             }
         }
         Ok(published)

@@ -13,10 +13,10 @@ use super::{Rocks, keys};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{Content, ContentId, Edit, ItemCounts, Job, Millis, Moment, Publish, Stamp, Work};
-use crate::store::{Batch, Contents, Fresh, Published, Restored, Tier, is_deleted_before};
+use crate::store::{Batch, Contents, NewItem, Published, Restored, Tier, is_deleted_before};
 
 impl Contents for Rocks {
-    fn publish(&self, items: &[Publish], batch: Batch, fresh: &mut dyn FnMut(Fresh)) -> Result<Vec<Published>> {
+    fn publish(&self, items: &[Publish], batch: Batch, on_new: &mut dyn FnMut(NewItem)) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()), Mutex::lock);
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let stored = self.stored(&ids, Tier::Disk)?;
@@ -41,7 +41,7 @@ impl Contents for Rocks {
         if !refused && !change.is_empty() {
             self.acknowledge(Write::Publish, change)?;
             // Still under the locks: a repeat of one of the items waits for them.
-            tell_new(items, &results, fresh);
+            tell_new(items, &results, on_new);
         }
         Ok(results)
     }
@@ -215,10 +215,10 @@ impl Rocks {
     }
 }
 
-fn tell_new(items: &[Publish], results: &[Published], fresh: &mut dyn FnMut(Fresh)) {
+fn tell_new(items: &[Publish], results: &[Published], on_new: &mut dyn FnMut(NewItem)) {
     for (item, result) in items.iter().zip(results) {
         if let Published::New(job) = result {
-            fresh(Fresh { cursor: item.content.cursor(), job: *job });
+            on_new(NewItem { cursor: item.content.cursor(), job: *job });
         }
     }
 }
