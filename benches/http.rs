@@ -1,8 +1,8 @@
-//! `view=ids` pages over HTTP against a bare actix-web answer of the same bytes, in one run.
+//! Compares `view=ids` pages over HTTP with a bare actix-web server that answers with the same bytes.
 //!
-//! `cargo bench --bench http` serves both from processes of their own kind on loopback, loads them
-//! in turn with `wrk` (Debian package `wrk`), and compares the medians. Without `wrk` it says so
-//! and measures nothing.
+//! `cargo bench --bench http` serves both on loopback: Tideline from its own process, the bare server from this one.
+//! It loads them in turn with `wrk` (Debian package `wrk`), and compares the medians. Without `wrk` it says so and
+//! measures nothing.
 
 #![allow(clippy::expect_used, missing_docs)]
 

@@ -1,7 +1,7 @@
-//! Fan-out and page reads against the bare engine, in one run, as ratios.
+//! Compares fan-out and page reads with the bare engine in one run.
 //!
-//! `cargo bench --bench ratios` prints, for each, our figure, the engine's, and the ratio; the
-//! machine's speed drifts, so both sides take turns and the medians are compared.
+//! `cargo bench --bench ratios` prints our figure, the engine's and the ratio for each. The machine's speed drifts, so
+//! both sides take turns and the medians are compared.
 
 #![allow(clippy::expect_used, missing_docs)]
 
@@ -111,7 +111,7 @@ fn pages(dir: &Path) {
         }
         raw.write(batch).expect("writes");
     }
-    // Both sides come from compacted table files, warm.
+    // Both sides read warm, compacted table files.
     let request = PageRequest { span: Span::ALL, limit: PAGE };
     let mut random = Rng::with_seed(3);
     raw.flush().expect("flushes");
@@ -150,7 +150,7 @@ fn pages(dir: &Path) {
     println!("  ratio     {:>8.2} (at most 3 wanted)", ours / raw);
 }
 
-/// What the engine alone takes for a page: the same rows, copied out.
+/// Reads a page with the engine alone: the same rows, copied.
 fn scan(raw: &DB, reader: u64) -> Vec<(Cursor, u64)> {
     let mut options = ReadOptions::default();
     options.set_prefix_same_as_start(true);

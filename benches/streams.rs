@@ -1,11 +1,10 @@
 //! Streams under load, against the real server on loopback.
 //!
-//! `make streams` (`cargo bench --bench streams -- [STREAMS] [PUBLISHES A SECOND] [SECONDS] [CUTS]`) first
-//! opens many streams and publishes at a steady rate: every listener must get every item of its authors
-//! once, in the order of the cursors, but for what a `reset` says is left out. Then it cuts streams at
-//! random instants while others publish, edit and backdate: whoever comes back must miss nothing and get
-//! no item twice. It needs as many open files as streams, and so does the server; both raise their limit as far
-//! as the system lets them (`ulimit -Hn`).
+//! `make streams` (`cargo bench --bench streams -- [STREAMS] [PUBLISHES A SECOND] [SECONDS] [CUTS]`) first opens many
+//! streams and publishes at a steady rate. Every listener must get every item of its authors once, in cursor order,
+//! except those that a `reset` leaves out. Then it cuts streams at random instants while others publish, edit and
+//! backdate. A reader that resumes must miss no item and get none twice. The bench and the server need as many open
+//! files as streams each. Both raise their limit as far as the system allows (`ulimit -Hn`).
 
 #![allow(clippy::expect_used, clippy::panic, missing_docs)]
 

@@ -55,7 +55,7 @@ fn a_removed_row_is_missed() {
     let place = place();
     place.rocks().delete_inbox_row(user(1), cursor(1000, 11)).expect("deletes");
     assert_eq!(disagreements(&place), ["user 1: inbox lacks 1000-11 of author 3", "3 users checked, 1 disagreements"]);
-    // Looking does not mend it.
+    // A check does not repair the data.
     assert_eq!(disagreements(&place).len(), 2);
 }
 
@@ -91,7 +91,7 @@ fn rows_of_deleted_content_may_stay() {
 
 #[test]
 fn what_is_pulled_may_be_absent_and_the_rest_may_not() {
-    // Nobody is pushed to: every inbox is empty, and rightly so.
+    // Items are pushed to no followers, so every inbox is rightly empty.
     let nobody = |place: Place| {
         place.with_env("TIDELINE__FANOUT__PUSH_THRESHOLD", 0).with_env("TIDELINE__FANOUT__PULL_THRESHOLD", 0)
     };

@@ -15,7 +15,7 @@ use command::{Place, repository_file};
 use server::Server;
 use tideline::config::Config;
 
-/// `config.toml` with the "#" before every setting taken away.
+/// `config.toml` with every setting uncommented.
 fn uncommented() -> String {
     let is_setting =
         |line: &str| line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_lowercase()));
@@ -144,7 +144,7 @@ fn a_directory_without_a_format_is_no_data_directory() {
     }
 }
 
-/// Runs a command as somebody else than the owner of the data, if this process may; else as its owner.
+/// Runs a command as another user than the owner of the data if this process may, else as the owner.
 fn run_as_other(place: &Place, args: &[&str], uid: u32) -> (Option<i32>, String) {
     let program = place.path("tideline");
     if !program.exists() {
@@ -184,7 +184,7 @@ fn who_may_not_use_a_directory_is_told_alike_by_all_commands() {
         mode("data", data);
         commands.iter().for_each(|args| refused(args, &advice));
     }
-    // What the engine's own files lack is told in the same way.
+    // Missing rights to the engine's own files are reported in the same way.
     if owner == 0 {
         for path in ["data", "data/LOCK"] {
             std::os::unix::fs::chown(place.path(path), Some(uid), None).expect("changes");
@@ -218,7 +218,7 @@ fn damaged_files_come_with_what_to_do() {
         path.file_name().is_some_and(|name| name.to_string_lossy().contains(words))
     };
     let restore = "Keep a copy of the directory, then restore a backup.\n";
-    // A table file that is gone, one with other bytes, and then a list of files with other bytes.
+    // A missing table file, one with other bytes, and then a list of files with other bytes.
     let tables: Vec<_> = files(&place).into_iter().filter(|path| is(path, ".sst")).collect();
     let kept: Vec<_> = tables.iter().map(|path| std::fs::read(path).expect("reads")).collect();
     std::fs::remove_file(&tables[0]).expect("removes");
@@ -353,7 +353,7 @@ fn an_import_asked_to_stop_says_how_far_it_came() {
         let place = Place::new();
         let mut child = place.command(&["import", "--follows", "-"]).stdin(Stdio::piped()).spawn().expect("starts");
         let mut stdin = child.stdin.take().expect("piped");
-        // A whole batch is taken, and a part of the next is waited for.
+        // A whole batch is stored, and the rest of the next is waited for.
         let lines: String = (1..=1500).map(|n| format!("{n},{}\n", n + 1)).collect();
         stdin.write_all(lines.as_bytes()).expect("writes");
         let began = Instant::now();
@@ -381,7 +381,7 @@ fn asked_to_stop_while_it_opens_it_stops_in_order() {
         let place = Place::new();
         let mut child = place.command(&["serve", "--listen", "127.0.0.1:0"]).spawn().expect("starts");
         let began = Instant::now();
-        // The first thing of an opening that can be seen.
+        // The first visible sign that the directory is being opened.
         while !place.data().join("LOCK").exists() && began.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_micros(100));
         }

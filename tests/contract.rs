@@ -1,5 +1,5 @@
-//! The contract row by row, over a real socket: what each call does, what it refuses, that it can be
-//! repeated, and what it changes in every other list.
+//! Tests the contract row by row over a real socket: the effect of each call, its refusals, its repetition, and its
+//! changes in every other list.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 

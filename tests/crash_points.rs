@@ -1,8 +1,8 @@
-//! The process ends, or a write fails, at every place where it may: `docs/failpoints.md`.
+//! Ends the process, or makes a write fail, at every failpoint of `docs/failpoints.md`.
 //!
-//! For each place the built program works through a small load of HTTP calls until it is ended
-//! there. Then it starts again, and every page of every user must be what the acknowledged changes
-//! make it: at once, and after all jobs. A place that the load never comes to fails its test.
+//! For each failpoint the built program works through a small load of HTTP calls until it ends there. Then it starts
+//! again, and every page of every user must be the result of the acknowledged changes: at once, and after all jobs. A
+//! failpoint that the load never reaches fails its test.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
@@ -28,12 +28,12 @@ use tideline::store::rocks::{Options, Rocks};
 
 /// SIGABRT.
 const ABORTED: i32 = 6;
-/// Rounds of the load, each of which comes to every place.
+/// Rounds of the load. Each reaches every failpoint.
 const ROUNDS: u64 = 3;
 /// A bit longer than `timeline.active_for` below.
 const UNTIL_DORMANT: Duration = Duration::from_millis(350);
 
-/// So small that chunks, partial pushes, lapses, rebuilds and trims all happen.
+/// So small that chunks, partial pushes, dormant users, rebuilds and trims all occur.
 const SETTINGS: [(&str, &str); 9] = [
     ("TIDELINE__TIMELINE__INBOX_LIMIT", "20"),
     ("TIDELINE__TIMELINE__ACTIVE_FOR", "300ms"),
@@ -46,16 +46,15 @@ const SETTINGS: [(&str, &str); 9] = [
     ("TIDELINE__SERVER__WORKERS", "1"),
 ];
 
-/// Authors by whom their items reach: all followers, the active ones, nobody. The last two have
-/// long outboxes.
+/// Authors, named by the reach of their items. The last two have long outboxes.
 const ALL: u64 = 1;
 const ACTIVE: u64 = 2;
 const NOBODY: u64 = 3;
 const LONG: [u64; 2] = [4, 5];
-/// The first of those who follow and unfollow the authors with long outboxes, whose entries are too many
-/// for one inbox: another one each round, because by the next it is evicted.
+/// The first of the users who follow and unfollow the authors with long outboxes, whose entries are too many for one
+/// inbox. Each round has another such user, because the last one is evicted by then.
 const VIEWER: u64 = 31;
-/// Read their timelines, and fall dormant in between.
+/// Read their timelines, and become dormant in between.
 const READERS: std::ops::RangeInclusive<u64> = 21..=25;
 
 /// A server under load.
@@ -69,7 +68,7 @@ impl Load<'_> {
     fn item(&mut self, author: u64) -> Item {
         self.next += 1;
         let id = self.next;
-        // Every third comes late.
+        // Every third item is backdated.
         let at = if id.is_multiple_of(3) { id * 37 % 1000 } else { 1000 + id };
         Item { id, author, at, text: format!("text of {id}") }
     }
@@ -114,7 +113,7 @@ impl Load<'_> {
         self.read()?;
         self.drain()?;
         std::thread::sleep(UNTIL_DORMANT);
-        // Finds that its readers are dormant.
+        // This fan-out finds its readers dormant.
         self.publish(ACTIVE, 1)?;
         self.drain()
     }
@@ -146,14 +145,14 @@ impl Load<'_> {
     }
 }
 
-/// Works until the server is gone or all rounds are through; whether it still runs.
+/// Runs the load to its end or the server's. Returns whether the server still runs.
 fn work(server: &Server, history: &mut History, rounds: u64) -> bool {
     let next = history.model.items.iter().map(|item| item.id.get()).max().unwrap_or_default();
     let mut load = Load { server, history, next };
     (0..rounds).try_for_each(|round| load.round(round)).is_some()
 }
 
-/// The same directory, for a compaction after which no deletion can be taken back.
+/// The same directory, for a compaction after which no item can be restored.
 fn to_purge(home: &Home) -> Home {
     home.with("TIDELINE__CONTENT__DELETED_RETENTION", "0s")
 }
@@ -173,8 +172,8 @@ fn events(home: &Home) -> Vec<Told> {
     events.map(told).collect()
 }
 
-/// Everything must be there: at once, after all jobs, and for `tideline check`; and an event of each change that is
-/// there, and of no other.
+/// Checks that everything is there: at once, after all jobs, and for `tideline check`. The log of events must have
+/// an event of each change made, and no other.
 fn all_is_well(home: &Home, history: &mut History, when: &str) {
     let server = home.start();
     history.resolve(&server);
@@ -183,18 +182,18 @@ fn all_is_well(home: &Home, history: &mut History, when: &str) {
     compare(&server, &history.model, &format!("{when}, all jobs done"));
     assert_eq!(server.end("TERM").code(), Some(0));
     home.check();
-    // Nothing since the start has an event.
+    // The start wrote no event.
     assert_eq!(events(home), history.events(), "{when}: events");
 }
 
-/// Ends the process where the place is passed for the `n`th time.
+/// Ends the process at the `n`th passing of a failpoint.
 fn abort_at(name: &str, n: usize) {
     let when = format!("{name}, passing {n}");
     let points = format!("{name}={}*off->return(abort)", n - 1);
     let dir = tempfile::tempdir().expect("temp dir");
     let (home, mut history) = (home(&dir), History::default());
     if name.starts_with("start.") {
-        // So that there is something to take over.
+        // Leaves work for the next start.
         let server = home.start();
         assert!(work(&server, &mut history, 1));
         server.end("KILL");
@@ -216,12 +215,12 @@ fn abort_at(name: &str, n: usize) {
     all_is_well(&home, &mut history, &when);
 }
 
-/// Whether a place is passed only after a compaction has noticed something.
+/// Whether a failpoint is passed only after a compaction has noticed something.
 fn is_compaction(name: &str) -> bool {
     [Write::Archive, Write::Purge, Write::ArchiveTopic].iter().any(|write| is_at(name, *write))
 }
 
-/// Whether a place is passed only at the first start on a directory of an earlier version.
+/// Whether a failpoint is passed only at the first start on a directory of an earlier version.
 fn is_repair(name: &str) -> bool {
     is_at(name, Write::RepairTopics)
 }
@@ -230,7 +229,7 @@ fn is_at(name: &str, write: Write) -> bool {
     name.split('.').next() == Some(write.name())
 }
 
-/// Works, compacts, and takes from the directory what the version did not have that dropped old items from the
+/// Runs the load, compacts, and drops the table that did not exist in the version that dropped old items from the
 /// lists of topics.
 fn make_older(home: &Home, history: &mut History) {
     let server = home.start();
@@ -246,7 +245,7 @@ fn make_older(home: &Home, history: &mut History) {
     db.drop_cf("topic_archive").expect("drops");
 }
 
-/// Lets writes fail.
+/// Runs the load while writes fail.
 fn fail_at(points: &str) {
     let dir = tempfile::tempdir().expect("temp dir");
     let (home, mut history) = (home(&dir), History::default());
@@ -263,7 +262,7 @@ fn fail_at(points: &str) {
     if is_compaction(points) {
         assert_eq!(to_purge(&home).run("compact", &points.replace("1*off->", "")).code(), Some(0), "{points}");
     }
-    // Nothing else is worth a line, however many calls and jobs there are that fail.
+    // No other error is logged, however many calls and jobs fail.
     let refused = home.logged("the storage takes no writes");
     assert!(refused > 0, "{points}: not reached");
     assert_eq!(home.logged("ERROR"), refused, "{points}");
@@ -286,7 +285,7 @@ fn for_each<T: Sync>(cases: &[T], test: impl Fn(&T) + Sync) {
     });
 }
 
-/// How often each place is tried: more with `TIDELINE_PASSINGS`, at later and later passings.
+/// The number of tries of each failpoint. More with `TIDELINE_PASSINGS`, at later passings.
 fn passings() -> usize {
     std::env::var("TIDELINE_PASSINGS").map_or(1, |text| text.parse().expect("a number"))
 }
@@ -297,10 +296,10 @@ fn nothing_is_lost_wherever_the_process_ends() {
     let rare =
         |name: &str| name.starts_with("start.") || name.starts_with("stop.") || is_compaction(name) || is_repair(name);
     let tries = |(number, name): (usize, &String)| {
-        // The first passings are not all alike: which one it is differs from place to place.
+        // The first passings differ, so each failpoint is tried at another one of them.
         let first = if rare(name) { 1 } else { 1 + number % ROUNDS as usize };
         let tries = match name {
-            // A part, and the mark that it was the last.
+            // For a part, and for the mark that it was the last.
             name if is_repair(name) => 2,
             name if rare(name) => 1,
             _ => passings(),
@@ -324,8 +323,8 @@ fn many_writes_that_fail_change_no_answer() {
     fail_at(&points.join(";"));
 }
 
-/// A marker with a time to come, from before such times were refused, counts as at the newest item also while that cannot
-/// be written down.
+/// A marker ahead of the clock, from before such times were refused, counts as at the newest item even while that
+/// cannot be written.
 #[test]
 fn a_marker_ahead_is_read_while_nothing_can_be_written() {
     const MARKER: &str = "/v1/users/1/marker";
@@ -342,7 +341,7 @@ fn a_marker_ahead_is_read_while_nothing_can_be_written() {
     assert_eq!(send(&server, "PUT", "/v1/users/1/following/2", json!({})), 200);
     let post = |id: u64| json!({"author_id": 2, "content_id": id, "published_at": 1000 + id});
     assert_eq!(send(&server, "POST", "/v1/content", post(5)), 201);
-    // A marker stays ahead where the item that it was set to is gone.
+    // A marker counts as ahead only if its item is gone.
     let ahead = json!({"author_id": 2, "content_id": 9, "published_at": 4_000_000_000_000_u64});
     assert_eq!(send(&server, "POST", "/v1/content", ahead), 201);
     assert_eq!(send(&server, "PUT", MARKER, json!({"cursor": "4000000000000-9"})), 200);

@@ -1,5 +1,5 @@
-//! A device that stalls: a file system is frozen under load, as tools do that make snapshots. Meanwhile the server
-//! answers what needs no device, and refuses the rest in time; afterwards it goes on, and nothing is lost.
+//! A device that stalls: a file system is frozen under load, as by tools that make snapshots. Meanwhile the server
+//! answers requests that write nothing to it, and refuses the rest in time. Afterwards it goes on, and nothing is lost.
 //!
 //! The device is a file with a file system in it. Where the system does not let this process mount and freeze one,
 //! this test says so and does nothing.
@@ -29,11 +29,11 @@ use tempfile::TempDir;
 
 const ROUNDS: u64 = 20;
 const WRITERS: u64 = 8;
-/// Who follows all writers.
+/// Follows all writers.
 const READER: u64 = 1_000_000;
-/// Bytes a text, so that the engine begins new files all the time.
+/// Bytes a text: many, so that the engine often begins new files.
 const TEXT: usize = 20_000;
-/// What a frozen server may need for an answer: far less than the freeze lasts if it gives none.
+/// Longest wait for an answer during a freeze. Without an answer a freeze lasts much longer.
 const IN_TIME: Duration = Duration::from_secs(15);
 const LONGEST: Duration = Duration::from_secs(30);
 
@@ -50,7 +50,7 @@ fn run(program: &str, args: &[&str]) -> bool {
 }
 
 impl Device {
-    /// `None`, and a word about it, where this is not allowed.
+    /// `None`, with a message, if this is not allowed.
     fn new() -> Option<Self> {
         let dir = tempfile::tempdir().expect("temp dir");
         let (image, mount) = (dir.path().join("image"), dir.path().join("mount"));
@@ -70,7 +70,7 @@ impl Device {
         run("fsfreeze", &[how, self.mount.to_str().unwrap_or_default()])
     }
 
-    /// Does something while the file system is frozen, and thaws it after [`LONGEST`] even if that has not ended.
+    /// Runs `work` while the file system is frozen. Thaws it after [`LONGEST`] even if `work` has not ended.
     fn frozen<T>(&self, work: impl FnOnce() -> T) -> T {
         let (done, ended) = channel::<()>();
         std::thread::scope(|threads| {
@@ -95,8 +95,8 @@ impl Drop for Device {
     }
 }
 
-/// Asks for a path on a connection of its own, so that every thread of the server has its turn; the status, and how
-/// long it took.
+/// Asks for a path on a new connection, so that every thread of the server has its turn. Returns the status and the
+/// time taken.
 fn ask(address: SocketAddr, path: &str) -> (String, Duration) {
     let began = Instant::now();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -153,7 +153,7 @@ impl Load {
     }
 }
 
-/// Ends the writers also when something fails beside them.
+/// Ends the writers even after a failure.
 struct EndOnDrop<'a>(&'a Load);
 
 impl Drop for EndOnDrop<'_> {
@@ -162,8 +162,8 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Asks for the timelines of users who were never seen, each from several sides, and does not wait: that a user was
-/// seen is written down, and cannot be now.
+/// Asks for the timelines of new users, for each on several connections, without waiting for the answers. They need
+/// a write, which cannot be made now.
 fn newcomers(address: SocketAddr, round: u64) -> Vec<TcpStream> {
     let users = (0..300).map(|n| 2_000_000 + 1000 * round + n % 100);
     let ask = |user| {
@@ -174,13 +174,13 @@ fn newcomers(address: SocketAddr, round: u64) -> Vec<TcpStream> {
     users.map(ask).collect()
 }
 
-/// What must be answered while the device takes nothing, time and again.
+/// Repeats requests that must be answered during a freeze. Returns the longest time taken.
 fn probe(address: SocketAddr, round: u64) -> Duration {
     let mut worst = Duration::ZERO;
     let _newcomers = newcomers(address, round);
     for _ in 0..4 {
         let pages = [READER, 1].map(|user| format!("/v1/users/{user}/timeline?view=ids"));
-        // What a user of whom nothing is in memory made is read from the device, which takes no harm of it.
+        // The page of an unknown user is not in memory. It is read from the device, which a freeze does not prevent.
         let unknown = format!("/v1/users/{}/content", 3_000_000 + round);
         for path in ["/healthz", "/metrics", &pages[0], &pages[1], "/v1/content/1", &unknown] {
             for _ in 0..4 {
@@ -202,7 +202,7 @@ fn a_device_that_stalls_stops_nothing_but_changes() {
     let settings = [
         ("TIDELINE__SERVER__REQUEST_TIMEOUT", "3s"),
         ("TIDELINE__SERVER__WORKERS", "2"),
-        // So that the engine gets to many places before it waits for the device.
+        // Lets the engine reach many points before it waits for the device.
         ("TIDELINE__STORAGE__DURABILITY", "os"),
         ("TIDELINE__STORAGE__WRITE_BUFFER_MB", "8"),
     ];
@@ -227,14 +227,14 @@ fn a_device_that_stalls_stops_nothing_but_changes() {
                 assert!(began.elapsed() < PATIENCE, "round {round}: nothing goes on after a thaw");
                 std::thread::sleep(Duration::from_millis(5));
             }
-            // At another point of the engine's work each time.
+            // Each freeze meets another point of the engine's work.
             std::thread::sleep(Duration::from_millis(round * 37 % 101));
             for user in [READER, 1] {
                 assert_eq!(ask(address, &format!("/v1/users/{user}/timeline?view=ids")).0, "200");
             }
             worst = worst.max(device.frozen(|| probe(address, round)));
         }
-        // Once for longer than a request may take.
+        // Once for longer than the time limit of a request.
         let refused = load.refused.load(Ordering::Relaxed);
         device.frozen(|| {
             let began = Instant::now();

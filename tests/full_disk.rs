@@ -25,7 +25,7 @@ use server::{PATIENCE, Server, wait_until};
 use tempfile::TempDir;
 
 const WRITERS: u64 = 3;
-/// Bytes a text, so that the engine soon needs more room.
+/// Bytes a text: many, so that the engine soon needs more room.
 const TEXT: usize = 20_000;
 
 /// A file system of some megabytes.
@@ -36,7 +36,7 @@ struct Disk {
 }
 
 impl Disk {
-    /// `None`, and a word about it, where this is not allowed.
+    /// `None`, with a message, if this is not allowed.
     fn new(megabytes: u32) -> Option<Self> {
         let dir = tempfile::tempdir().expect("temp dir");
         let script = format!("mount -t tmpfs -o size={megabytes}m tmpfs \"$0\" && echo mounted && exec cat");
@@ -62,7 +62,7 @@ impl Disk {
         Some(disk)
     }
 
-    /// Takes all the room there is.
+    /// Fills the device.
     fn fill(&self) {
         let mut file = File::create(self.path.join("ballast")).expect("creates");
         let mut part = vec![1; 1 << 20];
@@ -85,7 +85,7 @@ impl Drop for Disk {
     }
 }
 
-/// What the writers share.
+/// State shared by the writers.
 #[derive(Default)]
 struct Load {
     model: Mutex<Model>,
@@ -117,7 +117,7 @@ impl Load {
             match outcome(&change, send(server, &change)) {
                 Outcome::Made => {
                     self.model.lock().unwrap().apply(&change);
-                    // An unfollow of somebody not followed writes nothing, so it does not count.
+                    // An unfollow of a user not followed writes nothing, so it does not count.
                     if let Change::Publish(items) = &change {
                         mine.push(items[0].id);
                         self.made.fetch_add(1, Ordering::Relaxed);
@@ -142,7 +142,7 @@ impl Load {
     }
 }
 
-/// Waits until a count has risen by some.
+/// Waits until a count has risen by `more`.
 #[track_caller]
 fn wait_for(count: &AtomicU64, more: u64, what: &str) -> Duration {
     let (began, from) = (Instant::now(), count.load(Ordering::Relaxed));
@@ -153,8 +153,8 @@ fn wait_for(count: &AtomicU64, more: u64, what: &str) -> Duration {
     began.elapsed()
 }
 
-/// What the log may tell of one full device: the engine may find some room once more before it is
-/// really full, but there is no line for each change.
+/// Most outages in the log for one full device. The engine may find some room again before the device is really
+/// full, but there is no line for each change.
 const MOST_OUTAGES: usize = 5;
 
 /// How often the log says that changes are refused, and that they are taken again.
@@ -164,8 +164,8 @@ fn outages(home: &Home) -> (usize, usize) {
     (count("the storage takes no writes"), count("the storage takes writes again"))
 }
 
-/// Fills the device under load, twice: once it gets room again while the server runs, once after
-/// the server was killed.
+/// Fills the device under load twice. The first time it gets room while the server runs, the second time after the
+/// server was killed.
 fn fill_and_free(disk: &Disk, min_free_mb: &str) {
     let logs = tempfile::tempdir().expect("temp dir");
     let settings = [
@@ -211,7 +211,7 @@ fn fill_and_free(disk: &Disk, min_free_mb: &str) {
     kill_while_full(disk, &home, server, model);
 }
 
-/// Ends the writers also when something fails beside them.
+/// Ends the writers even after a failure.
 struct EndOnDrop<'a>(&'a Load);
 
 impl Drop for EndOnDrop<'_> {
@@ -233,15 +233,15 @@ fn kill_while_full(disk: &Disk, home: &Home, server: Server, model: Model) {
     });
     server.end("KILL");
     let mut model = load.model.into_inner().unwrap();
-    // What the engine let go when it was killed.
+    // Fills the room that the engine freed at its end.
     disk.fill();
-    // Twice: what the first start has used, the second one need not have.
+    // Twice: the second start may not have the room that the first has used.
     for start in 1..=2 {
         let server = home.start();
         compare(&server, &model, &format!("start {start} on a full device"));
         let change = Change::Publish(vec![Item { id: 5_000_000 + start, author: 1, at: 1, text: "z".repeat(TEXT) }]);
         if outcome(&change, send(&server, &change)) == Outcome::Made {
-            // The engine let go of so much that there is room for the next start, and more.
+            // The engine freed enough for the next start, and more.
             assert!(disk.path.join("data/RESERVE").exists(), "{}", home.log());
             model.apply(&change);
         }
@@ -333,7 +333,7 @@ fn a_device_that_is_too_small_is_said_to_be_at_the_start() {
         assert!(line.contains(" MiB are free and ") && line.contains(words), "{line}");
     }
     server.end("KILL");
-    // What the engine has set aside by now would be free at another start of this directory.
+    // The room that the engine has set aside by now would be free at another start on this directory.
     fs::remove_dir_all(&home.data).expect("removes");
     let follows = logs.path().join("f");
     fs::write(&follows, "1,2\n").expect("writes");

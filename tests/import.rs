@@ -53,7 +53,7 @@ fn community() -> [(&'static str, String, String); 2] {
 
 #[test]
 fn formats_and_packings_give_the_same() {
-    // In two parts that do not end at a line end: both packings join what follows one another.
+    // In two parts that do not end at a line end: both packings join successive parts.
     let parts = |bytes: &[u8], pack: fn(&[u8]) -> Vec<u8>| {
         let (first, second) = bytes.split_at(bytes.len() / 2 + 1);
         [pack(first), pack(second)].concat()
@@ -68,7 +68,7 @@ fn formats_and_packings_give_the_same() {
             ("zstd", parts(follows, zstd), parts(content, zstd)),
         ] {
             let place = Place::new();
-            // The name says nothing about what is inside.
+            // The name does not show the packing.
             place.file("follows.txt", &follows);
             place.file("content.txt", &content);
             let ran = place.run(&["import", "--follows", "follows.txt", "--content", "content.txt"]).ok();
@@ -271,7 +271,7 @@ fn refused_lines_are_a_failure_unless_they_are_allowed() {
         let ran = place.run(&[&all[..], &["--allow-refused", allowed]].concat()).ok();
         assert!(ran.err.contains("refused in all: 3 lines: "), "{}", ran.err);
     }
-    // Of the two only one is there.
+    // No other option allows refused lines.
     let ran = place.run(&[&all[..], &["--max-refused", "3"]].concat());
     assert_eq!(ran.code, Some(2), "{ran:?}");
 }
@@ -353,7 +353,7 @@ fn times_that_may_be_seconds_are_taken_with_a_warning() {
         "{}",
         ran.err
     );
-    // Taken again, they are there already, and still so early.
+    // A second import finds the items already there, and still so early.
     let again = place.run(&["import", "--content", "c"]).ok();
     assert!(again.err.contains("warning: content c: 2 lines with a time before 1990"), "{}", again.err);
     place.file("c", "4,2,1689089522123\n");
@@ -367,11 +367,11 @@ fn it_is_a_failure_when_every_line_is_refused() {
     place.file("f", "1,1\n2,x\n");
     let ran = place.run(&["import", "--follows", "f"]).failed("nothing was imported");
     assert_eq!(lines(&ran.out), ["follows f: 0 new, 0 already there, 2 refused"]);
-    // Even if so many are allowed: the file is another one.
+    // Even if so many are allowed: the file may be the wrong one.
     place.run(&["import", "--follows", "f", "--allow-refused", "9"]).failed("nothing was imported");
     place.file("g", "1,1\n1,2\n");
     place.run(&["import", "--follows", "g", "--allow-refused", "1"]).ok();
-    // What is there already is taken, too.
+    // Items already there count as taken.
     place.run(&["import", "--follows", "g", "--allow-refused", "1"]).ok();
     place.file("empty", "");
     place.run(&["import", "--follows", "empty"]).ok();
@@ -380,7 +380,7 @@ fn it_is_a_failure_when_every_line_is_refused() {
 #[test]
 fn times_to_come_are_refused_line_by_line() {
     let place = Place::new();
-    // Milliseconds, and twice the same instant in microseconds.
+    // The same instant in milliseconds and in microseconds.
     place.file("f", "1,2,1689089522123\n1,3,1689089522123000\n1,4,1689089522123\n5,5,1689089522123000\n");
     place.file("c", "10,2,1689089522123\n11,2,1689089522123000\n12,2,1689089522123\n11,2,1689089522123\n");
     place.file("r", "10,1,like,1689089522123\n10,2,like,1689089522123000\n10,3,like\n");
@@ -499,7 +499,7 @@ fn killed_at_any_time_it_can_be_run_again() {
     assert_eq!(place.dump(), whole.dump());
 }
 
-/// What a result line counts as new and as there already, together.
+/// The lines taken: new and already there.
 fn taken(out: &str) -> u64 {
     let count = |word: usize| out.split_whitespace().nth(word).and_then(|n| n.parse::<u64>().ok()).expect("a count");
     count(2) + count(4)

@@ -1,4 +1,4 @@
-//! Which part of the source may name which: the layers of docs/architecture.md, and the places of foreign crates.
+//! The modules that each part of the source may name (docs/architecture.md), and the places of foreign crates.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -66,7 +66,7 @@ fn broken(path: &str, source: &str) -> Vec<String> {
     let top = module.split('/').next().unwrap();
     let (_, allowed) = LAYERS.iter().find(|(layer, _)| *layer == top).unwrap_or(&("", "nothing: no layer"));
     let text = regex(r"(?ms)^#\[cfg\(test\)\]\n(pub\(super\) )?mod tests \{.*?^\}").replace_all(&text, "");
-    // So many `super` lead out of the module of the root.
+    // This many `super` lead out of the module of the root.
     let climbs = regex(&format!(r"\b(super::){{{},}}", module.split('/').count()));
     let text = climbs.replace_all(&text, "crate::");
     for found in regex(r"\b(?:crate|tideline)::([\w:]*)(?:\{([^}]*)\})?").captures_iter(&text) {

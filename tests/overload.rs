@@ -1,6 +1,5 @@
-//! Past every bound a clear no: 503 with `Retry-After`, nothing written, nothing lost, and all is
-//! well again once the load is gone. Against the real binary, with limits so small that a test can
-//! pass them.
+//! Beyond every limit a clear refusal: 503 with `Retry-After`, nothing written, nothing lost, and normal service after
+//! the load. Against the real binary, with limits small enough for a test to exceed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 

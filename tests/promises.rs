@@ -14,7 +14,7 @@
 #[path = "promises/ensure.rs"]
 mod ensure;
 
-/// From where the double takes its locks.
+/// The locks of the double.
 use parking_lot as sync;
 #[allow(dead_code)]
 mod double;

@@ -3,7 +3,7 @@
 //! over the double of the store. `TIDELINE_TEST_SEED` chooses other schedules, `TIDELINE_TEST_CASES` how
 //! many there are. A failure prints the wrong read, and the schedule for `shuttle::replay`.
 //!
-//! Each scenario is also run with something done in a wrong order, and has to find out.
+//! Most scenarios also run with steps in a wrong order, and must detect it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

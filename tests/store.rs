@@ -1,4 +1,4 @@
-//! What every store must do, written once and run on each kind.
+//! Tests of every store, written once and run on each kind.
 //!
 //! A test is a plain function over `&dyn Store`; `on_both!` makes two tests of it. A function that is
 //! left out of the list is dead code, which is an error here.
@@ -18,7 +18,7 @@ macro_rules! on_both {
     };
 }
 
-/// From where the double takes its locks.
+/// The locks of the double.
 use parking_lot as sync;
 #[allow(dead_code)]
 mod double;

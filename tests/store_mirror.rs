@@ -1,5 +1,4 @@
-//! Random operations on both kinds of store, each the mirror of the other: every result and every
-//! read must be the same.
+//! Random operations on both kinds of store: every result and every read must be the same.
 //!
 //! The runs are the same each time; `TIDELINE_TEST_SEED` and `PROPTEST_CASES` choose others. A
 //! failure prints its seed and the shortest sequence that still fails.
@@ -9,7 +8,7 @@
 #[path = "store/dump.rs"]
 mod dump;
 
-/// From where the double takes its locks.
+/// The locks of the double.
 use parking_lot as sync;
 #[allow(dead_code)]
 mod double;

@@ -1,5 +1,5 @@
-//! A log that is torn, damaged or gone after `kill -9`: the server starts with a state that was there
-//! at some instant, or refuses with a clear message; never with anything else.
+//! A log that is torn, damaged or gone after `kill -9`: the server starts with the state of some instant, or refuses
+//! with a clear message.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -19,14 +19,14 @@ use server::{Server, wait_until};
 use tempfile::TempDir;
 use tideline::model::Side;
 
-/// Bytes a text, so that the table of content is flushed once, alone: the engine takes up a new log then, and other tables
-/// still need the old one.
+/// Bytes a text, so that only the table of content is flushed, once. The engine then takes up a new log, and other
+/// tables still need the old one.
 const TEXT: usize = 60_000;
 const CHANGES: u64 = 700;
 const AUTHORS: u64 = 4;
 const USERS: std::ops::RangeInclusive<u64> = 11..=14;
 
-/// What a server wrote until it was killed, and the changes that it acknowledged, in order.
+/// The data of a server until it was killed, and the changes that it acknowledged, in order.
 struct Killed {
     dir: TempDir,
     home: Home,
@@ -62,13 +62,13 @@ fn killed() -> Killed {
 }
 
 impl Killed {
-    /// A copy of what was left, to be damaged.
+    /// A copy of the data left, to be damaged.
     fn copy(&self, name: &str) -> (Home, PathBuf) {
         let data = self.dir.path().join(name);
         (copy(&self.home, &data), data)
     }
 
-    /// The server must start with the state after some of the changes; returns after how many.
+    /// The server must start with the state after some of the changes. Returns how many.
     fn starts(&self, home: &Home, what: &str) -> usize {
         let server = home.start();
         let present = observed(&server);
@@ -108,7 +108,7 @@ fn says_why(home: &Home, words: &[&str]) {
     assert!(line.contains(&home.data.display().to_string()), "{said}");
 }
 
-/// A state as it can be seen in lists: own pages by author, followees by user.
+/// A state by its lists: own pages by author, followees by user.
 type Seen = Vec<Vec<u64>>;
 
 fn observed(server: &Server) -> Seen {
@@ -136,7 +136,7 @@ fn a_damaged_log_gives_a_state_that_was_there_or_a_refusal() {
     let logs = engine_logs(&killed.home.data);
     assert!(logs.len() > 1, "only one log: {logs:?}");
     let newest = |data: &Path| engine_logs(data).pop().expect("a log");
-    // The last before it that tables have not flushed yet: each flush of one table begins a log.
+    // The last log before the newest that some tables have not flushed: each flush of one table begins a log.
     let older = |data: &Path| {
         let logs = engine_logs(data);
         let mut earlier = logs[..logs.len() - 1].iter();
@@ -147,7 +147,7 @@ fn a_damaged_log_gives_a_state_that_was_there_or_a_refusal() {
     let (home, _) = killed.copy("untouched");
     assert_eq!(killed.starts(&home, "untouched"), all);
 
-    // Torn anywhere: what is before is there. Odd steps, so that headers and blocks are cut too.
+    // Torn anywhere: the part before is there. Odd steps, so that headers and blocks are cut too.
     let mut least = all;
     for (number, part) in [0, 1, 12, 13, 37, 50, 77, 99].into_iter().enumerate() {
         let (home, data) = killed.copy(&format!("torn-{number}"));
@@ -167,7 +167,7 @@ fn a_damaged_log_gives_a_state_that_was_there_or_a_refusal() {
     fs::remove_file(newest(&data)).expect("removes");
     killed.starts(&home, "the newest log gone");
 
-    // An older log was flushed to the device when the next was begun: that must be there.
+    // An older log was flushed to the device when the next was begun, so it must be there.
     let (home, data) = killed.copy("older-gone");
     let name = older(&data).file_stem().expect("name").to_str().expect("text").trim_start_matches('0').to_owned();
     fs::remove_file(older(&data)).expect("removes");
@@ -184,7 +184,7 @@ fn a_damaged_log_gives_a_state_that_was_there_or_a_refusal() {
 
 const ITEMS: u64 = 1000;
 
-/// Publishes items one by one, lets the server rest if told so, and kills it. Every item was acknowledged.
+/// Publishes items one by one, lets the server rest if asked, and kills it. Every item was acknowledged.
 fn killed_with_items(dir: &Path, rest: bool) -> Home {
     let home = Home::new(dir.join("data"), dir.join("log"), &[]);
     let server = home.start();
@@ -213,7 +213,7 @@ fn copy(home: &Home, to: &Path) -> Home {
     for part in ["", "db"] {
         for entry in fs::read_dir(home.data.join(part)).expect("listed") {
             let path = entry.expect("listed").path();
-            // Room that is kept for a start is none of the data.
+            // The room kept for a start is no data.
             if path.is_file() && !path.ends_with("RESERVE") {
                 fs::copy(&path, to.join(part).join(path.file_name().expect("name"))).expect("copies");
             }
@@ -239,7 +239,7 @@ fn a_flipped_bit_takes_nothing_away_in_silence() {
     let log = engine_logs(&home.data).pop().expect("a log");
     let length = length(&log) as usize;
     let mut refused = 0;
-    // All over the log, and at its very end.
+    // All over the log, and at its end.
     for part in [0, 3, 97, 211, 389, 402, 500, 640, 777, 901, 998, 999, 1000] {
         let at = (length * part / 1000 + 13 * part % 500).min(length - 1);
         let home = copy(&home, &dir.path().join(format!("flip-{part}")));
@@ -261,7 +261,7 @@ fn a_flipped_bit_takes_nothing_away_in_silence() {
     }
     assert!(refused >= 11, "{refused}");
 
-    // Every command says so; one start is told to go on, and the next one has nothing to say.
+    // Every command says so. One start is told to go on, and the next has nothing to report.
     let home = copy(&home, &dir.path().join("accepted"));
     flip(&home.data.join("db").join(log.file_name().expect("name")), length / 2);
     home.clear_log();

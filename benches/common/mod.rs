@@ -1,4 +1,4 @@
-//! What the benches share: a store in a directory, made-up users, and numbers.
+//! Shared by the benches: a store in a directory, generated users, and statistics.
 
 #![allow(clippy::expect_used, dead_code, missing_docs, unreachable_pub)]
 
@@ -75,8 +75,8 @@ impl Opened {
     }
 }
 
-/// Active readers who follow [`FOLLOWEES`] authors each, with everything delivered and nothing to
-/// be pulled, all in compacted table files; and, by author, who follows.
+/// Active readers, each with [`FOLLOWEES`] followees. All items are delivered, none is pulled, and the data is in
+/// compacted table files. Also returns the followers of each author.
 pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
     let ours = open(dir);
     let mut random = Rng::with_seed(2);

@@ -1,4 +1,4 @@
-//! Connections: one that makes changes, one that listens.
+//! Connections for changes and for streams.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-/// Reads what there is, waiting for something; false at the end.
+/// Waits for bytes and reads them; false at the end.
 async fn receive(stream: &TcpStream, into: &mut Vec<u8>) -> bool {
     let mut bytes = [0; 16 << 10];
     loop {
@@ -104,7 +104,7 @@ impl Listener {
         Self { stream, raw, text: String::new() }
     }
 
-    /// Takes whole chunks out of what has come.
+    /// Moves whole chunks from `raw` to `text`.
     fn unchunk(&mut self) {
         let mut done = 0;
         while let Some(line) = self.raw[done..].windows(2).position(|two| two == b"\r\n") {
@@ -120,7 +120,7 @@ impl Listener {
         self.raw.drain(..done);
     }
 
-    /// Whole blocks, at least one; none at the end.
+    /// Returns whole blocks: at least one, or none at the end.
     pub(crate) async fn blocks(&mut self) -> Vec<Block> {
         loop {
             self.unchunk();

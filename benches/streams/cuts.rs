@@ -1,4 +1,4 @@
-//! Streams that are cut and go on.
+//! Streams that are cut and resume.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use crate::server::Server;
 
 const READERS: u64 = 8;
 const AUTHORS: u64 = 8;
-/// Times of items that are late: long ago.
+/// The earliest time of a backdated item, long ago.
 const LONG_AGO: u64 = 1_000_000_000_000;
 
-/// An item as its author knows it.
+/// The state of an item as its author knows it.
 #[derive(Default)]
 struct Made {
     text: String,
@@ -32,7 +32,7 @@ struct Shared {
     over: Cell<bool>,
 }
 
-/// What a reader has been told.
+/// The events that a reader received.
 #[derive(Default)]
 struct Heard {
     texts: HashMap<u64, String>,
@@ -180,7 +180,7 @@ fn report(all: &[Heard], made: &HashMap<u64, Made>) {
             match (heard.texts.get(id), item.deleted) {
                 (None, false) => missing += 1,
                 (Some(text), false) => wrong += usize::from(*text != item.text),
-                // What was deleted before it was sent need not be.
+                // An item deleted before it was sent need not be sent.
                 (Some(_), true) => wrong += usize::from(!heard.gone.contains(id)),
                 (None, true) => {}
             }

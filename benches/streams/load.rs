@@ -1,4 +1,4 @@
-//! Many streams, a steady rate.
+//! Many streams under a steady rate of publishes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, mpsc};
@@ -9,7 +9,7 @@ use actix_web::rt;
 use crate::client::{Caller, Listener, field};
 use crate::server::Server;
 
-/// Listeners an author has.
+/// Listeners of each author.
 const AUDIENCE: u64 = 150;
 /// Authors whom a listener follows.
 const FOLLOWEES: u64 = 15;
@@ -17,17 +17,17 @@ const FOLLOWEES: u64 = 15;
 const PUBLISHERS: u64 = 16;
 /// Threads that listen.
 const THREADS: u64 = 2;
-/// When nothing more is expected to come.
+/// After this silence no more events are expected.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// What one listener got: the cursors of items, and when.
+/// The items that one listener received: cursors and times of arrival.
 struct Heard {
     reader: u64,
     items: Vec<((u64, u64), Instant)>,
     resets: usize,
-    /// Where the last reset leads on from: only what is not newer may lack.
+    /// The place of the last reset. Only items up to it may be missing.
     reset: (u64, u64),
-    /// Items that came after one with a greater cursor.
+    /// Items whose cursor is not above that of the item before.
     disordered: usize,
 }
 
@@ -39,12 +39,12 @@ struct Told {
     answered: Instant,
 }
 
-/// Reader `n` follows this author, and [`FOLLOWEES`] - 1 after it.
+/// The first of [`FOLLOWEES`] consecutive authors that reader `n` follows.
 fn first_author(reader: u64, authors: u64) -> u64 {
     reader * FOLLOWEES % authors
 }
 
-/// Memory of the process by the system's name for it (`VmRSS`: resident, `VmHWM`: at most so far), MiB.
+/// A memory figure of the process by its name in the system (`VmRSS`: resident, `VmHWM`: peak), MiB.
 fn memory(server: &Server, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("runs");
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("a figure");
@@ -119,7 +119,7 @@ async fn listen(reader: u64, mut listener: Listener) -> Heard {
     let mut heard = Heard { reader, items: Vec::new(), resets: 0, reset: (0, 0), disordered: 0 };
     let mut last = (0, 0);
     loop {
-        // The first item takes its time: the streams are opened one after the other.
+        // The first item may come late, because streams are opened one after the other.
         let patience = if heard.items.is_empty() { 20 * QUIET } else { QUIET };
         let Ok(blocks) = rt::time::timeout(patience, listener.blocks()).await else { return heard };
         assert!(!blocks.is_empty(), "a stream was cut");
@@ -168,7 +168,7 @@ async fn publish_all(address: std::net::SocketAddr, authors: u64, rate: u64, sec
     std::mem::take(&mut *published.lock().expect("whole"))
 }
 
-/// Compares what was heard with what was published, and tells how long it took.
+/// Compares the received items with the published ones, and prints the delays.
 fn report(heard: &[Heard], published: &HashMap<u64, Told>, authors: u64) {
     let mut by_author: HashMap<u64, Vec<u64>> = HashMap::new();
     for (id, told) in published {

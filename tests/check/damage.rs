@@ -1,4 +1,4 @@
-//! Rows too few or too many, made with the bare engine, and the check that has to name them.
+//! Adds or removes rows with the bare engine. The check has to name them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) fn count(user: u64, what: u8) -> Vec<u8> {
     [&key(&[user])[..], &[what]].concat()
 }
 
-/// Opens the engine as it is, without what the store does on its way.
+/// Opens the bare engine, without the store's work at its opening.
 fn engine(data: &Path) -> DB {
     let path = data.join("db");
     let mut options = Options::default();
@@ -54,7 +54,7 @@ fn engine(data: &Path) -> DB {
     DB::open_cf_descriptors(&options, path, families).expect("opens")
 }
 
-/// Adds up counters of eight bytes, however many there are in a row.
+/// Adds up the eight-byte counters of a row, one or several.
 fn add(_key: &[u8], present: Option<&[u8]>, steps: &MergeOperands) -> Option<Vec<u8>> {
     let counters = |row: &[u8]| -> Vec<i64> {
         row.chunks(8).map(|part| i64::from_le_bytes(part.try_into().expect("whole counters"))).collect()
@@ -67,7 +67,7 @@ fn add(_key: &[u8], present: Option<&[u8]>, steps: &MergeOperands) -> Option<Vec
     sum.map(|sum| sum.into_iter().flat_map(i64::to_le_bytes).collect())
 }
 
-/// Puts a value in the place of a row, or removes it; what was there.
+/// Sets a row, or removes it. Returns the old value.
 fn set(data: &Path, Row(table, key): &Row, value: Option<&[u8]>) -> Option<Vec<u8>> {
     let db = engine(data);
     let family = db.cf_handle(table).expect("a table");
@@ -125,10 +125,10 @@ fn place() -> Place {
     place
 }
 
-/// A row, what it is set to, and the lines that then name it.
+/// A row, its new value, and the lines that then name it.
 pub(crate) type Case = (Row, Option<Vec<u8>>, &'static [&'static str]);
 
-/// Damages a sound community in each way, and mends it again.
+/// Damages a sound community in each way, and repairs it again.
 pub(crate) fn compare(cases: Vec<Case>) {
     let place = place();
     place.run(&["check"]).ok();

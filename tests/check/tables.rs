@@ -206,7 +206,7 @@ fn comments_are_compared() {
             Some(vec![]),
             &["user 3: user_comments has 1500-15, which is no such live comment"],
         ),
-        // On a purged item there are none.
+        // A purged item has no rows.
         (
             Row("comments", row(16, 1700, 17)),
             Some(key(&[3])),

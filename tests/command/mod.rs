@@ -12,7 +12,7 @@ use tideline::model::{ContentId, Order, ReactionKind, Side, Span, UserId};
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Store, Tier};
 
-/// What a run of the program gave.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -98,7 +98,7 @@ impl Place {
         Rocks::open(&Options::new(self.data())).expect("opens")
     }
 
-    /// Everything that can be seen of the store, as text.
+    /// All readable data of the store, as text.
     pub(crate) fn dump(&self) -> String {
         dump(&self.rocks())
     }
@@ -118,7 +118,7 @@ pub(crate) fn content_id(raw: u64) -> ContentId {
     ContentId::new(raw).expect("in range")
 }
 
-/// Users up to here are looked at for a profile and reactions.
+/// Profiles and reactions of users up to this id are read.
 const DUMPED_USERS: u64 = 300;
 
 fn dump(store: &dyn Store) -> String {
@@ -148,7 +148,7 @@ fn dump(store: &dyn Store) -> String {
             writeln!(text, "  {kind:?} {:?}", reactors.expect("reactors")).expect("text");
         }
     }
-    // These need not be known by anything else.
+    // Users with only a profile or reactions are not in the list above.
     for user in (1..=DUMPED_USERS).map(user) {
         let profile = store.profiles(&[user], Tier::Disk).expect("profiles");
         let reacted = ReactionKind::ALL.map(|kind| {

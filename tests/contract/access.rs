@@ -1,5 +1,5 @@
-//! What pages in a browser may do: every call with every way in which a browser, or what only looks like one, says
-//! where a request comes from and to whom it goes.
+//! Access from pages in a browser: every call, with all kinds of headers in which a browser, or another client, names
+//! the origin and the host of a request.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use super::calls::{CALLS, Call};
 use super::town::Town;
 use crate::server::{PATIENCE, Server};
 
-/// The one answer to a request with just these headers: its status, and the code of its problem.
+/// The status of the answer to a request with only these headers, and the code of its problem.
 fn answer(server: &Server, method: &str, target: &str, headers: &str, body: &str) -> (u16, String) {
     let request = format!(
         "{method} {target} HTTP/1.1\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}",
@@ -29,7 +29,7 @@ fn target(call: &Call) -> String {
     format!("{}{}{query}", call.filled(), if query.is_empty() { "" } else { "?" })
 }
 
-/// What a page of another origin makes a browser say. `{at}` is the address of the server.
+/// Headers of requests from a page of another origin. `{at}` is the address of the server.
 const FROM_OTHERS: &[&str] = &[
     "host: {at}\r\nsec-fetch-site: cross-site\r\n",
     "host: {at}\r\nsec-fetch-site: same-site\r\n",
@@ -59,13 +59,13 @@ const FROM_OTHERS: &[&str] = &[
     "host: {at}\r\nreferer: http://{at}/docs\r\norigin: http://evil.example\r\n",
 ];
 
-/// What a page of this server makes a browser say, and what no browser says.
+/// Headers of requests from a page of this server, or from a client that is no browser.
 const FROM_HERE: &[&str] = &[
     "host: {at}\r\n",
     "host: {at}\r\nreferer: http://evil.example/\r\nx-forwarded-host: evil.example\r\n",
     "host: {at}\r\nsec-fetch-site: same-origin\r\norigin: http://{at}\r\n",
     "host: {at}\r\nsec-fetch-site: none\r\n",
-    // A proxy for HTTPS that gives the server another host than the page has.
+    // Behind an HTTPS proxy that passes another host than the page's to the server.
     "host: {at}\r\nsec-fetch-site: same-origin\r\norigin: https://feed.example.org\r\n",
     "host: {at}\r\norigin: http://{at}\r\n",
     "host: {at}\r\norigin: HTTPS://{at}\r\n",
@@ -76,7 +76,7 @@ const FROM_HERE: &[&str] = &[
     "host: [0:0::1]:8080\r\norigin: http://[::1]:8080\r\n",
 ];
 
-/// Hosts that are none of a server without settings: a page could have any of these names.
+/// Hosts that a server without settings refuses: a page could have any of these names.
 const FOREIGN_HOSTS: &[&str] = &[
     "host: evil.example\r\n",
     "host: evil.example:8080\r\n",
@@ -97,7 +97,7 @@ const FOREIGN_HOSTS: &[&str] = &[
     "host: evil.example\r\nsec-fetch-site: same-origin\r\norigin: http://evil.example\r\n",
 ];
 
-/// Calls that say nothing but that the server is there, for probes.
+/// Whether a call is for probes: it shows nothing but the state of the server.
 fn is_probe(call: &Call) -> bool {
     ["/healthz", "/readyz"].contains(&call.path)
 }
@@ -109,7 +109,7 @@ fn a_page_of_another_origin_changes_nothing() {
     assert!(changes.len() > 15);
     for call in &changes {
         for headers in FROM_OTHERS {
-            // What needs no leave of the server's to be sent, and what does.
+            // A browser sends the first two without asking the server before, the third not.
             for content_type in ["", "content-type: text/plain\r\n", "content-type: application/json\r\n"] {
                 let headers = format!("{headers}{content_type}");
                 let refused = answer(&town.server, call.method, &target(call), &headers, call.body);
@@ -150,7 +150,7 @@ fn a_page_of_another_origin_may_ask_but_gets_no_leave_to_read() {
     assert_eq!(reply.header("access-control-allow-methods"), None);
 }
 
-/// The status of a stream that is asked for, of which no more than that is read.
+/// Asks for a stream, and reads only the status.
 fn stream(server: &Server, headers: &str) -> u16 {
     let mut connection = TcpStream::connect(server.address).unwrap();
     connection.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -246,7 +246,7 @@ fn the_servers_own_names_lead_here() {
         let status = answer(&server, "GET", &whole, "host: {at}\r\n", "").0;
         assert!([200, 307, 308, 404].contains(&status), "{whole}: {status}");
     }
-    // A client of HTTP/1.0 need not name any.
+    // A client of HTTP/1.0 need not name a host.
     let bytes = server.raw(b"GET /v1/users/1/timeline HTTP/1.0\r\n\r\n");
     assert!(bytes.starts_with(b"HTTP/1.0 200"), "{}", String::from_utf8_lossy(&bytes));
 }

@@ -1,4 +1,4 @@
-//! Field by field, what the type or range of each field refuses.
+//! Refused values of each field: of a wrong type or out of range.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -76,7 +76,7 @@ pub(crate) fn bad_fields(server: &Server) {
     let refused = |method: &str, path: &str, bad: &str| {
         server.call(method, path, bad).problem(&format!("{method} {path} {bad}"), 400, "invalid_body")
     };
-    // Where it is JSON at all, the field is named.
+    // If the body is JSON, the problem names the field.
     let names = |problem: &Value, name: &str, bad: &str| {
         let detail = problem["detail"].as_str().unwrap();
         let is_json = serde_json::from_str::<Value>(bad).is_ok();
@@ -86,7 +86,7 @@ pub(crate) fn bad_fields(server: &Server) {
     for (name, values) in fields {
         for value in *values {
             let bad = format!(r#"{{"author_id":66,"{name}":{value}}}"#);
-            // A comment points at its item.
+            // The call gives `ref_id` and `kind` of a comment.
             let comment = refused("POST", "/v1/content/10/comments", &bad);
             if !["ref_id", "kind"].contains(name) {
                 names(&comment, name, &bad);
@@ -177,11 +177,11 @@ fn times_to_come(server: &Server) {
                 "items[1].published_at",
             ),
             ("PUT", "/v1/users/1/following/66", format!(r#"{{"since":{at}}}"#), "since"),
-            // One who is followed already, since another time.
+            // A user who is followed already, since another time.
             ("PUT", "/v1/users/1/following/2", format!(r#"{{"since":{at}}}"#), "since"),
             ("PUT", "/v1/content/10/reactions/like/6", format!(r#"{{"since":{at}}}"#), "since"),
             ("PUT", "/v1/users/1/marker", format!(r#"{{"cursor":"{at}-66"}}"#), "cursor"),
-            // An item that is there, at another time.
+            // An existing item, at another time.
             ("PUT", "/v1/users/1/marker", format!(r#"{{"cursor":"{at}-10"}}"#), "cursor"),
         ] {
             let what = format!("{method} {path} {body}");

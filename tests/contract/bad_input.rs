@@ -55,9 +55,9 @@ fn bad_input_is_refused_everywhere_and_changes_nothing() {
     bad_fields(server);
     town.check("after all that was refused");
     assert_eq!(town.seen(), before);
-    // The calls are good but for what was bad about them.
+    // Without the bad parts the same calls succeed.
     for Call { method, path, query, body, .. } in CALLS {
-        // A stream has no end.
+        // A GET of a stream does not end.
         let method = if path.ends_with("/stream") { &"HEAD" } else { method };
         let reply = server.call(method, &format!("{}?{}", filled(path), query.needed()), body);
         assert!((200..300).contains(&reply.status), "{method} {path}: {reply:?}");
@@ -98,7 +98,7 @@ fn bad_paths(server: &Server, call: &Call) {
         if bad == "/docs/" {
             continue; // leads to the page
         }
-        // Below a path that ends in an id or a list there may be another call.
+        // Another call may exist below a path that ends in an id or a list.
         let reply = server.call(method, &bad, body);
         assert!(matches!(reply.status, 400 | 404 | 405), "{method} {bad}: {}", reply.status);
     }
@@ -147,7 +147,7 @@ fn bad_queries(server: &Server, call: &Call) {
         refused("view=full");
         refused("viewer=1&viewer=2");
     }
-    // Those that must be there.
+    // Required parameters.
     let name = needed.split('=').next().unwrap_or_default();
     let bare = |bad: &str| {
         let whole = format!("{path}?{bad}");

@@ -1,4 +1,4 @@
-//! What stands behind the API: who is pushed to and when, what is kept, and what is never fanned out.
+//! Behaviour behind the API: pushes and their receivers, limits of stored rows, and items that are never fanned out.
 
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
     let file = inputs.path().join("follows.csv");
     std::fs::write(&file, follows).unwrap();
     run(&["import", "--follows", file.to_str().unwrap()], &data, &[]);
-    // Sub-tasks of one follower, one after the other: it takes long.
+    // Chunks of one follower, one after the other, so the fan-out takes long.
     let slow = [
         ("TIDELINE__FANOUT__WORKERS", "1"),
         ("TIDELINE__FANOUT__CHUNK", "1"),
@@ -116,7 +116,7 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
     server.publish(1, AUTHOR, 10);
     wait_until("nothing is pushed", || in_inbox(&server, FOLLOWERS, 1));
     assert!(!in_inbox(&server, FOLLOWERS - 1, 1), "the last of all, but online: before the others");
-    // Meanwhile a pair changes its mind, again and again.
+    // Meanwhile a user follows and unfollows the author again and again.
     let path = format!("/v1/users/999999/following/{AUTHOR}");
     for _ in 0..5 {
         server.call("PUT", &path, "").expect(200);

@@ -1,6 +1,6 @@
-//! Every call of the API, once: what the walks over all of them go through. A new call is a line here.
+//! The list of all API calls, for the tests that go through them. A new call is a line here.
 
-/// What a call takes in its query.
+/// The query parameters of a call.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Query {
     Nothing,
@@ -22,7 +22,7 @@ pub(crate) struct Call {
     pub(crate) query: Query,
     /// A good body; empty for a call that takes none.
     pub(crate) body: &'static str,
-    /// What the path allows.
+    /// The methods that the path allows.
     pub(crate) allow: &'static str,
 }
 
@@ -93,8 +93,8 @@ impl Call {
         filled(self.path)
     }
 
-    /// Whether a body may be left out: an empty one is a follow, or a reaction, from now on, and all that a
-    /// mute needs.
+    /// Whether the body may be left out. An empty body makes a follow or a reaction count from now on. A mute needs no
+    /// body.
     pub(crate) fn body_optional(&self) -> bool {
         self.path.ends_with("/{target}") || self.path == REACTION
     }
@@ -108,7 +108,7 @@ pub(crate) fn filled(path: &str) -> String {
 }
 
 impl Query {
-    /// What a call needs in its query at least.
+    /// The required query parameters.
     pub(crate) fn needed(self) -> &'static str {
         match self {
             Self::Ids => "ids=10",

@@ -51,7 +51,7 @@ fn crowd() -> Server {
         }
     }
     server.follow(30, 2, 5);
-    // In another order than they were published in.
+    // In another order than that of publishing.
     for n in [5, 1, 9, 3, 7, 2, 8, 4, 6] {
         for kind in ["like", "favorite"] {
             put(format!("/v1/content/{}/reactions/{kind}/20", 100 + n));
@@ -92,7 +92,7 @@ fn lists_of_users_are_walked_both_ways() {
     let server = crowd();
     for path in OF_USERS {
         let items = whole(&server, path);
-        // User 20 has reacted too, and last.
+        // The lists of reactions also have user 20, added last.
         let fewest = usize::try_from(COUNT).unwrap();
         assert!((fewest..fewest + 2).contains(&items.len()), "{path}: {}", items.len());
         let places: Vec<(u64, u64)> = items

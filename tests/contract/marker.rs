@@ -41,7 +41,7 @@ fn a_marker_ahead_of_the_clock_counts_as_at_the_newest_item() {
     };
     let unread = || server.get("/v1/users/1/timeline/unread")["count"].as_u64().unwrap();
     let publish = |body: Value| server.call("POST", "/v1/content", body.to_string()).expect(201);
-    // With nothing in the timeline it is as at the clock.
+    // In an empty timeline a place ahead of the clock counts as now.
     let empty: u64 = mark(now() + 300_000).split_once('-').unwrap().0.parse().unwrap();
     assert!(empty <= now(), "{empty}");
     std::thread::sleep(Duration::from_millis(2));
@@ -52,7 +52,7 @@ fn a_marker_ahead_of_the_clock_counts_as_at_the_newest_item() {
     assert_eq!(unread(), 0);
     publish(json!({"author_id": 2, "content_id": 3}));
     assert_eq!(unread(), 1);
-    // An item ahead of the clock is a place like any other, and none for a marker below it.
+    // A marker can be at an item ahead of the clock. A place below that item counts as at the newest item up to it.
     let ahead = now() + 500_000;
     publish(json!({"author_id": 2, "content_id": 4, "published_at": ahead}));
     let newest = publish(json!({"author_id": 2, "content_id": 5}))["published_at"].clone();

@@ -1,4 +1,4 @@
-//! The contract as a pure function: from what was asked of the server, everything that can be seen of it.
+//! The contract as a pure function: computes all answers of the server from the calls made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,31 +8,31 @@ use serde_json::{Value, json};
 pub(crate) type User = u64;
 /// An item.
 pub(crate) type Item = u64;
-/// One user and another.
+/// Pairs of users to a time.
 pub(crate) type Pairs = BTreeMap<(User, User), u64>;
 
-/// The kinds of reactions, and what counts them.
+/// The kinds of reactions, with the names of their counts and flags.
 pub(crate) const REACTIONS: [(&str, &str, &str); 2] =
     [("like", "likes", "liked"), ("favorite", "favorites", "favorited")];
 
-/// What was asked for and not taken back.
+/// The state after all calls.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Model {
     /// Live items as published and edited: without counts, author and viewer.
     pub(crate) items: BTreeMap<Item, Value>,
-    /// Deleted ones.
+    /// Deleted items, likewise.
     pub(crate) deleted: BTreeMap<Item, Value>,
-    /// Since when one follows another.
+    /// User and followee to `since`.
     pub(crate) follows: Pairs,
     pub(crate) mutes: Pairs,
     pub(crate) hidden: Pairs,
-    /// Kind, item and user: since when.
+    /// Kind, item and user to `since`.
     pub(crate) reactions: BTreeMap<(&'static str, Item, User), u64>,
     /// Nickname, avatar and extra.
     pub(crate) profiles: BTreeMap<User, Value>,
-    /// Where each has read to.
+    /// How far each user has read.
     pub(crate) markers: BTreeMap<User, (u64, Item)>,
-    /// Who and what there is to look at.
+    /// The users and topics to compare.
     pub(crate) users: BTreeSet<User>,
     pub(crate) topics: BTreeSet<String>,
 }
@@ -41,7 +41,7 @@ fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// A page that has all of a list.
+/// A page with a whole list.
 fn whole(items: &[Value], cursor: impl Fn(&Value) -> String) -> Value {
     json!({"items": items, "next": null, "prev": items.first().map(cursor)})
 }
@@ -72,7 +72,7 @@ impl Model {
         found
     }
 
-    /// The home timeline: the one principle.
+    /// The home timeline, as defined.
     pub(crate) fn timeline(&self, user: User) -> Vec<Item> {
         self.select(|item| {
             let author = number(&item["author_id"]);
@@ -97,7 +97,7 @@ impl Model {
         self.reactions.keys().filter(|(other, item, _)| *other == kind && *item == id).count()
     }
 
-    /// An item that stands alone.
+    /// An item that is not in a list.
     pub(crate) fn alone(&self, id: Item) -> Value {
         let mut item = self.items[&id].clone();
         item["counts"] = json!({
@@ -184,7 +184,7 @@ impl Model {
         self.timeline(user).into_iter().filter(|id| self.place(*id) > marker).count()
     }
 
-    /// Every path with what it must answer; nothing for what must not be there.
+    /// The expected answer of every path; `None` for what must not be found.
     pub(crate) fn everything(&self) -> BTreeMap<String, Option<Value>> {
         let mut seen = BTreeMap::new();
         for user in &self.users {

@@ -7,8 +7,7 @@ use super::town::Town;
 use super::walk::List;
 use crate::server::Server;
 
-/// Inboxes and outboxes of almost nothing, each way of delivery, readers that fall dormant or are evicted at once,
-/// and sub-tasks of one follower.
+/// Tiny inboxes and outboxes, each reach, readers dormant or evicted at once, and chunks of one follower.
 const WAYS: [&[(&str, &str)]; 9] = [
     &[("TIDELINE__TIMELINE__INBOX_LIMIT", "1")],
     &[("TIDELINE__TIMELINE__INBOX_LIMIT", "3"), ("TIDELINE__TIMELINE__OUTBOX_LIMIT", "1")],

@@ -6,7 +6,7 @@ use super::listener::{Listener, Sent};
 use super::model::content_cursor;
 use super::town::Town;
 
-/// The next event on the stream of user 1, which must be this one, with the item's state if it is still there.
+/// The next event on the stream of user 1. It must be this one, with the item's state if the item is live.
 #[track_caller]
 fn expect(listener: &mut Listener, town: &Town, name: &str, id: u64) -> Sent {
     let sent = listener.event();
@@ -31,7 +31,7 @@ fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
     assert!(listener.head.starts_with("HTTP/1.1 200 "), "{}", listener.head);
     assert!(listener.head.contains("content-type: text/event-stream\r\n"), "{}", listener.head);
     let mut next = 40;
-    // What user 1 does not see, and then what it does: the one comes after the other.
+    // Publishes an item that user 1 must not see, then one that it must: the second comes next.
     let mut unseen = |town: &mut Town, listener: &mut Listener, author: u64, broadcast: bool| {
         town.publish(json!({"content_id": next, "author_id": author, "broadcast": broadcast}));
         town.publish(json!({"content_id": next + 1, "author_id": 4, "published_at": 200, "text": "seen"}));
@@ -74,7 +74,7 @@ fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
     town.profile(2, json!({"nickname": "Anna"}));
     town.read_to(1, 170, 1);
     listener.is_quiet();
-    // What the reader did with an item comes with the next event of the item.
+    // The reader's own reactions to an item come with the next event of the item.
     town.edit(10, json!({"text": "liked by another"}));
     expect(&mut listener, &town, "edit", 10);
     town.react("like", 12, 1);
@@ -98,7 +98,7 @@ fn a_stream_goes_on_where_it_was_cut() {
         town.publish(json!({"content_id": id, "author_id": 2 + id % 3, "published_at": 160 + id}));
     }
     town.delete(45);
-    // As often as the client likes.
+    // A place can be used any number of times.
     for _ in 0..2 {
         let mut listener = Listener::open(&town.server, 1, last.as_deref());
         for id in (41..50).filter(|id| *id != 45) {
@@ -120,7 +120,7 @@ fn every_item_of_the_timeline_is_a_place_also_after_a_restart() {
     town.server = town.server.restart("KILL", &[]);
     let oldest_first: Vec<u64> = town.model.timeline(1).into_iter().rev().collect();
     assert_eq!(oldest_first, [10, 11, 12, 21, 30, 40]);
-    // What was missed is what was published later, whatever time it has.
+    // The events missed are those published later, whatever their times.
     let published = [10, 11, 12, 30, 21, 40];
     for (place, id) in published.iter().enumerate() {
         let after = content_cursor(&town.model.items[id]);

@@ -33,7 +33,7 @@ fn a_topic_is_as_deep_as_its_limit() {
     assert_eq!(town.server.get("/v1/topics/t/content?limit=7&before=94-94")["next"], Value::Null);
     assert_eq!(town.server.ids("/v1/topics/t/content?after=5-5&limit=3"), [93, 92, 91]);
     assert_eq!(town.server.ids("/v1/users/1/content?limit=100").len(), 100);
-    // However many are deleted, it is the newest of those that are left; and one that comes back is in its place.
+    // After any number of deletes the list has the newest remaining items. A restored item is in its place.
     let newest = |server: &crate::server::Server, below: u64| {
         let shown: Vec<u64> = (1..below).rev().take(10).collect();
         assert_eq!(server.ids("/v1/topics/t/content?limit=100"), shown, "below {below}");

@@ -1,5 +1,5 @@
-//! A small community on a server of its own. Each change is checked by its answer and told to the model;
-//! [`Town::check`] then compares everything that can be seen.
+//! A small community on its own server. Each change is checked by its answer and applied to the model. [`Town::check`]
+//! then compares all answers.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::model::{Item, Model, User};
 use crate::server::{Reply, Server};
 
-/// The server and what it must show.
+/// The server and the model of its answers.
 pub(crate) struct Town {
     pub(crate) server: Server,
     pub(crate) model: Model,
@@ -21,7 +21,7 @@ fn limited(path: &str) -> String {
 }
 
 impl Town {
-    /// Nobody and nothing.
+    /// An empty server.
     pub(crate) fn empty(settings: &[(&str, &str)]) -> Self {
         Self { server: Server::with(settings), model: Model::default() }
     }
@@ -70,7 +70,7 @@ impl Town {
         town
     }
 
-    /// Compares everything that can be seen with what must be there.
+    /// Compares all answers with the model.
     #[track_caller]
     pub(crate) fn check(&self, what: &str) {
         for (path, wanted) in self.model.everything() {
@@ -89,14 +89,14 @@ impl Town {
         }
     }
 
-    /// Everything that a change could show in, also what is not in the contract: rows.
+    /// All answers that a change could affect, and the numbers of rows, which are not in the contract.
     pub(crate) fn seen(&self) -> BTreeMap<String, Value> {
         let read = |path: String| {
             let found = self.server.get(&limited(&path));
             (path, found)
         };
         let mut seen: BTreeMap<String, Value> = self.model.everything().into_keys().map(read).collect();
-        // Those reads have marked their users as seen.
+        // The reads above have marked their users as seen.
         self.server.settle();
         let tables = self.server.get("/v1/admin/stats")["tables"].take();
         for (name, table) in tables.as_object().unwrap() {
@@ -105,7 +105,7 @@ impl Town {
         seen
     }
 
-    /// Takes the item over as the server shows it, after comparing with what was sent.
+    /// Compares the item in an answer with the one sent, and adds it to the model.
     fn published(&mut self, sent: &Value, kind: &str, broadcast: bool, found: &Value) -> Item {
         let mut wanted = json!({"kind": kind, "media": [], "topics": [], "broadcast": broadcast});
         for (name, value) in sent.as_object().unwrap() {
@@ -126,7 +126,7 @@ impl Town {
         id
     }
 
-    /// Publishes an item that is not there.
+    /// Publishes a new item.
     pub(crate) fn publish(&mut self, draft: Value) -> Item {
         let reply = self.server.call("POST", "/v1/content", draft.to_string());
         let found = reply.expect(201);
@@ -135,14 +135,14 @@ impl Town {
         self.published(&draft, "post", true, &found)
     }
 
-    /// Publishes many.
+    /// Publishes several new items.
     pub(crate) fn publish_all(&mut self, drafts: &[Value]) {
         let body = json!({ "items": drafts }).to_string();
         let found = self.server.call("POST", "/v1/content/batch", body).expect(201);
         assert_eq!(found.as_object().unwrap().len(), 1);
         let items = found["items"].as_array().unwrap();
         assert_eq!(items.len(), drafts.len());
-        // Each shows the counts that the whole batch leaves behind.
+        // Each item shows the counts after the whole batch.
         for (draft, item) in drafts.iter().zip(items) {
             let id: Item = item["content_id"].as_str().unwrap().parse().unwrap();
             let mut bare = item.clone();
@@ -189,7 +189,7 @@ impl Town {
         self.model.deleted.insert(id, item);
     }
 
-    /// Takes a delete back, or does nothing to a live item.
+    /// Undoes a delete, or does nothing to a live item.
     pub(crate) fn restore(&mut self, id: Item) {
         let found = self.server.call("POST", &format!("/v1/content/{id}/restore"), "").expect(200);
         if let Some(item) = self.model.deleted.remove(&id) {
@@ -198,7 +198,7 @@ impl Town {
         assert_eq!(found, self.model.alone(id));
     }
 
-    /// Makes one user follow another from some time on.
+    /// Makes one user follow another since a given time.
     pub(crate) fn follow(&mut self, user: User, target: User, since: u64) {
         self.model.follows.entry((user, target)).or_insert(since);
         let body = json!({ "since": since }).to_string();
@@ -206,7 +206,7 @@ impl Town {
         assert_eq!(found, self.model.relation(user, target));
     }
 
-    /// Takes a follow back.
+    /// Ends a follow.
     pub(crate) fn unfollow(&mut self, user: User, target: User) {
         self.model.follows.remove(&(user, target));
         let found = self.server.call("DELETE", &format!("/v1/users/{user}/following/{target}"), "").expect(200);
@@ -228,7 +228,7 @@ impl Town {
         assert_eq!(reply.expect(200), self.model.relation(user, target));
     }
 
-    /// Hides the content of one from another, from now on.
+    /// Hides one user's content from another, now.
     pub(crate) fn hide(&mut self, user: User, target: User) {
         let path = format!("/v1/users/{user}/hidden-from");
         let reply = self.server.call("PUT", &format!("{path}/{target}"), "");
@@ -252,7 +252,7 @@ impl Town {
         self.reacted(&reply, kind, id, user);
     }
 
-    /// Takes a reaction back.
+    /// Removes a reaction.
     pub(crate) fn unreact(&mut self, kind: &'static str, id: Item, user: User) {
         let reply = self.server.call("DELETE", &format!("/v1/content/{id}/reactions/{kind}/{user}"), "");
         self.model.reactions.remove(&(kind, id, user));
@@ -269,7 +269,7 @@ impl Town {
         assert_eq!(reply.expect(200), wanted);
     }
 
-    /// Since when a user is in a list, by the server's clock.
+    /// The time since which a user is in a list, by the server's clock.
     fn since(&self, list: &str, user: User) -> u64 {
         let page = self.server.get(&format!("{list}?limit=100"));
         let id = user.to_string();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::Server;
 
-/// A list with all that it has, newest first, and how its items become cursors.
+/// A whole list, newest first, and the function from its items to cursors.
 pub(crate) struct List<'a> {
     pub(crate) server: &'a Server,
     pub(crate) path: &'a str,
@@ -21,7 +21,7 @@ fn links(header: Option<&str>) -> Vec<(String, String)> {
 }
 
 impl List<'_> {
-    /// One page: its items, both cursors, and links that say the same.
+    /// One page: its items and both cursors. The links must agree with the cursors.
     #[track_caller]
     fn page(&self, query: &str, wanted: &[Value], more: bool) -> Vec<(String, String)> {
         let what = format!("{}?{query}", self.path);
@@ -41,11 +41,11 @@ impl List<'_> {
 
     fn link(&self, links: &[(String, String)], rel: &str) -> Option<String> {
         let (_, url) = links.iter().find(|(other, _)| other == rel)?;
-        // Relative to the address of the page itself.
+        // Links are relative to the address of the page.
         Some(url.strip_prefix('?').unwrap_or_else(|| panic!("{url}")).to_owned())
     }
 
-    /// All pages of every size down to the end and back up, by cursors and by links, and from between.
+    /// Reads all pages of every size down to the end and back up, by cursors and by links, and pages between items.
     pub(crate) fn walk(&self, more: &str) {
         let all = self.items;
         assert!(all.len() > 4, "{}: too short to show anything", self.path);
@@ -81,7 +81,7 @@ impl List<'_> {
         self.between(more);
     }
 
-    /// From every item, and between each two: strictly older, strictly newer.
+    /// Reads pages from every item, and between each two. The bounds are exclusive.
     fn between(&self, more: &str) {
         let all = self.items;
         for (place, item) in all.iter().enumerate() {

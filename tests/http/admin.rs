@@ -1,4 +1,4 @@
-//! Health, figures, and the look behind a timeline.
+//! Health, figures, and the explanation of a timeline.
 
 use serde_json::json;
 

@@ -1,15 +1,15 @@
-//! What has a time to come from before such times were refused: it is there, and nothing new comes beside it.
+//! Times ahead of the clock, from before such times were refused: they stay, and no new ones are accepted.
 
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
 
-/// In the year 2096.
+/// A time in the year 2096.
 const TO_COME: u64 = 4_000_000_000_000;
 const MARKER: &str = "/v1/users/1/marker";
 const UNREAD: &str = "/v1/users/1/timeline/unread";
 
-/// A server as it was before there was a rule, as far as this time goes.
+/// A server that accepts this time, as before the rule.
 fn before() -> Server {
     Server::with(&[("TIDELINE__CONTENT__MAX_AHEAD", "36500d")])
 }
@@ -49,7 +49,7 @@ fn what_was_published_stays_and_is_repeated_but_nothing_new_comes() {
     let since = server.get("/v1/users/1/following")["items"][0]["since"].clone();
     assert_eq!(since, TO_COME);
 
-    // The same once more is the same answer as ever, alone and beside others.
+    // A repeat gets the same answer as ever, alone and in a batch.
     assert_eq!(publish(&server, &item).expect(200)["text"], "late");
     server.call("POST", "/v1/content/5/comments", comment.to_string()).expect(200);
     batch(&server, &[&item]).expect(200);
@@ -63,7 +63,7 @@ fn what_was_published_stays_and_is_repeated_but_nothing_new_comes() {
     };
     assert_eq!(follow(2, TO_COME).expect(200)["since"], TO_COME);
 
-    // What differs in anything is new, and refused.
+    // A call that differs in any field is new, and refused.
     let mut other = item.clone();
     other["text"] = json!("later");
     publish(&server, &other).problem("another text", 400, "time_ahead");
@@ -78,7 +78,7 @@ fn what_was_published_stays_and_is_repeated_but_nothing_new_comes() {
     follow(3, TO_COME).problem("another user", 400, "time_ahead");
     assert_eq!(server.ids("/v1/users/1/timeline"), [5, 8, 7], "nothing of a batch that was refused");
 
-    // Deleted and restored it is what it was; purged for good, it is new.
+    // A deleted item cannot be repeated, a restored one can. A follow that has ended is new.
     server.call("DELETE", "/v1/content/5", "");
     publish(&server, &item).problem("deleted", 400, "time_ahead");
     server.call("POST", "/v1/content/5/restore", "").expect(200);
@@ -87,7 +87,7 @@ fn what_was_published_stays_and_is_repeated_but_nothing_new_comes() {
     follow(2, TO_COME).problem("no longer followed", 400, "time_ahead");
 }
 
-/// Sets the marker to an item of a time to come, which then goes.
+/// Sets the marker to an item ahead of the clock, and removes the item.
 fn mark_ahead(server: &Server) {
     server.follow(1, 9, 10);
     server.publish(7, 9, TO_COME);
@@ -153,7 +153,7 @@ fn an_item_ahead_can_be_marked_as_read_and_deleted() {
     let server = updated(server);
     let top = format!("{TO_COME}-5");
     assert_eq!(unread(&server), 2);
-    // An item stands there; beside it nobody can have read.
+    // An item ahead of the clock can be marked as read, another place there cannot.
     assert_eq!(mark(&server, &top).expect(200)["cursor"], top);
     mark(&server, &format!("{TO_COME}-6")).problem("no item", 400, "time_ahead");
     assert_eq!((unread(&server), server.get(MARKER)["cursor"].clone()), (0, json!(top)));

@@ -1,4 +1,4 @@
-//! Times and ids that the server gives, while the system's clock is set this way and that.
+//! Times and ids that the server gives, while the system's clock is set forward and back.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,7 +33,7 @@ impl Clock {
         self.dir.path().join(name)
     }
 
-    /// Sets the clock so many seconds off from now on. In one step: the file is never there half.
+    /// Shifts the clock by so many seconds from now on. The file is replaced in one step, so it is never incomplete.
     fn shift(&self, seconds: i64) {
         std::fs::write(self.path("next"), seconds.to_string()).unwrap();
         std::fs::rename(self.path("next"), self.path("shift")).unwrap();
@@ -46,7 +46,7 @@ impl Clock {
     }
 }
 
-/// Publishes without an id and a time; the cursor.
+/// Publishes without an id and a time. Returns the cursor.
 fn publish(server: &Server) -> (u64, u64) {
     published(server, r#"{"author_id":2,"kind":"comment"}"#)
 }
@@ -56,12 +56,12 @@ fn published(server: &Server, body: &str) -> (u64, u64) {
     (item["published_at"].as_u64().unwrap(), item["content_id"].as_str().unwrap().parse().unwrap())
 }
 
-/// The cursors that rise, which all of these are to do.
+/// The number of cursors that rise: all, if they are right.
 fn rising(cursors: &[(u64, u64)]) -> usize {
     cursors.windows(2).filter(|pair| pair[0] < pair[1]).count() + 1
 }
 
-/// How many a list has after the newest of the given ones.
+/// The number of items that a list has after a place.
 fn after(server: &Server, newest: (u64, u64)) -> usize {
     server.ids(&format!("/v1/users/2/comments?limit=100&view=ids&after={}-{}", newest.0, newest.1)).len()
 }

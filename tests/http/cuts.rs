@@ -1,4 +1,4 @@
-//! A stream that is cut at random and goes on has nothing twice and misses nothing.
+//! A stream that is cut at random and resumed misses no event and has none twice.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,12 @@ use crate::server::Server;
 
 const READER: u64 = 1;
 const AUTHORS: [u64; 3] = [2, 3, 4];
-/// Times of items that are late, long ago.
+/// Times of backdated items, long ago.
 const LATE: std::ops::Range<u64> = 1000..2000;
-/// How long after the last change nothing more comes.
+/// After this silence no more events are expected.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// An item as its author knows it.
+/// The state of an item as its author knows it.
 #[derive(Debug, Clone, PartialEq)]
 enum Made {
     /// Acknowledged, with this text.
@@ -26,11 +26,11 @@ enum Made {
     Deleted,
     /// Not acknowledged: it may be there or not.
     Unknown,
-    /// Not broadcast: nobody is to hear of it.
+    /// Not broadcast: never on a stream.
     Quiet,
 }
 
-/// What the reader was told.
+/// The events that the reader received.
 #[derive(Default)]
 struct Heard {
     texts: HashMap<u64, String>,
@@ -77,16 +77,16 @@ impl Heard {
     }
 }
 
-/// What happens between two cuts.
+/// The kind of cuts.
 #[derive(Clone, Copy, PartialEq)]
 enum Cuts {
-    /// The server goes on.
+    /// Only streams are cut.
     Streams,
-    /// The server is stopped or killed now and then.
+    /// The server is also stopped or killed now and then.
     Servers,
 }
 
-/// The server, the authors and what they did.
+/// The server, the items of the authors, and the kind of cuts.
 struct Story {
     server: RwLock<Option<Server>>,
     made: Mutex<HashMap<u64, Made>>,
@@ -105,7 +105,7 @@ impl Story {
         reply.status < 300
     }
 
-    /// Publishes until the story is over.
+    /// Publishes, edits and deletes until the story is over.
     fn write(&self, author: u64) {
         let mut random = Rng::with_seed(author);
         let mut own = Vec::new();
@@ -154,24 +154,24 @@ impl Story {
         Listener::open(self.server.read().unwrap().as_ref().unwrap(), READER, after)
     }
 
-    /// Ends the server in the middle of things, and starts it again.
+    /// Ends the server amid changes, and starts it again.
     fn restart(&self, signal: &str) {
         self.server.read().unwrap().as_ref().unwrap().signal(signal);
         let mut server = self.server.write().unwrap();
         *server = server.take().map(|server| server.restart(signal, &[]));
     }
 
-    /// Reads a stream that was opened before all else and is cut so often, then what is left; compares.
+    /// Reads a stream that was opened before all changes. Cuts it so often, reads the rest, and compares.
     fn read(&self, mut listener: Listener, cuts: u64) {
         let (mut random, mut heard) = (Rng::with_seed(7), Heard::default());
-        // Cut before the first block came, a client has no place to go on from.
+        // A client that is cut before the first block has no place to resume after.
         while listener.last_id.is_none() {
             heard.take(&listener.block(QUIET).expect("a place"));
         }
         for cut in 0..cuts {
             if self.cuts == Cuts::Servers && cut % 10 == 5 {
                 self.restart(if cut % 20 == 5 { "KILL" } else { "TERM" });
-                // What came before the end counts.
+                // Events that arrived before the end count.
                 while let Some(sent) = listener.block(QUIET) {
                     heard.take(&sent);
                 }
@@ -208,7 +208,7 @@ fn tell(cuts: Cuts, times: u64) {
             scope.spawn(move || story.write(author));
         }
         let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| story.read(listener, times)));
-        // Whatever went wrong, the authors are to end.
+        // The authors end even after a failure.
         story.over.store(true, Ordering::SeqCst);
         read.unwrap_or_else(|why| std::panic::resume_unwind(why));
     });

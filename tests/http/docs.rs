@@ -81,7 +81,7 @@ fn fetch(address: SocketAddr, path: &str) -> (u16, String, String) {
     (head[9..12].parse().unwrap(), head.to_owned(), body.to_owned())
 }
 
-/// Where a relative address leads from a page.
+/// The address that a relative address on a page leads to.
 fn resolve(page: &str, relative: &str) -> String {
     assert!(!relative.starts_with('/') && !relative.contains("//"), "{relative} is not relative");
     let mut folders: Vec<_> = page.split('/').collect();
@@ -118,7 +118,7 @@ fn everything_works_below_a_prefix() {
     for part in parts {
         assert_eq!(fetch(proxy, &part).0, 200, "{part}");
     }
-    // The page takes it from beside itself.
+    // The page loads the description from this address.
     let description = resolve(page, "openapi.json");
     let (status, _, document) = fetch(proxy, &description);
     assert_eq!(status, 200);
@@ -139,7 +139,7 @@ fn addresses_in_headers_lead_on_below_a_prefix() {
     let made = |path: &str, body: &str| {
         let reply = server.call("POST", path, body);
         assert_eq!(reply.status, 201, "{}", reply.text());
-        // The address that the client of the proxy has asked, and so the one that it begins from.
+        // `location` is relative to the address that the client of the proxy has asked for.
         let place = resolve(&format!("/tideline{path}"), reply.header("location").unwrap());
         let (status, _, item) = fetch(proxy, &place);
         assert_eq!((status, item.as_str()), (200, reply.text()), "{place}");
@@ -156,7 +156,7 @@ fn addresses_in_headers_lead_on_below_a_prefix() {
         let page: serde_json::Value = serde_json::from_str(&page).unwrap();
         seen.push(page["items"][0]["content_id"].as_str().unwrap().to_owned());
         let links = head.lines().find_map(|line| line.strip_prefix("link: ")).unwrap();
-        // A query alone takes the place of the query that was asked.
+        // A query alone replaces the query of the request.
         let next = links.split(", ").find_map(|link| link.strip_prefix('<')?.strip_suffix(">; rel=\"next\""));
         query = next.map(|next| next.to_owned()).inspect(|next| assert!(next.starts_with('?'), "{next}"));
     }

@@ -1,4 +1,4 @@
-//! The log of events: streams that go on over restarts, and over more than memory keeps.
+//! The log of events: streams resume across restarts, and after more events than memory keeps.
 
 use super::listener::Listener;
 use crate::server::{Server, run};
@@ -8,7 +8,7 @@ fn call(server: &Server, method: &str, path: &str, body: &str) {
     assert!(reply.status < 300, "{method} {path}: {}", reply.text());
 }
 
-/// Items of an author nobody follows, enough to fill the log in memory.
+/// Publishes items of an author without followers, enough to fill the log in memory.
 fn fill_memory(server: &Server) {
     for batch in 0..66 {
         let first = 1_000_000 + 1000 * batch;
@@ -18,7 +18,7 @@ fn fill_memory(server: &Server) {
     }
 }
 
-/// A place of user 1, who follows user 2, before everything but items 11 to 15.
+/// Makes user 1 follow user 2, and publishes items 11 to 15. Returns the place after them.
 fn begin(server: &Server) -> String {
     server.follow(1, 2, 10);
     let mut listener = Listener::open(server, 1, None);
@@ -29,7 +29,7 @@ fn begin(server: &Server) -> String {
     listener.last_id.expect("a place")
 }
 
-/// One of each change.
+/// Makes a change of each kind.
 fn change(server: &Server) {
     call(server, "POST", "/v1/content", r#"{"content_id":16,"author_id":2}"#);
     call(server, "PATCH", "/v1/content/11", r#"{"text":"new"}"#);
@@ -42,7 +42,7 @@ fn change(server: &Server) {
     call(server, "DELETE", "/v1/content/14", "");
 }
 
-/// All that came of it.
+/// Resumes before these changes, and must get all events. Returns the last place.
 fn hears_all(server: &Server, place: &str) -> String {
     let mut listener = Listener::open(server, 1, Some(place));
     assert_eq!(listener.content(), 16);
@@ -63,12 +63,12 @@ fn every_change_is_told_over_restarts() {
     for signal in ["KILL", "TERM", "KILL"] {
         server = server.restart(signal, &[]);
         assert_eq!(hears_all(&server, &place), behind);
-        // That of the restored item; a delete has none.
+        // `behind` is the place of the restored item; a delete has none.
         let mut listener = Listener::open(&server, 1, Some(&behind));
         assert_eq!(listener.event().event, "delete");
         listener.is_quiet();
     }
-    // What comes then goes on from there, by the place of the backdated item too.
+    // Later events come next, also after the place of the backdated item.
     call(&server, "PATCH", "/v1/content/15", r#"{"text":"new"}"#);
     for place in [&behind, "5-17"] {
         let mut listener = Listener::open(&server, 1, Some(place));
@@ -78,7 +78,7 @@ fn every_change_is_told_over_restarts() {
         }
         assert_eq!(last.data["content_id"], "15");
     }
-    // A cursor of nothing, between others.
+    // A cursor between others that belongs to no event.
     let newest = server.get("/v1/users/1/timeline?limit=1")["prev"].as_str().unwrap().to_owned();
     let made_up = format!("{}-1", newest.split_once('-').unwrap().0.parse::<u64>().unwrap() + 1);
     let mut listener = Listener::open(&server, 1, Some(&made_up));
@@ -96,7 +96,7 @@ fn every_change_is_told_that_memory_has_forgotten() {
     let server = server.restart("KILL", &[]);
     assert_eq!(hears_all(&server, &place), behind);
     call(&server, "PATCH", "/v1/content/15", r#"{"text":"new"}"#);
-    // The place of the restored item, and that of the backdated one.
+    // Resumes after the place of the restored item, and after that of the backdated one.
     assert_eq!(Listener::open(&server, 1, Some(&behind)).event().event, "delete");
     let mut listener = Listener::open(&server, 1, Some("5-17"));
     assert_eq!((listener.content(), listener.event().event), (13, "delete".to_owned()));
@@ -119,7 +119,7 @@ fn an_import_in_between_is_a_reset() {
     let sent = listener.event();
     assert_eq!(sent.event, "reset");
     listener.is_quiet();
-    // Once more it changes nothing.
+    // The same import again changes nothing.
     let (_, data) = server.stop("TERM");
     import(&data);
     let server = Server::on(data, &[]);

@@ -22,19 +22,19 @@ pub(crate) struct Sent {
 /// An open stream.
 pub(crate) struct Listener {
     stream: TcpStream,
-    /// What came and is not a whole chunk yet.
+    /// Received bytes that are not a whole chunk yet.
     raw: Vec<u8>,
     chunked: bool,
-    /// What came and is not a whole block yet.
+    /// Received text that is not a whole block yet.
     text: String,
     ended: bool,
     pub(crate) head: String,
-    /// What a browser would send when it connects again.
+    /// The id that a browser would send when it connects again.
     pub(crate) last_id: Option<String>,
 }
 
 impl Listener {
-    /// Opens a user's stream; waits until it is there.
+    /// Opens a user's stream; waits for the head.
     pub(crate) fn open(server: &Server, user: u64, last_id: Option<&str>) -> Self {
         let stream = TcpStream::connect(server.address).unwrap();
         Self::on(stream, user, last_id)
@@ -70,7 +70,7 @@ impl Listener {
         listener
     }
 
-    /// Takes what has come within `patience`; false if nothing has.
+    /// Receives bytes within `patience`; false if none come.
     fn receive(&mut self, patience: Duration) -> bool {
         let mut bytes = [0; 65536];
         self.stream.set_read_timeout(Some(patience)).unwrap();
@@ -92,7 +92,7 @@ impl Listener {
         }
     }
 
-    /// Takes whole chunks out of what has come.
+    /// Moves whole chunks from `raw` to `text`.
     fn unchunk(&mut self) {
         if !self.chunked {
             let whole = std::str::from_utf8(&self.raw).map_or_else(|e| e.valid_up_to(), str::len);
@@ -146,7 +146,7 @@ impl Listener {
         sent
     }
 
-    /// The next event, which must come.
+    /// The next event. One must come.
     pub(crate) fn event(&mut self) -> Sent {
         let began = Instant::now();
         loop {
@@ -167,7 +167,7 @@ impl Listener {
         field("content_id").parse().unwrap()
     }
 
-    /// Nothing more comes, for as long as it could take something to come.
+    /// Checks that no event comes in the time that one could take.
     pub(crate) fn is_quiet(&mut self) {
         let began = Instant::now();
         while began.elapsed() < Duration::from_millis(300) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::server::Server;
 
-/// The families of a page, with their types and samples. Panics on what is not the text format.
+/// The families of a page, with their types and samples. Panics if the page is not in the text format.
 fn families(page: &str) -> BTreeMap<String, (String, Vec<(String, f64)>)> {
     let mut families: BTreeMap<String, (String, Vec<(String, f64)>)> = BTreeMap::new();
     let mut present = (String::new(), String::new());
@@ -51,7 +51,7 @@ fn the_page_is_prometheus_text() {
     ] {
         assert_eq!(families[name].0, kind, "{name}");
     }
-    // Whatever is bounded tells its bound, and the bound is more than there is.
+    // Each bounded figure has a figure of its bound, which is higher.
     let limits: Vec<_> = families.keys().filter(|name| name.contains("_limit")).collect();
     assert!(limits.len() >= 12, "{limits:?}");
     for limit in limits {

@@ -1,4 +1,4 @@
-//! Lists that are asked for what is new, again and again, while others publish.
+//! Lists that are polled for newer items while others publish.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -10,15 +10,15 @@ use crate::server::Server;
 
 const READER: u64 = 1;
 const AUTHORS: [u64; 4] = [2, 3, 4, 5];
-/// Who makes comments, over so many connections at once.
+/// The author of comments, made over [`CONNECTIONS`] connections at once.
 const WRITER: u64 = 6;
 const CONNECTIONS: usize = 8;
-/// The item that they are made on.
+/// The item of the comments.
 const SUBJECT: u64 = 7;
 /// Publishes of each author.
 const PUBLISHES: usize = 150;
 
-/// One who publishes; no more when this is dropped.
+/// A running publisher; ended when dropped.
 struct Publishing<'a>(&'a AtomicUsize);
 
 impl Drop for Publishing<'_> {
@@ -27,7 +27,7 @@ impl Drop for Publishing<'_> {
     }
 }
 
-/// Publishes items of one author without ids and times, alone and in batches; their ids.
+/// Publishes items of one author without ids and times, alone and in batches. Returns their ids.
 fn publish(server: &Server, author: u64) -> Vec<String> {
     let mut ids = Vec::new();
     for n in 0..PUBLISHES {
@@ -44,7 +44,7 @@ fn publish(server: &Server, author: u64) -> Vec<String> {
     ids
 }
 
-/// All that a list shows to somebody who keeps `prev` and passes it as `after`, until everything is published.
+/// Polls a list, with each `prev` as the next `after`, until everything is published. Returns all items found.
 fn poll(server: &Server, list: &str, publishing: &AtomicUsize) -> Vec<String> {
     let (mut after, mut found) = ("0-1".to_owned(), Vec::new());
     loop {
@@ -61,7 +61,7 @@ fn poll(server: &Server, list: &str, publishing: &AtomicUsize) -> Vec<String> {
     }
 }
 
-/// Makes comments, which are not broadcast; their ids.
+/// Makes comments, which are not broadcast. Returns their ids.
 fn comment(server: &Server) -> Vec<String> {
     let made = (0..PUBLISHES).map(|_| {
         let body = format!(r#"{{"author_id":{WRITER},"text":"hm","topics":["quiet"]}}"#);
@@ -96,7 +96,7 @@ fn who_asks_for_newer_comments_gets_all_of_them_once() {
 
 type Writing<'a> = dyn Fn(&Server) -> Vec<String> + Sync + 'a;
 
-/// Every list shows all that is written to somebody who asks it again and again meanwhile, each item once.
+/// Polls every list while others write. Each list must show every item once.
 fn polled_while(server: &Server, lists: &[String], writers: &[&Writing]) {
     let publishing = AtomicUsize::new(writers.len());
     let published = Mutex::new(Vec::new());

@@ -1,4 +1,4 @@
-//! Who is online.
+//! Online users.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -31,12 +31,12 @@ fn a_heartbeat_keeps_a_user_online_for_a_while() {
 
 #[test]
 fn a_client_that_closes_its_end_is_gone_at_once() {
-    // No comment would tell it in this time.
+    // Comments are too rare to detect the end in this time.
     let server =
         Server::with(&[("TIDELINE__PRESENCE__HEARTBEAT", "10m"), ("TIDELINE__SERVER__MAX_STREAMS_PER_USER", "1")]);
     for _ in 0..50 {
         let mut listener = Listener::open(&server, 1, None);
-        // What was sent and not read would make the end of the connection another one.
+        // A connection closed with unread bytes would end in another way.
         assert!(listener.block(PATIENCE).is_some(), "{}", listener.head);
         assert_eq!(server.figure(ONLINE), 1.0);
         drop(listener);

@@ -1,4 +1,4 @@
-//! Streams while what they show changes under them.
+//! Streams during changes of the items that they show.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -9,12 +9,12 @@ use super::listener::Listener;
 use crate::server::{PATIENCE, Server};
 
 const READER: u64 = 1;
-/// Who publishes all the time.
+/// Publishes all the time.
 const BUSY: u64 = 2;
 /// Ids from here on are those of the test's main thread.
 const MARKED: u64 = 1_000_000;
 
-/// Publishes items of [`BUSY`] until `over`; when each was asked for.
+/// Publishes items of [`BUSY`] until `over`. Records when each was requested.
 fn publish(server: &Server, over: &AtomicBool, known: &Mutex<HashMap<u64, Instant>>, first: u64) {
     for id in (first..).step_by(10) {
         if over.load(Ordering::SeqCst) {
@@ -99,7 +99,7 @@ fn mutes_hides_and_unfollows_count_in_the_middle_of_a_stream() {
                 server.call(method, &path, body).expect(200);
                 let id = MARKED + round * 10 + step;
                 server.publish(id, author, id);
-                // Once this one has come, so has the other, or never will.
+                // Once this item has come, the other has come too, or never will.
                 let next = 2 * MARKED + round * 10 + step;
                 server.publish(next, BUSY, next);
                 while heard.last() != Some(&next) {

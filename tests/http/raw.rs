@@ -1,4 +1,4 @@
-//! What no client library sends: a 4xx or a closed connection, never a 5xx and never a hang.
+//! Requests that no client library sends. They get a 4xx or a closed connection, never a 5xx and never a hang.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn sized(line: &[u8], body: &[u8]) -> Vec<u8> {
     request(line, format!("content-length: {}\r\n", body.len()).as_bytes(), body)
 }
 
-/// What the HTTP library answers itself, with a status and no body.
+/// Requests that the HTTP library answers itself, with a status and no body.
 const BARE: &[&str] = &[
     "bytes in the path",
     "UTF-8 in the path",

@@ -1,4 +1,4 @@
-//! Streams that go on after an item that came back, after changes that are no items, and after nothing that is there.
+//! Streams that resume after restored items, after changes without places, and after places that do not exist.
 
 use super::listener::Listener;
 use crate::server::{PATIENCE, Server};
@@ -8,27 +8,27 @@ fn batch(server: &Server, ids: std::ops::RangeInclusive<u64>) {
     server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
 }
 
-/// Deletes an item and takes that back.
+/// Deletes and restores an item.
 fn back(server: &Server, id: u64) {
     assert_eq!(server.call("DELETE", &format!("/v1/content/{id}"), "").status, 204);
     server.call("POST", &format!("/v1/content/{id}/restore"), "").expect(200);
 }
 
-/// The block with which a client is told of another place than its last item.
+/// The next block, which must give a place without an event.
 fn place(listener: &mut Listener) -> String {
     let block = listener.block(PATIENCE).expect("a place");
     assert_eq!((block.event.as_str(), block.comments), ("", 0), "{block:?}");
     block.id.expect("an id")
 }
 
-/// Publishes as user 2, whom user 1 follows, and is told of it.
+/// Publishes as user 2, whom user 1 follows, and awaits the event. Returns its place.
 pub(crate) fn told(server: &Server, listener: &mut Listener, id: u64) -> String {
     server.publish(id, 2, 1000 + id);
     assert_eq!(listener.content(), id);
     listener.last_id.clone().unwrap()
 }
 
-/// Who goes on from a place is told to load the timeline, and from which place to go on.
+/// Resumes after a place, and must get a reset. Returns the place of the reset.
 pub(crate) fn is_reset(server: &Server, place: &str) -> String {
     let mut listener = Listener::open(server, 1, Some(place));
     let sent = listener.event();
@@ -37,7 +37,7 @@ pub(crate) fn is_reset(server: &Server, place: &str) -> String {
     sent.id.unwrap()
 }
 
-/// Who goes on from a place is told of these items, and of nothing else.
+/// Resumes after a place, and must get these items and no other event.
 pub(crate) fn goes_on(server: &Server, place: &str, ids: &[u64]) {
     let mut listener = Listener::open(server, 1, Some(place));
     ids.iter().for_each(|id| assert_eq!(listener.content(), *id, "{place}"));
@@ -59,7 +59,7 @@ fn after_an_item_that_came_back_a_client_goes_on_from_there() {
     }
     back(&server, 1);
     let sent = listener.event();
-    // The delete is left out where the restore was there first.
+    // The delete is left out if the restore came before it was sent.
     let sent = if sent.event == "delete" { listener.event() } else { sent };
     assert_eq!((sent.event.as_str(), sent.id.as_deref()), ("content", Some("1000-1")), "the id is the cursor");
     let behind = place(&mut listener);
@@ -73,9 +73,9 @@ fn after_an_item_that_came_back_a_client_goes_on_from_there() {
     }
     other.is_quiet();
     assert_eq!(other.last_id, Some(begin), "who is not shown the item hears nothing of it");
-    // The item's own cursor leads to its publish, as ever.
+    // The item's own cursor is still the place of its publish.
     assert_eq!(Listener::open(&server, 1, Some("1000-1")).event().event, "reset");
-    // Over a restart, too.
+    // The same after a restart.
     let server = server.restart("TERM", &[]);
     let mut again = Listener::open(&server, 1, Some(&behind));
     assert_eq!(again.content(), 1600);
@@ -89,7 +89,7 @@ fn an_item_that_came_back_while_a_client_was_away_is_a_place_too() {
     (1..=3).for_each(|id| server.publish(id, 2, 1000 + id));
     back(&server, 1);
     back(&server, 3);
-    // 1 came back, and 3 came anew and is as it is now; behind either it goes on.
+    // Item 1 was restored. Item 3 is new, in its present state. The client can resume after either.
     let mut listener = Listener::open(&server, 1, Some("1001-1"));
     assert_eq!((listener.content(), listener.content(), listener.content()), (2, 3, 1));
     let places = [place(&mut listener), place(&mut listener)];
@@ -152,7 +152,7 @@ fn a_place_that_leads_to_nothing_is_a_reset() {
     let quiet = server.get("/v1/content/8")["published_at"].as_u64().unwrap();
     drop(listener);
     let server = server.restart("KILL", &[]);
-    // What there is, whether or not streams are told of it.
+    // All places that exist, whether or not streams show their items.
     goes_on(&server, &begin, &[7]);
     goes_on(&server, &item, &[]);
     goes_on(&server, &format!("{quiet}-8"), &[]);
@@ -163,11 +163,11 @@ fn a_place_that_leads_to_nothing_is_a_reset() {
     let places = [
         (at, number + 1),
         (at + 60_000, number + 1000),
-        // Of another server: the same number at another time.
+        // Places of another server: the same number at another time.
         (at - 1, number),
         (at + 1, number),
         (at + 1, 1 << 62),
-        // Items that are not there, older and newer than one that is.
+        // Missing items, older and newer than an existing one.
         (1007, 6),
         (1007, 8),
         (1006, 7),

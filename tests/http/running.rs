@@ -41,7 +41,7 @@ fn a_stop_waits_for_nobody_for_ever() {
     drop((idle, half));
 }
 
-/// What the server says on stderr when it does not start.
+/// The server's message on stderr if it does not start.
 fn refusal(data: &TempDir, listen: &str) -> String {
     let mut child = command(data, listen, &[]).stderr(Stdio::piped()).spawn().unwrap();
     let status = wait(&mut child);
@@ -60,8 +60,8 @@ fn other_than_loopback_addresses_need_a_word() {
     }
 }
 
-/// What a small answer from memory takes must not wait for its turn among the hundreds of threads that make changes and
-/// read from the disk.
+/// Small answers from memory must not wait for their turn among the hundreds of threads that make changes and read from
+/// the disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_may_block_stand_back_behind_those_that_answer() {

@@ -1,4 +1,4 @@
-//! Streams whose clients know more than the server does, for it was set back.
+//! Streams whose clients know newer events than the server, because it was set back.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::server::Server;
 const SYNC: (&str, &str) = ("TIDELINE__STORAGE__DURABILITY", "sync");
 const OS: (&str, &str) = ("TIDELINE__STORAGE__DURABILITY", "os");
 
-/// The server ends, and the machine is booted before it comes back. What the device lost is nobody's concern here.
+/// Ends the server, and starts it as after a reboot of the machine. Losses of the device are not simulated.
 fn reboot(server: Server, signal: &str, setting: (&str, &str)) -> Server {
     let (_, data) = server.stop(signal);
     let run = data.path().join("RUN");
@@ -44,7 +44,7 @@ fn only_an_end_of_the_machine_sets_streams_back_and_only_where_changes_wait_for_
         let place = told(&server, &mut listener, id + 1);
         drop(listener);
         server.publish(id + 2, 2, 5000 + id);
-        // The end of the process alone is none of the machine.
+        // The end of the process alone is not an end of the machine.
         server = server.restart("KILL", &[setting]);
         goes_on(&server, &place, &[id + 2]);
         let next = cases.get(n + 1).map_or(SYNC, |case| case.0);
@@ -56,7 +56,7 @@ fn only_an_end_of_the_machine_sets_streams_back_and_only_where_changes_wait_for_
         }
         let newest = is_reset(&server, &format!("{}-{}", 5000 + id, id + 2));
         goes_on(&server, &newest, &[]);
-        // Once is enough, and stays.
+        // A later restart does not set streams back again.
         server = server.restart("KILL", &[next]);
         goes_on(&server, &newest, &[]);
         places.drain(..).for_each(|place| drop(is_reset(&server, &place)));
@@ -80,7 +80,7 @@ fn a_copy_of_a_data_directory_sets_streams_back() {
         assert_eq!(listener.last_id.as_ref(), Some(&before), "an edit is no place");
         let after = told(&server, &mut listener, 2);
         drop((listener, server));
-        // The copy takes the place of what was there.
+        // The copy replaces the directory.
         let server = Server::on(backup, &[setting]);
         is_reset(&server, &before);
         let newest = is_reset(&server, &after);

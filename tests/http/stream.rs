@@ -1,4 +1,4 @@
-//! Streams: what they are sent, and when.
+//! Streams: their events, and when these are sent.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ fn followers_get_every_change_as_it_happens() {
     server.call("PATCH", "/v1/content/13", r#"{"text":"new"}"#).expect(200);
     assert_eq!(server.call("DELETE", "/v1/content/13", "").status, 204);
     listener.is_quiet();
-    // What is late in time is news all the same.
+    // A backdated item is sent, too.
     server.publish(14, 2, 5);
     assert_eq!(listener.content(), 14);
 }
@@ -67,7 +67,7 @@ fn restores_and_comments_are_told_as_publishes_are() {
     assert_eq!(listener.event().data["content_id"], "13");
     server.call("POST", "/v1/content/12/restore", "").expect(200);
     listener.is_quiet();
-    // Who was away gets what is there by now: the item that came back, and not that it was gone.
+    // A client that was away gets the present state: the restored item, and not its delete.
     let mut again = Listener::open(&server, 1, place.as_deref());
     let told = [again.event(), again.event()].map(|sent| (sent.event, sent.data["content_id"].clone()));
     assert_eq!(told, [("content".to_owned(), "11".into()), ("delete".to_owned(), "13".into())]);
@@ -110,7 +110,7 @@ fn who_comes_back_gets_what_came_meanwhile() {
     let server = Server::start();
     server.follow(1, 2, 10);
     let mut listener = Listener::open(&server, 1, None);
-    // Cut before any event: the place is known all the same.
+    // A client gets a place before any event.
     while listener.last_id.is_none() {
         listener.block(PATIENCE).unwrap();
     }
@@ -132,7 +132,7 @@ fn who_comes_back_gets_what_came_meanwhile() {
     let mut listener = Listener::open(&server, 1, Some("7-14"));
     assert_eq!((listener.event().event, listener.event().event), ("edit".to_owned(), "delete".to_owned()));
     assert_eq!(listener.content(), 15);
-    // All of that is known after a restart, too.
+    // The same after a restart.
     let server = server.restart("TERM", &[]);
     let mut listener = Listener::open(&server, 1, Some("7-14"));
     assert_eq!((listener.event().event, listener.event().event), ("edit".to_owned(), "delete".to_owned()));
@@ -163,7 +163,7 @@ fn who_missed_too_much_is_told_so() {
         listener.is_quiet();
         batch(5000 + after.len() as u64, 1);
         assert_eq!(listener.content(), 5000 + after.len() as u64);
-        // From there on nothing is missed, and nothing comes twice.
+        // After this place nothing is missed, and nothing comes twice.
         let mut again = Listener::open(&server, 1, sent.id.as_deref());
         assert_eq!(again.content(), 5000 + after.len() as u64);
         again.is_quiet();
@@ -203,7 +203,7 @@ fn a_client_of_http_1_0_gets_the_stream_as_it_is() {
     }
     let mut missed = Listener::with_version("1.0", connect(), 1, Some("1000-11"));
     assert_eq!(missed.content(), 12);
-    // The one or the other goes on as before.
+    // A client of HTTP/1.1 still gets chunks.
     let mut chunked = Listener::open(&server, 1, Some("1000-11"));
     assert!(chunked.head.contains("transfer-encoding: chunked"), "{}", chunked.head);
     assert_eq!(chunked.content(), 12);
@@ -227,7 +227,7 @@ fn silence_is_broken_by_comments() {
     assert!((5..=12).contains(&comments), "{comments}");
 }
 
-/// A server that would wait for what is open longer than a test does.
+/// A server that would wait for open connections longer than a test does.
 const PATIENT: (&str, &str) = ("TIDELINE__SERVER__SHUTDOWN_TIMEOUT", "90s");
 
 #[test]
@@ -279,7 +279,7 @@ fn who_does_not_read_loses_events_and_nobody_else_does() {
     while later.last() != Some(&9000) {
         let sent = slow.event();
         if sent.event == "reset" {
-            // The connection had taken the first one, and some more, before so much waited again.
+            // The connection had taken the first reset and some more events before so many waited again.
             (reset, later) = (sent, Vec::new());
         } else {
             later.push(id(&sent));
@@ -295,7 +295,7 @@ fn who_does_not_read_loses_events_and_nobody_else_does() {
     wait_until("memory is not given back", || server.figure("tideline_stream_memory_bytes") <= 0.0);
 }
 
-/// Streams whose clients take nothing, with as much as can wait for each.
+/// Streams whose clients read nothing, each with as many waiting events as possible.
 fn stuck(server: &Server, readers: u64) -> Vec<Listener> {
     for reader in 1..=readers {
         server.follow(reader, 99, 10);
@@ -329,7 +329,7 @@ fn what_waits_for_a_slow_client_goes_with_its_author() {
     while seen.last() != Some(&901) {
         seen.push(slow.content());
     }
-    // What was on its way to the client already is some hundred items at most.
+    // At most some hundred items were on their way to the client already.
     assert!(seen.len() < 800, "{}", seen.len());
     assert_eq!(server.figure("tideline_stream_resets_total"), 0.0);
 }
@@ -351,7 +351,7 @@ fn what_has_a_time_to_come_is_a_place_after_a_restart_too() {
     let mut again = Listener::open(&server, 1, place.as_deref());
     assert_eq!((again.content(), again.content()), (12, 13));
     again.is_quiet();
-    // Where nothing stands, it tells nothing of what is missed.
+    // A cursor without an item does not tell which events are missed.
     assert_eq!(Listener::open(&server, 1, Some(&format!("{to_come}-9"))).event().event, "reset");
 }
 

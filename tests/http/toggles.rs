@@ -10,7 +10,7 @@ use crate::server::{Server, wait_until};
 
 const STREAMS: usize = 100;
 const TOGGLER: u64 = 1;
-/// Whom the toggler mutes and unmutes; one author for each thread that does.
+/// The authors that the toggler mutes and unmutes, each by one thread.
 const TOGGLED: [u64; 2] = [1001, 1002];
 const BOTH_FOLLOW: u64 = 3;
 const MUTED: u64 = 4;
@@ -52,7 +52,7 @@ fn nobody_waits_for_a_user_who_changes_all_the_time() {
             });
         }
         for round in 1..=20 {
-            // As long as it takes: what is shown here is that others do not wait while this goes on.
+            // Without a time limit: the test shows that others do not wait meanwhile.
             let before = toggles.load(Ordering::SeqCst);
             while toggles.load(Ordering::SeqCst) < before + 4 {
                 thread::yield_now();
@@ -63,7 +63,7 @@ fn nobody_waits_for_a_user_who_changes_all_the_time() {
             assert_eq!(other.content(), 10 * round + 1);
             mute(&server, MUTED, false);
             server.publish(10 * round + 2, MUTED, 1000);
-            // All of them: had the next mute come while an item is on its way, it could go either way.
+            // Reads all streams. If the next mute came while an item is on its way, both results would be right.
             for stream in &mut streams {
                 let shown = [10 * round + 1, 10 * round + 2];
                 assert_eq!(up_to(stream, shown[1]), shown, "what is shown and nothing else, in order and once");

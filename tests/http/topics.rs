@@ -105,7 +105,7 @@ fn a_list_ends_at_its_limit_and_never_before() {
     assert_eq!(server.ids("/v1/topics/a/content?limit=100"), (881..=900).rev().collect::<Vec<_>>());
     let rows = |server: &Server| server.figure("tideline_table_rows{table=\"topic_content\"}");
     assert!(rows(&server) < 100.0, "{} rows are left", rows(&server));
-    // As many as a trim leaves above the limit, then all that it leaves, then what is in the archive.
+    // Deletes as many rows as a trim leaves above the limit, then all that it leaves, then rows of the archive.
     for (newest, oldest) in [(884, 885), (800, 801), (30, 31)] {
         for id in oldest..=900 {
             server.call("DELETE", &format!("/v1/content/{id}"), "");

@@ -1,4 +1,4 @@
-//! What a body is said to be.
+//! The declared type of a body.
 
 use crate::server::Server;
 
@@ -39,7 +39,7 @@ fn a_body_is_plain_json_or_refused_by_its_type() {
             let reply = server.call_as(method, path, body, &[("content-type", kind)]);
             assert!(matches!(reply.status, 200 | 201), "{method} {path} {kind}: {reply:?}");
         }
-        // A body that is not there has no type.
+        // An empty body has no type.
         if method == "PUT" {
             server.call_as(method, path, "", &[("content-type", "text/plain")]).expect(200);
         }

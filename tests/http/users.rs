@@ -1,4 +1,4 @@
-//! Profiles as they were written, and what a read leaves behind.
+//! Profiles are kept as written, and reads for unknown users store nothing.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn a_read_for_a_user_of_whom_nothing_is_known_leaves_nothing_behind() {
         }
         server.settle();
         assert_eq!(server.get("/v1/admin/stats")["tables"], before, "own content {own}");
-        // From the first follow on there is something to keep.
+        // After the first follow there is something to store.
         server.follow(77, 2, 20);
         assert_eq!(server.ids("/v1/users/77/timeline"), [10]);
     }

@@ -1,4 +1,4 @@
-//! Items on a stream carry what the reader did with them, as in the reader's own timeline.
+//! Items on a stream carry the reader's own reactions, as in the reader's timeline.
 
 use std::thread;
 
@@ -17,7 +17,7 @@ fn viewer(liked: bool, favorited: bool) -> Value {
     json!({"liked": liked, "favorited": favorited})
 }
 
-/// The next event of each reader shows item 11 as the reader's timeline does; what the readers did with it.
+/// The next event of each reader must show item 11 as the reader's timeline does. Returns the readers' reactions.
 fn viewers(server: &Server, listeners: &mut [Listener], event: &str) -> Vec<Value> {
     let mut viewers = Vec::new();
     for (reader, listener) in READERS.iter().zip(listeners) {
@@ -64,7 +64,7 @@ fn each_reader_sees_what_it_did_with_an_item() {
     edit("{");
     assert_eq!(viewers(&server, &mut listeners, "edit"), now);
     listeners.iter_mut().for_each(Listener::is_quiet);
-    // Who catches up sees it too.
+    // A client that resumes sees them too.
     let mut again: Vec<_> = READERS.iter().map(|reader| Listener::open(&server, *reader, place.as_deref())).collect();
     for event in ["edit", "content", "edit"] {
         assert_eq!(viewers(&server, &mut again, event), now);
@@ -88,7 +88,7 @@ fn who_comes_while_an_item_is_on_its_way_sees_it_right() {
             }
         });
         while !edits.is_finished() {
-            // The one is opened and the other begins to follow, both between two events or in the middle of one.
+            // A stream is opened and its reader begins to follow, between two events or during one.
             for (reader, liked) in [(2, true), (4, false)] {
                 let mut listener = Listener::open(&server, reader, None);
                 server.follow(reader, 3, 10);

@@ -1,4 +1,4 @@
-//! What is acknowledged is seen by the next read, whatever the workers still have to do.
+//! The next read shows every acknowledged change, whatever the workers still have to do.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -11,7 +11,7 @@ const FOLLOWERS: u64 = 100_000;
 const AUTHOR: u64 = 1_000_000;
 const OTHER: u64 = 1_000_001;
 
-/// A data directory in which users 1 to [`FOLLOWERS`] follow the author, and user 1 the other one too.
+/// A data directory in which users 1 to [`FOLLOWERS`] follow [`AUTHOR`], and user 1 also follows [`OTHER`].
 fn followed() -> TempDir {
     let data = TempDir::new().unwrap();
     let mut follows = format!("1,{OTHER},1\n");
@@ -27,7 +27,7 @@ fn followed() -> TempDir {
 
 #[test]
 fn a_fan_out_that_has_barely_begun_is_no_excuse() {
-    // One worker and sub-tasks of one follower: the fan-outs take long.
+    // One worker and chunks of one follower, so the fan-outs take long.
     let slow = [
         ("TIDELINE__FANOUT__WORKERS", "1"),
         ("TIDELINE__FANOUT__CHUNK", "1"),
@@ -58,7 +58,7 @@ fn a_fan_out_that_has_barely_begun_is_no_excuse() {
         assert_eq!(page["items"][0]["text"], "changed");
     }
     assert!(waiting() > 0, "the fan-outs are done already: the test shows nothing");
-    // The same from the first request on after a crash.
+    // The same holds from the first request after a crash.
     let server = server.restart("KILL", &slow);
     assert_eq!(server.ids("/v1/users/1/timeline"), [6]);
     assert_eq!(server.ids("/v1/users/777/timeline"), [6, 5, 7, 3, 2, 1]);
@@ -75,7 +75,7 @@ fn an_inbox_that_was_dropped_is_missed_by_nobody() {
     let began = Instant::now();
     loop {
         assert_eq!(server.ids("/v1/users/1/timeline"), [1]);
-        // On a slow machine it may be dropped by now.
+        // On a slow machine the inbox may be dropped by now.
         if explain(1)["in_inbox"] == true {
             break;
         }
@@ -87,7 +87,7 @@ fn an_inbox_that_was_dropped_is_missed_by_nobody() {
     server.settle();
     let skipped = explain(2);
     assert_eq!((&skipped["in_inbox"], &skipped["listed"]), (&false.into(), &true.into()), "{skipped}");
-    // The return is exact at once and rebuilds what lies above the floor.
+    // The return is exact at once, and rebuilds the inbox above the floor.
     assert_eq!(server.ids("/v1/users/1/timeline"), [2, 1]);
     server.settle();
     assert_eq!(server.ids("/v1/users/1/timeline"), [2, 1]);

@@ -17,7 +17,7 @@ const OF_211: [(u64, u64); 6] = [
     (92090, 1_688_617_305),
     (82553, 1_685_305_893),
 ];
-/// Of 222, 233 and 244 in turn.
+/// Items of 222, 233 and 244 in turn.
 const OF_OTHERS: [(u64, u64); 6] = [
     (25218, 1_689_087_991),
     (38376, 1_689_087_139),
@@ -61,7 +61,7 @@ fn check_pages(server: &Server, what: &str) {
             assert_eq!(page["next"].as_str(), (number < PAGES.len() - 1).then_some(cursor.as_str()), "{what}");
             before = format!("&before={cursor}");
         }
-        // And back up from the end.
+        // Back up from the end.
         let mut after = "&after=1685305893000-82553".to_owned();
         let mut all = vec![82553];
         loop {
@@ -83,13 +83,13 @@ fn run(push: &str, pull: &str, pulled: &[u64]) {
     let settings = [("TIDELINE__FANOUT__PUSH_THRESHOLD", push), ("TIDELINE__FANOUT__PULL_THRESHOLD", pull)];
     for follow_first in [true, false] {
         let server = Server::with(&settings);
-        // 200 and 211 are the large ones.
+        // Authors 200 and 211 are large.
         for (fan, author) in (1000..1006).flat_map(|fan| [(fan, 200), (fan, 211)]) {
             server.follow(fan, author, 1_600_000_000_000);
         }
         if follow_first {
             follow(&server);
-            // Else the follow might find the items already there, and bring them in whatever the thresholds.
+            // Otherwise the settle could find the items published, and back-fill them whatever the thresholds.
             server.settle();
             publish(&server);
         } else {

@@ -13,7 +13,7 @@ use crate::server::Server;
 
 const CONTENT: &str = "10,2,1000,hello\n11,3,1000,\n12,2,2000,\n";
 
-/// Who reacts to what: user, item, kind, since.
+/// Reactions: user, item, kind, since.
 fn reactions() -> Vec<(u64, u64, &'static str, u64)> {
     let mut all = Vec::new();
     for (item, user) in (10..=12_u64).flat_map(|item| (1..=40_u64).map(move |user| (item, user))) {
@@ -33,7 +33,7 @@ fn profiles() -> Vec<(u64, Value)> {
     let whole = |user: u64| json!({"nickname": format!("n{user}, \"é\""), "avatar": "a/b", "extra": {"n": [user]}});
     let mut all: Vec<_> = (1..=20).map(|user| (user, whole(user))).collect();
     all.extend([(21, json!({"nickname": "x"})), (22, json!({"avatar": null})), (23, json!({"extra": {}}))]);
-    // A later line takes the place of an earlier one, whole.
+    // A later line replaces an earlier one as a whole.
     all.push((5, json!({"avatar": "later"})));
     all
 }
@@ -58,7 +58,7 @@ fn files() -> [(&'static str, String, String); 2] {
     [("csv", csv.0, csv.1), ("ndjson", ndjson.0, ndjson.1)]
 }
 
-/// All that the API shows of the items and users.
+/// All answers of the API about the items and users.
 fn shown(server: &Server) -> Vec<Value> {
     let mut answers = Vec::new();
     for (item, kind) in (10..=12).flat_map(|item| ["like", "favorite"].map(|kind| (item, kind))) {

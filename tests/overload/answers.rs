@@ -1,4 +1,4 @@
-//! Full pages of large items for clients that do not read them: their memory counts from before they are read.
+//! Full pages of large items for clients that do not read them. Their memory counts from before the items are read.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use crate::server::{PATIENCE, Server};
 const HELD: &str = "tideline_http_answer_memory_bytes";
 const READER: &str = "/v1/users/1/timeline?limit=100";
 
-/// The status of an answer of which nothing more is read.
+/// Reads only the status of an answer.
 fn status(stream: &mut TcpStream) -> String {
     let mut head = [0; 12];
     stream.read_exact(&mut head).unwrap();
@@ -19,7 +19,7 @@ fn status(stream: &mut TcpStream) -> String {
 
 #[test]
 fn pages_that_nobody_reads_take_a_bounded_memory() {
-    // Not so soon that it is the timeout that lets go of them.
+    // Long, so that the timeout drops none of them.
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "300s")]);
     server.follow(1, 2, 1);
     let text = "x".repeat(65_000);
@@ -41,7 +41,7 @@ fn pages_that_nobody_reads_take_a_bounded_memory() {
     assert!(sent + refused == 100 && sent >= 10 && refused > 0, "{sent} {refused}");
     assert!(server.figure("tideline_overloaded_total{full=\"answers\"}") >= 1.0);
     assert!(server.figure(HELD) <= server.figure("tideline_http_answer_memory_limit_bytes"));
-    // Each page takes 6.5 MB, and as much again for what it is made of.
+    // Each page takes 6.5 MB, and its items take as much again.
     let resident = server.figure("process_resident_memory_bytes") / f64::from(1 << 20);
     assert!(resident < 800.0, "{resident} MiB");
     // Small answers need no room.

@@ -1,4 +1,4 @@
-//! More connections than there may be, and clients that do not go on.
+//! More connections than allowed, and clients that stop sending or reading.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use crate::server::{PATIENCE, Server, wait_until};
 
 const OPEN: &str = "tideline_http_connections";
 
-/// What a server says to one request on a connection that it closes afterwards.
+/// The whole answer to a request on a connection that the server then closes.
 fn ask(stream: &mut TcpStream, path: &str) -> String {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
@@ -36,7 +36,7 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
             "{answer}"
         );
     }
-    // Without asking for it, too, the connection ends: another may be closed by then.
+    // A connection beyond the limit ends even without `connection: close`: another may be closed by then.
     let mut surplus = connect();
     surplus.set_read_timeout(Some(PATIENCE)).unwrap();
     surplus.write_all(b"GET /v1/users/1/timeline HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
@@ -57,7 +57,7 @@ fn who_sends_nothing_more_keeps_nothing() {
         stream.write_all(head.as_bytes()).unwrap();
         stream
     };
-    // As many announced batches as would take all memory for bodies if a word were enough.
+    // So many announced batches would take all memory for bodies if announcing were enough.
     let bodies = "POST /v1/content/batch HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16777216\r\n\r\n{\"items\":[";
     let streams: Vec<_> = (0..40).map(|_| part(bodies)).chain((0..10).map(|_| part("GET /v1/us"))).collect();
     server.wait_for(OPEN, |open| open >= 50.0);
@@ -68,7 +68,7 @@ fn who_sends_nothing_more_keeps_nothing() {
     for mut stream in streams {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut answer = String::new();
-        // The rest of a body that was refused is read on for a while; the answer is there before.
+        // The server reads the rest of a refused body for a while. It answers before.
         let mut chunk = [0; 64];
         let read = stream.read(&mut chunk).unwrap();
         answer.push_str(std::str::from_utf8(&chunk[..read]).unwrap());
@@ -121,7 +121,7 @@ fn who_takes_nothing_is_dropped_and_its_answers_with_it() {
     server.wait_for(OPEN, |open| open < 5.0);
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     drop(streams);
-    // A slow machine may need more than the time of a request for it.
+    // On a slow machine this may take longer than the time limit of a request.
     let page = || server.call("GET", "/v1/users/1/content?limit=100", "");
     let page = std::iter::repeat_with(page).take(20).find(|page| page.status == 200).unwrap();
     assert_eq!(page.expect(200)["items"].as_array().unwrap().len(), 100);

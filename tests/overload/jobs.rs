@@ -1,4 +1,4 @@
-//! More jobs than may wait.
+//! More jobs than the queue holds.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::server::{Reply, Server};
 
-/// One follower a sub-task and one worker: a fan-out takes much longer than a publish.
+/// Chunks of one follower and one worker: a fan-out takes much longer than a publish.
 const SLOW: [(&str, &str); 5] = [
     ("TIDELINE__FANOUT__QUEUE", "50"),
     ("TIDELINE__FANOUT__CHUNK", "1"),
@@ -33,7 +33,7 @@ fn community(settings: &[(&str, &str)]) -> Server {
     server
 }
 
-/// Whether a change was taken; if not, it was refused as it should be.
+/// Whether a change was accepted. If not, the refusal must be right.
 fn taken(reply: &Reply, status: u16) -> bool {
     if reply.status != status {
         reply.problem("beyond the bound", 503, "overloaded");
@@ -93,7 +93,7 @@ fn beyond_the_queue_nothing_is_taken_and_nothing_is_lost() {
                 most_waiting.fetch_max(server.figure("tideline_job_places") as u64, Ordering::Relaxed);
             }
         });
-        // Visible at once, however far behind the fan-out is.
+        // Items are visible at once, however late the fan-out is.
         while publishers.iter().any(|publisher| !publisher.is_finished()) {
             let before = acknowledged.lock().unwrap().clone();
             let seen = timeline(&server, 1001);
@@ -124,7 +124,7 @@ fn beyond_the_queue_nothing_is_taken_and_nothing_is_lost() {
     assert_eq!(timeline(&server, 9999), if follows { of_the_first } else { vec![] });
 }
 
-/// Follows and unfollows author 1 in turn; whether user 9999 follows in the end, and how often it was refused.
+/// Follows and unfollows author 1 in turn. Returns whether user 9999 follows in the end, and the number of refusals.
 fn change_one_pair(server: &Server) -> (bool, usize) {
     let (mut follows, mut refused) = (false, 0);
     for n in 0..60 {
@@ -184,7 +184,7 @@ fn a_stop_under_load_keeps_its_time_and_all_that_was_acknowledged() {
     }
 }
 
-/// Many who were away come back at once, and each leaves more jobs than the queue has places.
+/// Many dormant users return at once, and each leaves more jobs than the queue holds.
 #[test]
 fn a_crowd_that_returns_does_not_flood_the_queue() {
     const AUTHORS: u64 = 30;
@@ -194,7 +194,7 @@ fn a_crowd_that_returns_does_not_flood_the_queue() {
     let server = Server::with(&[
         ("TIDELINE__FANOUT__QUEUE", &QUEUE.to_string()),
         ("TIDELINE__FANOUT__WORKERS", &WORKERS.to_string()),
-        // Pushed to active followers only, so whoever was away lacks something of each author.
+        // Items are pushed to active followers only, so a dormant one lacks an item of each author.
         ("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"),
         ("TIDELINE__STORAGE__DURABILITY", "os"),
     ]);

@@ -1,5 +1,4 @@
-//! Making changes through the API, knowing which of them were acknowledged, and comparing every
-//! answer with the model.
+//! Makes changes through the API, records the acknowledged ones, and compares every answer with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -18,7 +17,7 @@ const PAGE: usize = 7;
 /// An event: its kind, and the author, time and id of the item.
 pub(crate) type Told = (EventKind, u64, u64, u64);
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Acknowledged.
@@ -29,12 +28,12 @@ pub(crate) enum Outcome {
     Lost,
 }
 
-/// The acknowledged changes of one client, and at most one of which it has no answer.
+/// The acknowledged changes of one client, and at most one change without an answer.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     pub(crate) model: Model,
     pub(crate) doubt: Option<Change>,
-    /// What was made, in this order.
+    /// The changes made, in order.
     pub(crate) made: Vec<Change>,
 }
 
@@ -91,7 +90,7 @@ impl History {
         self.made.push(change.clone());
     }
 
-    /// The events of all this, in the order of their numbers.
+    /// The events of these changes, in the order of their numbers.
     pub(crate) fn events(&self) -> Vec<Told> {
         let mut known = BTreeMap::new();
         let mut events = Vec::new();
@@ -111,7 +110,7 @@ impl History {
                 | Change::Hide { .. }
                 | Change::Profile { .. } => continue,
             };
-            // Of one change, in the order of the ids.
+            // The events of one change are in the order of the ids.
             let ids: BTreeSet<u64> = ids.into_iter().collect();
             events.extend(ids.into_iter().map(|id| (kind, known[&id].author, known[&id].at, id)));
         }
@@ -119,7 +118,7 @@ impl History {
     }
 }
 
-/// A call of a server that may be gone.
+/// Calls a server that may have ended.
 pub(crate) fn call(server: &Server, method: &str, path: &str, body: &Value) -> Option<Reply> {
     server.attempt(method, path, body.to_string()).ok()
 }
@@ -162,7 +161,7 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Reply> {
     }
 }
 
-/// Where a user's marker is, as it is written.
+/// A user's marker, as text.
 fn marker(server: &Server, user: u64) -> Option<String> {
     server.get(&format!("/v1/users/{user}/marker"))["cursor"].as_str().map(str::to_owned)
 }
@@ -181,7 +180,7 @@ fn body(item: &Item) -> Value {
     json!({"content_id": id, "author_id": author, "published_at": item.at, "text": item.text, "topics": topics})
 }
 
-/// What an answer to a change says. A refusal must be a clear one.
+/// The outcome by the answer to a change. A refusal must be a clear one.
 #[track_caller]
 pub(crate) fn outcome(change: &Change, answer: Option<Reply>) -> Outcome {
     match answer {
@@ -245,28 +244,28 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
     }
 }
 
-/// The text of an item, if it is there.
+/// The text of an item, if it is live.
 fn text(server: &Server, id: u64) -> Option<String> {
     let answer = call(server, "GET", &format!("/v1/content/{id}"), &Value::Null).expect("an answer");
     (answer.status == 200).then(|| answer.json()["text"].as_str().expect("text").to_owned())
 }
 
-/// Whether a user's relation to another says so.
+/// A flag of one user's relation to another.
 fn stands(server: &Server, user: u64, target: u64, what: &str) -> bool {
     server.get(&format!("/v1/users/{user}/relations?targets={target}"))["items"][0][what].as_bool().expect("a flag")
 }
 
-/// What a user is called.
+/// A user's nickname.
 fn nickname(server: &Server, user: u64) -> Option<String> {
     server.get(&format!("/v1/users/{user}"))["nickname"].as_str().map(str::to_owned)
 }
 
-/// Whom a user follows.
+/// A user's followees.
 pub(crate) fn following(server: &Server, user: u64) -> BTreeSet<u64> {
     scroll(server, &format!("/v1/users/{user}/following?"), "user_id").into_iter().collect()
 }
 
-/// Who likes an item.
+/// The users who like an item.
 fn likers(server: &Server, id: u64) -> BTreeSet<u64> {
     scroll(server, &format!("/v1/content/{id}/reactions/like?"), "user_id").into_iter().collect()
 }
@@ -310,7 +309,7 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
     for id in model.reactions.keys().map(|(id, ..)| *id).filter(|id| live.contains_key(id)).collect::<BTreeSet<_>>() {
         let expected = members(&model.reactors(id, ReactionKind::Like));
         assert_eq!(likers(server, id.get()), expected, "{when}: who likes {id}");
-        // What is not there is not taken away, and answers the counts.
+        // Removing a missing like changes nothing, and answers the counts.
         let nobody = Change::Like { id: id.get(), user: u64::MAX >> 1, on: false };
         let counts = send(server, &nobody).expect("an answer").json()["counts"].take();
         assert_eq!(counts["likes"], expected.len(), "{when}: likes of {id}");

@@ -6,16 +6,16 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use crate::server::{Server, program};
 
-/// The list of a topic shows so many items, in every home.
+/// Items that the list of a topic shows, in every home.
 pub(crate) const TOPIC_LIMIT: usize = 10;
 
 /// A data directory with the settings it is served with.
 pub(crate) struct Home {
     pub(crate) data: PathBuf,
-    /// Where stderr goes.
+    /// The file for stderr.
     log: PathBuf,
     settings: Vec<(&'static str, String)>,
-    /// Bytes that no file of the program may have more of.
+    /// Most bytes of any file of the program.
     largest_file: Option<u32>,
 }
 
@@ -40,8 +40,7 @@ impl Home {
         other
     }
 
-    /// The same where the system lets no file have more than so many bytes: an error of the device that does not
-    /// pass.
+    /// The same with a system limit on the bytes of each file: a permanent error of the device.
     pub(crate) fn with_largest_file(&self, bytes: u32) -> Self {
         let mut other = self.with_data(self.data.clone());
         other.largest_file = Some(bytes);
@@ -74,7 +73,7 @@ impl Home {
         self.try_start("").unwrap_or_else(|status| panic!("the server ended with {status}: {}", self.log()))
     }
 
-    /// Starts the server with failpoints; how it ended, if it did not come up.
+    /// Starts the server with failpoints; the exit status if it did not come up.
     pub(crate) fn try_start(&self, points: &str) -> Result<Server, ExitStatus> {
         self.try_start_with(&[], points)
     }
@@ -99,7 +98,7 @@ impl Home {
         assert!(said.ends_with(" 0 disagreements\n"), "{said}");
     }
 
-    /// What all runs wrote to stderr so far.
+    /// The stderr of all runs so far.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
@@ -109,7 +108,7 @@ impl Home {
         File::create(&self.log).expect("log");
     }
 
-    /// How many lines of the log have these words.
+    /// The number of lines of the log with these words.
     pub(crate) fn logged(&self, words: &str) -> usize {
         self.log().lines().filter(|line| line.contains(words)).count()
     }
@@ -126,7 +125,7 @@ impl Drop for Home {
     }
 }
 
-/// The log files of the engine, oldest first, that have something in them.
+/// The engine's log files that are not empty, oldest first.
 pub(crate) fn engine_logs(data: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(data.join("db")).expect("listed").map(|entry| entry.expect("listed").path());
     let mut logs: Vec<_> = files.filter(|path| path.extension().is_some_and(|kind| kind == "log")).collect();

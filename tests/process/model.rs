@@ -30,26 +30,26 @@ pub(crate) enum Change {
     Publish(Vec<Item>),
     /// A new text.
     Edit { id: u64, text: String },
-    /// The end of an item.
+    /// The delete of an item.
     Delete(u64),
     /// Whether a user likes an item.
     Like { id: u64, user: u64, on: bool },
-    /// The same item again.
+    /// The restore of an item.
     Restore(u64),
-    /// Whom a user follows from now on, and whom no more.
+    /// Users to follow and to unfollow.
     Relate { user: u64, follow: Vec<u64>, unfollow: Vec<u64> },
     /// How far a user has read: a time and an id.
     Mark { user: u64, place: (u64, u64) },
-    /// Whether a user wants to see nothing of another.
+    /// Whether a user mutes another.
     Mute { user: u64, target: u64, muted: bool },
-    /// Whether a user lets another see nothing of itself.
+    /// Whether a user hides from another.
     Hide { user: u64, target: u64, hidden: bool },
-    /// What a user is called from now on.
+    /// A user's new nickname.
     Profile { user: u64, nickname: String },
 }
 
 impl Item {
-    /// What an item names: a topic with all, and one with some.
+    /// The item's topics: one that all items have, and one that some have.
     pub(crate) fn topics(&self) -> Vec<String> {
         vec!["all".to_owned(), format!("part-{}", self.id / 20)]
     }
@@ -89,7 +89,7 @@ impl Model {
         }
     }
 
-    /// All who follow, are followed, publish, like or have a name.
+    /// All users who follow, are followed, publish, like or have a nickname.
     pub(crate) fn users(&self) -> BTreeSet<UserId> {
         let related = self.follows.keys().flat_map(|(user, target)| [*user, *target]);
         let related = related.chain(self.reactions.keys().map(|(.., user)| *user));
@@ -102,7 +102,7 @@ impl Model {
     }
 }
 
-/// Something stands or not. When it began is no matter here.
+/// Adds or removes a fact. Its time does not matter here.
 fn set<K: Ord>(standing: &mut BTreeMap<K, Millis>, key: K, stands: bool) {
     if stands {
         standing.insert(key, 0);

@@ -1,4 +1,4 @@
-//! Calls of the feed, written down as they are made.
+//! Calls of the feed, recorded as they are made.
 
 use tideline::model::{ContentId, Cursor, Draft, Entry, MAX_MILLIS, PageRequest, Span, UserId};
 
@@ -11,7 +11,7 @@ use crate::world::{Act, World, Wrong};
 pub(crate) struct Actor<'a> {
     pub(crate) world: &'a World,
     history: History,
-    /// The comments found by asking again and again, and where to go on from.
+    /// The cursor for the next poll, and the comments found by polling.
     polled: Option<(Option<Cursor>, Vec<ContentId>)>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Actor<'a> {
         poll(self.world, author, after, found);
     }
 
-    /// Deletes an item, and takes that back: both by the one thread that has published the item.
+    /// Deletes and restores an item. The same thread must have published it.
     pub(crate) fn delete_and_restore(&mut self, id: u64) {
         let (feed, id) = (&self.world.feed, item(id));
         let (deleted, result) = self.clock().during(|| feed.delete(id));
@@ -83,7 +83,7 @@ impl<'a> Actor<'a> {
         let changes: Vec<_> = follows.chain(unfollows).collect();
         let mut room = world.backlog.reserve(changes.len()).expect("room");
         let related = world.store.relate(me, &changes, usize::MAX).expect("a change");
-        // Changes nothing more, but ends what is cached of the user's follows.
+        // Changes nothing more, but drops the user's cached follows.
         world.feed.relate(me, follow, unfollow).expect("a change");
         for (change, related) in changes.iter().zip(related) {
             if let Some(job) = related.job {
@@ -129,7 +129,7 @@ impl<'a> Actor<'a> {
     }
 }
 
-/// A page of comments newer than `after`, which then goes on from there.
+/// Reads a page of comments newer than `after`, and moves `after` to its `prev`.
 pub(crate) fn poll(world: &World, author: u64, after: &mut Option<Cursor>, found: &mut Vec<ContentId>) {
     let span = Span { before: None, after: Some(after.unwrap_or(Cursor::OLDEST)) };
     let page = world.feed.user_comments(user(author), &PageRequest { span, limit: 100 }, Tier::Disk).expect("a page");

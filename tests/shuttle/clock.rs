@@ -1,10 +1,10 @@
-//! A clock that goes on by one at each look, so that a schedule decides who lapses.
+//! A clock that advances by one at each reading, so that a schedule decides which users become dormant.
 
 use std::cell::Cell;
 
 use crate::model::Millis;
 
-// The threads of one execution are all run by one thread of the system.
+// One thread of the system runs all threads of an execution.
 thread_local!(static NOW: Cell<Millis> = const { Cell::new(0) });
 
 pub(crate) fn now() -> Millis {

@@ -23,25 +23,25 @@ use crate::store::{Change, Store, Tier};
 use crate::streaming::{Item, Kind, Stream, Streaming};
 
 const READER: u64 = 1;
-/// Followed from the beginning on, and to the end.
+/// Followed from the beginning to the end.
 const ALWAYS: u64 = 12;
 /// Followed at the end, and not at the beginning.
 const COMES: u64 = 11;
 /// Followed at the beginning, and not at the end.
 const GOES: u64 = 13;
-/// Likewise, and by one change alone.
+/// Like [`COMES`], but by a single change.
 const COMES_ONCE: u64 = 14;
 const AUTHORS: [u64; 4] = [ALWAYS, COMES, COMES_ONCE, GOES];
 
-/// What is done in a wrong order.
+/// Steps in a wrong order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Late {
     Nothing,
     /// The authors are read before the stream is opened.
     OpenAfterAuthors,
-    /// It is looked up whether an author is shown, and told to the streams, before the change is written.
+    /// The new state of an author is read, and told to the streams, before the change is written.
     WriteAfterTelling,
-    /// Who listens is asked before the events are taken out of the log.
+    /// The listeners are read before the events are taken out of the log.
     EventsAfterListeners,
 }
 
@@ -50,9 +50,9 @@ struct Town {
     store: Arc<dyn Store>,
     streaming: Arc<Streaming>,
     late: Late,
-    /// Threads that change something still.
+    /// Threads that still make changes.
     changing: AtomicUsize,
-    /// Whether the dispatcher goes on.
+    /// 1 while the dispatcher runs, then 0.
     delivering: AtomicUsize,
 }
 
@@ -109,7 +109,7 @@ impl Town {
         stream
     }
 
-    /// Brings some events to the streams; false if there are none. The item of an event is its text.
+    /// Delivers some events to the streams; false if there are none. The text of a frame is the item's id.
     fn dispatch(&self, next: &mut u64) -> bool {
         let streams = self.streaming.streams();
         let early = AUTHORS.map(|author| (user(author), streams.has_listeners(user(author))));
@@ -143,7 +143,7 @@ impl Town {
         self.delivering.store(0, Ordering::SeqCst);
     }
 
-    /// What a stream has sent, up to an end of everything.
+    /// The items that a stream sends until the end of all work.
     fn hear(&self, stream: &Stream) -> Vec<u64> {
         let mut heard = Vec::new();
         loop {
@@ -160,10 +160,10 @@ impl Town {
     }
 }
 
-/// What a thread does; what it has heard.
+/// The work of a thread. Returns the items received.
 type Work = Box<dyn FnOnce(&Town) -> Vec<u64> + Send>;
 
-/// One execution; what is wrong with it.
+/// Runs one execution. Returns its error.
 fn play(late: Late) -> Result<(), String> {
     let town = Arc::new(Town::new(late));
     town.relate(&[ALWAYS, GOES], &[]);
@@ -226,7 +226,7 @@ fn play(late: Late) -> Result<(), String> {
     Ok(())
 }
 
-/// What was acknowledged before an item was published counts for it. All comes in order, and once.
+/// Each item comes by the changes acknowledged before its publish, in order and once.
 fn check(town: &Town, which: &str, start: u64, heard: &[u64]) -> Result<(), String> {
     let log = town.streaming.sequencer().slice(0, u64::MAX, 1000).events;
     let published = |position: u64| log.iter().skip(position as usize).filter(|event| event.kind == Kind::Publish);
@@ -239,7 +239,7 @@ fn check(town: &Town, which: &str, start: u64, heard: &[u64]) -> Result<(), Stri
         let must = author != GOES;
         ensure!(!must || heard.contains(&id), "{which} stream: {id} is lacking in {heard:?}");
     }
-    // It was published after its author had gone for good; of the others some were on their way then.
+    // The author was unfollowed for good before item 3. Some of the others were on their way then.
     ensure!(!heard.contains(&3), "{which} stream: 3 of one who had gone is in {heard:?}");
     Ok(())
 }
@@ -269,7 +269,7 @@ fn finds(late: Late) {
     assert!(found.load(Ordering::SeqCst), "{late:?} is not found out");
 }
 
-/// The scenario as it is, and with what must not be done.
+/// The scenario without an error, and with each one.
 pub(crate) fn all() -> Vec<Trial> {
     let mut trials = vec![Trial::test("listen holds", || {
         holds();

@@ -17,20 +17,20 @@ use crate::world::{Act, Settings, World, Wrong};
 const SCHEDULES: (u32, u32) = (500, 2000);
 /// Switches in a schedule of the second kind.
 const DEPTH: usize = 3;
-/// Who makes comments, where anybody does.
+/// The author of comments, in scenarios with comments.
 const COMMENTER: u64 = 11;
 /// Bytes of stack for a thread.
 const STACK: usize = 1 << 18;
 
-/// What happens, and what of it is looked at.
+/// The actions of a scenario, and the expected timelines.
 #[derive(Clone)]
 pub(crate) struct Scenario {
     pub(crate) settings: Settings,
-    /// Done alone and to its end.
+    /// Done first, alone and completely.
     pub(crate) before: Act,
-    /// Done side by side.
+    /// Done at the same time.
     pub(crate) acts: &'static [Act],
-    /// What every whole timeline must be one of; empty for what follows from the changes alone.
+    /// The allowed whole timelines; empty if only the changes decide.
     pub(crate) instants: &'static [&'static [u64]],
 }
 
@@ -57,7 +57,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// No schedule may go wrong.
+    /// No schedule may fail.
     pub(crate) fn holds(&self) {
         let scenario = self.clone();
         let play = move || {
@@ -69,7 +69,7 @@ impl Scenario {
         careful(FailurePersistence::Print, play);
     }
 
-    /// With something done in a wrong order, some schedule goes wrong.
+    /// With this error some schedule must fail.
     pub(crate) fn fails(&self, wrong: Wrong) {
         let (scenario, found) = (self.clone(), Arc::new(AtomicBool::new(false)));
         let finds = Arc::clone(&found);
@@ -86,13 +86,13 @@ impl Scenario {
     }
 }
 
-/// Any thread next at any point.
+/// Any thread may run next at any point.
 pub(crate) fn random(failure_persistence: FailurePersistence, play: impl Fn() + Send + Sync + 'static) {
     let scheduler = RandomScheduler::new_from_seed(seed(), scaled(SCHEDULES.0) as usize);
     Runner::new(scheduler, config(failure_persistence)).run(play);
 }
 
-/// Each thread runs on until it waits, but for a few switches: finds what needs a long pause.
+/// Each thread runs until it waits, except for a few switches. Finds errors that need a long pause.
 pub(crate) fn careful(failure_persistence: FailurePersistence, play: impl Fn() + Send + Sync + 'static) {
     let scheduler = PctScheduler::new_from_seed(seed(), DEPTH, scaled(SCHEDULES.1) as usize);
     Runner::new(scheduler, config(failure_persistence)).run(play);
@@ -106,7 +106,7 @@ fn config(failure_persistence: FailurePersistence) -> Config {
     config
 }
 
-/// Who asks again and again for what is newer finds everything, once.
+/// Each poller must have found every comment once.
 fn check_polls(world: &World) -> Result<(), String> {
     let made: Vec<_> = world.made.lock().expect("no panic").iter().copied().collect();
     for (after, found) in world.polled.lock().expect("no panic").iter_mut() {
@@ -117,8 +117,8 @@ fn check_polls(world: &World) -> Result<(), String> {
     Ok(())
 }
 
-/// What no answer shows, and a later one would: once no job is left, nothing is pending or unsettled,
-/// and no inbox has rows of anybody who is not followed.
+/// Finds errors that only a later answer would show. Once no job is left, nothing may be pending or unsettled, and
+/// no inbox may have rows of authors who are not followed.
 fn check_inboxes(world: &World) -> Result<(), String> {
     for reader in World::readers() {
         ensure_eq!(world.backlog.unsettled(reader), Vec::new(), "unsettled pairs of {reader}");

@@ -1,4 +1,4 @@
-//! What is tried: readers 1 and 2, authors from 11 on.
+//! The scenarios: readers 1 and 2, authors from 11 on.
 
 use libtest_mimic::Trial;
 
@@ -8,9 +8,9 @@ use crate::run::Scenario;
 use crate::world::{Settings, Wrong};
 
 const LONG: u64 = 1 << 40;
-/// Everybody gets every push.
+/// Every follower gets every push.
 const PUSH: Settings = Settings { push_threshold: 100, active_for: LONG, inbox_limit: 100, workers: 2 };
-/// Only active followers do, and they lapse after a few looks at the clock.
+/// Only active followers do, and they become dormant after a few readings of the clock.
 const PARTIAL: Settings = Settings { push_threshold: 0, active_for: 6, inbox_limit: 100, workers: 2 };
 
 /// Items come while their readers read.
@@ -108,7 +108,7 @@ const SWAP: Scenario = Scenario {
     instants: &[&[2, 1], &[4, 3]],
 };
 
-/// Readers lapse, are skipped, come back, and are back-filled.
+/// Readers become dormant, are skipped, return, and get a back-fill.
 const LAPSE: Scenario = Scenario {
     settings: PARTIAL,
     before: |a| {
@@ -128,7 +128,7 @@ const LAPSE: Scenario = Scenario {
     instants: &[],
 };
 
-/// An author's first item that is not for all, while a reader comes back.
+/// An author's first item that is not pushed to all, while a reader returns.
 const RETURN: Scenario = Scenario {
     settings: Settings { active_for: LONG, ..PARTIAL },
     before: |a| a.relate(1, &[11], &[]),
@@ -136,7 +136,7 @@ const RETURN: Scenario = Scenario {
     instants: &[],
 };
 
-/// A reader comes back who was skipped.
+/// A skipped reader returns.
 const RETURNED: Scenario = Scenario {
     settings: Settings { active_for: LONG, workers: 1, ..PARTIAL },
     before: |a| {
@@ -170,7 +170,7 @@ const EVICT: Scenario = Scenario {
     instants: &[],
 };
 
-/// A user whose inbox was dropped comes back.
+/// An evicted user returns.
 const EVICTED: Scenario = Scenario {
     settings: PUSH,
     before: |a| {
@@ -183,7 +183,7 @@ const EVICTED: Scenario = Scenario {
     instants: &[],
 };
 
-/// An item goes and comes again while its first fan-out runs, and a reader whose inbox was dropped returns.
+/// An item is deleted and restored while its first fan-out runs, and an evicted reader returns.
 const RESTORE: Scenario = Scenario {
     settings: PUSH,
     before: |a| {
@@ -219,8 +219,7 @@ const LOAD: Scenario = Scenario {
     instants: &[],
 };
 
-/// Items to which the server gives ids and times are written side by side, changed, and asked for by who goes on with
-/// `after`.
+/// Items with ids and times from the server are written at the same time, changed, and polled with `after`.
 const POLL: Scenario = Scenario {
     settings: PUSH,
     before: |a| a.comment(11),
@@ -240,7 +239,7 @@ const POLL: Scenario = Scenario {
     instants: &[],
 };
 
-/// Each scenario as it is, and with what must not be done.
+/// Each scenario without an error, and with each one that it must find.
 pub(crate) fn all() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, scenario, wrongs) in [

@@ -1,4 +1,4 @@
-//! The locks that `src/sync.rs` names, parking_lot's, with shuttle's behind them.
+//! The locks that `src/sync.rs` names: those of shuttle behind the interface of parking_lot's.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::PoisonError;
@@ -20,7 +20,7 @@ impl<T> Mutex<T> {
     }
 }
 
-/// Has its guard, but while it waits for a condition.
+/// Holds its guard, except while it waits for a condition.
 #[derive(Debug)]
 pub(crate) struct MutexGuard<'a, T>(Option<shuttled::MutexGuard<'a, T>>);
 
@@ -78,7 +78,7 @@ impl Condvar {
         }
     }
 
-    /// The scheduler knows no time, so no wait is ever over before the condition is.
+    /// The scheduler knows no time, so a wait ends only with its condition.
     pub(crate) fn wait_while_for<T>(
         &self,
         guard: &mut MutexGuard<'_, T>,

@@ -20,17 +20,17 @@ mod online;
 #[path = "../../src/worker/settle.rs"]
 mod settle;
 
-/// What the sources name as `super::retry`.
+/// The module that the sources name `super::retry`.
 mod retry {
     use crate::error::Result;
 
-    /// A panic is one of the test.
+    /// A panic fails the test.
     pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         work()
     }
 }
 
-/// What the sources name as their `tally`.
+/// The type of `tally` in the sources.
 #[derive(Debug)]
 struct Tally;
 
@@ -40,7 +40,7 @@ impl Tally {
 
 use fan_out::FanOut;
 
-/// What the sources name as `super::Context`.
+/// The type that the sources name `super::Context`.
 #[derive(Debug)]
 pub(crate) struct Context {
     store: Arc<dyn Store>,

@@ -1,4 +1,4 @@
-//! One service in one execution, and what its threads do to it.
+//! One service in one execution, and the actions of its threads.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::streaming::Streaming;
 use crate::worker::Context;
 use crate::{actors::Actor, clock};
 
-/// What is done in a wrong order, so that a test shows that it would find it.
+/// Steps in a wrong order, with which a test shows that it would find them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
     Nothing,
@@ -42,15 +42,15 @@ pub(crate) struct World {
     pub(crate) feed: Feed,
     pub(crate) ticks: Clock,
     pub(crate) wrong: Wrong,
-    /// Comments that were made,
+    /// The comments made.
     pub(crate) made: Mutex<BTreeSet<ContentId>>,
-    /// and those that each of those who asked again and again has found, with where it goes on from.
+    /// For each poller, the cursor for its next poll and the comments found.
     pub(crate) polled: Mutex<Vec<(Option<Cursor>, Vec<ContentId>)>>,
     context: Context,
     running: AtomicUsize,
 }
 
-/// What a thread of a scenario does.
+/// The actions of a thread.
 pub(crate) type Act = fn(&mut Actor<'_>);
 
 const FOLLOW_LIMIT: usize = 100;
@@ -75,7 +75,7 @@ impl World {
         config.graph.follow_limit = FOLLOW_LIMIT;
         config.content.max_ahead = Duration::from_millis(LONG);
         let streaming = Arc::new(Streaming::new(LONG));
-        // Who is online gets what there is for more than one before the others.
+        // The readers are online: they get an item for more than one follower first.
         for reader in Self::readers() {
             streaming.presence().beat(reader, 0);
         }
@@ -95,8 +95,7 @@ impl World {
         }
     }
 
-    /// Does `before` alone and to its end, then `acts` side by side, then reads everything; all that
-    /// was done and seen.
+    /// Does `before` alone and completely, then `acts` at the same time, then reads everything. Returns all calls.
     pub(crate) fn play(settings: Settings, wrong: Wrong, before: Act, acts: &[Act]) -> (Arc<Self>, History) {
         let world = Arc::new(Self::new(settings, wrong));
         let mut all = Actor::act(&world, before);
@@ -131,18 +130,18 @@ impl World {
         (world, all)
     }
 
-    /// Does all jobs that there are.
+    /// Does all jobs.
     pub(crate) fn drain(&self) {
         self.context.run(|| true);
     }
 
-    /// All who read in a scenario.
+    /// The readers of all scenarios.
     pub(crate) fn readers() -> [UserId; 2] {
         [1, 2].map(|raw| UserId::new(raw).expect("an id"))
     }
 }
 
-/// Adds what came later; a pair that was changed before and after keeps both.
+/// Adds later calls. A pair that was changed before and after keeps both changes.
 fn merge(all: &mut History, later: History) {
     all.lives.extend(later.lives);
     all.reads.extend(later.reads);

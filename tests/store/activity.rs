@@ -1,4 +1,4 @@
-//! Who is active, and who becomes so.
+//! Active users, and how users become active.
 
 use std::ops::ControlFlow;
 
@@ -101,7 +101,7 @@ fn who_was_last_seen_before_the_time_lapses(store: &dyn Store) {
     let dormant = Activity::Dormant { seen: Some(99) };
     assert_eq!((activity(store, 1), activity(store, 2)), (dormant, dormant));
     assert_eq!(activity(store, 3), Activity::Active { seen: 100 });
-    // Who has lapsed is dormant like anybody else.
+    // A user who has lapsed is dormant, and not found again.
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![3], vec![]));
 }
 
@@ -148,7 +148,7 @@ fn a_rebuild_of_an_earlier_return_only_ends(store: &dyn Store) {
     let first = touch(store, 1, 50).job.expect("a job");
     split(store, &[1], 100);
     let second = touch(store, 1, 200).job.expect("a job");
-    // Its authors may have been chosen before the user was skipped a second time.
+    // Its authors may have been chosen before the second skip.
     assert_eq!(store.rebuild(first.id, user(1), &users([2])).expect("rebuilds"), []);
     assert!(!activity(store, 1).is_active());
     let made: Vec<Job> = store.rebuild(second.id, user(1), &users([2])).expect("rebuilds");

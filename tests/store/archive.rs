@@ -81,7 +81,7 @@ fn late_items_and_deletions_find_the_archive() {
     }
     store.compact().expect("compacts");
     assert_eq!(ids(&outbox(&*store, AUTHOR)), [10, 9, 8, 7]);
-    // The archive is empty, but the floor is there still, and a later start knows of it.
+    // The archive is empty, but the floor remains, and a later start knows it.
     drop(store);
     let store = open(dir.path());
     publish_post(&*store, 400, AUTHOR, 5);

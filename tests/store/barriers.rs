@@ -14,7 +14,7 @@ fn set(store: &dyn Store, who: u64, target: u64, barrier: Barrier, since: Option
 
 fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
     let authors = store.authors(user(reader), Tier::Disk).expect("reads");
-    // The same of any users, in any order.
+    // The same for any users, in any order.
     let asked: Vec<_> = (1..=9).map(user).chain(authors.iter().rev().copied()).collect();
     let among = store.authors_among(user(reader), &asked, Tier::Disk).expect("reads");
     assert!(among.iter().eq(asked.iter().filter(|user| authors.contains(user))), "{among:?} {authors:?}");
@@ -72,12 +72,12 @@ fn authors_are_those_whom_the_reader_is_shown(store: &dyn Store) {
     set(store, 1, 3, Barrier::Mute, Some(10));
     set(store, 4, 1, Barrier::Hide, Some(10));
     assert_eq!(authors(store, 1), [2, 5]);
-    // The other way round it does nothing.
+    // In the other direction a barrier does nothing.
     set(store, 2, 1, Barrier::Mute, Some(10));
     set(store, 1, 5, Barrier::Hide, Some(10));
     assert_eq!(authors(store, 1), [2, 5]);
     assert_eq!(store.followees(user(1), Tier::Disk).expect("reads"), users([2, 3, 4, 5]));
-    // Of those who are not followed it shows once they are.
+    // A barrier without a follow counts once there is one.
     set(store, 1, 6, Barrier::Mute, Some(10));
     set(store, 7, 1, Barrier::Hide, Some(10));
     follow(store, 1, 6, 1);
@@ -95,7 +95,7 @@ fn many_barriers_hide_the_same_as_few(store: &dyn Store) {
         follow(store, 1, target, target);
     }
     for (barrier, hidden) in [(Barrier::Mute, 20), (Barrier::Hide, 30)] {
-        // Of one more user each time, up to more than there are followees and beyond.
+        // One barrier more each time, until there are more barriers than followees.
         for other in [10, 25, 26, 27, 28, 29, 50, hidden] {
             let (who, target) = if barrier == Barrier::Mute { (1, other) } else { (other, 1) };
             set(store, who, target, barrier, Some(1));
@@ -124,7 +124,7 @@ fn no_more_than_the_limit(store: &dyn Store) {
         assert_eq!(relation(store, 1, 4).barred_since(barrier), None);
         set(store, 1, 2, barrier, None);
         raise(4, 2).expect("there is room again");
-        // Another user has room of its own.
+        // Each user has a limit.
         store.set_barrier(user(2), user(3), barrier, Some(1), 1).expect("raises");
     }
 }

@@ -1,4 +1,4 @@
-//! Comments: lists by item and by user, and what they count for.
+//! Comments: lists by item and by user, and their counts.
 
 use tideline::model::{COMMENT, Content, Entry, ItemCounts, Order, REPOST, Span};
 use tideline::store::{Batch, Store, Tier};
@@ -89,7 +89,7 @@ fn every_part_of_a_list_is_exact(store: &dyn Store) {
     let all = [entry(5, 0, 3), entry(6, 0, 4), entry(5, 7, 256), entry(7, 7, 255), entry(5, 9, 2)];
     for entry in all {
         publish(store, comment(entry.cursor.id.get(), entry.author.get(), entry.cursor.at, 100));
-        // Neighbours on both sides, of which nothing may show.
+        // Items with ids next to this one's, whose comments must not show.
         for (more, subject) in [(1000, 99), (2000, 101)] {
             publish(store, comment(entry.cursor.id.get() + more, 4, entry.cursor.at, subject));
         }

@@ -92,7 +92,7 @@ fn a_delete_leaves_inboxes_and_makes_no_job(store: &dyn Store) {
     assert_eq!(inbox(store, 2), [entry(1, 100, 10)]);
     assert_eq!(inbox(store, 3), [entry(1, 100, 10)]);
     assert_eq!(jobs(store), [waiting]);
-    // The fan-out of what was deleted meanwhile still runs to its end.
+    // The fan-out of an item deleted meanwhile still runs to its end.
     deliver(store, waiting, &[user(2)], tideline::store::Then::End);
     assert_eq!(ids(&inbox(store, 2)), [11, 10]);
     assert_eq!(jobs(store), []);
@@ -108,7 +108,7 @@ fn a_second_delete_does_nothing(store: &dyn Store) {
 fn what_is_not_there_cannot_be_deleted(store: &dyn Store) {
     assert!(!store.delete(item(10), 200.into()).expect("deletes"));
     assert!(!is_deleted(store, 10));
-    // And nothing stands in the way of publishing it.
+    // The item can still be published.
     publish_post(store, 10, 1, 100);
     assert!(content(store, 10).is_some());
 }

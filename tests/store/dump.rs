@@ -1,4 +1,4 @@
-//! Everything that a store tells of a small world, to compare two stores or two points in time.
+//! All answers of a store about a small world, to compare two stores or two points in time.
 
 use std::ops::ControlFlow;
 
@@ -8,10 +8,10 @@ use tideline::model::{
 };
 use tideline::store::{Store, Tier};
 
-/// The topics of a small world, and one that nothing names.
+/// The topics of a small world, and one that no item has.
 pub(crate) const TOPICS: [&str; 4] = ["t", "u", "a/é 🌊", "none"];
 
-/// All answers about some users and items, but for the jobs.
+/// All answers about some users and items, except the jobs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Dump {
     contents: Vec<Option<Content>>,
@@ -53,7 +53,7 @@ struct UserDump {
     reacted_by: Vec<Vec<Entry>>,
 }
 
-/// An activity but for the number of a job, which is another in each store.
+/// An activity without the number of its job, which differs between stores.
 pub(crate) fn without_job(activity: Activity) -> Activity {
     match activity {
         Activity::Returning { seen, empty, .. } => Activity::Returning { seen, empty, rebuild: 0 },

@@ -1,4 +1,4 @@
-//! Ids and times at the ends of their ranges, and such as have 0x00 and 0xff bytes in keys.
+//! Ids and times at the ends of their ranges, or with 0x00 and 0xff bytes in keys.
 
 use tideline::model::{Cursor, Entry, MAX_ID, MAX_MILLIS, Side, Span, UserCursor, UserId};
 use tideline::store::{Batch, Store, Then, Tier};

@@ -1,4 +1,4 @@
-//! The log of events: written with the change of which it tells, and only with it.
+//! The log of events: each event is written with its change, and only with it.
 
 use tideline::model::{Content, Edit, Event, EventKind, Millis, Moment, Publish, Stamp};
 use tideline::store::{Batch, Published, Restored, Store};
@@ -75,7 +75,7 @@ fn every_change_of_an_item_has_its_event(store: &dyn Store) {
     let expected: Vec<_> =
         (1..).zip(kinds).map(|(number, kind)| stamp(number, kind).event(&post(10, 1, 100))).collect();
     assert_eq!(all(store), expected);
-    // A change that nobody is told of.
+    // Changes without events.
     store.edit(item(10), &Edit::default(), 400.into()).expect("edits");
     assert!(store.delete(item(10), 500.into()).expect("deletes"));
     assert_eq!(all(store), expected);

@@ -42,7 +42,7 @@ fn each_lesser_reach_is_recorded_by_itself(store: &dyn Store) {
     let nobody = publish_post(store, 11, 1, 50);
     begin(store, nobody, Reach::Nobody);
     assert_eq!(unpushed(store, 1), Unpushed { to_nobody: Some(place(50, 11)), to_active: Some(place(100, 10)) });
-    // A later push to all takes nothing back.
+    // A later push to all changes nothing.
     let all = publish_post(store, 12, 1, 200);
     begin(store, all, Reach::All);
     assert_eq!(unpushed(store, 1), Unpushed { to_nobody: Some(place(50, 11)), to_active: Some(place(100, 10)) });
@@ -50,7 +50,7 @@ fn each_lesser_reach_is_recorded_by_itself(store: &dyn Store) {
 
 fn unpushed_only_rises(store: &dyn Store) {
     let mut newest: Option<Cursor> = None;
-    // By time, then by id; old items come late.
+    // By time, then by id. Old items come late.
     for (id, at) in [(20, 100), (19, 100), (21, 100), (30, 50), (5, 101), (300, 100)] {
         newest = newest.max(Some(place(at, id)));
         let job = publish_post(store, id, 1, at);
@@ -73,7 +73,7 @@ fn unpushed_is_the_authors_own(store: &dyn Store) {
 }
 
 fn who_leaves_gaps_above_a_floor_is_lacking(store: &dyn Store) {
-    // 2 was pushed to the active only, 3 to nobody, 256 to each once; 1 to all, and 4 published nothing.
+    // Reaches: author 1 all, 2 the active, 3 nobody, 256 the active and nobody. Author 4 published nothing.
     let pushes = [
         (10, 1, 100, Reach::All),
         (20, 2, 100, Reach::Active),
@@ -86,7 +86,7 @@ fn who_leaves_gaps_above_a_floor_is_lacking(store: &dyn Store) {
         begin(store, job, reach);
     }
     let everybody = users([256, 4, 3, 2, 1]);
-    // A floor, and who is lacking to the active and to the dormant.
+    // A floor, and the authors lacking for active and for dormant users.
     let cases: [(Option<Cursor>, &[u64], &[u64]); 8] = [
         (None, &[3, 256], &[2, 3, 256]),
         (Some(Cursor::OLDEST), &[3, 256], &[2, 3, 256]),
@@ -104,7 +104,7 @@ fn who_leaves_gaps_above_a_floor_is_lacking(store: &dyn Store) {
             assert_eq!(found, users(want.iter().copied()), "{floor:?} {active}");
         }
     }
-    // Only of those who were asked about.
+    // Only the given authors count.
     assert_eq!(store.lacking(&users([1, 3]), None, true, Tier::Disk).expect("reads"), users([3]));
     assert_eq!(store.lacking(&[], None, false, Tier::Disk).expect("reads"), []);
 }
@@ -154,7 +154,7 @@ fn a_resumed_fan_out_goes_on_where_it_was(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     begin(store, job, Reach::Active);
     deliver(store, job, &followers[..4], Then::Progress(progress(Reach::Active, Some(5))));
-    // Only what the job row says is known to who takes it over.
+    // A worker that takes the job over knows only its row.
     let found = job_now(store, job).expect("is still there");
     let left = found.progress.expect("has begun");
     assert_eq!(left, progress(Reach::Active, Some(5)));

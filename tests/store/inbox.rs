@@ -100,7 +100,7 @@ fn rows_at_and_below_the_floor_are_not_there(store: &dyn Store) {
     build(store);
     store.raise_floor(user(2), place(10, 6)).expect("raises");
     assert_eq!(ids(&inbox(store, 2)), [256, 255, 2, 7]);
-    // A floor where no row stands.
+    // A floor without a row.
     store.raise_floor(user(2), place(25, 1)).expect("raises");
     assert_eq!(ids(&inbox(store, 2)), [256, 255]);
     store.raise_floor(user(2), Cursor::NEWEST).expect("raises");

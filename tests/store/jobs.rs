@@ -33,7 +33,7 @@ fn jobs_come_by_lane_then_oldest_first(store: &dyn Store) {
 
 fn numbers_rise_and_are_never_given_twice(store: &dyn Store) {
     let mut made = make_many(store);
-    // Neither is a number of a job that has ended.
+    // The number of an ended job is not given again.
     for job in made.clone() {
         store.drop_job(job.id).expect("drops");
     }

@@ -9,7 +9,7 @@ fn at(since: u64, id: u64) -> UserCursor {
     UserCursor { at: since, id: user(id) }
 }
 
-/// Times that clash, ids that differ in one byte or the other.
+/// Equal times, and ids that differ in one byte.
 fn places() -> Vec<UserCursor> {
     vec![at(0, 2), at(10, 255), at(10, 256), at(10, 257), at(20, 3), at(30, 65_536), at(30, 4)]
 }
@@ -21,7 +21,7 @@ fn build(store: &dyn Store, side: Side) {
             follow(store, 1, place.id.get(), place.at);
         }
         if side != Side::Following {
-            // For friends the earlier of the two, which must not count.
+            // For friends an earlier time, which must not count.
             let since = if side == Side::Friends { place.at / 2 } else { place.at };
             follow(store, place.id.get(), 1, since);
         }
@@ -99,13 +99,13 @@ fn followers_are_paged_by_id(store: &dyn Store) {
     for follower in followers.iter().rev() {
         follow(store, follower.get(), 1, follower.get() % 3);
     }
-    // A follower of a neighbour, after and before.
+    // A follower of another user.
     follow(store, 9, 2, 1);
     let after = |after: Option<UserId>, limit| store.followers_after(user(1), after, limit).expect("reads");
     assert_eq!(after(None, MANY), followers);
     assert_eq!(after(None, 0), []);
     assert_eq!(after(None, 3), followers[..3]);
-    // From each one on, and from ids that are nobody's.
+    // After each follower, and after ids of no user.
     for (index, follower) in followers.iter().enumerate() {
         assert_eq!(after(Some(*follower), MANY), followers[index + 1..]);
         assert_eq!(after(Some(*follower), 1), followers[index + 1..].iter().copied().take(1).collect::<Vec<_>>());

@@ -25,7 +25,7 @@ fn several_are_merged_in_either_order(store: &dyn Store) {
     assert_eq!(ids(&read(store, &authors, Order::NewestFirst, MANY)), [50, 10, 40, 20, 30]);
     assert_eq!(ids(&read(store, &authors, Order::OldestFirst, MANY)), [30, 20, 40, 10, 50]);
     assert_eq!(read(store, &authors, Order::NewestFirst, 1), [entry(2, 110, 50)]);
-    // The order in which authors are named makes no difference, and who is not named is left out.
+    // The order of authors makes no difference, and other authors are left out.
     assert_eq!(ids(&read(store, &users([3, 1]), Order::NewestFirst, MANY)), [10, 40, 30]);
 }
 

@@ -47,7 +47,7 @@ fn every_field_comes_back_as_it_was(store: &dyn Store) {
     };
     publish(store, full.clone());
     assert_eq!(content(store, 10), Some(full));
-    // Nothing is not the same as empty.
+    // A missing value is not the same as an empty one.
     let bare = Content { text: None, fingerprint: 0, ..post(11, 1, 100) };
     let empty =
         Content { text: Some(String::new()), extra: Some("{}".to_owned()), kind: "x".to_owned(), ..post(12, 1, 100) };
@@ -151,7 +151,7 @@ fn all_or_none_writes_nothing_if_one_is_taken(store: &dyn Store) {
         assert_eq!(outbox(store, 2), []);
         assert_eq!(jobs(store), before);
     }
-    // What was refused is still free.
+    // A refused id is still free.
     publish_post(store, 20, 3, 300);
     assert_eq!(outbox(store, 3), [post(20, 3, 300).entry()]);
 }

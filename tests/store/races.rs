@@ -1,4 +1,4 @@
-//! Several threads at once: what a method promises to be one change is one.
+//! Several threads at once: each method that promises to be one change is one.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use super::support::{
 const THREADS: u64 = 4;
 const ROUNDS: u64 = 50;
 
-/// Runs `work` on every thread, all starting at once, and returns what each made.
+/// Runs `work` on every thread, all starting at once. Returns the results.
 fn at_once<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let start = Barrier::new(THREADS as usize);
     let run = |number| {

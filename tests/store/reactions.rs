@@ -118,7 +118,7 @@ fn what_is_not_there_gets_no_reaction(store: &dyn Store) {
             assert!(matches!(refused, Err(Error::Refused { code: Code::ContentNotFound, .. })), "{refused:?}");
         }
     }
-    // Kept for a restore, and out of sight meanwhile.
+    // Reactions are kept for a restore, and hidden meanwhile.
     assert_eq!((reactors(store, 10, Like), counts(store, 10)), (vec![(1, 5)], (1, 0)));
     assert!(reacted_by(store, 1, Like).is_empty());
     assert!(store.reacted(user(1), &[item(10)], Tier::Disk).expect("reads")[0].liked);
@@ -138,7 +138,7 @@ fn deleted_items_do_not_end_a_page(store: &dyn Store) {
     assert_eq!(ids(&found), (14..=25).rev().map(|n| n * 100).collect::<Vec<_>>());
     let found = page(Order::OldestFirst, Tier::Disk).expect("reads");
     assert_eq!(ids(&found), (1..=12).map(|n| n * 100).collect::<Vec<_>>());
-    // From memory the same, or the hint to go where there is time for so many.
+    // A read from memory gives the same, or `NotCached` because of so many rows.
     match page(Order::NewestFirst, Tier::Memory) {
         Err(Error::NotCached) => {}
         found => assert_eq!(ids(&found.expect("reads")), (14..=25).rev().map(|n| n * 100).collect::<Vec<_>>()),
@@ -204,7 +204,7 @@ fn a_purge_forgets_piece_by_piece(store: &dyn Store) {
     assert_eq!(counts(store, 10), (5, 5));
     store.delete(item(10), 200.into()).expect("deletes");
     let place = |kind, who| (kind, Position { at: who, id: user(who) });
-    // Beyond a place only what comes after it.
+    // With a place, only the reactions after it.
     assert_eq!(purge(10, 2, Some(place(Favorite, 3))), [place(Favorite, 2), place(Favorite, 1)]);
     assert_eq!(purge(10, 1, Some(place(Like, 3))), [place(Like, 2)]);
     assert_eq!(counts(store, 10), (4, 3));

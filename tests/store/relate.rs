@@ -11,7 +11,7 @@ fn members(store: &dyn Store, who: u64, side: Side) -> Vec<(u64, u64)> {
     rows.iter().map(|row: &UserCursor| (row.id.get(), row.at)).collect()
 }
 
-/// The followees, the followers, and how many of the latter are counted.
+/// The followees, the followers, and the count of followers.
 fn sides(store: &dyn Store, who: u64) -> (Vec<u64>, Vec<u64>, u64) {
     let raw = |users: Vec<tideline::model::UserId>| users.into_iter().map(|user| user.get()).collect();
     (
@@ -102,7 +102,7 @@ fn friends_since_is_that_of_the_later_follow(store: &dyn Store) {
     assert_eq!(relation(store, 1, 2).kind(), RelationKind::Mutual);
     assert_eq!(members(store, 1, Side::Friends), [(2, 200)]);
     assert_eq!(members(store, 2, Side::Friends), [(1, 200)]);
-    // By the times given, not by the order of the calls.
+    // Times count, not the order of the calls.
     follow(store, 1, 3, 500);
     follow(store, 3, 1, 400);
     assert_eq!(members(store, 1, Side::Friends), [(3, 500), (2, 200)]);
@@ -117,7 +117,7 @@ fn friends_end_with_either_follow(store: &dyn Store) {
         assert_eq!(members(store, 1, Side::Friends), []);
         assert_eq!(members(store, 2, Side::Friends), []);
         assert_eq!(relation(store, stays, leaves).kind(), RelationKind::Following);
-        // And begin anew with the next, even with an earlier time than before.
+        // They begin again with the next follow, even with an earlier time than before.
         follow(store, leaves, stays, 150);
         assert_eq!(members(store, stays, Side::Friends), [(leaves, 150)]);
         assert_eq!(members(store, leaves, Side::Friends), [(stays, 150)]);
@@ -138,7 +138,7 @@ fn results_come_in_the_order_of_the_changes(store: &dyn Store) {
     let kinds: Vec<_> = related.iter().map(|r| r.relation.kind()).collect();
     use RelationKind::{Following, Mutual, None};
     assert_eq!(kinds, [Following, None, Mutual, None, Following]);
-    // Jobs only for what changed, numbered in the same order.
+    // Jobs only for actual changes, numbered in the same order.
     let made: Vec<_> = related.iter().filter_map(|r| r.job).collect();
     let authors: Vec<_> = made.iter().map(|job| job.work).collect();
     assert_eq!(authors, [9, 5, 4].map(|author| Work::Settle { user: user(1), author: user(author) }));
@@ -167,7 +167,7 @@ fn the_limit_itself_is_allowed_and_one_more_is_refused(store: &dyn Store) {
     assert!(!is_refused(store, 1, &first, 5));
     let before = jobs(store);
     assert!(is_refused(store, 1, &[follow_of(16, 1)], 5));
-    // Nothing of a refused call is written, whatever stands beside the follow too many.
+    // A refused call writes nothing, whatever else it contains.
     assert!(is_refused(store, 1, &[follow_of(16, 1), unfollow_of(11), follow_of(17, 1)], 5));
     assert_eq!(jobs(store), before);
     assert_eq!(sides(store, 1), (vec![11, 12, 13, 14, 15], vec![], 0));

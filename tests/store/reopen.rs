@@ -14,7 +14,7 @@ use super::support::{
     publish, publish_post, push, settle, timed, unfollow, user, users,
 };
 
-/// A directory that is gone when the test is.
+/// A directory that is removed with the test.
 fn fresh() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
@@ -199,7 +199,7 @@ fn a_directory_has_one_store_at_a_time() {
         Err(Error::Setup(message)) => assert!(!message.is_empty()),
         other => panic!("opened twice: {other:?}"),
     }
-    // The attempt does the first one no harm.
+    // The attempt does the first store no harm.
     publish_post(&*store, 2, 1, 20);
     let store = reopened(dir.path(), store);
     assert!(content(&*store, 1).is_some() && content(&*store, 2).is_some());
@@ -242,8 +242,8 @@ fn an_oversized_inbox_is_named_when_it_is_compacted() {
 
 #[test]
 fn what_memory_does_not_have_is_never_taken_for_an_empty_row() {
-    // Items of more than a block each, so that a look for one that is not there goes on to a block
-    // that is not in memory as often as the table's filter errs.
+    // Items larger than a block, so that a look-up of a missing item reaches a block that is not in memory as often
+    // as the table's filter errs.
     let dir = fresh();
     let store = open(dir.path());
     for id in 1..=400 {

@@ -8,7 +8,7 @@ use super::support::{
     publish, publish_post, push, settle, timed, unfollow, user,
 };
 
-/// Restores with all the time in the world; also what was queued, which must be the job of the answer.
+/// Restores without a time limit. The job of the answer must be the one queued.
 fn restore(store: &dyn Store, id: u64) -> Restored {
     restore_since(store, id, 0)
 }
@@ -74,7 +74,7 @@ fn a_restore_is_a_publish_again(store: &dyn Store) {
         (outbox(store, 1), inbox(store, 2), own(store, 1)),
         (vec![entry(1, 100, 10)], vec![entry(1, 100, 10)], 1)
     );
-    // The same publish again is the same.
+    // A repeat of the publish is recognised.
     let again = store.publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, &mut |_| ()).expect("answers");
     assert!(matches!(again.as_slice(), [Published::Same(_)]), "{again:?}");
 }
@@ -133,7 +133,7 @@ fn a_settle_in_between_is_made_good(store: &dyn Store) {
     follow_settled(store, 2, 1, 5);
     push(store, 10, 1, 100, &[user(2)]);
     delete(store, 10);
-    // The follower leaves and comes back: its row goes with the settle.
+    // The follower unfollows and follows again: the settle removes its row.
     let job = unfollow(store, 2, 1);
     settle(store, job, MANY);
     follow_settled(store, 2, 1, 6);
@@ -141,7 +141,7 @@ fn a_settle_in_between_is_made_good(store: &dyn Store) {
     let job = restored(store, 10);
     deliver(store, job, &[user(2)], Then::End);
     assert_eq!(ids(&inbox(store, 2)), [10]);
-    // And one who follows after the restore gets it by settling.
+    // A user who follows after the restore gets the item by settling.
     follow_settled(store, 3, 1, 7);
     assert_eq!(ids(&inbox(store, 3)), [10]);
 }
@@ -192,7 +192,7 @@ fn a_purged_item_is_gone_for_good(store: &dyn Store) {
     assert!(!store.purge(item(10), 201).expect("purges") && !store.delete(item(10), 200.into()).expect("deletes"));
     assert_eq!((content(store, 10), is_deleted(store, 10), outbox(store, 1)), (None, true, vec![]));
     assert_eq!(restore(store, 10), Restored::Gone);
-    // What inboxes have of it stays hidden, and its id stays taken.
+    // Its rows in inboxes stay, but are hidden. Its id stays taken.
     assert_eq!(ids(&inbox(store, 2)), [10]);
     for again in [post(10, 1, 100), post(10, 9, 9)] {
         let results = store.publish(&[timed(again)], Batch::Each, &mut |_| ()).expect("answers");
@@ -230,11 +230,11 @@ fn a_purge_that_has_begun_is_final(store: &dyn Store) {
         store.react(item(id), &[like(2), like(3)]).expect("reacts");
         delete(store, id);
         assert_eq!(store.purge_reactions(item(id), 201, 1, None).expect("purges").len(), 1);
-        // Half of it is gone, so under no settings can it come back.
+        // Half of its reactions are gone, so no settings allow a restore.
         assert_eq!(store.restore(item(id), 0, None, &mut |_| ()).expect("answers"), Restored::Gone);
         assert!(is_deleted(store, id) && content(store, id).is_none());
     }
-    // And under no settings is it kept.
+    // No settings keep it, either.
     assert_eq!(store.purge_reactions(item(10), 0, 10, None).expect("purges").len(), 1);
     assert!(store.purge(item(10), 0).expect("purges"));
     assert!(!store.purge(item(11), 0).expect("answers"), "there is a reaction still");
@@ -249,7 +249,7 @@ fn nothing_hangs_on_what_is_purged(store: &dyn Store) {
     delete(store, 11);
     erase(store, 1);
     assert_eq!((on(store, 1), counts(store, 1)), (vec![], (0, 0)));
-    // Those that pointed at it live on, and whatever becomes of them changes nothing about it.
+    // The comments and reposts on it stay live, and their changes do not affect it.
     assert_eq!(ids(&by(store, 2)), [13, 12, 10]);
     delete(store, 10);
     delete(store, 20);
@@ -262,7 +262,7 @@ fn nothing_hangs_on_what_is_purged(store: &dyn Store) {
 fn a_purge_takes_any_number_of_comments(store: &dyn Store) {
     let items =
         |subject: u64, from: u64| (from..from + 600).map(|id| timed(comment(id, 2, subject))).collect::<Vec<_>>();
-    // Neighbours on both sides, which lose nothing.
+    // Items with ids next to this one's, which lose nothing.
     for (subject, from) in [(4, 1000), (5, 2000), (6, 3000)] {
         publish_post(store, subject, 1, 50);
         store.publish(&items(subject, from), Batch::AllOrNone, &mut |_| ()).expect("publishes");

@@ -11,7 +11,7 @@ use super::support::{
     push, settle, unfollow, user, users,
 };
 
-/// Ends every fan-out job, so that only what settling does shows.
+/// Ends every fan-out job, so that only the effect of settling shows.
 fn publish_unpushed(store: &dyn Store, ids: impl IntoIterator<Item = u64>, author: u64) {
     for id in ids {
         let job = publish_post(store, id, author, id);
@@ -127,7 +127,7 @@ fn a_second_settle_changes_nothing(store: &dyn Store) {
     let first = follow(store, 2, 1, 100);
     assert_eq!(settle(store, first, 3), 3);
     let (rows, at) = (inbox(store, 2), floor(store, 2));
-    // As after a crash between the change and the next job, or for coalesced changes of one pair.
+    // As after a crash between the change and the next job, or for coalesced jobs of one pair.
     assert_eq!(settle(store, first, 3), 0);
     unfollow(store, 2, 1);
     let again = follow(store, 2, 1, 200);
@@ -139,7 +139,7 @@ fn less_room_than_rows_lets_the_floor_rise(store: &dyn Store) {
     publish_unpushed(store, 10..=14, 1);
     let job = follow(store, 2, 1, 100);
     settle(store, job, MANY);
-    // Rows 10 to 12 vanish below the floor; what stays had been there.
+    // Rows 10 to 12 vanish below the floor. The rest was there before.
     assert_eq!(settle(store, job, 2), 0);
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![14, 13], Some(place(12, 12))));
     // More room does not lower it again.
@@ -158,7 +158,7 @@ fn rows_of_deleted_items_are_taken_out(store: &dyn Store) {
     assert_eq!(inbox(store, 2).len(), 6);
     let job = follow(store, 2, 1, 100);
     assert_eq!(settle(store, job, MANY), 2);
-    // The other author's are not this job's business.
+    // The job ignores rows of other authors.
     assert_eq!(ids(&inbox(store, 2)), [20, 13, 12, 10]);
 }
 
@@ -200,7 +200,7 @@ fn who_never_followed_has_nothing_to_lose(store: &dyn Store) {
     publish_unpushed(store, 10..=12, 1);
     let first = follow(store, 2, 1, 100);
     let second = unfollow(store, 2, 1);
-    // The relation of now counts, not the one that made the job.
+    // The present relation counts, not the one that made the job.
     assert_eq!(settle(store, first, MANY), 0);
     assert_eq!(inbox(store, 2), []);
     assert_eq!(jobs(store), [second]);

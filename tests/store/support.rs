@@ -1,4 +1,4 @@
-//! The kinds of store, and short words for what the tests do with them.
+//! The kinds of store, and short functions for tests.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tideline::model::{
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Related, Store, Then, Tier};
 
-/// Runs a test on the model.
+/// Runs a test on the double.
 pub(crate) fn on_memory(test: fn(&dyn Store)) {
     test(&Double::new());
 }
@@ -77,7 +77,7 @@ pub(crate) fn post(id: u64, author: u64, at: u64) -> Content {
     }
 }
 
-/// A publish of which the caller named the time.
+/// A publish with a time given by the caller.
 pub(crate) fn timed(content: Content) -> Publish {
     Publish { content, time_given: true, id_made: false, stamp: None }
 }
@@ -115,7 +115,7 @@ pub(crate) fn unfollow_of(target: u64) -> Change {
     Change { target: user(target), follow: None }
 }
 
-/// Applies changes with no limit in the way.
+/// Applies changes without a limit.
 pub(crate) fn relate(store: &dyn Store, who: u64, changes: &[Change]) -> Vec<Related> {
     store.relate(user(who), changes, MANY).expect("relates")
 }
@@ -190,7 +190,7 @@ pub(crate) fn jobs(store: &dyn Store) -> Vec<Job> {
     store.jobs().expect("reads")
 }
 
-/// The job with this id as it stands, if it does.
+/// The present state of a job, if it has not ended.
 pub(crate) fn job_now(store: &dyn Store, job: Job) -> Option<Job> {
     jobs(store).into_iter().find(|other| other.id == job.id)
 }
@@ -199,7 +199,7 @@ pub(crate) fn lane_of(raw: u64) -> Lane {
     Lane::of(user(raw))
 }
 
-/// What `span`, `order` and `limit` should leave of `all`, worked out the long way round.
+/// The part of `all` by `span`, `order` and `limit`, computed in the simplest way.
 pub(crate) fn expected<T: Copy, I: Copy + Ord>(
     all: &[T],
     place: impl Fn(&T) -> Position<I>,
@@ -219,7 +219,7 @@ pub(crate) fn expected<T: Copy, I: Copy + Ord>(
     rows
 }
 
-/// Every pair of bounds made of the given places and of none.
+/// Every pair of bounds from the given places and none.
 pub(crate) fn spans<I: Copy>(places: &[Position<I>]) -> Vec<Span<I>> {
     let bounds: Vec<Option<Position<I>>> = places.iter().copied().map(Some).chain([None]).collect();
     bounds.iter().flat_map(|before| bounds.iter().map(|after| span(*before, *after))).collect()

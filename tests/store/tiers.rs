@@ -1,4 +1,4 @@
-//! Reads that may not touch the disk: the right answer or none.
+//! Reads that may not touch the disk give the right answer or none.
 
 use std::fmt::Debug;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -9,7 +9,7 @@ use tideline::store::{Batch, Change, Store, Tier};
 
 use super::support::{BOTH_ORDERS, follow_settled, item, open, place, post, span, timed, user, users};
 
-/// Posts, follows, deletions, activity: something for every read to find.
+/// Posts, follows, deletions and activity, so that every read finds something.
 fn fill(store: &dyn Store) {
     for author in 1..=3 {
         let mut items: Vec<_> = (0..300).map(|n| timed(post(author * 1000 + n, author, n))).collect();
@@ -47,7 +47,7 @@ fn check<T: PartialEq + Debug>(what: &str, read: impl Fn(Tier) -> Result<T>) {
         Err(Error::NotCached) => {}
         Err(other) => panic!("{what}: {other:?}"),
     }
-    // A compaction of the engine's own may put new files in between; not time after time.
+    // A compaction by the engine may put new files in between, but not every time.
     let mut warm = (0..5).map(|_| {
         assert_eq!(read(Tier::Disk).expect("the disk knows"), want, "{what}");
         read(Tier::Memory)
@@ -58,7 +58,7 @@ fn check<T: PartialEq + Debug>(what: &str, read: impl Fn(Tier) -> Result<T>) {
 
 fn every_read_is_right_or_not_cached(store: &dyn Store) {
     fill(store);
-    // Once from what was just written, once from table files, once after more writes on top.
+    // Once from recent writes, once from table files, once with more writes on top.
     for round in 0..3 {
         match round {
             1 => store.compact().expect("compacts"),
@@ -124,7 +124,7 @@ fn scattered(n: u64) -> u64 {
 #[test]
 fn what_a_cold_file_may_have_is_not_taken_for_empty() {
     let dir = tempfile::tempdir().expect("a directory");
-    // Each opening leaves a file of its own.
+    // Each opening makes a separate file.
     for part in 0..3_u64 {
         let items: Vec<_> = (0..8000).map(|n| timed(post(scattered(part * 8000 + n), 1, n))).collect();
         open(dir.path()).publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
@@ -154,7 +154,7 @@ fn a_read_from_memory_does_not_wade_through_deletions() {
     store.react(item(10), &wishes(1..=5000, true)).expect("likes");
     let read = |order, tier| store.reactors(item(10), ReactionKind::Like, Span::ALL, order, 5, tier);
     check("likes", |tier| read(Order::NewestFirst, tier));
-    // All but the last ones of either end.
+    // All but some at either end.
     store.react(item(10), &wishes(6..=4990, false)).expect("takes back");
     check("likes", |tier| read(Order::NewestFirst, tier));
     store.react(item(10), &wishes(4991..=5000, false)).expect("takes back");
@@ -192,7 +192,7 @@ fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
     }
     check("a short list of authors", |tier| store.authors(user(902), tier));
     for who in [900, 901] {
-        // Of the second it is the mutes that are many.
+        // The second user has many mutes.
         assert!(matches!(store.authors(user(who), Tier::Memory), Err(Error::NotCached)), "{who}");
         assert_eq!(store.authors(user(who), Tier::Disk).expect("reads").len(), if who == 900 { 700 } else { 400 });
     }

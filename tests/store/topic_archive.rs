@@ -1,4 +1,4 @@
-//! Lists of topics of which a part has moved to the archive.
+//! Lists of topics with a part in the archive.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use tideline::store::{Batch, Restored, Store, Tier, Watch};
 use super::support::{BOTH_ORDERS, MANY, entry, expected, ids, item, open, open_with, place, publish, spans, timed};
 use super::topics::{about, delete, list, part, topic};
 
-/// What no list shows more of, in the tests of what is read while it changes.
+/// Most items that a list shows, in tests of reads during changes.
 const DEPTH: usize = 6;
 
 fn restore(store: &dyn Store, id: u64) {
@@ -25,7 +25,7 @@ fn rows(store: &dyn Store, table: &str) -> u64 {
     store.stats().expect("stats").iter().find(|stats| stats.table == table).expect("the table").rows
 }
 
-/// What an audit finds.
+/// The findings of an audit.
 fn audit(store: &dyn Store) -> Vec<String> {
     struct Found(Vec<String>);
     impl Watch for Found {
@@ -99,7 +99,7 @@ fn a_list_is_full_whatever_was_moved_and_deleted() {
     for moved in [60, 60, 60, 5] {
         assert_eq!(store.archive_topic(a, place(185, 185), 60).expect("moves"), moved);
     }
-    // Those above the floor; the floor and those below it, and two marks.
+    // The rows above the floor, and the floor; the rows up to it, and two marks.
     assert_eq!((rows(&*store, "topic_content"), rows(&*store, "topic_archive")), (126, 187));
     (186..=310).for_each(|id| delete(&*store, id));
     let newest = |depth| ids(&part(&*store, a, Span::ALL, Order::NewestFirst, MANY, depth));
@@ -120,8 +120,8 @@ fn a_list_is_full_whatever_was_moved_and_deleted() {
     assert_eq!(audit(&*store), Vec::<String>::new());
 }
 
-/// Reads lists of a topic by one thread's changes; each must be what the topic had at one instant between the
-/// beginning and the end of the read.
+/// Reads lists of a topic while a thread changes it. Each list must be that of one instant between the beginning and
+/// the end of the read.
 #[test]
 fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
     const LAST: u64 = 40;
@@ -131,7 +131,7 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
     (1..=LAST).for_each(|id| _ = publish(&*store, about(id, 1, id, &["a"])));
     let a = topic(&*store, "a");
     let shown = |live: &[u64]| live.iter().rev().take(DEPTH).copied().collect::<Vec<u64>>();
-    // What the list was after each change, and how many of the changes have returned.
+    // The list after each change, and the number of changes that have returned.
     let (states, returned) = (Mutex::new(vec![shown(&(1..=LAST).collect::<Vec<_>>())]), AtomicUsize::new(0));
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -143,7 +143,7 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
                 returned.fetch_add(1, Ordering::SeqCst);
             };
             for round in 0..60 {
-                // Down to a few, taken from both ends of the list and around the floor, and up again.
+                // Deletes all but a few items, at both ends of the list and around the floor, and restores them.
                 let mut gone = Vec::new();
                 while live.len() > 3 {
                     let place = (gone.len() * 7 + round) % DEPTH.min(live.len());
@@ -196,8 +196,8 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
     });
 }
 
-/// Makes a directory one of the version that had no archive: without that table, and without what compaction had
-/// dropped, which is all that lies below a floor.
+/// Makes a directory one of the version without an archive: without that table, and without the rows below a floor,
+/// which compaction has dropped.
 fn forget_archive(dir: &Path) {
     let path = dir.join("db");
     let mut engine = Engine::default();
@@ -214,7 +214,7 @@ fn a_directory_of_an_earlier_version_becomes_complete() {
     let options = Options { sync: false, ..Options::new(dir.path()) };
     let open = || open_with(&options);
     let store = open();
-    // More than one part, and items that name both, one or none; some not broadcast.
+    // More items than one part, with both topics, one or none. Some are not broadcast.
     let items = |ids: std::ops::RangeInclusive<u64>| -> Vec<_> {
         let names = |id: u64| -> &[&str] { [&["a", "b"][..], &["a"], &["b", "a", "b"], &[], &["c"]][id as usize % 5] };
         ids.map(|id| timed(Content { broadcast: id % 7 > 0, ..about(id, id % 9 + 1, id * 37 % 1000, names(id)) }))
@@ -234,13 +234,13 @@ fn a_directory_of_an_earlier_version_becomes_complete() {
     let store = open();
     assert_eq!(["a", "b", "c"].map(|name| list(&*store, name)), right);
     assert_eq!(audit(&*store), Vec::<String>::new());
-    // What was deleted comes back to where it belongs, and all is as if nothing had been dropped.
+    // Deleted items come back to their places, as if no row had been dropped.
     (1..=3500).step_by(11).for_each(|id| restore(&*store, id));
     assert_eq!(audit(&*store), Vec::<String>::new());
     (1..=3500).step_by(11).for_each(|id| delete(&*store, id));
     assert_eq!((["a", "b", "c"].map(|name| list(&*store, name)), audit(&*store)), (right.clone(), Vec::new()));
     drop(store);
-    // Once more, with rows below the floors that no compaction has met, and an item that came late.
+    // Once more, with rows below the floors that no compaction has met, and a late item.
     forget_archive(dir.path());
     let store = open();
     publish(&*store, about(9000, 1, 1, &["a"]));

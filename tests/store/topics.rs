@@ -27,7 +27,7 @@ pub(super) fn topic(store: &dyn Store, name: &str) -> TopicId {
     store.topic(name, Tier::Disk).expect("reads").unwrap_or_else(|| panic!("nothing names {name}"))
 }
 
-/// A whole list, newest first; empty for a topic that nothing names.
+/// A whole list, newest first; empty for a topic that no item has.
 pub(super) fn list(store: &dyn Store, name: &str) -> Vec<u64> {
     let Some(topic) = store.topic(name, Tier::Disk).expect("reads") else { return Vec::new() };
     ids(&part(store, topic, Span::ALL, Order::NewestFirst, MANY, MANY))
@@ -74,7 +74,7 @@ fn every_part_of_a_list_is_that_of_its_newest(store: &dyn Store) {
     let a = topic(store, "a");
     let mut bounds: Vec<Cursor> = all.iter().map(|entry| entry.cursor).collect();
     bounds.extend([place(0, 9), place(2, 3), place(9, 1)]);
-    // Twice: with what the first round remembers, and after a change.
+    // Twice: with rows cached in the first round, and after a change.
     all.push(entry(1, 2, 9));
     for gone in [7, 9] {
         for (depth, order) in [0, 1, 3, 6, MANY].into_iter().flat_map(|depth| BOTH_ORDERS.map(|order| (depth, order))) {

@@ -1,4 +1,4 @@
-//! Looking after the whole: all users, compaction, figures.
+//! Maintenance of the store: all users, compaction, figures.
 
 use tideline::model::{
     Barrier, ContentId, Cursor, Edit, EventKind, Moment, Profile, Reaction, ReactionKind, Stamp, UserId,
@@ -107,7 +107,7 @@ fn users_are_paged_by_id_each_once(store: &dyn Store) {
         assert_eq!(paged, everybody);
     }
     assert_eq!(store.users_after(None, 0).expect("reads"), []);
-    // After ids that are nobody's.
+    // After ids of no user.
     assert_eq!(store.users_after(Some(user(100)), 2).expect("reads"), users([255, 256]));
     assert_eq!(store.users_after(Some(UserId::MAX), 2).expect("reads"), []);
 }
@@ -208,7 +208,7 @@ fn every_table_is_in_the_figures(store: &dyn Store) {
     fill(store);
     let stamp = Stamp { number: 1, kind: EventKind::Edit, given: false, logged: 1, top: 1 };
     store.edit(item(102), &Edit::default(), Moment { at: 1, stamp: Some(stamp) }).expect("edits").expect("is there");
-    // Before that an engine may count a row once for each time it was written.
+    // Before a compaction the engine may count a row once for each write.
     store.compact().expect("compacts");
     let stats = store.stats().expect("reads");
     let names: Vec<_> = stats.iter().map(|figures| figures.table).collect();

@@ -1,4 +1,4 @@
-//! What is tried: operations and reads over few users, items and times, so that they collide.
+//! Random operations and reads over few users, items and times, so that they collide.
 
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
@@ -13,7 +13,7 @@ use tideline::store::Batch;
 
 use crate::dump::TOPICS;
 
-/// Few, at the ends of the range and where bytes carry over.
+/// Few users, at the ends of the range and at carries between bytes.
 pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];
 pub(crate) const ITEMS: [u64; 7] = [1, 2, 255, 256, 0x00FF_00FF_00FF_00FF, MAX_ID - 1, MAX_ID];
 const TIMES: [Millis; 5] = [0, 1, 255, 256, MAX_MILLIS];
@@ -47,7 +47,7 @@ pub(crate) enum Record {
     End,
 }
 
-/// A change. A `job` picks one of those that are there and fit; without any it does nothing.
+/// A change. `job` picks one of the existing jobs that fit. Without any the change does nothing.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
     Publish { items: Vec<(ContentId, Item)>, batch: Batch },

@@ -1,7 +1,7 @@
-//! The two stores, and how their answers are compared.
+//! The two stores, and the comparison of their answers.
 //!
-//! What the contract leaves open is not compared: the numbers of jobs (only that they rise, and so
-//! the order of jobs, is promised), and the jobs that a refused publish does not make.
+//! The contract leaves some facts open, which are not compared: the numbers of jobs (it promises only that they rise,
+//! and so the order of jobs), and the jobs that a refused publish does not make.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -23,7 +23,7 @@ use crate::dump::{dump, without_job};
 
 type Checked = std::result::Result<(), TestCaseError>;
 
-/// The model, the store on disk, and which job of the one is which of the other.
+/// The model, the store on disk, and the jobs of the one by those of the other.
 pub(crate) struct World {
     model: Box<dyn Store>,
     disk: Option<Box<dyn Store>>,
@@ -54,7 +54,7 @@ impl World {
         Ok(())
     }
 
-    /// Like [`World::same`], for a read that both can also try from memory alone.
+    /// Like [`World::same`], for a read that can also be tried from memory alone.
     fn same_read<T: PartialEq + Debug>(&self, read: impl Fn(&dyn Store, Tier) -> Result<T>) -> Checked {
         let from_memory = read(self.disk(), Tier::Memory);
         let (model, disk) = self.both(|store| read(store, Tier::Disk));
@@ -65,7 +65,7 @@ impl World {
         Ok(())
     }
 
-    /// Compares a job that both have just made, and remembers that they are the same.
+    /// Compares new jobs of both stores, and records that they are the same.
     fn same_new_job(&mut self, model: Option<Job>, disk: Option<Job>) -> Checked {
         let (Some(model), Some(disk)) = (model, disk) else {
             prop_assert_eq!(model, disk);
@@ -140,7 +140,7 @@ impl World {
                 self.same_new_job(model.ok().and_then(|t| t.job), disk.ok().and_then(|t| t.job))
             }
             Op::ArchiveOutbox { author, newest, most } => {
-                // How many are moved is each store's own business.
+                // The number of rows moved may differ between stores.
                 let (model, disk) = self.both(|store| store.archive_outbox(*author, *newest, *most));
                 prop_assert!(model.is_ok() && disk.is_ok(), "{model:?} {disk:?}");
                 Ok(())
@@ -171,7 +171,7 @@ impl World {
         }
     }
 
-    /// The stamp of the next change, for some of them.
+    /// The stamp of the next change; none for some changes.
     fn stamp(&mut self, kind: EventKind) -> Option<Stamp> {
         self.events += 1;
         let number = self.events;
@@ -179,7 +179,7 @@ impl World {
         (!number.is_multiple_of(5)).then_some(stamp)
     }
 
-    /// All have to go, each piece from where the one before ended.
+    /// Purges all reactions in pieces, each after the end of the one before.
     fn purge_reactions(&self, id: ContentId, most: usize) -> Checked {
         let mut last = None;
         loop {
@@ -330,7 +330,7 @@ impl World {
         }
     }
 
-    /// Reads all that there is.
+    /// Compares all data.
     pub(crate) fn compare_everything(&self) -> Checked {
         let users = USERS.map(|raw| UserId::new(raw).expect("in range"));
         let ids = ITEMS.map(|raw| ContentId::new(raw).expect("in range"));
@@ -345,7 +345,7 @@ impl World {
     }
 }
 
-/// What an audit found.
+/// The findings of an audit.
 #[derive(Default)]
 struct Found(Vec<String>);
 
@@ -367,7 +367,7 @@ fn answer<T>(result: Result<T>) -> Answer<T> {
 }
 
 fn open(dir: &tempfile::TempDir) -> Box<dyn Store> {
-    // Nothing here pulls the plug, so nothing needs to wait for the device.
+    // No power fails here, so writes need not wait for the device.
     let options = Options { sync: false, ..Options::new(dir.path()) };
     Box::new(Rocks::open(&options).expect("the directory opens"))
 }
