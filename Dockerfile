@@ -24,7 +24,7 @@ exec 3<>/dev/tcp/127.0.0.1/8080 && \
 printf 'GET /healthz HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nConnection: close\\r\\n\\r\\n' >&3 && \
 read -r _ status _ <&3 && [ \"$status\" = 200 ]"]
 ENTRYPOINT ["tideline"]
-# Anybody who reaches the port may do anything: there are no keys yet. --insecure is needed because
-# a container must listen on more than its loopback; publish the port on the host's loopback only:
+# Every client that reaches the port may do everything: there are no keys yet. --insecure is needed because
+# a container must listen on more than its loopback. Publish the port on the host's loopback only:
 #   docker run -p 127.0.0.1:8080:8080 -v tideline:/data tideline
 CMD ["serve", "--listen", "0.0.0.0:8080", "--insecure", "--data-dir", "/data"]

@@ -1,5 +1,4 @@
-# `make help` lists the targets. Everything is built with the release profile, so that RocksDB is
-# compiled once and not once more for every profile.
+# `make help` lists the targets. All builds use the release profile, so that RocksDB is compiled only once.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -22,7 +21,7 @@ STREAMS ?= 2000
 RATE ?= 200
 SECONDS ?= 60
 CUTS ?= 100
-# Where flushing to the device costs nothing; what is proven there is not durability.
+# Where flushing to the device costs nothing. Tests there do not prove durability.
 RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
 
 .PHONY: help
@@ -53,7 +52,7 @@ demo: $(DEMO)/ready ## make a small community, import it and serve it; LISTEN= c
 	  'Ctrl-C stops it; README.md goes on from here.' ''
 	@$(TIDELINE) serve --data-dir $(DEMO)/db --listen $(LISTEN)
 
-# Made from nothing: posts made at another time would contradict those of a run that was cut short.
+# Made anew each time: posts made at another time would contradict those of an interrupted run.
 $(DEMO)/ready: | build
 	rm -rf $(DEMO)
 	$(TIDELINE) demo --out $(DEMO)
@@ -63,7 +62,7 @@ $(DEMO)/ready: | build
 .PHONY: test
 test: setup ## run all tests
 	@.ci/setup curl
-	# First, and by itself: what is built after it has no failpoints.
+	# First and alone, because the later builds have no failpoints.
 	cargo test --release --locked --features failpoints --test crash_points
 	cargo test --release --locked --doc
 	cargo test --release --locked --lib --bins --tests

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Kills the real server with -9 at random instants under load, and compares all that it acknowledged.
+"""Kills the real server with -9 at random instants under load, and compares all acknowledged changes.
 
-Several writers publish, comment, edit, delete, restore, follow, mute, hide and like, and take it back; readers
-scroll at the same time. After every kill the server starts again on the same data, mostly with other settings, and
-from the first request on every list and count must be what the acknowledged changes make it. What was under way at
-the kill may have been carried out or not, but never in part. Meanwhile the server's time of day is set to and fro:
-a cursor that the server gives lies above all that it had given before. Streams go on with `Last-Event-ID` over the kills, some
-of them after more than one: what they have been told of must be what the timeline then shows. Needs Python 3.10 or
-newer and nothing else.
+Several writers publish, comment, edit, delete, restore, follow, mute, hide and like, and undo it; readers scroll at
+the same time. After every kill the server starts again on the same data, mostly with other settings. From the first
+request on, every list and count must be the result of the acknowledged changes. A change under way at the kill may be
+made or not, but never in part. Meanwhile the server's time of day is set forward and back: each cursor that the server
+gives is above all that it gave before. Streams resume with `Last-Event-ID` after a kill, some after several: their
+events must agree with the timeline. Needs only Python 3.10 or newer.
 """
 
 import argparse
@@ -26,15 +25,15 @@ from support.preload import Clock, Impossible
 from support.server import Tideline, Workspace
 from support.writer import Reader, Shared, Writer
 
-# How often a line says how far it has come, seconds.
+# Seconds between progress lines.
 TELL_EVERY = 20
-# How far off the time of day is set, seconds.
+# Shifts of the time of day, seconds.
 SHIFTS = (-86_400, -3600, -60, -1, 0, 0, 0, 1, 60, 3600, 86_400)
 
 
 def settings(rng: random.Random) -> dict[str, str]:
-    """So small that inboxes are trimmed, authors cross both thresholds, readers fall dormant, and the store
-    flushes and compacts all the time; and another way after every start."""
+    """So small that inboxes are trimmed, authors cross both thresholds, readers become dormant, and the store
+    flushes and compacts all the time. They differ after every start."""
     push = rng.choice((0, 3, 8, 20, 26, 30, 100))
     return {
         "timeline.inbox_limit": str(rng.choice((1, 5, 20, 60, 1000))),
@@ -89,7 +88,7 @@ class Chaos:
         self.model = Model(follow_limit=1000)
         self.shared = Shared(self.model)
         everybody = range(1, given.users + 1)
-        # Viewers follow many and publish nothing; nobody changes whom they follow.
+        # Viewers follow many, publish nothing, and keep their follows.
         self.viewers = range(given.users + 1, given.users + 7)
         self.users = [*everybody, *self.viewers]
         self.writers = [
@@ -103,7 +102,7 @@ class Chaos:
         self.items = 0
 
     def run(self) -> bool:
-        """All rounds; true if nothing was wrong."""
+        """Runs all rounds. Returns whether nothing was wrong."""
         self.start()
         try:
             self.begin()
@@ -147,7 +146,7 @@ class Chaos:
         )
 
     def tell_of_streams(self) -> bool:
-        """Whether streams mostly went on."""
+        """Prints figures of the streams. Returns whether they mostly resumed."""
         resumed = sum(listener.resumed for listener in self.listeners)
         resets = sum(listener.resets for listener in self.listeners)
         events = sum(listener.events for listener in self.listeners)
@@ -155,7 +154,7 @@ class Chaos:
         return 2 * resets <= resumed
 
     def take_clock(self) -> None:
-        """From the next start on, the server has a clock that is set to and fro."""
+        """Gives the server a clock that is set forward and back, from the next start on."""
         try:
             self.clock = Clock(self.tideline.directory)
             self.tideline.preload = self.clock.environment
@@ -170,7 +169,7 @@ class Chaos:
         self.slowest = max(self.slowest, self.tideline.start())
 
     def restart(self) -> None:
-        """Mostly with other settings, and now and then killed again before it is up."""
+        """Starts the server, mostly with other settings. Now and then kills it before it is up, and starts it again."""
         if self.rng.random() < 0.8:
             self.tideline.configure(settings(self.rng) | self.fixed)
         while self.rng.random() < 0.15:
@@ -181,14 +180,14 @@ class Chaos:
         self.listen()
 
     def listen(self) -> None:
-        """Most streams go on at once; the others miss what follows, and go on after another end of the server. All begin
-        before anything is published."""
+        """Opens most closed streams. The others miss the next events, and resume after another end of the server. All
+        begin before the first publish."""
         for listener in self.listeners:
             if not listener.is_open() and (listener.last_id is None or self.rng.random() < 0.8):
                 listener.open(self.tideline.address)
 
     def begin(self) -> None:
-        """The viewers' follows."""
+        """Makes the viewers follow users."""
         client = Client(self.tideline.address)
         for viewer in self.viewers:
             follow = self.rng.sample(range(1, self.given.users + 1), self.given.users // 2)
@@ -200,7 +199,7 @@ class Chaos:
         self.listen()
 
     def begin_load(self) -> tuple[threading.Event, list[threading.Thread]]:
-        """All writers and readers, and how to stop them; some streams are not open meanwhile."""
+        """Starts all writers and readers. Closes some streams meanwhile. Returns the stop event and the threads."""
         for listener in self.listeners:
             if self.rng.random() < 0.2:
                 listener.close()
@@ -211,7 +210,7 @@ class Chaos:
         return stop, threads
 
     def round(self) -> str:
-        """Load for a random time, then the end of the server: mostly a kill -9, at times a SIGTERM."""
+        """Load for a random time, then the end of the server: mostly by kill -9, at times by SIGTERM."""
         stop, threads = self.begin_load()
         seconds = self.rng.uniform(0.02, self.given.seconds)
         at = self.rng.uniform(0, 2 * seconds)
@@ -233,7 +232,7 @@ class Chaos:
         return how
 
     def compare(self) -> None:
-        """From the first request on: what became of what was under way, then every list of every user."""
+        """Resolves the changes that were under way, then compares all lists and streams."""
         client = Client(self.tideline.address)
         for writer in self.writers:
             writer.resolve(client)
@@ -242,12 +241,12 @@ class Chaos:
         client.close()
 
     def compare_lists(self, client: Client) -> None:
-        """Every list of every user, and of every topic."""
+        """Compares every list of every user, and of every topic."""
         users = self.rng.sample(self.users, len(self.users))
         self.items += compare_all(client, self.shared, users, self.rng, int(self.tideline.settings["topics.limit"]))
 
     def compare_streams(self, client: Client) -> None:
-        """Each client of a stream, once it has heard of the last change, must know what the timeline shows."""
+        """Compares each stream with the timeline, once it has sent the last change."""
         heard = [listener for listener in self.listeners if listener.is_open()]
         last: list[tuple[int, int]] = []
         for listener in heard:

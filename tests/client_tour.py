@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates a TypeScript client from the description of the API, type-checks it, and takes the README's tour with it.
 
-Needs Node.js with npm, which fetches the generator and the compiler; without them it says so and ends well, unless
+Needs Node.js with npm, which fetches the generator and the compiler. Without them it says so and succeeds, unless
 `--strict`.
 """
 
@@ -27,7 +27,7 @@ def options() -> argparse.Namespace:
 
 
 def tools(directory: Path) -> str | None:
-    """Installs what the tour needs; what is missing, if anything."""
+    """Installs the tools of the tour. Returns the problem, if any."""
     if not shutil.which("npm") or not shutil.which("node"):
         return "Node.js with npm is not installed"
     for name in ("package.json", "tsconfig.json", "tour.ts"):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the documentation against the project: links, files, make targets, commands, settings and calls must be there,
+"""Compares the documentation with the project: links, files, make targets, commands, settings and calls must exist,
 examples of Rust must be in the source, and the examples of README.md, docs/api.md and docs/streams.md must work on the
 real binary.
 
-In an `sh` block each curl has to answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right
-after it has to have the fields of the last answer, and the events that a block shows have to be in it. Blocks of
-`python` and `js` are programs that have to end well."""
+In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after
+it must have the fields of the last answer. The events that a block shows must be in that answer. Blocks of `python` and
+`js` are programs that must succeed."""
 
 import argparse
 import json
@@ -49,7 +49,7 @@ class Block(NamedTuple):
 
 
 class Page:
-    """One page: its text with the lines of blocks left empty, and its blocks."""
+    """One page: its text, with empty lines in place of blocks, and its blocks."""
 
     def __init__(self, path: Path):
         self.name = str(path.relative_to(ROOT))
@@ -72,12 +72,12 @@ class Page:
                 block = block._replace(code=block.code + line + "\n")
 
     def spans(self) -> Iterator[tuple[int, str]]:
-        """Whatever stands between backticks, with its line."""
+        """All text between backticks, with its line."""
         for number, line in enumerate(self.lines, 1):
             yield from ((number, span) for span in re.findall(r"`([^`]+)`", line))
 
     def commands(self) -> Iterator[tuple[int, str]]:
-        """Spans, and the lines of blocks for the shell."""
+        """Spans, and the lines of shell blocks."""
         yield from self.spans()
         for block in self.blocks:
             if block.language in ("sh", ""):
@@ -96,7 +96,7 @@ def anchors(path: Path) -> set[str]:
 
 
 class Project:
-    """What the project has, by asking the binary."""
+    """The commands, options, settings and calls of the binary, and the make targets."""
 
     def __init__(self, binary: Path):
         self.binary = binary
@@ -179,7 +179,7 @@ class Project:
             self.fault(page, number, f"there is no setting {name}")
 
     def tables(self, pages: dict[str, Page]) -> None:
-        """What has to be complete: settings and calls."""
+        """All settings and calls must be described."""
         operations, api = pages["docs/operations.md"], pages["docs/api.md"]
         told = {span for _, span in operations.spans()}
         for name in sorted(self.settings.keys() - told):
@@ -191,7 +191,7 @@ class Project:
             self.fault(api, 1, f"the call {method} {path} is not described")
 
     def code(self, page: Page) -> None:
-        """Blocks of Rust are parts of the source; a line with … is not compared."""
+        """Blocks of Rust must be parts of the source. A line with … is not compared."""
         source = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.rs"))
         for block in (block for block in page.blocks if block.language == "rust"):
             for line in filter(None, map(str.strip, block.code.splitlines())):
@@ -199,7 +199,7 @@ class Project:
                     self.fault(page, block.line, f"the source has no line {line}")
 
     def run(self, page: Page, server: Tideline, directory: Path) -> int:
-        """Runs the examples of a page, one after the other; returns how many."""
+        """Runs the examples of a page, one after the other. Returns their number."""
         programs = directory / "bin"
         programs.mkdir(exist_ok=True)
         (programs / "curl").write_text(CURL % shutil.which("curl"))
@@ -238,7 +238,7 @@ class Project:
         return done
 
     def compare(self, page: Page, block: Block, answer: str) -> None:
-        """The answer in a page must have the fields of the real one. One that is shortened is not compared."""
+        """The answer in a page must have the fields of the real one. A shortened answer is not compared."""
         if "…" in block.code:
             return
         try:
@@ -251,7 +251,7 @@ class Project:
 
 
 def shape(value: object) -> object:
-    """A JSON value with its fields and their types, but without their values; of a list, its first element."""
+    """The fields of a JSON value and their types, without the values. Of a list only the first element."""
     if isinstance(value, dict):
         return {key: shape(inner) for key, inner in sorted(value.items())}
     if isinstance(value, list):

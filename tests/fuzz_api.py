@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Sends what `/openapi.json` allows, and what it does not, to a running server, and holds every answer against it.
+"""Sends requests that `/openapi.json` allows, and others, to a running server, and checks every answer by it.
 
-schemathesis does so with all of its checks but one, and in all phases; this script installs it into an environment of its own,
-starts the server, repeats with other seeds until there were enough requests, and looks at the server's own figures
-at the end. Exits non-zero on any 5xx, undocumented status or answer that is not as described.
+schemathesis does this with all of its checks but one, and in all phases. This script installs it into a separate
+environment, starts the server, repeats with other seeds until there were enough requests, and reads the server's own
+figures at the end. Exits non-zero on any 5xx, undocumented status or answer that is not as described.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def options() -> argparse.Namespace:
 
 
 def install(directory: Path) -> Path:
-    """The program, in an environment that has just this version of it."""
+    """Installs the program in an environment with only this version of it. Returns its path."""
     program = directory / "bin" / "schemathesis"
     stamp = directory / SCHEMATHESIS
     if program.exists() and stamp.exists():
@@ -63,7 +63,7 @@ def expect(client: Client, method: str, path: str, body: object) -> None:
 
 
 def seed(client: Client) -> None:
-    """Some users and items, so that the examples of the document find what they name."""
+    """Makes the users and items that the examples of the document name."""
     for target in (200, 211, 222):
         expect(client, "PUT", f"/v1/users/111/following/{target}", {"since": 1689000000000})
     expect(client, "PUT", "/v1/users/200/following/111", {})
@@ -75,7 +75,7 @@ def seed(client: Client) -> None:
 
 
 def answered(client: Client) -> dict[str, int]:
-    """How many requests the server has answered, by class of status."""
+    """The number of requests that the server has answered, by class of status."""
     counts: dict[str, int] = {}
     for name, value in client.figures().items():
         if found := re.match(r'tideline_http_requests_total\{.*status="(\w+)"\}', name):
@@ -84,17 +84,17 @@ def answered(client: Client) -> dict[str, int]:
     return counts
 
 
-# What each item of a list has, unless only ids were asked for.
+# The fields of each item of a list, unless only ids were requested.
 IN_FULL = ["content_id", "author_id", "published_at", "kind", "media", "topics", "broadcast", "counts"]
 LARGEST_ID = 2**63 - 1
 
 
 def strict(client: Client, file: Path) -> None:
-    """The document with all that it says in words as schemas. Clients that are generated from it are small because
-    those are left out; the server is held against all of it."""
+    """Writes the document with its descriptions in words as schemas, too. Without these schemas generated clients are
+    smaller, but the server must obey all descriptions."""
     document = client.get("/openapi.json")
     schemas = document["components"]["schemas"]
-    # A field that is in an answer and not in the document is to be found.
+    # A field of an answer that is not in the document must be found.
     for schema in schemas.values():
         if schema.get("properties"):
             schema.setdefault("additionalProperties", False)
@@ -115,7 +115,7 @@ def strict(client: Client, file: Path) -> None:
 
 
 def items_as_asked(schemas: dict) -> None:
-    """An item has everything, or, where `view=ids` was asked for, three fields."""
+    """An item has all fields, or with `view=ids` three."""
     schemas["Content"]["required"] = IN_FULL
     either = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Content", "ContentRef")]}
     for name in ("ContentPage", "ContentList"):
@@ -123,7 +123,7 @@ def items_as_asked(schemas: dict) -> None:
 
 
 def sent(schemas: dict, operations: list[dict]) -> set[str]:
-    """The names of the schemas of which bodies of requests are made."""
+    """The names of the schemas in request bodies."""
     names: set[str] = set()
     waiting = [json.dumps(operation.get("requestBody", {})) for operation in operations]
     while waiting:
@@ -135,7 +135,7 @@ def sent(schemas: dict, operations: list[dict]) -> set[str]:
 
 
 def widen(schema: dict, id_pattern: str) -> None:
-    """Numbers for ids too, and `null` for whatever may be left out."""
+    """Allows numbers for ids, and `null` for optional fields."""
     number = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
 
     def wider(value: dict) -> dict:
@@ -153,7 +153,7 @@ def widen(schema: dict, id_pattern: str) -> None:
 
 
 def problems_by_status(responses: dict, problem: dict) -> None:
-    """A response for each status that stands in words beside the one for all, with just the codes named there."""
+    """Replaces the default response by one for each status in its description, with only the codes named there."""
     words = responses.pop("default")["description"]
     for part in words.split("; "):
         status, codes = part[:3], re.findall(r"`(\w+)`", part)
@@ -170,19 +170,19 @@ def problems_by_status(responses: dict, problem: dict) -> None:
 
 
 def run(args: argparse.Namespace, program: Path, base: str, directory: Path, seed_of_round: int) -> bool:
-    """One round; whether nothing was found."""
-    # One worker: with more, schemathesis 4.32 trips over its own caches now and then.
+    """Runs one round. Returns whether nothing was found."""
+    # One worker: with more, schemathesis 4.32 sometimes fails over its own caches.
     command = [
         program, "--config-file", CONFIG, "run", directory / "openapi.json", "--url", base, "--workers", "1",
-        # What was deleted may rightly be there again: restoreContent brings it back, of which this check does not know.
+        # A deleted item may rightly exist again after restoreContent, which this check does not know.
         "--checks", "all", "--exclude-checks", "use_after_free", "--mode", "all",
         "--seed", str(seed_of_round), "--continue-on-failure", "--warnings", "off",
         "--report", "ndjson", "--report-dir", directory, "--max-examples", str(args.examples),
     ]
     for name in args.only:
         command += ["--include-operation-id", name]
-    # A walk along links ends where the server, which remembers, answers otherwise than before. Only with a time to
-    # fill does schemathesis begin again.
+    # A walk along links ends at an answer that differs from the one before, because the server keeps its state.
+    # schemathesis begins again only if it has a time to fill.
     parts = (
         ["--phases", "examples,coverage,fuzzing,stateful"],
         ["--phases", "examples,stateful", "--max-time", str(args.walk)],

@@ -1,10 +1,10 @@
-"""What schemathesis is told besides its configuration."""
+"""Hooks of schemathesis, besides its configuration."""
 
 import schemathesis
 
 
 def whole(value: object) -> object:
-    """The same JSON value with 33 for 33.0: to a schema both are integers, to the server the second is not."""
+    """The same JSON value with 33 for 33.0. To a schema both are integers, to the server only the first is."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
         return int(value)
     if isinstance(value, list):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Clients that ask for as much as they may and take as little as they can, all at once, against the real binary: full
-pages that nobody reads, idle streams, large batches, and a scan of the timelines of many users. The server must stay
-below a bound of memory, and answer others meanwhile about as fast as when it is quiet; else the exit code is 1.
+"""Clients that request as much and read as little as possible, all at once, against the real binary: full pages that
+are not read, idle streams, large batches, and a scan of the timelines of many users. The server must stay below a bound
+of memory, and answer other clients about as fast as without load. Otherwise the exit code is 1.
 
-The clients share the processors with the server. So a second server of the same binary, the *neighbour*, stands beside
-and is asked the same, but not attacked. What the 99th percentile of an answer may be is a multiple of the quiet one, or
-of the neighbour's meanwhile where that is larger: so much the machine itself costs. The attackers stand back behind
-both servers and those who measure, as if they came from other machines."""
+The clients share the processors with the server. So a second server of the same binary, the *neighbour*, gets the same
+probes but no attack. The 99th percentile of an answer may be a multiple of the one without load, or of the neighbour's
+meanwhile if that is larger, because that part is due to the machine. The attackers have a lower priority than both
+servers and the probes, as if they came from other machines."""
 
 import argparse
 import http.client
@@ -29,7 +29,7 @@ from support.server import Tideline, Workspace
 
 Address = tuple[str, int]
 
-# Users by what they are for; the scan begins at 1.
+# Users by purpose. The scan begins at 1.
 ATTACKER = 50_000_000
 AUTHOR = 50_000_001
 BATCHES = 50_000_002
@@ -47,7 +47,7 @@ def request(path: str) -> bytes:
 
 
 def small_socket(address: Address) -> socket.socket:
-    """A connection whose own system takes next to nothing for it."""
+    """A connection with a tiny receive buffer."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.settimeout(60)
@@ -56,7 +56,7 @@ def small_socket(address: Address) -> socket.socket:
 
 
 def hold_pages(address: Address, count: int, told: Connection) -> None:
-    """Asks for full pages on many connections and reads no further than the status; who is refused asks again."""
+    """Asks for full pages on many connections, and reads only the status. A refused request is sent again."""
     os.nice(19)
     asked = request(f"/v1/users/{ATTACKER}/timeline?limit={PAGE_ITEMS}")
     answered = {"200": 0, "503": 0, "closed": 0}
@@ -111,7 +111,7 @@ def hold_streams(address: Address, count: int, told: Connection) -> None:
 
 
 def send_batches(address: Address, count: int, told: Connection) -> None:
-    """Sends batches as large as they may be, all at once; who is refused sends its batch again."""
+    """Sends batches of the largest size, all at once. A refused batch is sent again."""
     os.nice(19)
     item = json.dumps({"author_id": BATCHES, "text": TEXT})
     number = (16 << 20) // (len(item) + 1) - 1
@@ -146,13 +146,13 @@ def send_batches(address: Address, count: int, told: Connection) -> None:
 
 
 def scan(address: Address, users: int, told: Connection) -> None:
-    """Reads the first page of many users, one after the other, some requests under way at once."""
+    """Reads the first page of many users in order, with some requests under way at once."""
     os.nice(19)
     status = re.compile(rb"HTTP/1\.1 (\d\d\d)")
     answered: dict[str, int] = {}
     lanes, depth = 4, 8
 
-    # Before the others take the connections that there are.
+    # Before the others take all connections.
     connections = [socket.create_connection(address, timeout=120) for _ in range(lanes)]
     told.send("connected")
 
@@ -189,7 +189,7 @@ def scan(address: Address, users: int, told: Connection) -> None:
 
 
 class Times(NamedTuple):
-    """How long answers took, milliseconds."""
+    """The times of answers, milliseconds."""
 
     count: int
     median: float
@@ -201,7 +201,7 @@ class Times(NamedTuple):
         return f"p50 {self.median:.1f} ms, p99 {self.p99:.1f} ms, worst {self.worst:.1f} ms of {self.count}, refused {self.refused}"
 
 
-# What others ask for.
+# The requests of other clients.
 PATHS = {
     "/healthz": "/healthz",
     "page of ids": "/v1/users/7/timeline?view=ids",
@@ -211,7 +211,7 @@ PAUSE = 0.015
 
 
 def probe(address: Address, path: str, told: Connection) -> None:
-    """Asks for one path again and again until told to stop, as one client with patience does."""
+    """Asks for one path again and again, with pauses, until told to stop."""
     connection = http.client.HTTPConnection(*address, timeout=60)
     times, refused = [], 0
     while not told.poll():
@@ -227,7 +227,7 @@ def probe(address: Address, path: str, told: Connection) -> None:
 
 
 class Probes:
-    """One process for each path of each of some servers, which ask until the times are wanted."""
+    """One process for each path of each server. They ask until their times are requested."""
 
     def __init__(self, servers: dict[str, Address]):
         self.running: dict[tuple[str, str], Connection] = {}
@@ -244,7 +244,7 @@ class Probes:
 
 
 def load(server: Tideline, directory: Path, users: int) -> None:
-    """A graph for the scan, and the page of the attack."""
+    """Imports a follow graph and items for the scan."""
     follows, content = directory / "follows.csv", directory / "content.csv"
     authors = 1000
     with open(follows, "w") as file:
@@ -270,19 +270,19 @@ def publish_page(client: Client) -> None:
 
 
 def resident(pid: int, name: str = "VmRSS") -> float:
-    """Memory of a process, MiB: now, or with `VmHWM` the most."""
+    """Memory of a process, MiB: at present, or with `VmHWM` at its peak."""
     found = re.search(rf"^{name}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
     return int(found[1]) / 1024 if found else 0.0
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has taken of the processors so far."""
+    """Processor time of a process so far, seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def attack(server: Tideline, probes: dict[str, Address], arguments: argparse.Namespace) -> dict[tuple[str, str], Times]:
-    """All attackers at once; the times of the others' answers meanwhile."""
+    """Runs all attackers at once. Returns the times of the answers to others."""
     assert server.process is not None
     pid = server.process.pid
     children: list[multiprocessing.Process] = []
@@ -306,7 +306,7 @@ def attack(server: Tideline, probes: dict[str, Address], arguments: argparse.Nam
             print(f"streams: {here.recv()}, {resident(pid):.0f} MiB", flush=True)
             probing = Probes(probes)
     assert probing is not None
-    # The scan tells when it is through.
+    # The scan sends a message at its end.
     shown = time.monotonic()
     while time.monotonic() - begin < arguments.seconds or not ends["scan"].poll(1):
         time.sleep(1)

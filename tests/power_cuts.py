@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Cuts the power of the real server at random instants under load, and compares what it finds again.
+"""Cuts the power of the real server at random instants under load, and compares the data that is left.
 
-The writers and readers of chaos.py are at work. The server's files are followed by a preloaded library
-(support/journal.c); after a `kill -9` the disk holds what the server had flushed, and of the rest any part, torn and in
-any order (support/device.py). On that the server must start by itself, each time; `tideline check` must find nothing;
-every list must be what the changes make it that are there, and these must be the first ones in the order in which they
-were acknowledged: with `storage.durability = "sync"` all of them, with "os" all but those of some last time. Streams go
-on with `Last-Event-ID`; those of a server that ran with "os" must be told to load the timeline, the others what they missed.
-Power is cut also while the server starts, and while it makes a new data directory. Needs Linux, a C compiler and Python 3.10.
+The load is that of chaos.py. A preloaded library (support/journal.c) records the server's writes. After a `kill -9` the
+disk holds all flushed data, and any part of the rest, torn and in any order (support/device.py). Each time the server
+must start on it without help, and `tideline check` must find nothing. Every list must be the result of the changes that
+are left. These must be the first in the order of acknowledgement: with `storage.durability = "sync"` all of them, with
+"os" all but those of some last time. Streams resume with `Last-Event-ID`: after "os" they must be told to load the
+timeline, otherwise they must get the events that they missed. The power is also cut while the server starts, and while
+it makes a new data directory. Needs Linux, a C compiler and Python 3.10.
 """
 
 import argparse
@@ -27,9 +27,9 @@ from support.device import CannotFollow, Device, build
 from support.server import Tideline, Workspace
 
 DURABILITIES = ("sync", "os")
-# Flushes of files with such names do nothing when the disk lies.
+# With --lying-disk, flushes of files with this ending do nothing.
 LOGS = ".log"
-# Where nothing waits for a device.
+# A file system that never waits for a device.
 MEMORY = "/dev/shm"
 
 
@@ -56,14 +56,14 @@ class PowerCuts(chaos.Chaos):
         self.durability = self.wanted[0]
         self.lost: dict[str, list[int]] = {durability: [] for durability in self.wanted}
         self.others: Counter[str] = Counter()
-        # Of the streams that went on after a cut, how many were told what they missed, and how many to load the timeline.
+        # Of the streams that resumed after a cut, how many got the missed events, how many had to load the timeline.
         self.told_of: dict[str, Counter[bool]] = {durability: Counter() for durability in self.wanted}
         self.in_order = False  # the last end of the server
         for writer in self.writers:
             writer.resends = False  # it would be a change outside of the load
 
     def disk(self, tideline: Tideline, liar: str | None = None) -> Device:
-        """The disk of a server, as yet empty."""
+        """An empty disk for a server."""
         at = tideline.directory
         tideline.data.mkdir(parents=True)
         device = Device(tideline.data, at / "held", at / "journal", liar)
@@ -72,7 +72,7 @@ class PowerCuts(chaos.Chaos):
         return device
 
     def run(self) -> bool:
-        """All cuts; true if nothing was wrong."""
+        """Makes all cuts. Returns whether nothing was wrong."""
         try:
             self.choose_settings()
             self.start()
@@ -113,26 +113,26 @@ class PowerCuts(chaos.Chaos):
         self.tell_of_streams()
         for durability, told in self.told_of.items():
             print(f"after durability {durability}: {told[False]} streams told what they missed, {told[True]} told to load the timeline")
-        # A stream that did not go on after a cut in "os" is told to load the timeline when it does, however late.
+        # A stream that did not resume after a cut in "os" must load the timeline when it does, however late.
         if "sync" in self.told_of and self.told_of["sync"][True] > self.told_of["sync"][False]:
             print("WRONG streams mostly do not go on")
             return False
         return True
 
     def choose_settings(self) -> None:
-        # With larger buffers more of the log is not in table files.
+        # With larger buffers more of the log is missing in table files.
         others = {"storage.durability": self.durability, "storage.write_buffer_mb": self.rng.choice(("8", "64", "64", "64"))}
         self.tideline.configure(chaos.settings(self.rng) | others | self.fixed)
 
     def stop(self) -> None:
-        """A stop in order, after which the journal must account for every byte."""
+        """Stops the server in order. Then the journal must account for every byte."""
         self.tideline.stop()
         self.others["stops"] += 1
         if missing := self.device.differs():
             raise SystemExit(f"the preloaded library has missed something: {missing}")
 
     def cut(self) -> str:
-        """Load for a random time, then the end of the power, at times right after the end of the server."""
+        """Load for a random time, then a power cut, at times right after a stop of the server."""
         stop, threads = self.begin_load()
         seconds = self.rng.uniform(0.02, self.given.seconds)
         time.sleep(seconds)
@@ -151,14 +151,14 @@ class PowerCuts(chaos.Chaos):
         return how
 
     def check(self, device: Device) -> None:
-        """`tideline check` of what the disk holds, on a copy."""
+        """Runs `tideline check` on a copy of the disk."""
         with Workspace(str(self.directory), keep=False) as place:
             copy = Tideline(self.given.binary, place, self.tideline.settings)
             shutil.copytree(device.held, copy.data)
             copy.check()
 
     def restart(self) -> None:
-        """With other settings; at times the power goes once more before the server is up, and a new directory is tried."""
+        """Starts the server with other settings. At times cuts the power before it is up, or tries a new directory."""
         while self.rng.random() < 0.15:
             self.choose_settings()
             self.device.mount()
@@ -173,7 +173,7 @@ class PowerCuts(chaos.Chaos):
         self.listen()
 
     def birth(self) -> None:
-        """Power goes while a new directory is made; the server must start on what is left."""
+        """Cuts the power while a new directory is made. The server must start on the rest."""
         with Workspace(str(self.directory), keep=False) as place:
             tideline = Tideline(self.given.binary, place, self.tideline.settings)
             device = self.disk(tideline)
@@ -189,11 +189,11 @@ class PowerCuts(chaos.Chaos):
         self.others["births"] += 1
 
     def find(self, durability: str, loses: bool) -> None:
-        """What of the load is there, and then every list of every user, and what each stream was told."""
+        """Finds the changes that are left, then compares every list of every user, and each stream."""
         client = Client(self.tideline.address)
         self.lost[durability].append(self.load.settle(client, all_of_it=not loses))
         if loses:
-            # What was given and is lost may be given again.
+            # Lost times and ids may be given again.
             self.shared.given = (0, 0)
         self.compare_lists(client)
         self.load = prefix.Round(self.shared, self.writers)

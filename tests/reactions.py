@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Many likes and unlikes at once against the real binary, then a comparison of every count and list with
-the log of what was acknowledged. With --kill, the server is killed in the middle and started again."""
+"""Makes many likes and unlikes at once on the real binary, then compares every count and list with the log of
+acknowledged changes. With --kill, the server is killed in the middle and started again."""
 
 import argparse
 import multiprocessing
@@ -24,30 +24,30 @@ Pair = tuple[int, str, int]  # item, kind, user
 
 
 class Load(NamedTuple):
-    """What the connections of one process do."""
+    """The load of one process."""
 
     address: tuple[str, int]
     first: int  # number of the first connection
     connections: int
     changes: int  # of each connection
     items: int
-    users: int  # of each connection, nobody else's
+    users: int  # of each connection alone
     seed: int
-    states: dict[Pair, int]  # those of these users as they are: since when
+    states: dict[Pair, int]  # the reactions of these users, with `since`
 
 
 class Done(NamedTuple):
-    """What came of it."""
+    """The results of a load."""
 
     states: dict[Pair, int | None]
-    doubts: dict[Pair, int | None]  # of a change without an answer: what it would have made
+    doubts: dict[Pair, int | None]  # changes without an answer: the wanted `since`
     latencies: list[float]
     refused: int
     wrong: list[str]
 
 
 class Wire:
-    """A connection that does no more than it must: this load is to be the server's, not the client's."""
+    """A minimal connection, so that the load is on the server and not on the client."""
 
     def __init__(self, address: tuple[str, int]):
         self.socket = socket.create_connection(address, timeout=60)
@@ -73,7 +73,7 @@ class Wire:
 
 
 class Connection:
-    """Changes reactions of its own users, one after the other, and remembers what was answered."""
+    """Changes reactions of its own users, one after the other, and records the answers."""
 
     def __init__(self, load: Load, number: int):
         self.load = load
@@ -92,10 +92,10 @@ class Connection:
             for _ in range(self.load.changes):
                 self.change(wire)
         except OSError:
-            pass  # The server is gone; what was under way is in doubt.
+            pass  # The server has ended; the change under way is in doubt.
 
     def change(self, wire: Wire) -> None:
-        # Half of all goes to a few hot items.
+        # Half of all changes go to a few items.
         item = self.rng.randint(1, min(5, self.load.items) if self.rng.random() < 0.5 else self.load.items)
         pair = (item, self.rng.choices(KINDS, (4, 1))[0], self.rng.choice(self.users))
         on = self.rng.random() < 0.6
@@ -119,7 +119,7 @@ class Connection:
             self.look(wire, pair, before, after)
 
     def look(self, wire: Wire, pair: Pair, before: int | None, after: int | None) -> None:
-        """The list has the change at once."""
+        """The list must show the change at once."""
         item, kind, user = pair
         place = after if after is not None else before
         if place is None:
@@ -131,7 +131,7 @@ class Connection:
 
 
 def work(load: Load) -> Done:
-    """All connections of one process."""
+    """Runs all connections of one process."""
     all_of_them = [Connection(load, load.first + n) for n in range(load.connections)]
     threads = [threading.Thread(target=connection.run) for connection in all_of_them]
     for thread in threads:
@@ -160,7 +160,7 @@ def scroll(client: Client, path: str, name: str) -> list[tuple[int, int]]:
 
 
 def compare(client: Client, states: dict[Pair, int], items: int, users: int) -> list[str]:
-    """Every count and both lists of everything."""
+    """Compares every count and both lists of every item and user."""
     wrong = []
     by_item = {(item, kind): [] for item in range(1, items + 1) for kind in KINDS}
     by_user = {(user, kind): [] for user in range(1, users + 1) for kind in KINDS}
@@ -172,12 +172,12 @@ def compare(client: Client, states: dict[Pair, int], items: int, users: int) -> 
         found = scroll(client, f"/v1/content/{item}/reactions/{kind}", "user_id")
         if found != expected:
             wrong.append(f"{kind} of {item}: {len(found)} listed, {len(expected)} in the log")
-        # What is not there is not taken away, and answers the counts.
+        # Removing a missing reaction changes nothing, and answers the counts.
         answer = client.call("DELETE", f"/v1/content/{item}/reactions/{kind}/{NOBODY}").body["counts"]
         if answer[f"{kind}s"] != len(expected):
             wrong.append(f"{kind} of {item}: {answer} counted, {len(expected)} in the log")
     for (user, kind), mine in by_user.items():
-        # An item's number is its time too.
+        # An item's id is also its time.
         if [item for item, _ in scroll(client, f"/v1/users/{user}/reactions/{kind}", "content_id")] != sorted(mine, reverse=True):
             wrong.append(f"{kind} by {user} differ from the log")
     return wrong
@@ -200,7 +200,7 @@ def options() -> argparse.Namespace:
 
 
 def load(given: argparse.Namespace, tideline: Tideline, states: dict[Pair, int], changes: int, seed: int, kill_after: float | None) -> Done:
-    """All connections at once; a line of figures."""
+    """Runs all connections at once, and prints a line of figures."""
     each = given.connections // given.processes
     parts = [
         Load(tideline.address, n * each, each, -(-changes // given.connections), given.items, given.users, seed, states)
@@ -232,7 +232,7 @@ def load(given: argparse.Namespace, tideline: Tideline, states: dict[Pair, int],
 
 
 def settle(client: Client, done: Done) -> list[str]:
-    """Finds out what became of changes without an answer; either is right, but nothing else."""
+    """Finds the outcome of changes without an answer: made or not made are right."""
     wrong = []
     for pair, wanted in done.doubts.items():
         item, kind, user = pair

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Imports a follow graph and posts, serves them, and compares timelines with a plain merge of the files.
 
-Exits non-zero on any difference. Needs Python 3.10 or newer and nothing else.
+Exits non-zero on any difference. Needs only Python 3.10 or newer.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from support.operations import Operations
 from support.server import Tideline, Workspace
 from support.workers import Work, compare
 
-# Small enough for every path to be taken: trimmed inboxes, partial pushes, pulled authors.
+# Small enough for every path: trimmed inboxes, partial pushes, pulled authors.
 SETTINGS = {
     "timeline.inbox_limit": "300",
     "fanout.push_threshold": "200",
@@ -54,7 +54,7 @@ def options() -> argparse.Namespace:
 
 @contextmanager
 def step(name: str):
-    """Says what took how long."""
+    """Prints the duration of a step."""
     begin = time.monotonic()
     result: list[str] = []
     yield result
@@ -75,7 +75,7 @@ class Run:
         self.failures = 0
 
     def run(self) -> bool:
-        """Everything that was asked for; true if nothing differed."""
+        """Runs all requested steps. Returns whether nothing differed."""
         with step("model") as said:
             self.model.load(self.given.follows, self.given.content)
             audience = self.model.audience()
@@ -114,7 +114,7 @@ class Run:
         return self.failures == 0
 
     def compact(self) -> None:
-        """Trims and drops all that there is to, and reads whole timelines once more."""
+        """Compacts, which trims and drops as much as possible, and compares timelines again."""
         with step("compact") as said:
             code = self.tideline.command("compact").wait()
             said.append(f"{self.tideline.disk_mb():.0f} MiB on disk")
@@ -135,21 +135,21 @@ class Run:
             self.tideline.kill()
 
     def files(self) -> list[str]:
-        """What to import, with as many refused lines as the model has, and no more."""
+        """The files of an import, with at most as many refused lines as the model has."""
         allowed = str(self.model.refused)
         return ["--follows", self.given.follows, "--content", self.given.content, "--allow-refused", allowed]
 
     def sample(self) -> list[int]:
-        """Random users, those with the largest audiences, those who follow most, and one nobody knows."""
+        """Random users, the users with the most followers, those with the most followees, and an unknown user."""
         users = self.model.users()
         most_following = sorted(self.model.followees, key=lambda user: len(self.model.followees[user]))[-100:]
         most_followed = [user for user, _ in self.model.audience().most_common(100)]
         chosen = self.rng.sample(users, min(self.given.users, len(users)))
-        # Those with the longest timelines first, so that the processes end together.
+        # The longest timelines come first, so that the processes end together.
         return list(dict.fromkeys([*reversed(most_following), *most_followed, *chosen, users[-1] + 1]))
 
     def compare(self, what: str, users: list[int]) -> None:
-        """A quarter of the users are read in further ways."""
+        """Compares users. A quarter of them are read in further ways."""
         thorough = frozenset(self.rng.sample(users, len(users) // 4))
         work = Work(self.model, self.tideline.address, self.given.limit, self.given.seed, thorough)
         self.failures += len(compare(work, users, self.given.processes, what).wrong)
@@ -161,8 +161,8 @@ class Run:
         self.failures += self.given.restart and slow
 
     def kill_imports(self) -> None:
-        """Kills the import twice in its middle, and serves what it left."""
-        # Some 20,000 lines a second on two cores; the first import that gets to its end tells better.
+        """Kills the import twice in its middle, and serves the data left."""
+        # Some 20,000 lines a second on two cores. The first complete import gives a better figure.
         guess, kills = (self.model.audience().total() + len(self.model.items)) / 20_000, 0
         while kills < 2:
             delay = guess * self.rng.uniform(0.2, 0.8)
@@ -186,7 +186,7 @@ class Run:
                 self.tideline.kill()
 
     def agrees_with_itself(self, count: int) -> int:
-        """Of a state unknown to the model: timelines equal the merge of what the API itself lists. How many do not."""
+        """For a state unknown to the model: compares timelines with the merge of the API's lists. Returns the errors."""
         client, wrong, full = Client(self.tideline.address), 0, 0
         for user in self.rng.sample(list(self.model.followees), min(count, len(self.model.followees))):
             authors, cursor = [], ""
@@ -231,7 +231,7 @@ class Run:
         self.compare("compared after the changes", affected)
 
     def restart(self) -> None:
-        """Stops in order, then kills right after some more changes."""
+        """Stops in order, then kills the server right after some more changes."""
         print(f"stop: {self.tideline.stop():.2f} s")
         self.start("start after a stop")
         affected = self.affected(self.operations(300))

@@ -163,7 +163,7 @@ fn refused_lines_are_named_and_change_nothing() {
     assert!(refused(&ran.err, "q")[0].1.starts_with("invalid_field: nickname: "), "{}", ran.err);
     assert_eq!(place.dump(), before);
 
-    // Good lines beside them are taken.
+    // The good lines of the same file are taken.
     place.file("s", "99,1,like\n11,1,like,5\n11,1,hate\n12,1,favorite,6\n");
     let ran = place.run(&["import", "--reactions", "s"]).failed("2 lines were refused; all others are imported");
     assert_eq!(lines(&ran.out), ["reactions s: 2 new, 0 already there, 2 refused"]);
