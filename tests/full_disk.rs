@@ -79,7 +79,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // The file system goes with the last process that sees it.
+        // The file system ends with the last process that sees it.
         let _ = self.holder.kill();
         let _ = self.holder.wait();
     }

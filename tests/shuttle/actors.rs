@@ -45,7 +45,7 @@ impl<'a> Actor<'a> {
         self.world.made.lock().expect("no panic").extend(published.iter().map(|(content, _)| content.id));
     }
 
-    /// Asks for the comments of a user that are newer than those found before.
+    /// Asks for comments of a user that are newer than all found before.
     pub(crate) fn poll(&mut self, author: u64) {
         let (after, found) = self.polled.get_or_insert_default();
         poll(self.world, author, after, found);

@@ -59,7 +59,7 @@ fn a_compaction_drops_what_was_moved() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
     archived(&*store);
-    // Four of the author, the floor, one of the other author; six and a mark.
+    // Four rows of the author, the floor, one row of the other author; six rows and a mark.
     assert_eq!((rows(&*store, "outbox"), rows(&*store, "outbox_archive")), (6, 7));
     drop(store);
     let store = open(dir.path());
