@@ -1,5 +1,5 @@
 //! The promises S2 to S5: every answer of the feed equals the plain function of follow graph and content that
-//! `promises::model` computes, whatever the state of jobs and inboxes.
+//! `promises::model` computes, whatever happens behind it.
 //!
 //! The sequences are the same in each run, the threads are not. `TIDELINE_TEST_SEED` chooses other
 //! sequences (a number, or `random`), `TIDELINE_TEST_CASES` how many there are on RocksDB (the rest
