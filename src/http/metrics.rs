@@ -58,7 +58,12 @@ struct Scrape {
 impl Collector for Scrape {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut page = Page(encoder);
-        page.each("tideline_build_info", "The version that runs.", "version", [(env!("CARGO_PKG_VERSION"), 1)])?;
+        page.each(
+            "tideline_build_info",
+            "The version of the server, as a label; the value is 1.",
+            "version",
+            [(env!("CARGO_PKG_VERSION"), 1)],
+        )?;
         self.jobs(&mut page)?;
         self.reactions(&mut page)?;
         self.workers(&mut page)?;
@@ -80,13 +85,13 @@ impl Scrape {
         let kinds = |of: [u64; 3]| ["fan_out", "settle", "rebuild"].into_iter().zip(of);
         page.each(
             "tideline_jobs",
-            "Jobs under way or waiting.",
+            "Jobs running or waiting.",
             "kind",
             kinds([waiting.fan_out, waiting.settle, waiting.rebuild]),
         )?;
         page.fill(
             "tideline_job_places",
-            ["Places for jobs that are taken, also by requests under way.", "Places for jobs."],
+            ["Places for jobs in use: by jobs, and by open requests that may add jobs.", "Limit of places for jobs."],
             usage.places,
         )?;
         page.each(
@@ -97,18 +102,18 @@ impl Scrape {
         )?;
         page.one(
             "tideline_jobs_coalesced_total",
-            "Settles that a newer one of the same pair made needless.",
+            "Settle jobs without work, because a newer job of the same pair existed.",
             usage.coalesced,
         )?;
         page.one(
             "tideline_rebuilds_put_off_total",
-            "Times a rebuild was left for later for want of room.",
+            "Rebuilds put off because too many jobs were waiting.",
             usage.put_off,
         )?;
-        page.one("tideline_pending_items", "Items whose fan-out is not done.", usage.pending_items)?;
+        page.one("tideline_pending_items", "Items whose fan-out has not ended.", usage.pending_items)?;
         page.one(
             "tideline_unsettled_pairs",
-            "Pairs of user and author whose inbox rows may not agree with the relation yet.",
+            "Pairs of a user and an author whose settle job has not ended.",
             usage.unsettled_pairs,
         )
     }
@@ -117,47 +122,57 @@ impl Scrape {
         let usage = self.api.feed().reaction_usage();
         page.fill(
             "tideline_reactions_waiting",
-            ["Changes of reactions that wait or are being written.", "Most changes of reactions that may wait."],
+            [
+                "Changes of reactions waiting or being written.",
+                "Limit of changes of reactions waiting or being written.",
+            ],
             usage.waiting,
         )?;
-        page.one("tideline_reactions_total", "Changes of reactions that were answered.", usage.changes)?;
-        page.one("tideline_reaction_writes_total", "Writes that they were put together into.", usage.writes)
+        page.one("tideline_reactions_total", "Changes of reactions answered.", usage.changes)?;
+        page.one(
+            "tideline_reaction_writes_total",
+            "Writes to the store for these changes; one write has the changes of one item.",
+            usage.writes,
+        )
     }
 
     fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
         let usage = self.api.workers.usage();
-        page.one("tideline_deliveries_total", "Entries that fan-outs wrote into inboxes.", usage.deliveries)?;
-        page.one("tideline_fan_out_chunks_total", "Sub-tasks of fan-outs that were written.", usage.chunks)?;
-        page.one("tideline_trims_total", "Inboxes whose floor a trim raised.", usage.trims)?;
+        page.one("tideline_deliveries_total", "Entries written into inboxes by fan-outs.", usage.deliveries)?;
+        page.one("tideline_fan_out_chunks_total", "Chunks of followers written by fan-outs.", usage.chunks)?;
+        page.one("tideline_trims_total", "Trims that raised the floor of an inbox.", usage.trims)?;
         page.one(
             "tideline_outbox_rows_archived_total",
-            "Entries that trims moved from an outbox to its archive.",
+            "Entries moved by trims from outboxes to their archive.",
             usage.archived,
         )?;
         page.one(
             "tideline_topic_rows_archived_total",
-            "Items that trims moved from the list of a topic to its archive.",
+            "Items moved by trims from lists of topics to their archive.",
             usage.topics_archived,
         )?;
-        page.one("tideline_purged_total", "Deleted items that were purged at compaction.", usage.purged)?;
+        page.one("tideline_purged_total", "Deleted items purged by compactions.", usage.purged)?;
         page.one(
             "tideline_inboxes_evicted_total",
-            "Inboxes dropped because their users were away for long.",
+            "Inboxes dropped because their users did not read for timeline.evict_after.",
             usage.evicted,
         )?;
         page.one(
             "tideline_job_failures_total",
-            "Failed attempts at a job, a trim or a look for idle users; each is made again.",
+            "Failed attempts of a job, of a trim or of a search for idle users; each is repeated.",
             usage.failures,
         )?;
         page.fill(
             "tideline_trim_candidates",
-            ["Inboxes, outboxes and topics that wait for a trim.", "Most of them that may wait."],
+            [
+                "Inboxes, outboxes, topics and deleted items waiting for a trim or a purge.",
+                "Limit of inboxes, outboxes, topics and deleted items waiting for a trim or a purge.",
+            ],
             usage.candidates,
         )?;
         page.one(
             "tideline_trim_candidates_left_out_total",
-            "Those that found the queue for trims full; the next compaction names them again.",
+            "Requests for a trim or a purge dropped because the queue was full; the next compaction repeats them.",
             usage.left_out,
         )
     }
@@ -167,37 +182,37 @@ impl Scrape {
         let limits = &self.api.limits;
         page.fill(
             "tideline_http_connections",
-            ["Open connections.", "Connections whose requests are taken."],
+            ["Open connections.", "Limit of connections; requests on further connections are answered 503."],
             limits.connections.fill(),
         )?;
         page.fill(
             "tideline_http_blocked_requests",
-            ["Requests that wait for the disk, or are at it.", "Requests that may wait for the disk."],
+            ["Requests waiting for the disk or using it.", "Limit of requests waiting for the disk or using it."],
             limits.blocked.fill(),
         )?;
         page.fill(
             "tideline_http_blocked_changes",
-            ["Changes among them.", "Changes that may wait for the disk."],
+            ["Changes waiting for the disk or using it.", "Limit of changes waiting for the disk or using it."],
             limits.changes.fill(),
         )?;
         page.fill(
             "tideline_http_audits",
-            ["Comparisons of timelines under way.", "Comparisons of timelines at once."],
+            ["Running comparisons of timelines (verify).", "Limit of running comparisons of timelines (verify)."],
             limits.audits.fill(),
         )?;
         page.fill(
             "tideline_http_body_memory_bytes",
-            ["Memory of the bodies of single changes.", "Memory for the bodies of single changes."],
+            ["Memory used by the bodies of single changes.", "Limit of memory for the bodies of single changes."],
             limits.bodies.fill(),
         )?;
         page.fill(
             "tideline_http_batch_memory_bytes",
-            ["Memory of the bodies of large batches.", "Memory for the bodies of large batches."],
+            ["Memory used by large batches and their answers.", "Limit of memory for large batches and their answers."],
             limits.batches.fill(),
         )?;
         page.fill(
             "tideline_http_answer_memory_bytes",
-            ["Memory of large answers that are not sent yet.", "Memory for large answers."],
+            ["Memory used by large answers that are not sent yet.", "Limit of memory for large answers."],
             limits.answers.fill(),
         )?;
         let feed = self.api.feed();
@@ -210,7 +225,7 @@ impl Scrape {
         let others = limits.all().map(|(name, gate)| (name, gate.refused()));
         page.each(
             "tideline_overloaded_total",
-            "Requests, and for connections these, that were turned away because something was full.",
+            "Requests refused because a limit was reached, by the limit; for full=\"connections\", connections.",
             "full",
             inner.into_iter().chain(others),
         )
@@ -222,34 +237,37 @@ impl Scrape {
         let (streams, now) = (streaming.streams().usage(), now());
         page.fill(
             "tideline_streams",
-            ["Open streams.", "Streams that may be open."],
+            ["Open streams.", "Limit of open streams."],
             Fill { used: streams.open, limit: self.api.limits.streams.fill().limit },
         )?;
         page.one(
             "tideline_stream_readers_stale",
-            "Users whose first stream is open while the list of their authors is still being read.",
+            "Users whose first stream is open and whose list of authors is not read yet.",
             streams.stale,
         )?;
         page.one(
             "tideline_stream_events_total",
-            "Events for streams, each counted for every stream that gets it.",
+            "Events put into streams; an event for two streams counts twice.",
             streams.events,
         )?;
         page.one(
             "tideline_stream_resets_total",
-            "Times a client lagged so far behind that it lost events.",
+            "Resets sent because a client read too slowly and lost events.",
             streams.resets,
         )?;
         page.fill(
             "tideline_stream_memory_bytes",
-            ["Memory of events that wait for clients.", "Above it a client that lags loses what waits for it."],
+            [
+                "Memory used by events waiting for clients.",
+                "Limit of memory for waiting events; above it a slow client loses its waiting events.",
+            ],
             streams.memory,
         )?;
         let online = streaming.presence().users(now) as u64;
-        page.one("tideline_users_online", "Users with a heartbeat or a stream.", online)?;
+        page.one("tideline_users_online", "Users with a heartbeat or an open stream.", online)?;
         page.fill(
             "tideline_heartbeats",
-            ["Users with a heartbeat that has not run out.", "Users that may have one."],
+            ["Users with a heartbeat that has not run out.", "Limit of users with a heartbeat."],
             streaming.presence().heartbeats(now),
         )
     }
@@ -257,7 +275,12 @@ impl Scrape {
     fn requests(&self, page: &mut Page<'_>) -> fmt::Result {
         let routes = self.api.requests.all();
         let name = "tideline_http_requests_total";
-        let mut family = page.0.encode_descriptor(name, "Answered requests.", None, Counter)?;
+        let mut family = page.0.encode_descriptor(
+            name,
+            "Answered requests, by route, method and class of status.",
+            None,
+            Counter,
+        )?;
         for route in &routes {
             for (class, count) in CLASSES.iter().zip(&route.classes) {
                 let labels = [("route", route.path), ("method", route.method), ("status", class)];
@@ -265,7 +288,7 @@ impl Scrape {
             }
         }
         let name = "tideline_http_request_duration_seconds";
-        let help = "Time from the request's head to its answer being ready to send.";
+        let help = "Seconds from the head of a request until its answer is ready to be sent.";
         let mut family = page.0.encode_descriptor(name, help, None, Histogram)?;
         for route in &routes {
             let labels = [("route", route.path), ("method", route.method)];
@@ -287,26 +310,31 @@ impl Scrape {
         }
         let blocks = self.sample.iter().map(|sample| ("blocks", sample.store.block_cache));
         let bytes = || caches.iter().map(|(name, cache)| (*name, cache.bytes)).chain(blocks.clone());
-        page.each("tideline_cache_bytes", "Memory of caches.", "cache", bytes().map(|(name, fill)| (name, fill.used)))?;
+        page.each(
+            "tideline_cache_bytes",
+            "Memory used by a cache.",
+            "cache",
+            bytes().map(|(name, fill)| (name, fill.used)),
+        )?;
         page.each(
             "tideline_cache_limit_bytes",
-            "Memory for caches.",
+            "Limit of memory for a cache.",
             "cache",
             bytes().map(|(name, fill)| (name, fill.limit)),
         )?;
         let own = |figure: fn(&crate::model::CacheUsage) -> u64| {
             caches.iter().map(move |(name, cache)| (*name, figure(cache)))
         };
-        page.each("tideline_cache_entries", "Entries of caches.", "cache", own(|cache| cache.entries))?;
+        page.each("tideline_cache_entries", "Entries in a cache.", "cache", own(|cache| cache.entries))?;
         page.each(
             "tideline_cache_misses_total",
-            "Times something was not in a cache.",
+            "Look-ups in a cache without a result.",
             "cache",
             own(|cache| cache.misses),
         )?;
         page.each(
             "tideline_cache_evictions_total",
-            "Entries that made room for others.",
+            "Entries removed from a cache to make room for others.",
             "cache",
             own(|cache| cache.evictions),
         )
@@ -319,7 +347,7 @@ fn store(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result {
     let tables = || usage.tables.iter();
     page.each(
         "tideline_table_rows",
-        "About how many rows a table has.",
+        "Estimated number of rows of a table.",
         "table",
         tables().map(|table| (table.table, table.rows)),
     )?;
@@ -332,72 +360,72 @@ fn store(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result {
     page.fill(
         "tideline_memtable_bytes",
         [
-            "Memory of rows not yet in table files.",
-            "Memory of unwritten rows at which they are written to table files.",
+            "Memory used by rows that are not in table files yet.",
+            "Memory of such rows at which they are written to table files.",
         ],
         usage.write_buffers,
     )?;
     page.fill(
         "tideline_log_bytes",
-        ["Bytes of the write-ahead log.", "From here on its oldest part is written to table files."],
+        [
+            "Bytes of the write-ahead log.",
+            "Size of the write-ahead log at which its oldest rows are written to table files.",
+        ],
         usage.log,
     )?;
     page.fill(
         "tideline_unpushed_rows",
-        [
-            "Authors in memory who have items that were not pushed to all.",
-            "Most authors kept in memory who have items that were not pushed to all.",
-        ],
+        ["Authors with unpushed items, kept in memory.", "Limit of authors with unpushed items kept in memory."],
         usage.unpushed,
     )?;
     page.one(
         "tideline_unpushed_rows_left_out_total",
-        "Times such an author did not fit; from the first on, reads of unknown authors go to the table.",
+        "Authors with unpushed items that did not fit in memory; above 0, reads look up unknown authors in the table.",
         usage.unpushed_left_out,
     )?;
     let filters = || usage.filters.iter();
     page.each(
         "tideline_filter_keys",
-        "Keys that a filter knows.",
+        "Keys in a filter.",
         "filter",
         filters().map(|filter| (filter.name, filter.keys.used)),
     )?;
     page.each(
         "tideline_filter_keys_limit",
-        "Keys for which a filter is sized; with more, it causes more look-ups and no wrong answer.",
+        "Keys for which a filter is sized; more keys cause more look-ups, but no wrong answer.",
         "filter",
         filters().map(|filter| (filter.name, filter.keys.limit)),
     )?;
     page.each(
         "tideline_filter_bytes",
-        "Memory of a filter.",
+        "Memory used by a filter.",
         "filter",
         filters().map(|filter| (filter.name, filter.bytes)),
     )?;
     page.one(
         "tideline_storage_writes_refused",
-        "1 while the last change was refused: the device is full, or failed.",
+        "1 if the last change was refused because the device is full or has failed.",
         u64::from(usage.writes_refused),
     )?;
     page.one(
         "tideline_storage_needs_restart",
-        "1 once the storage engine has stopped taking changes for good: only a restart helps.",
+        "1 if the storage engine has stopped and accepts no changes until the server is restarted.",
         u64::from(usage.needs_restart),
     )?;
     page.one(
         "tideline_storage_writes_stopped",
-        "1 while the storage engine takes no changes.",
+        "1 while the storage engine holds back all writes.",
         u64::from(usage.writes_stopped),
     )?;
     page.one(
         "tideline_storage_background_errors_total",
-        "Failures of the storage engine's own threads.",
+        "Errors in the background threads of the storage engine.",
         usage.background_errors,
     )?;
     let age = sample.at.elapsed().as_secs_f64();
     let mut family = page.0.encode_descriptor(
         "tideline_storage_sample_age_seconds",
-        "How old the figures of store and process are: more than a second when the disk does not answer.",
+        "Age of the figures of the store and the process; above 1 if the disk does not answer.",
         None,
         Gauge,
     )?;
