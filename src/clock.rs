@@ -26,10 +26,7 @@ pub fn now() -> Millis {
     let (wall, uptime) = (wall(), uptime());
     let (time, followed) = CLOCK.lock().look(wall, uptime);
     if let Some(Followed { old, new }) = followed {
-        let (by, way) = (new.abs_diff(old), if new > old { "ahead" } else { "back" });
-        tracing::warn!(
-            "the system's clock was set {by} ms {way} a minute ago, from {old} to {new}; it is followed now"
-        );
+        tracing::warn!(old, new, "the system clock was set to another time a minute ago; the server now follows it");
     }
     time
 }

@@ -48,11 +48,12 @@ codes! {
     /// The kind of reaction is not `like` or `favorite`.
     InvalidKind = 400 "invalid_kind", "kind: expected \"like\" or \"favorite\", not \"love\"";
     /// The topic in the path does not have 1 to 64 characters.
-    InvalidTopic = 400 "invalid_topic", "a topic is 1 to 64 characters of UTF-8, with whole escapes, not \"%ff\"";
+    InvalidTopic = 400 "invalid_topic", "topic: expected 1 to 64 characters, percent-encoded as UTF-8, not \"%ff\"";
     /// A query parameter is unknown, repeated, missing or wrong.
     InvalidParameter = 400 "invalid_parameter", "limit: expected a whole number from 1 to 100, not \"0\"";
     /// `Last-Event-ID` is not a cursor.
-    InvalidHeader = 400 "invalid_header", "last-event-id: expected \"<published_at>-<content_id>\", not \"7\"";
+    InvalidHeader = 400 "invalid_header",
+        "last-event-id: a cursor is \"<milliseconds>-<id>\", such as \"1689089522000-32850\", not \"7\"";
     /// The body is not valid JSON, or a field is unknown, missing, repeated or wrong.
     InvalidBody = 400 "invalid_body",
         "unknown field `txt`, expected one of `author_id`, `content_id` at line 1 column 25";
@@ -60,24 +61,25 @@ codes! {
     InvalidPath = 400 "invalid_path", "the path has a % without two hexadecimal digits, or is not UTF-8";
     /// A time lies more than `content.max_ahead` after the server's clock.
     TimeAhead = 400 "time_ahead",
-        "published_at: 1689089522000000 is more than 10m ahead of the clock (now 1689089522000); times are \
-         milliseconds since 1970; it looks like microseconds";
+        "published_at: 1689089522000000 lies more than 10m after the server's clock (1689089522000). A time is whole \
+         milliseconds since 1970; this value looks like microseconds";
     /// A web page of another origin sent a change or opened a stream.
     CrossOrigin = 403 "cross_origin",
         "pages of the origin \"https://evil.example\" may not open streams. To allow this origin, add it to \
          server.allowed_origins";
     /// There is no such item, or it is deleted.
-    ContentNotFound = 404 "content_not_found", "there is no content 32850";
+    ContentNotFound = 404 "content_not_found", "content 32850 does not exist, or is deleted";
     /// There is no such path.
-    RouteNotFound = 404 "route_not_found", "there is nothing at this path";
+    RouteNotFound = 404 "route_not_found", "there is no such path";
     /// The path exists, but not for this method.
-    MethodNotAllowed = 405 "method_not_allowed", "this path takes GET, HEAD";
+    MethodNotAllowed = 405 "method_not_allowed", "this path allows only GET, HEAD";
     /// The body did not arrive within `server.request_timeout`.
-    BodyTimeout = 408 "body_timeout", "the body of the request took too long to arrive";
+    BodyTimeout = 408 "body_timeout", "the body of the request did not arrive within server.request_timeout";
     /// The `content_id` is taken by an item with other fields, or by a deleted item.
-    ContentExists = 409 "content_exists", "content 32850 exists with another body, or is deleted";
+    ContentExists = 409 "content_exists",
+        "content 32850 exists with other fields, or is deleted. Use another content_id";
     /// The body, or an item of a batch, is larger than its limit.
-    BodyTooLarge = 413 "body_too_large", "this body may have at most 65536 bytes";
+    BodyTooLarge = 413 "body_too_large", "the body is larger than its limit of 65536 bytes";
     /// The `Content-Type` or `Content-Encoding` is not supported.
     UnsupportedMediaType = 415 "unsupported_media_type",
         "content-type: expected application/json, in UTF-8, not \"text/xml\"";
@@ -87,32 +89,34 @@ codes! {
          server.allowed_hosts";
     /// A user cannot follow itself.
     SelfFollow = 422 "self_follow", "user 111 cannot follow itself";
-    /// The user follows `graph.follow_limit` users already.
-    FollowLimit = 422 "follow_limit", "user 111 follows at most 1000 others";
+    /// The user would follow more than `graph.follow_limit` users.
+    FollowLimit = 422 "follow_limit", "user 111 can follow at most 1000 users (graph.follow_limit)";
     /// A user cannot mute itself.
     SelfMute = 422 "self_mute", "a user cannot mute itself";
     /// A user cannot hide its content from itself.
-    SelfHide = 422 "self_hide", "a user cannot hide from itself";
+    SelfHide = 422 "self_hide", "a user cannot hide its content from itself";
     /// The user has muted 10,000 users already.
-    MuteLimit = 422 "mute_limit", "a user mutes at most 10000 others";
+    MuteLimit = 422 "mute_limit", "a user can mute at most 10000 users";
     /// The user hides its content from 10,000 users already.
-    HideLimit = 422 "hide_limit", "a user hides from at most 10000 others";
+    HideLimit = 422 "hide_limit", "a user can hide its content from at most 10000 users";
     /// The user has `server.max_streams_per_user` open streams already.
-    StreamLimit = 429 "stream_limit", "user 111 cannot have more than 32 open streams";
+    StreamLimit = 429 "stream_limit", "user 111 cannot have more than 32 open streams (server.max_streams_per_user)";
     /// The server failed; its log has the cause.
     Internal = 500 "internal", "the server failed on this request; its log has the cause";
-    /// Too much work waits; nothing has changed. Send the request again after `Retry-After`.
-    Overloaded = 503 "overloaded", "too many requests at once";
-    /// The disk takes no writes, mostly because it is full; reads go on.
+    /// Too much work is waiting; nothing has changed. Send the request again after `Retry-After`.
+    Overloaded = 503 "overloaded", "the server has too many requests at once. Send the request again later";
+    /// The disk accepts no writes, usually because it is full; reads still work.
     StorageUnavailable = 503 "storage_unavailable",
-        "the storage takes no changes at present; nothing is lost, try again";
+        "the storage accepts no changes at present; no acknowledged change is lost. Send the request again later";
     /// The storage engine has stopped; the server must be restarted.
     StorageStopped = 503 "storage_stopped",
-        "the storage engine has stopped taking changes for good; the server has to be restarted";
+        "the storage engine has stopped and accepts no changes; the server must be restarted";
     /// The server is stopping.
     Stopping = 503 "stopping", "the server is stopping";
-    /// The request took longer than `server.request_timeout`; a change may have been made all the same. Send it again.
-    Timeout = 503 "timeout", "the request took too long";
+    /// The request took longer than `server.request_timeout`; a change may still have been made. Send it again.
+    Timeout = 503 "timeout",
+        "the request took longer than server.request_timeout; a change may still have been made. Send the request \
+         again";
 }
 
 impl Code {
@@ -173,7 +177,7 @@ impl Error {
 
     /// The refusal of a request for content that does not exist.
     pub fn content_not_found(id: crate::model::ContentId) -> Self {
-        Self::refused(Code::ContentNotFound, format_args!("there is no content {id}"))
+        Self::refused(Code::ContentNotFound, format_args!("content {id} does not exist, or is deleted"))
     }
 
     /// The code of a refusal.

@@ -128,7 +128,7 @@ impl App {
         });
         match stopped.recv_timeout(timeout) {
             Ok(()) => Ok(store),
-            Err(_) => Err(Error::Setup("a worker did not stop in time".to_owned())),
+            Err(_) => Err(Error::Setup("a worker did not stop within server.shutdown_timeout".to_owned())),
         }
     }
 
@@ -145,7 +145,9 @@ impl App {
             let _ = done.send(());
         });
         if stopped.recv_timeout(timeout).is_err() && !stopping.is_finished() {
-            tracing::warn!("a worker did not stop in time; its job goes on after the next start");
+            tracing::warn!(
+                "a worker did not stop within server.shutdown_timeout; its job continues after the next start"
+            );
             return feed.store().sync();
         }
         failpoint::pass(Place::StopWorkers);
@@ -153,7 +155,9 @@ impl App {
         failpoint::pass(Place::StopSynced);
         while Arc::strong_count(&feed) > 1 || Arc::strong_count(feed.store()) > 1 {
             if began.elapsed() >= timeout {
-                tracing::warn!("a request did not end in time; the next start replays the log");
+                tracing::warn!(
+                    "a request did not end within server.shutdown_timeout; the next start replays the write-ahead log"
+                );
                 break;
             }
             std::thread::sleep(LOOK_EVERY);
@@ -209,19 +213,21 @@ async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals
         let _ = done.send(open_as_told(&owned, told));
     });
     opening.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-    let ended = |_| Error::Setup("opening the data directory failed; the log has the cause".to_owned());
+    let ended = |_| Error::Setup("the data directory could not be opened; the log has the cause".to_owned());
     let mut opened = pin!(opened);
     tokio::select! {
         biased;
         app = &mut opened => return app.map_err(ended)?.map(Some),
         () = stop.told() => {}
     }
-    tracing::info!("told to stop before the data directory is open");
+    tracing::info!("received a stop signal while the data directory was being opened");
     let timeout = config.server.shutdown_timeout.get();
     let began = Instant::now();
     match rt::time::timeout(timeout, opened).await {
         Ok(app) => app.map_err(ended)??.stop(timeout.saturating_sub(began.elapsed()))?,
-        Err(_) => tracing::warn!("the data directory did not open in time; the next start goes on with it"),
+        Err(_) => tracing::warn!(
+            "the data directory did not open within server.shutdown_timeout; the next start opens it again"
+        ),
     }
     Ok(None)
 }
@@ -233,8 +239,8 @@ fn refuse_open_address(config: &Config) -> Result<()> {
         return Ok(());
     }
     Err(Error::Setup(format!(
-        "refusing to listen on {listen}: anybody who reaches it could read and change everything; \
-         listen on a loopback address such as 127.0.0.1, or say --insecure"
+        "refusing to listen on {listen}: every client that reaches this address could read and change all data. Listen \
+         on a loopback address such as 127.0.0.1, or allow this with --insecure"
     )))
 }
 
@@ -274,7 +280,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     };
     if let Some(ended) = early {
         let why = ended.map_or_else(|e| e.to_string(), |end| format!("{end:?}"));
-        return Err(Error::Setup(format!("the HTTP server ended by itself: {why}")));
+        return Err(Error::Setup(format!("the HTTP server ended unexpectedly: {why}")));
     }
     tracing::info!("stopping");
     api.set_stopping();
@@ -284,7 +290,9 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
         () = handle.stop(true) => true,
         () = only_streams_left(&api) => false,
         () = rt::time::sleep(stop_within / 4 * 3) => {
-            tracing::warn!("some requests were still open at the end of the shutdown timeout");
+            tracing::warn!(
+                "some requests did not end within three quarters of server.shutdown_timeout; their connections are \
+                 closed");
             false
         }
     };
@@ -299,7 +307,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
 
 fn cannot_listen(on: SocketAddr, error: &std::io::Error) -> Error {
     let advice = match error.kind() {
-        std::io::ErrorKind::AddrInUse | std::io::ErrorKind::PermissionDenied => "; choose another port with --listen",
+        std::io::ErrorKind::AddrInUse | std::io::ErrorKind::PermissionDenied => ". Choose another port with --listen",
         _ => "",
     };
     Error::Setup(format!("cannot listen on {on}: {error}{advice}"))

@@ -140,7 +140,7 @@ fn a_directory_without_a_format_is_no_data_directory() {
     std::fs::create_dir_all(place.data()).expect("makes");
     place.file("data/letter.txt", "x");
     for command in ["stats", "check", "compact"] {
-        place.run(&[command]).failed("tideline: data is no data directory of Tideline: it has no FORMAT file");
+        place.run(&[command]).failed("tideline: data is not a data directory of Tideline: it has no FORMAT file");
     }
 }
 
@@ -217,7 +217,7 @@ fn damaged_files_come_with_what_to_do() {
     let is = |path: &std::path::Path, words: &str| {
         path.file_name().is_some_and(|name| name.to_string_lossy().contains(words))
     };
-    let restore = "Keep a copy of the directory, then restore a backup.\n";
+    let restore = "Make a copy of the directory, then restore a backup.\n";
     // A missing table file, one with other bytes, and then a list of files with other bytes.
     let tables: Vec<_> = files(&place).into_iter().filter(|path| is(path, ".sst")).collect();
     let kept: Vec<_> = tables.iter().map(|path| std::fs::read(path).expect("reads")).collect();
@@ -285,7 +285,7 @@ fn demo_data_imports_and_checks() {
     }
     let mine = std::fs::read(place.path("made").join("content.csv")).expect("reads");
     let again = ["demo", "--users", "200", "--posts", "10", "--seed", "6", "--out", "made"];
-    place.run(&again).failed("tideline: made/follows.csv is there already; choose another directory with --out");
+    place.run(&again).failed("tideline: made/follows.csv exists already. Choose another directory with --out");
     assert_eq!(std::fs::read(place.path("made").join("content.csv")).expect("reads"), mine);
     let ran = place.run(&["import", "--follows", "made/follows.csv", "--content", "made/content.csv"]).ok();
     assert!(ran.err.is_empty(), "{}", ran.err);
@@ -293,7 +293,7 @@ fn demo_data_imports_and_checks() {
     let ran = place.run(&["check"]).ok();
     assert_eq!(ran.out, "200 users checked, 0 disagreements\n");
     let ahead = ["demo", "--out", "ahead", "--until", "4000000000000"];
-    place.run(&ahead).failed("tideline: --until 4000000000000 lies ahead of the clock, ");
+    place.run(&ahead).failed("tideline: --until 4000000000000 lies after the clock (");
 }
 
 fn serve(place: &Place, listen: &str) -> Server {
@@ -328,7 +328,7 @@ fn the_log_says_when_a_server_has_stopped() {
     let address = line.trim_end().strip_prefix("listening on http://").expect("ready");
     let other = Place::new();
     let words =
-        format!("tideline: cannot listen on {address}: Address already in use (os error 98); choose another port");
+        format!("tideline: cannot listen on {address}: Address already in use (os error 98). Choose another port");
     other.run(&["serve", "--listen", address]).failed(&words);
     server::signal(&child, "TERM");
     let ended = child.wait_with_output().expect("ends");
@@ -341,8 +341,8 @@ fn the_log_says_when_a_server_has_stopped() {
 fn a_port_alone_is_no_address() {
     let place = Place::new();
     let ran = place.run(&["serve", "--listen", ":8080"]);
-    assert!(ran.code == Some(2) && ran.err.contains("0.0.0.0:8080 for all its IPv4 addresses"), "{ran:?}");
-    place_with("TIDELINE__SERVER__LISTEN", ":8080").run(&["serve"]).failed("0.0.0.0:8080 for all its IPv4 addresses");
+    assert!(ran.code == Some(2) && ran.err.contains("0.0.0.0:8080 for all IPv4 addresses"), "{ran:?}");
+    place_with("TIDELINE__SERVER__LISTEN", ":8080").run(&["serve"]).failed("0.0.0.0:8080 for all IPv4 addresses");
     let address = serve(&place, ":0").address;
     assert!(address.ip().is_loopback() && address.port() != 0, "{address}");
 }
@@ -367,7 +367,7 @@ fn an_import_asked_to_stop_says_how_far_it_came() {
         let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
         assert_eq!(ended.status.code(), Some(1), "{out}{err}");
         assert_eq!(out, "follows -: 1000 new, 0 already there, 0 refused\n", "{err}");
-        assert!(err.contains("tideline: interrupted; what was taken is kept"), "{err}");
+        assert!(err.contains("tideline: interrupted. The lines imported so far are kept"), "{err}");
         place.file("f", lines);
         let again = place.run(&["import", "--follows", "f"]).ok();
         assert_eq!(again.out, "follows f: 500 new, 1000 already there, 0 refused\n");

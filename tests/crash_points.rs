@@ -263,10 +263,10 @@ fn fail_at(points: &str) {
         assert_eq!(to_purge(&home).run("compact", &points.replace("1*off->", "")).code(), Some(0), "{points}");
     }
     // No other error is logged, however many calls and jobs fail.
-    let refused = home.logged("the storage takes no writes");
+    let refused = home.logged("the storage accepts no writes");
     assert!(refused > 0, "{points}: not reached");
     assert_eq!(home.logged("ERROR"), refused, "{points}");
-    let again = home.logged("the storage takes writes again");
+    let again = home.logged("the storage accepts writes again");
     assert!(again == refused || again + 1 == refused, "{points}: {again} of {refused}");
     all_is_well(&home, &mut history, points);
 }
@@ -351,7 +351,7 @@ fn a_marker_ahead_is_read_while_nothing_can_be_written() {
     let server = home.try_start("move_marker.before=3*return(error)->off").expect("starts");
     assert_eq!(seen(&server), (json!("1005-5"), json!(0)));
     assert_eq!(send(&server, "PUT", MARKER, json!({"cursor": "1001-1"})), 503);
-    assert!(home.logged("the storage takes no writes") > 0);
+    assert!(home.logged("the storage accepts no writes") > 0);
     assert_eq!(seen(&server), (json!("1005-5"), json!(0)));
     assert_eq!(send(&server, "POST", "/v1/content", post(6)), 201);
     assert_eq!(seen(&server), (json!("1005-5"), json!(1)));

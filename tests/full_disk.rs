@@ -161,7 +161,7 @@ const MOST_OUTAGES: usize = 5;
 fn outages(home: &Home) -> (usize, usize) {
     let log = home.log();
     let count = |words: &str| log.lines().filter(|line| line.contains(words)).count();
-    (count("the storage takes no writes"), count("the storage takes writes again"))
+    (count("the storage accepts no writes"), count("the storage accepts writes again"))
 }
 
 /// Fills the device under load twice. The first time it gets room while the server runs, the second time after the
@@ -304,7 +304,12 @@ fn an_engine_that_has_stopped_for_good_is_not_ready() {
     let ready = call(&server, "GET", "/readyz", &serde_json::Value::Null).expect("an answer");
     assert_eq!((ready.status, ready.json()["code"].as_str()), (503, Some("storage_stopped")));
     assert_eq!(server.get("/healthz")["status"], "ok");
-    assert_eq!(home.logged("the storage engine has stopped for good; restart the server"), 1, "{}", home.log());
+    assert_eq!(
+        home.logged("the storage engine has stopped and accepts no writes; remove the cause, then restart the server"),
+        1,
+        "{}",
+        home.log()
+    );
     wait_until("no metric", || {
         server.call("GET", "/metrics", "").text().contains("\ntideline_storage_needs_restart 1\n")
     });
@@ -323,14 +328,16 @@ fn a_device_that_is_too_small_is_said_to_be_at_the_start() {
     let mut ballast = File::create(disk.path.join("ballast")).expect("creates");
     ballast.write_all(&vec![1; 1 << 20]).expect("writes");
     let server = home.start();
-    assert_eq!(home.logged("changes are refused: "), 1, "{}", home.log());
+    assert_eq!(home.logged("changes are refused for lack of space"), 1, "{}", home.log());
     let change = Change::Publish(vec![Item { id: 1, author: 1, at: 1, text: "x".to_owned() }]);
     assert_eq!(outcome(&change, send(&server, &change)), Outcome::Refused);
     let log = home.log();
-    let refused = log.lines().find(|line| line.contains("the storage takes no writes")).expect("a cause");
-    for line in [refused, log.lines().find(|line| line.contains("changes are refused: ")).expect("a warning")] {
-        let words = " MiB have to be, so that room is kept for a start on a full device (file RESERVE)";
-        assert!(line.contains(" MiB are free and ") && line.contains(words), "{line}");
+    let refused = log.lines().find(|line| line.contains("the storage accepts no writes")).expect("a cause");
+    for line in
+        [refused, log.lines().find(|line| line.contains("changes are refused for lack of space")).expect("a warning")]
+    {
+        let words = " MiB must be free to create the file RESERVE, the reserved space for a start on a full device";
+        assert!(line.contains(" MiB are free; ") && line.contains(words), "{line}");
     }
     server.end("KILL");
     // The room that the engine has set aside by now would be free at another start on this directory.
@@ -341,7 +348,7 @@ fn a_device_that_is_too_small_is_said_to_be_at_the_start() {
     let ended = home.command(&args, "").output().expect("runs");
     let said = home.log();
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("what was taken is kept: free some room, then run the import again"), "{said}");
+    assert!(said.contains("The lines imported so far are kept. Free some space, then run the import again"), "{said}");
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn a_second_run_takes_nothing_twice() {
     assert_eq!(lines(&third.out), ["content more: 1 new, 5 already there, 1 refused"]);
     assert_eq!(
         refused(&third.err, "more"),
-        [(7, "content_exists: content 14 exists with another body, or is deleted")]
+        [(7, "content_exists: content 14 exists with other fields, or is deleted. Use another content_id")]
     );
 }
 
@@ -211,15 +211,15 @@ fn refused_lines_are_named_and_the_rest_is_taken() {
             "self_follow: user 1 cannot follow itself".to_owned(),
             "missing_field: user_id is missing: \"5\"".to_owned(),
             "invalid_line: not valid UTF-8: \"6,\u{FFFD}1\"".to_owned(),
-            "invalid_line: 4 fields where at most 2 are expected: \"7,1,1,1\"".to_owned(),
-            "too_long: longer than 1 MiB".to_owned(),
+            "invalid_line: the line has 4 fields, but at most 2 are expected: \"7,1,1,1\"".to_owned(),
+            "too_long: the line is longer than 1 MiB".to_owned(),
             format!("invalid_id: target_id: {id}, not \"9223372036854775808\""),
-            "invalid_line: a quoted field is never closed: \"9,\\\"1\"".to_owned(),
+            "invalid_line: a quoted field is not closed: \"9,\\\"1\"".to_owned(),
         ]
     );
-    let totals = ran.err.lines().find(|line| line.starts_with("refused in all: ")).expect("totals");
+    let totals = ran.err.lines().find(|line| line.starts_with("refused in total: ")).expect("totals");
     let kinds = "6 invalid_line, 2 invalid_id, 2 missing_field, 1 invalid_time, 1 self_follow, 1 too_long";
-    assert_eq!(totals, format!("refused in all: 13 lines: {kinds}"));
+    assert_eq!(totals, format!("refused in total: 13 lines: {kinds}"));
     let followees = place.rocks().followees(user(1), Tier::Disk).expect("followees");
     assert_eq!(followees.into_iter().map(UserId::get).collect::<Vec<_>>(), [2, 3, 4, 8, 10]);
 }
@@ -251,7 +251,9 @@ fn the_follow_limit_holds_line_by_line() {
     let refused = refused(&ran.err, "f");
     assert_eq!(refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5, 8]);
     assert!(
-        refused.iter().all(|(_, reason)| reason == &"follow_limit: user 1 follows at most 3 others"),
+        refused
+            .iter()
+            .all(|(_, reason)| reason == &"follow_limit: user 1 can follow at most 3 users (graph.follow_limit)"),
         "{refused:?}"
     );
 }
@@ -264,12 +266,15 @@ fn refused_lines_are_a_failure_unless_they_are_allowed() {
     let all = ["import", "--follows", "f", "--content", "c"];
     for allowed in [&[][..], &["--allow-refused", "0"], &["--allow-refused", "2"]] {
         let ran = place.run(&[&all[..], allowed].concat());
-        let ran = ran.failed("tideline: 3 lines were refused; all others are imported. Correct these lines and run the import again, or allow them with --allow-refused 3");
+        let ran = ran.failed(
+            "tideline: 3 lines were refused; all others are imported. Correct these lines and run the import again, or \
+             accept them with --allow-refused 3",
+        );
         assert_eq!(lines(&ran.out).len(), 2, "all files are taken all the same: {}", ran.out);
     }
     for allowed in ["3", "4000000000"] {
         let ran = place.run(&[&all[..], &["--allow-refused", allowed]].concat()).ok();
-        assert!(ran.err.contains("refused in all: 3 lines: "), "{}", ran.err);
+        assert!(ran.err.contains("refused in total: 3 lines: "), "{}", ran.err);
     }
     // No other option allows refused lines.
     let ran = place.run(&[&all[..], &["--max-refused", "3"]].concat());
@@ -293,23 +298,29 @@ fn of_many_refused_lines_the_first_are_named_and_all_are_counted() {
     let (of_follows, of_content) = (refused(&ran.err, "f"), refused(&ran.err, "c"));
     assert_eq!((of_follows.len(), of_content.len()), (700, 300));
     assert_eq!((of_follows[0].0, of_content[299].0), (11, 300));
-    assert!(ran.err.contains("\n1000 refused lines are named; those that follow are only counted\n"), "{}", ran.err);
+    assert!(ran.err.contains("\n1000 refused lines are listed; further ones are only counted\n"), "{}", ran.err);
     let last: Vec<_> = lines(&ran.err).into_iter().rev().take(2).collect();
-    assert_eq!(last[1], "refused in all: 31001 lines: 30000 missing_field, 700 invalid_id, 301 invalid_time");
+    assert_eq!(last[1], "refused in total: 31001 lines: 30000 missing_field, 700 invalid_id, 301 invalid_time");
     assert!(ran.err.len() < 250_000, "{}", ran.err.len());
 }
 
 #[test]
 fn times_of_other_sorts_come_with_what_to_do() {
     let place = Place::new();
-    let postgresql = "in PostgreSQL (extract(epoch from t) * 1000)::bigint";
+    let postgresql = "(PostgreSQL: (extract(epoch from t) * 1000)::bigint)";
     for (time, json, words) in [
         (
             "2026-01-02 03:04:05.678+00",
             r#""2026-01-02 03:04:05.678+00""#,
-            format!("it looks like a date; {postgresql}"),
+            format!("this value looks like a date; convert it {postgresql}"),
         ),
-        ("1689089522.123", "1689089522.123", "it looks like seconds: multiply by 1000 and drop the fraction (PostgreSQL: (extract(epoch from t) * 1000)::bigint)".to_owned()),
+        (
+            "1689089522.123",
+            "1689089522.123",
+            "this value looks like seconds: multiply it by 1000 and remove the fraction (PostgreSQL: (extract(epoch \
+             from t) * 1000)::bigint)"
+                .to_owned(),
+        ),
         ("soon", r#""soon""#, String::new()),
     ] {
         place.file("f", format!("1,2,{time}\n1,3,5000\n"));
@@ -346,10 +357,10 @@ fn times_that_may_be_seconds_are_taken_with_a_warning() {
     let ran = place.run(&["import", "--follows", "f", "--content", "c", "--allow-refused", "1"]).ok();
     let warnings: Vec<_> = ran.err.lines().filter(|line| line.starts_with("warning: ")).collect();
     assert_eq!(warnings.len(), 2, "{}", ran.err);
-    let begins = "warning: follows f: 1 line with a time before 1990, the first is line 1: are they seconds?";
+    let begins = "warning: follows f: 1 line with a time before 1990, first at line 1, perhaps in seconds.";
     assert!(warnings[0].starts_with(begins), "{}", ran.err);
     assert!(
-        warnings[1].starts_with("warning: content c: 2 lines with a time before 1990, the first is line 2: "),
+        warnings[1].starts_with("warning: content c: 2 lines with a time before 1990, first at line 2, "),
         "{}",
         ran.err
     );
@@ -398,8 +409,8 @@ fn times_to_come_are_refused_line_by_line() {
         let named = refused(&ran.err, file);
         let reason = named.iter().find(|(number, _)| *number == line).map(|(_, reason)| *reason);
         let reason = reason.unwrap_or_else(|| panic!("{file}:{line} is not named: {}", ran.err));
-        let begins = format!("time_ahead: {field}: 1689089522123000 is more than 10m ahead of the clock (now ");
-        assert!(reason.starts_with(&begins) && reason.ends_with("it looks like microseconds"), "{reason}");
+        let begins = format!("time_ahead: {field}: 1689089522123000 lies more than 10m after the server's clock (");
+        assert!(reason.starts_with(&begins) && reason.ends_with("this value looks like microseconds"), "{reason}");
     }
     assert_eq!(refused(&ran.err, "f")[1], (4, "self_follow: user 5 cannot follow itself"));
     place.run(&["check"]).ok();
@@ -429,11 +440,15 @@ fn what_was_imported_with_a_time_to_come_is_there_already() {
 fn what_cannot_be_read_is_refused_by_name() {
     let place = Place::new();
     place.run(&["import", "--follows", "missing.csv"]).failed("tideline: cannot read missing.csv: No such file");
-    place.run(&["import", "--follows", "-", "--content", "-"]).failed("tideline: the standard input can be read once");
+    place
+        .run(&["import", "--follows", "-", "--content", "-"])
+        .failed("tideline: the standard input (-) can be given only once");
     place.file("h", "\nuser_id,target\n1,2\n");
     place.run(&["import", "--follows", "h"]).failed("tideline: h:2: unknown column \"target\"");
     place.file("j", "[{\"user_id\":1,\"target_id\":2}]\n");
-    place.run(&["import", "--follows", "j"]).failed("tideline: j: this is a JSON array");
+    place
+        .run(&["import", "--follows", "j"])
+        .failed("tideline: j: expected one JSON object on each line, or CSV, not a JSON array");
     place.file("i", "content_id,author_id\n1,2\n");
     place.run(&["import", "--content", "i"]).failed("tideline: i:1: column published_at is missing");
 }
@@ -450,7 +465,7 @@ fn a_file_cut_short_keeps_what_was_read() {
         let place = Place::new();
         place.file("f", &packed[..packed.len() * 4 / 5]);
         let ran = place.run(&["import", "--follows", "f"]).failed("tideline: f: after line ");
-        assert!(ran.err.contains("the compressed data stops short"), "{}", ran.err);
+        assert!(ran.err.contains("the compressed data is truncated"), "{}", ran.err);
         let new: u64 = ran.out.split_whitespace().nth(2).expect("a count").parse().expect("a number");
         assert!((5000..20_000).contains(&new), "{}", ran.out);
         assert!(ran.out.ends_with("0 already there, 0 refused\n"), "the cut line must not be taken: {}", ran.out);

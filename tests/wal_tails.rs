@@ -171,10 +171,7 @@ fn a_damaged_log_gives_a_state_that_was_there_or_a_refusal() {
     let (home, data) = killed.copy("older-gone");
     let name = older(&data).file_stem().expect("name").to_str().expect("text").trim_start_matches('0').to_owned();
     fs::remove_file(older(&data)).expect("removes");
-    is_refused(
-        &home,
-        &[&format!("Missing WAL with log number: {name}"), "does not go on where the log before it ends"],
-    );
+    is_refused(&home, &[&format!("Missing WAL with log number: {name}"), "does not continue the log file before it"]);
 
     let (home, data) = killed.copy("older-torn");
     let log = older(&data);

@@ -64,7 +64,7 @@ impl Lanes {
 
     fn hint(&self, lane: Lane) {
         if self.hints.try_send(lane).is_err() {
-            tracing::error!(lane = lane.number(), "a lane was hinted at twice");
+            tracing::error!(lane = lane.number(), "a lane was reported as ready twice");
         }
     }
 
@@ -92,7 +92,7 @@ impl Lanes {
         queue.failures = queue.failures.saturating_add(1);
         drop(queue);
         if self.failed.try_send(Retry { at: Instant::now() + pause, lane }).is_err() {
-            tracing::error!(lane = lane.number(), "a lane failed twice at once");
+            tracing::error!(lane = lane.number(), "a lane was given back for a retry twice");
         }
         pause
     }

@@ -203,5 +203,5 @@ impl Backlog {
 }
 
 fn overloaded() -> Error {
-    Error::refused(Code::Overloaded, "the queue of jobs is full; try again soon")
+    Error::refused(Code::Overloaded, "the queue of jobs is full. Send the request again later")
 }

@@ -91,7 +91,7 @@ impl Counter {
 impl Room<'_> {
     /// Hands one place over to a job, which gives it back when it ends.
     pub(super) fn use_one(&mut self) {
-        debug_assert!(self.left > 0, "a job without room");
+        debug_assert!(self.left > 0, "a job has no reserved place");
         self.left = self.left.saturating_sub(1);
     }
 }

@@ -95,7 +95,7 @@ fn walk(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
             let followees = store.followees(user, Tier::Disk);
             match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
                 // An unreadable row does not end the check.
-                Err(Error::Corrupt(what)) => findings.add(|| format!("user {user}: does not read: {what}")),
+                Err(Error::Corrupt(what)) => findings.add(|| format!("user {user}: a row cannot be read: {what}")),
                 checked => checked?,
             }
             done += 1;

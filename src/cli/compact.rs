@@ -99,7 +99,7 @@ fn report(inboxes: &Inboxes, tables: &[TableStats], limit: usize) -> Result<()> 
             slack(limit)
         )?;
         let per_entry = bytes as f64 / inboxes.rows.max(1) as f64;
-        writeln!(out, "table inbox: {rows} rows, {bytes} bytes, {per_entry:.1} bytes an entry")
+        writeln!(out, "table inbox: {rows} rows, {bytes} bytes, {per_entry:.1} bytes per entry")
     })
 }
 

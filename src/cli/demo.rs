@@ -21,16 +21,16 @@ pub(super) struct DemoArgs {
     /// Write follows.csv and content.csv into DIR
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How many users
+    /// Number of users
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     users: u32,
-    /// How many posts
+    /// Number of posts
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
     posts: u32,
-    /// The same seed, sizes and --until give the same files
+    /// Seed of the random numbers: the same seed, sizes and --until give the same files
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The time of the newest post, milliseconds since 1970; now if left out, and no later
+    /// Time of the newest post, in milliseconds since 1970, not after the clock [default: now]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(posts::YEAR..))]
     until: Option<Millis>,
 }
@@ -49,14 +49,14 @@ fn make(args: &DemoArgs) -> Result<usize> {
     let until = args.until.unwrap_or(clock);
     if until > clock {
         return Err(Error::Setup(format!(
-            "--until {until} lies ahead of the clock, {clock}; an import would refuse it"
+            "--until {until} lies after the clock ({clock}); an import would refuse such times"
         )));
     }
     let (follows, content) = (args.out.join("follows.csv"), args.out.join("content.csv"));
     for path in [&follows, &content] {
         if path.symlink_metadata().is_ok() {
             let path = path.display();
-            return Err(Error::Setup(format!("{path} is there already; choose another directory with --out")));
+            return Err(Error::Setup(format!("{path} exists already. Choose another directory with --out")));
         }
     }
     let mut random = Rng::with_seed(args.seed);
@@ -120,7 +120,7 @@ mod tests {
             let mine = dir.path().join(name);
             fs::write(&mine, "mine").expect("writes");
             let error = make(&args(dir.path(), 1)).expect_err(name).to_string();
-            assert_eq!(error, format!("{} is there already; choose another directory with --out", mine.display()));
+            assert_eq!(error, format!("{} exists already. Choose another directory with --out", mine.display()));
             assert_eq!(fs::read_to_string(&mine).expect("reads"), "mine");
             assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);
         }

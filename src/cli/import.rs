@@ -31,38 +31,52 @@ use crate::server::{self, App};
 
 /// What to import.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("input").required(true).multiple(true), after_help = "\
-CSV: user_id,target_id[,since] for follows, content_id,author_id,published_at[,text] for content,
-content_id,user_id,kind[,since] for reactions, kind being like or favorite, and
-user_id[,nickname][,avatar][,extra] for profiles, extra being a JSON object; a header row may name the
-columns in another order. NDJSON: one object a line, with the field names of the API. Plain, gzip or
-Zstandard, told apart by content. FILE may be - for the standard input. Follows are taken first, then
-content, reactions and profiles. A profile takes the place of the one that is there, whole. An import
-can be run again: what is there already is counted, not taken twice.
+#[command(group = ArgGroup::new("input").required(true).multiple(true), after_help =
+    "CSV columns, in this order unless a header row names them in another order:
+  follows:   \
+     user_id,target_id[,since]
+  content:   content_id,author_id,published_at[,text]
+  reactions: \
+     content_id,user_id,kind[,since]       (kind: like or favorite)
+  profiles:  user_id[,nickname][,avatar][,extra]   \
+     (extra: a JSON object)
+NDJSON: one object on each line, with the field names of the API. The content of a file \
+     tells whether it is
+CSV or NDJSON, and whether it is plain, gzip or Zstandard. The FILE - is the standard \
+     input.
 
-A time is whole milliseconds since 1970, no further ahead of the clock than content.max_ahead (10m). Of a
-timestamp t, PostgreSQL makes one by (extract(epoch from t) * 1000)::bigint.
+Follows are imported first, then content, reactions and profiles. A profile replaces the stored profile \
+     as
+a whole. An import can be run again: lines that are stored already are counted, and change nothing.
 
-A line that is refused does not keep the others from being taken. The first 1,000 are named, as
+A time is \
+     whole milliseconds since 1970, at most content.max_ahead (10m) after the clock. PostgreSQL
+converts a timestamp t \
+     with (extract(epoch from t) * 1000)::bigint.
+
+A refused line does not stop the import. The first 1,000 refused \
+     lines are listed, as
 FILE:LINE: KIND: REASON; all are counted by kind.
 
-stdout: a line of counts for each file. stderr: progress, refused lines, warnings, what went wrong.
-Exit code: 0 if all went well; 1 if more lines were refused than allowed, if lines were refused and none was
-taken, or if something else went wrong; 2 for wrong usage.")]
+stdout: one line of counts for each file. \
+     stderr: progress, refused lines, warnings and errors.
+Exit code: 0 for success; 1 if more lines were refused than \
+     allowed, if lines were refused and none was
+imported, or for another error; 2 for wrong usage.")]
 pub(super) struct ImportArgs {
-    /// Who follows whom; may be given several times
+    /// A file of follows; can be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     follows: Vec<PathBuf>,
-    /// What was published; may be given several times
+    /// A file of content; can be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     content: Vec<PathBuf>,
-    /// Who likes what, and whose favorites are what; may be given several times
+    /// A file of likes and favorites; can be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     reactions: Vec<PathBuf>,
-    /// What users show of themselves; may be given several times
+    /// A file of profiles; can be given several times
     #[arg(long, value_name = "FILE", group = "input")]
     profiles: Vec<PathBuf>,
-    /// End well although up to N lines, of all files together, were refused
+    /// Succeed if at most N lines, of all files together, are refused
     #[arg(long, value_name = "N", default_value_t = 0)]
     allow_refused: u64,
 }
@@ -101,7 +115,7 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     config.storage.durability = Durability::Os;
     let all = [&args.follows, &args.content, &args.reactions, &args.profiles];
     if all.into_iter().flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Error::Setup("the standard input can be read once only".to_owned()));
+        return Err(Error::Setup("the standard input (-) can be given only once".to_owned()));
     }
     let open = |paths: &[PathBuf]| paths.iter().map(|path| Source::open(path)).collect::<Result<Vec<_>>>();
     let sources = Sources {
@@ -125,14 +139,14 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     taken.map_err(needs_room).and(stopped)?;
     let (refused, allowed) = (refused.total(), args.allow_refused);
     if refused > 0 && tallies.iter().all(|tally| tally.new + tally.same == 0) {
-        return Err(Error::Setup("nothing was imported: every line was refused".to_owned()));
+        return Err(Error::Setup("nothing was imported: all lines were refused".to_owned()));
     }
     if refused > allowed {
         let (were, these, them) =
             if refused == 1 { ("was", "this line", "it") } else { ("were", "these lines", "them") };
         return Err(Error::Setup(format!(
-            "{} {were} refused; all others are imported. Correct {these} and run the import again, or allow {them} with \
-             --allow-refused {refused}",
+            "{} {were} refused; all others are imported. Correct {these} and run the import again, or accept {them} \
+             with --allow-refused {refused}",
             lines(refused)
         )));
     }
@@ -152,7 +166,7 @@ impl Import<'_> {
     fn all(&mut self, sources: Sources) -> Result<()> {
         let taken = self.files(sources);
         if taken.is_ok() && !drain_until(self.app.feed(), || self.interrupt.was_asked()) {
-            tracing::warn!("the jobs that are left go on after the next start");
+            tracing::warn!("the import was interrupted; the remaining jobs continue after the next start");
         }
         taken.and(self.app.feed().store().sync())
     }
@@ -215,7 +229,7 @@ impl Import<'_> {
             self.refused.add(&tally.name, refused, &progress);
             progress.at(position.load(Ordering::Relaxed), tally.remark(&progress));
         }
-        thread.join().unwrap_or_else(|_| Err(Error::Setup(format!("reading {} failed", tally.name))))
+        thread.join().unwrap_or_else(|_| Err(Error::Setup(format!("the thread that reads {} panicked", tally.name))))
     }
 }
 
@@ -236,8 +250,8 @@ impl Tally {
         let Self { table, name, early, first_early, .. } = self;
         if *early > 0 {
             say(format_args!(
-                "warning: {table} {name}: {} with a time before 1990, the first is line {first_early}: are they seconds? \
-                 A time is milliseconds since 1970. They were taken as they are",
+                "warning: {table} {name}: {} with a time before 1990, first at line {first_early}, perhaps in seconds. \
+                 A time is milliseconds since 1970. These lines were imported unchanged",
                 lines(*early)
             ));
         }
@@ -248,8 +262,8 @@ impl Tally {
 fn needs_room(error: Error) -> Error {
     match error {
         Error::Refused { code: Code::StorageUnavailable, .. } => Error::Setup(
-            "the storage takes no changes, and the log says why; what was taken is kept: free some room, then run the \
-             import again"
+            "the storage accepts no changes; the log has the cause. The lines imported so far are kept. Free some \
+             space, then run the import again"
                 .to_owned(),
         ),
         error => error,
@@ -257,7 +271,7 @@ fn needs_room(error: Error) -> Error {
 }
 
 fn interrupted() -> Error {
-    Error::Setup("interrupted; what was taken is kept, and the import can be run again".to_owned())
+    Error::Setup("interrupted. The lines imported so far are kept; the import can be run again".to_owned())
 }
 
 /// The outcome of each row: new, same or refused.

@@ -19,7 +19,7 @@ pub(super) fn init(log: &Log) -> Result<()> {
         LogFormat::Text => builder.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).try_init(),
         LogFormat::Json => builder.json().try_init(),
     };
-    begun.map_err(|e| Error::Setup(format!("cannot begin to log: {e}")))
+    begun.map_err(|e| Error::Setup(format!("cannot start logging: {e}")))
 }
 
 /// Checks that the settings allow logging.

@@ -32,13 +32,13 @@ struct Cli {
     command: Command,
 }
 
-/// What a command takes that has to do with a data directory, besides its own arguments.
+/// The arguments of every command on a data directory, and the arguments of the command itself.
 #[derive(Debug, Args)]
 struct With<T: Args> {
-    /// Read settings from FILE; without it no file is read
+    /// Read the settings from FILE [default: no file]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Keep everything in DIR; overrides storage.data_dir
+    /// The directory of all data; overrides storage.data_dir
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -53,19 +53,19 @@ struct Nothing {}
 enum Command {
     /// Run the server
     Serve(With<ServeArgs>),
-    /// Take follows, content, reactions and profiles from files
+    /// Import follows, content, reactions and profiles from files
     Import(With<import::ImportArgs>),
     /// Print the effective settings
     Config(With<Nothing>),
-    /// Print how much is stored
+    /// Print the size of each table and the number of waiting jobs
     Stats(With<stats::StatsArgs>),
-    /// Compare all inboxes, tables and counts with what they should be
+    /// Check that all inboxes, tables and counts agree
     Check(With<Nothing>),
-    /// Rewrite all tables: trim inboxes, drop what is deleted or below a floor, and say what is left
+    /// Rewrite all tables: trim inboxes, purge old deletions, remove rows below floors; then print the sizes
     Compact(With<Nothing>),
-    /// Print the description of the API (OpenAPI 3.1)
+    /// Print the OpenAPI 3.1 document of the API
     Openapi,
-    /// Write a made-up follow graph and posts, for import
+    /// Write a fictional follow graph and posts, for import
     Demo(demo::DemoArgs),
 }
 
@@ -74,10 +74,10 @@ struct ServeArgs {
     /// Address and port to listen on; overrides server.listen
     #[arg(long, value_name = "ADDR", value_parser = crate::config::address)]
     listen: Option<SocketAddr>,
-    /// Serve other addresses than loopback although anybody who reaches them may do anything
+    /// Allow a listen address other than loopback: every client that reaches it can read and change all data
     #[arg(long)]
     insecure: bool,
-    /// Start although the log is damaged, without the acknowledged changes that stand behind the damage
+    /// Start with a damaged write-ahead log; the acknowledged changes after the damage are lost
     #[arg(long)]
     accept_log_loss: bool,
 }
@@ -102,7 +102,7 @@ pub fn main() -> ! {
 /// Advice for an error whose message has none.
 fn advice(error: &Error) -> &'static str {
     match error {
-        Error::Corrupt(_) => ". Keep a copy of the directory, then restore a backup.",
+        Error::Corrupt(_) => ". Make a copy of the directory, then restore a backup.",
         _ => "",
     }
 }
@@ -176,7 +176,7 @@ fn drain(feed: &Feed) {
 fn drain_until(feed: &Feed, stop: impl Fn() -> bool) -> bool {
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     let total = feed.backlog().len() as u64;
-    let progress = Progress::new("fan-out and back-fill", Some(total), Unit::Count("jobs"));
+    let progress = Progress::new("waiting jobs", Some(total), Unit::Count("jobs"));
     loop {
         if feed.backlog().wait_until_empty(LOOK_EVERY) {
             return true;

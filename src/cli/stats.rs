@@ -16,7 +16,7 @@ use crate::store::{Inboxes, TableStats, Upkeep};
 /// How to print.
 #[derive(Debug, Args)]
 pub(super) struct StatsArgs {
-    /// Print JSON
+    /// Print as JSON
     #[arg(long)]
     json: bool,
 }

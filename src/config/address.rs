@@ -12,15 +12,18 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
         return match port {
             0 => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             _ => Err(format!(
-                "\"{text}\" has no address: 127.0.0.1{text} is for this machine only, 0.0.0.0{text} for all its IPv4 \
-                 addresses, [::]{text} for all"
+                "\"{text}\" has no address. Write 127.0.0.1{text} for this machine only, 0.0.0.0{text} for all IPv4 \
+                 addresses, or [::]{text} for all addresses"
             )),
         };
     }
     match text.strip_prefix("localhost:").and_then(port) {
         Some(port) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         None => text.parse().map_err(|_| {
-            "expected an IP address or localhost, and a port: 127.0.0.1:8080, [::1]:8080 or localhost:8080".to_owned()
+            format!(
+                "expected an IP address or localhost with a port, such as 127.0.0.1:8080, [::1]:8080 or \
+                 localhost:8080, not {text:?}"
+            )
         }),
     }
 }

@@ -71,7 +71,7 @@ impl Settings {
             return Err(wrong(environment::no_setting(&name, &defaults)));
         };
         let (section, key) = (section.as_str(), key.as_str());
-        let text = value.into_string().map_err(|_| wrong(format_args!("{name}: not UTF-8")))?;
+        let text = value.into_string().map_err(|_| wrong(format_args!("the value of {name} is not UTF-8")))?;
         // The type of the default defines how the text is parsed.
         let value = match defaults.get(section).and_then(|section| section.get(key)) {
             Some(Value::String(_)) | None => Value::String(text),
@@ -83,7 +83,9 @@ impl Settings {
                 let kind = other.type_str();
                 let value: Option<Value> = text.parse().ok();
                 let value = value.filter(|value| value.type_str() == kind);
-                value.ok_or_else(|| wrong(format_args!("{section}.{key}: {text:?} from {name} is no {kind}")))?
+                value.ok_or_else(|| {
+                    wrong(format_args!("{section}.{key}: {text:?} from {name} is not of the type {kind}"))
+                })?
             }
         };
         self.add(section, key, value)

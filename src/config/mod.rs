@@ -191,11 +191,14 @@ impl Config {
     /// Refuses invalid values, each by its name.
     pub fn validate(&self) -> Result<()> {
         self.check_ranges()?;
-        if self.fanout.pull_threshold < self.fanout.push_threshold {
-            return Err(wrong("fanout.pull_threshold must not be below fanout.push_threshold"));
+        let (push, pull) = (self.fanout.push_threshold, self.fanout.pull_threshold);
+        if pull < push {
+            return Err(wrong(format_args!(
+                "fanout.pull_threshold: expected at least fanout.push_threshold ({push}), not {pull}"
+            )));
         }
         if self.storage.data_dir == Path::new("") {
-            return Err(wrong("storage.data_dir: must not be empty"));
+            return Err(wrong("storage.data_dir: expected a path, not \"\""));
         }
         Ok(())
     }
@@ -205,7 +208,7 @@ fn check<T: PartialOrd + Display>(name: &str, value: &T, range: &RangeInclusive<
     if range.contains(value) {
         return Ok(());
     }
-    Err(wrong(format_args!("{name}: {value} is not from {} to {}", range.start(), range.end())))
+    Err(wrong(format_args!("{name}: expected a value from {} to {}, not {value}", range.start(), range.end())))
 }
 
 impl Timeline {
@@ -287,15 +290,21 @@ mod tests {
         for n in [-1, 0, i32::MAX] {
             named("storage.max_open_files: ", refusal(|c| c.storage.max_open_files = n));
         }
-        named("server.workers: 1025 is not from 0 to 1024", refusal(|c| c.server.workers = 1025));
+        named("server.workers: expected a value from 0 to 1024, not 1025", refusal(|c| c.server.workers = 1025));
         named("fanout.push_threshold: ", refusal(|c| c.fanout.push_threshold = u64::MAX));
-        named("fanout.pull_threshold must not", refusal(|c| c.fanout.pull_threshold = 9_999));
+        named(
+            "fanout.pull_threshold: expected at least fanout.push_threshold (10000), not 9999",
+            refusal(|c| c.fanout.pull_threshold = 9_999),
+        );
         named("storage.data_dir: ", refusal(|c| c.storage.data_dir = "".into()));
         for span in [Duration::from_millis(99), Duration::from_days(1)] {
             named("server.request_timeout: ", refusal(|c| c.server.request_timeout = span));
         }
         let longer = Duration::from_days(36_501);
-        named("timeline.active_for: 36501d is not from 0s to 36500d", refusal(|c| c.timeline.active_for = longer));
+        named(
+            "timeline.active_for: expected a value from 0s to 36500d, not 36501d",
+            refusal(|c| c.timeline.active_for = longer),
+        );
         for span in [Duration::from_millis(999), longer] {
             named("content.max_ahead: ", refusal(|c| c.content.max_ahead = span));
         }

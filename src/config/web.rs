@@ -116,7 +116,7 @@ impl HostName {
                 Ok(Self(name.to_ascii_lowercase()))
             }
             Some(Authority { host: Host::Address(_), .. }) => {
-                Err(format!("{text:?} is an IP address, which needs no entry"))
+                Err(format!("{text:?} is an IP address. Remove it: IP addresses need no entry"))
             }
             _ => Err(format!(
                 "expected the name of a host without a port, such as \"tideline.example.org\", not {text:?}"
@@ -145,7 +145,7 @@ impl Origin {
     fn read(text: &str) -> Result<Self, String> {
         let Some(origin) = PageOrigin::read(text).filter(|_| !text.ends_with(':')) else {
             return Err(format!(
-                "expected the origin of a page, such as \"https://app.example.org\", with nothing behind it, not {text:?}"
+                "expected the origin of a web page without a path, such as \"https://app.example.org\", not {text:?}"
             ));
         };
         let host = match origin.authority.host {

@@ -37,11 +37,12 @@ impl Feed {
         }
         let likely = |(factor, _): &&(u64, &str)| (LIKELY_FROM..=clock.saturating_add(ahead)).contains(&(at / factor));
         let looks = match FINER.iter().find(likely) {
-            Some((_, unit)) => format!("; it looks like {unit}"),
+            Some((_, unit)) => format!("; this value looks like {unit}"),
             None => String::new(),
         };
         let detail = format!(
-            "{name}: {at} is more than {} ahead of the clock (now {clock}); times are milliseconds since 1970{looks}",
+            "{name}: {at} lies more than {} after the server's clock ({clock}). A time is whole milliseconds since \
+             1970{looks}",
             humantime::format_duration(Duration::from_millis(ahead))
         );
         Err(Error::refused(Code::TimeAhead, detail))

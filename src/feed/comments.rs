@@ -12,7 +12,7 @@ impl Feed {
     pub fn comment(&self, subject: ContentId, draft: CommentDraft) -> Result<(Content, bool)> {
         self.must_be_there(subject, Tier::Disk)?;
         let published = self.publish(vec![draft.on(subject)])?;
-        published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish without an answer".to_owned()))
+        published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish returned no item".to_owned()))
     }
 
     /// A page of the comments on an item; `content_not_found` if the item does not exist.

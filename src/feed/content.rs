@@ -38,7 +38,7 @@ impl Feed {
         if let Some(twice) = items.iter().filter(|item| !item.id_made).find(|item| !ids.insert(item.content.id)) {
             return Err(Error::refused(
                 Code::InvalidBody,
-                format_args!("content {} comes twice in the batch", twice.content.id),
+                format_args!("content {} occurs twice in the batch", twice.content.id),
             ));
         }
         let alone = items.len() == 1;
@@ -77,7 +77,7 @@ impl Feed {
             }
             self.streaming.sequencer().skip_ids(attempt);
         }
-        Err(Error::refused(Code::Overloaded, "no free content id was found; try again"))
+        Err(Error::refused(Code::Overloaded, "the server found no free content id. Send the request again"))
     }
 
     /// Takes times and numbers for items. Waits while the times given are too far ahead.
@@ -89,8 +89,8 @@ impl Feed {
                 Err(_) if began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
                 Err(_) => {
                     self.times_refused.fetch_add(1, Ordering::Relaxed);
-                    let detail = "content ids fall faster than one a millisecond, each of which needs a later time; \
-                                  name ids that rise, or none, or name the times";
+                    let detail = "too many items without published_at have an id below the one before; each of them \
+                                  needs a later millisecond. Send rising ids, or no ids, or send published_at";
                     return Err(Error::refused(Code::Overloaded, detail));
                 }
             }
@@ -176,7 +176,8 @@ impl Feed {
         if self.config.content.deleted_retention.as_millis() == 0
             && let Err(error) = self.purge(id)
         {
-            tracing::debug!(%error, "deleted content {id} is left for a compaction to purge");
+            tracing::debug!(%error, content_id = %id,
+                "deleted content could not be purged at once; a compaction purges it");
         }
         Ok(())
     }
@@ -221,7 +222,10 @@ impl Feed {
 }
 
 fn content_exists(id: ContentId) -> Error {
-    Error::refused(Code::ContentExists, format_args!("content {id} exists with another body, or is deleted"))
+    Error::refused(
+        Code::ContentExists,
+        format_args!("content {id} exists with other fields, or is deleted. Use another content_id"),
+    )
 }
 
 /// The item of a draft, with defaults for omitted fields. A missing time or id is set when the order is decided.

@@ -28,8 +28,8 @@ impl OnDisk {
         let gap = store.is_set_back().then(|| streaming.sequencer().break_off());
         if gap.is_some() {
             tracing::warn!(
-                "changes may be gone of which streams had told: the machine lost its power, or the data directory is a copy, \
-                 damaged or of an earlier version; clients that come back to a stream are told to load the timeline again"
+                "changes that were sent to streams may be lost: the machine lost power, or the data directory is a \
+                 copy, is damaged, or was used by an earlier version. Clients that resume a stream get a reset"
             );
         }
         store.begin_run(gap)?;

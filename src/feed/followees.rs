@@ -102,7 +102,8 @@ impl Drop for Tells<'_> {
                 streams.change(user, &told);
             }
             Err(error) => {
-                tracing::warn!(%error, %user, "streams end, for it cannot be read whom their user is shown");
+                tracing::warn!(%error, %user,
+                    "the authors shown to a user could not be read; the streams of the user are closed");
                 streams.end(user);
             }
         }

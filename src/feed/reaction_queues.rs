@@ -91,7 +91,10 @@ impl ReactionQueues {
         if in_queue >= self.most_in_queue || state.members >= self.most {
             drop(state);
             self.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(Error::refused(Code::Overloaded, "too many reactions at once"));
+            return Err(Error::refused(
+                Code::Overloaded,
+                "too many reactions are waiting. Send the request again later",
+            ));
         }
         state.members += 1;
         let is_led = state.queues.contains_key(&id);
@@ -176,10 +179,13 @@ impl Drop for Lead {
         drop(state);
         // The result of the write is unknown. The waiting changes were not part of it.
         for told in self.writing.drain(..) {
-            told(Err(Error::Panicked("while reactions were written".to_owned())));
+            told(Err(Error::Panicked("in a write of reactions".to_owned())));
         }
         for member in waiting {
-            (member.told)(Err(Error::refused(Code::Overloaded, "nobody was free to write this reaction")));
+            (member.told)(Err(Error::refused(
+                Code::Overloaded,
+                "no thread was free to write this reaction. Send the request again later",
+            )));
         }
     }
 }

@@ -29,7 +29,7 @@ impl Feed {
         let mut targets = HashSet::new();
         let all = follow.iter().map(|(target, _)| target).chain(unfollow);
         if let Some(twice) = all.copied().find(|target| !targets.insert(*target)) {
-            return Err(Error::refused(Code::InvalidBody, format_args!("user {twice} comes twice")));
+            return Err(Error::refused(Code::InvalidBody, format_args!("user {twice} occurs twice")));
         }
         if follow.iter().any(|(target, _)| *target == user) {
             return Err(self_follow(user));

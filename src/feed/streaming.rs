@@ -29,7 +29,7 @@ impl Feed {
             return Ok(self.streaming.presence().leave(user, now()));
         }
         self.see(user, tier)?;
-        let full = || Error::refused(Code::Overloaded, "too many users are online; try again soon");
+        let full = || Error::refused(Code::Overloaded, "too many users are online. Send the request again later");
         self.streaming.presence().beat(user, now()).ok_or_else(full)
     }
 
@@ -38,9 +38,10 @@ impl Feed {
         self.still_listens(user)?;
         let (stream, turn) = self.streaming.streams().open(user, most).map_err(|why| match why {
             NotOpened::Closed => Code::Stopping.into(),
-            NotOpened::TooMany => {
-                Error::refused(Code::StreamLimit, format_args!("user {user} cannot have more than {most} open streams"))
-            }
+            NotOpened::TooMany => Error::refused(
+                Code::StreamLimit,
+                format_args!("user {user} cannot have more than {most} open streams (server.max_streams_per_user)"),
+            ),
         })?;
         if let Some(turn) = turn {
             turn.finish(&self.shown_to(user)?);

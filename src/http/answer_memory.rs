@@ -94,7 +94,10 @@ impl Room {
 }
 
 fn overloaded() -> Error {
-    Error::refused(Code::Overloaded, "too many large answers are under way; try again soon, or ask for fewer items")
+    Error::refused(
+        Code::Overloaded,
+        "too many large answers are being sent. Send the request again later, or request fewer items",
+    )
 }
 
 /// An answer in pieces. Each piece releases its memory when the connection has taken it.

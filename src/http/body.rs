@@ -69,7 +69,7 @@ impl Body {
             let part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
             let length = body.bytes.len() + part.len();
             if length > limit {
-                return Err(Problem::body_too_large("this body", limit));
+                return Err(Problem::body_too_large("the body", limit));
             }
             if length > body.counted {
                 // Doubled, so that a body of many parts is copied less often.
@@ -112,7 +112,7 @@ impl Body {
 pub(super) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
     let shown = |name| request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
     if let Some(encoding) = shown(CONTENT_ENCODING).filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
-        let detail = format_args!("content-encoding: this server takes plain bodies only, not \"{encoding}\"");
+        let detail = format_args!("content-encoding: expected a body without compression, not \"{encoding}\"");
         return Err(Problem::new(Code::UnsupportedMediaType, detail));
     }
     let Some(named) = shown(CONTENT_TYPE) else { return Ok(()) };

@@ -92,7 +92,7 @@ impl Call {
         query::text(sent).filter(|topic| is_topic(topic)).map(Cow::into_owned).ok_or_else(|| {
             Problem::new(
                 Code::InvalidTopic,
-                format_args!("a topic is 1 to 64 characters of UTF-8, with whole escapes, not \"{sent}\""),
+                format_args!("topic: expected 1 to 64 characters, percent-encoded as UTF-8, not \"{sent}\""),
             )
         })
     }
@@ -117,7 +117,7 @@ impl Call {
         let headers = self.request.headers();
         let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: usize| length > limit) {
-            return Err(Problem::body_too_large("this body", limit));
+            return Err(Problem::body_too_large("the body", limit));
         }
         if length.map_or(headers.contains_key(TRANSFER_ENCODING), |length| length > 0) {
             body::check_type(&self.request)?;

@@ -55,7 +55,7 @@ pub(super) async fn comment(mut call: Call) -> Answer {
         Ok((feed.counted(vec![Arc::new(comment)], Tier::Disk)?, new))
     };
     let (shown, new) = call.run(Wants::Change, commented).await?;
-    let shown = shown.first().ok_or_else(|| Problem::internal("a publish without an answer"))?;
+    let shown = shown.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
     answer_published(shown, "../", new)
 }
 

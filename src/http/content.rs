@@ -128,7 +128,7 @@ pub(super) async fn publish(mut call: Call) -> Answer {
     let draft: Draft = call.json().await?;
     let (new, mut published) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
     let Some(shown) = published.pop() else {
-        return Err(Problem::internal("a publish without an answer"));
+        return Err(Problem::internal("a publish returned no item"));
     };
     answer_published(&shown, "content/", new)
 }
@@ -163,7 +163,7 @@ pub(super) async fn publish_batch(mut call: Call) -> Answer {
 fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
     let NewContentList { items: UpTo(items) } = body.json()?;
     if items.is_empty() {
-        return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH}")));
+        return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
     }
     let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft, Problem> {
         if item.get().len() > limit {

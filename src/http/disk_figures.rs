@@ -60,7 +60,7 @@ impl Api {
                             DiskFigures { at: Instant::now(), store: Arc::new(store), process: Process::now() };
                         *api.sampler.last.lock() = Some(sample);
                     }
-                    Err(error) => tracing::warn!(%error, "the store does not tell its figures"),
+                    Err(error) => tracing::warn!(%error, "the figures of the store could not be read"),
                 }
                 drop(turn);
             });

@@ -79,8 +79,8 @@ impl State {
                 Ok(Ok(true)) => {}
                 Ok(Ok(false)) => self.feed.streaming().wait(PATIENCE),
                 failed => {
-                    let why = failed.map_or_else(|_| "it panicked".to_owned(), |step| format!("{step:?}"));
-                    tracing::error!(why, "events for streams were lost; every stream is told");
+                    let cause = failed.map_or_else(|_| "the thread panicked".to_owned(), |step| format!("{step:?}"));
+                    tracing::error!(cause, "events for streams were lost; every stream gets a reset");
                     self.next = self.feed.streaming().sequencer().end();
                     self.feed.streaming().streams().reset_all();
                     thread::sleep(PATIENCE);
@@ -93,7 +93,7 @@ impl State {
     fn step(&mut self) -> Result<bool, super::problem::Problem> {
         self.see();
         if let Err(error) = self.feed.tend_events() {
-            tracing::debug!(%error, "the oldest events stay for now");
+            tracing::debug!(%error, "the oldest events could not be removed; the next attempt follows");
         }
         let streaming = self.feed.streaming();
         let slice = streaming.sequencer().slice(self.next, u64::MAX, SLICE);
@@ -132,7 +132,7 @@ impl State {
         let part = self.to_see.len().saturating_sub(SEEN_AT_ONCE);
         for reader in self.to_see.drain(part..) {
             if let Err(error) = self.feed.still_listens(reader) {
-                tracing::warn!(%error, user = %reader, "a listening user could not be marked as active");
+                tracing::warn!(%error, user = %reader, "a user with an open stream could not be marked as active");
             }
         }
     }

@@ -71,12 +71,12 @@ impl Problem {
 
     /// More bytes than `limit`; `what` names the object.
     pub(super) fn body_too_large(what: impl Display, limit: usize) -> Self {
-        Self::new(Code::BodyTooLarge, format_args!("{what} may have at most {limit} bytes"))
+        Self::new(Code::BodyTooLarge, format_args!("{what} is larger than its limit of {limit} bytes"))
     }
 
     /// No such path; `meant` is a similar path that exists.
     pub(super) fn route_not_found(meant: Option<&str>) -> Self {
-        let meant = meant.map(|path| format!("; without the slash at its end, \"{path}\", there is"));
+        let meant = meant.map(|path| format!(". Without the slash at its end it exists: \"{path}\""));
         Self::new(Code::RouteNotFound, format_args!("{}{}", Code::RouteNotFound.detail(), meant.unwrap_or_default()))
     }
 
@@ -95,7 +95,8 @@ impl Problem {
                 format!("pages without an origin may not {what}; serve the page under an http or https address")
             }
             Some(origin) => format!(
-                "pages of the origin \"{origin}\" may not {what}. To allow this origin, add it to server.allowed_origins"
+                "pages of the origin \"{origin}\" may not {what}. To allow this origin, add it to \
+                 server.allowed_origins"
             ),
             None => format!("pages of other origins may not {what}"),
         };
@@ -104,7 +105,7 @@ impl Problem {
 
     /// The path exists, for other methods.
     pub(super) fn method_not_allowed(allow: &str) -> Self {
-        let detail = format_args!("this path takes {allow}");
+        let detail = format_args!("this path allows only {allow}");
         Self { allow: Some(allow.to_owned()), ..Self::new(Code::MethodNotAllowed, detail) }
     }
 
@@ -117,7 +118,7 @@ impl Problem {
     /// The answer to `request`. A fault of the server is logged here, once.
     pub(super) fn respond(&self, request: &HttpRequest) -> HttpResponse {
         if let Some(cause) = &self.cause {
-            tracing::error!(method = %request.method(), path = request.path(), %cause, "request failed");
+            tracing::error!(method = %request.method(), path = request.path(), %cause, "a request failed");
         }
         let detail = match self.detail.char_indices().nth(MAX_DETAIL) {
             Some((end, _)) => &self.detail[..end],

@@ -25,7 +25,7 @@ pub(super) fn parse<'a, const N: usize>(
         let (name, value) = (decode(name)?, decode(value)?);
         let known = names.iter().zip(&mut values).find(|(known, _)| **known == name);
         let Some((_, slot)) = known else {
-            return Err(Problem::invalid_parameter(format_args!("there is no parameter \"{name}\" here")));
+            return Err(Problem::invalid_parameter(format_args!("unknown parameter \"{name}\"")));
         };
         if slot.replace(value).is_some() {
             return Err(Problem::invalid_parameter(format_args!("{name}: given twice")));
@@ -104,10 +104,10 @@ impl<I: FromStr<Err: fmt::Display>> FromStr for Ids<I> {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         if text.split(',').count() > MAX_LIMIT {
-            return Err(format!("at most {MAX_LIMIT} ids"));
+            return Err(format!("expected at most {MAX_LIMIT} ids"));
         }
         let ids: Result<Vec<I>, _> = text.split(',').map(str::parse).collect();
-        ids.map(Self).map_err(|e| format!("ids with commas between them: {e}"))
+        ids.map(Self).map_err(|e| format!("expected ids with commas between them: {e}"))
     }
 }
 

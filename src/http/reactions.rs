@@ -117,7 +117,7 @@ async fn change(call: &Call, id: ContentId, wish: Reaction) -> Answer {
         });
     }
     let told = call.in_time(told).await?;
-    let reacted = told.map_err(|_| Problem::internal("a reaction without an answer"))??;
+    let reacted = told.map_err(|_| Problem::internal("a change of a reaction ended without a result"))??;
     reply::ok(&ReactionItem {
         content_id: id,
         user_id: wish.user,

@@ -130,7 +130,7 @@ pub(super) async fn unfollow(call: Call) -> Answer {
 }
 
 fn only(relations: Vec<Relation>) -> Answer {
-    let relation = relations.into_iter().next().ok_or_else(|| Problem::internal("a change without an answer"))?;
+    let relation = relations.into_iter().next().ok_or_else(|| Problem::internal("a follow returned no relation"))?;
     reply::ok(&RelationItem::from(relation))
 }
 
@@ -140,7 +140,7 @@ pub(super) async fn change_batch(mut call: Call) -> Answer {
     call.no_query()?;
     let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } = call.json().await?;
     if !(1..=MAX_BATCH).contains(&(follow.len() + unfollow.len())) {
-        let detail = format_args!("follow and unfollow: expected 1 to {MAX_BATCH} ids in all");
+        let detail = format_args!("follow and unfollow: expected 1 to {MAX_BATCH} ids in total");
         return Err(Problem::invalid_body(detail));
     }
     let follow: Vec<_> = follow.into_iter().map(|target| (target, None)).collect();

@@ -96,7 +96,7 @@ pub(super) async fn listen(call: Call) -> Answer {
     response.force_close();
     match call.request.conn_data::<HeldPlaces>() {
         Some(connection) => connection.keep(place),
-        None => return Err(Problem::internal("nothing is known of this connection")),
+        None => return Err(Problem::internal("the connection is not registered")),
     }
     let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
     let mut response = response.body(Body::new(&call.api, user, opened, client));
@@ -116,7 +116,7 @@ fn last_event_id(call: &Call) -> Result<Option<Cursor>, Problem> {
     if value.is_empty() {
         return Ok(None);
     }
-    let text = value.to_str().map_err(|_| wrong("a cursor is plain text"))?;
+    let text = value.to_str().map_err(|_| wrong("expected ASCII text"))?;
     text.parse().map(Some).map_err(|e| wrong(&format!("{e}, not \"{text}\"")))
 }
 

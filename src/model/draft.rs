@@ -189,10 +189,10 @@ impl TryFrom<Vec<String>> for Topics {
     type Error = String;
     fn try_from(topics: Vec<String>) -> Result<Self, String> {
         if topics.len() > MAX_TOPICS {
-            return Err(format!("topics: at most {MAX_TOPICS}"));
+            return Err(format!("topics: expected at most {MAX_TOPICS} topics"));
         }
         if topics.iter().any(|topic| !is_topic(topic)) {
-            return Err("topics: each has 1 to 64 characters".to_owned());
+            return Err("topics: expected 1 to 64 characters for each topic".to_owned());
         }
         Ok(Self(topics))
     }

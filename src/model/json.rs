@@ -57,7 +57,9 @@ impl<'de> Deserialize<'de> for MediaList {
         for item in &items {
             for field in ["type", "url"] {
                 if !item.get(field).is_some_and(|value| value.get().starts_with('"')) {
-                    return Err(de::Error::custom(format!("media: every item needs a string \"{field}\"")));
+                    return Err(de::Error::custom(format!(
+                        "media: each object needs the field \"{field}\" with a string"
+                    )));
                 }
             }
         }
@@ -121,7 +123,8 @@ impl Checked {
     /// For the values inside this one.
     fn inner<E: de::Error>(self) -> Result<Self, E> {
         let room = self.room.checked_sub(1);
-        room.map(|room| Self { room }).ok_or_else(|| E::custom(format!("more than {MAX_DEPTH} levels of JSON")))
+        room.map(|room| Self { room })
+            .ok_or_else(|| E::custom(format!("JSON is nested more than {MAX_DEPTH} levels deep")))
     }
 }
 

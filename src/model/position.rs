@@ -42,7 +42,7 @@ pub struct Entry {
 
 /// Why a text is not a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a cursor is \"<milliseconds>-<id>\", as in \"1689089522000-32850\"")]
+#[error("a cursor is \"<milliseconds>-<id>\", such as \"1689089522000-32850\"")]
 pub struct InvalidPosition;
 
 impl<I: Id> Position<I> {
@@ -99,7 +99,7 @@ impl<'de, I: FromStr> Deserialize<'de> for Position<I> {
         impl<I: FromStr> de::Visitor<'_> for Visitor<I> {
             type Value = Position<I>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a cursor, as in \"1689089522000-32850\"")
+                f.write_str("a cursor, such as \"1689089522000-32850\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Position<I>, E> {
                 text.parse().map_err(E::custom)

@@ -33,7 +33,8 @@ pub(super) fn share(tables: i32, connections: usize) -> Shares {
             needed,
             tables = shares.tables,
             connections = shares.connections,
-            "the limit of open files (ulimit -n) is low: fewer table files are kept open, fewer connections taken"
+            "the limit of open files (ulimit -n) is too low: the server keeps fewer table files open and accepts fewer \
+             connections"
         );
     }
     shares

@@ -77,8 +77,10 @@ pub struct Change {
 /// The error for a user at the limit of barriers of a kind.
 pub fn too_many(barrier: Barrier, limit: usize) -> Error {
     match barrier {
-        Barrier::Mute => Error::refused(Code::MuteLimit, format_args!("a user mutes at most {limit} others")),
-        Barrier::Hide => Error::refused(Code::HideLimit, format_args!("a user hides from at most {limit} others")),
+        Barrier::Mute => Error::refused(Code::MuteLimit, format_args!("a user can mute at most {limit} users")),
+        Barrier::Hide => {
+            Error::refused(Code::HideLimit, format_args!("a user can hide its content from at most {limit} users"))
+        }
     }
 }
 

@@ -106,8 +106,9 @@ impl Sequencer {
         if let Some(behind) = behind {
             drop(state);
             tracing::warn!(
-                "the clock is {behind} ms behind the times that the server gave before; new items get times from \
-                 where those ended until the clock is there"
+                behind_ms = behind,
+                "the clock is behind the times of earlier items; until it catches up, new items get times just after \
+                 those"
             );
             state = self.state.lock();
         }

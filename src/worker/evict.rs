@@ -26,11 +26,12 @@ impl Context {
         while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             match self.evict_idle(now().saturating_sub(evict_after), stopped) {
                 Ok(0) => {}
-                Ok(users) => tracing::info!(users, "inboxes of idle users were dropped"),
-                Err(error) if error.is_unavailable() => tracing::debug!(%error, "idle users were not looked through"),
+                Ok(users) => tracing::info!(users, "the inboxes of idle users were dropped"),
+                Err(error) if error.is_unavailable() => tracing::debug!(%error,
+                    "the search for idle users failed; the next round repeats it"),
                 Err(error) => {
                     self.tally.failure();
-                    tracing::error!(%error, "idle users were not looked through; the next round does so");
+                    tracing::error!(%error, "the search for idle users failed; the next round repeats it");
                 }
             }
         }

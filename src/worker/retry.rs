@@ -17,7 +17,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(Error::Panicked(text.unwrap_or("without a message").to_owned()))
+        Err(Error::Panicked(text.unwrap_or("(no message)").to_owned()))
     })
 }
 
@@ -30,7 +30,8 @@ impl Context {
         match error {
             // The store logs when it begins to refuse writes, and when it takes them again.
             _ if error.is_unavailable() => tracing::debug!(%error, pause_ms, "a job waits for the storage"),
-            _ => tracing::error!(%error, lane = lane.number(), pause_ms, "a job failed and will be tried again"),
+            _ => tracing::error!(%error, lane = lane.number(), pause_ms,
+                "a job failed; it is tried again after the pause"),
         }
     }
 

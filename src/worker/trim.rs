@@ -135,10 +135,11 @@ impl Context {
             };
             match trimmed {
                 Ok(()) => {}
-                Err(error) if error.is_unavailable() => tracing::debug!(%error, ?candidate, "there was no trim"),
+                Err(error) if error.is_unavailable() => tracing::debug!(%error, ?candidate,
+                    "a trim failed; the next compaction requests it again"),
                 Err(error) => {
                     self.tally.failure();
-                    tracing::error!(%error, ?candidate, "there was no trim; the next compaction asks for it again");
+                    tracing::error!(%error, ?candidate, "a trim failed; the next compaction requests it again");
                 }
             }
             self.candidates.waiting.fetch_sub(1, Ordering::SeqCst);

@@ -10,10 +10,10 @@ fn the_follow_graph_is_compared() {
             None,
             &[
                 "user 1: inbox has 2000-12 of author 3 that the user does not follow",
-                "user 3: followers has user 1, unlike following",
-                "user 1: following_by_time has 300-3, unlike following",
-                "user 3: followers_by_time has 300-1, unlike following",
-                "user 1: following count is 2, there are 1",
+                "user 3: followers has user 1, which does not agree with following",
+                "user 1: following_by_time has 300-3, which does not agree with following",
+                "user 3: followers_by_time has 300-1, which does not agree with following",
+                "user 1: following count is 2, expected 1",
             ],
         ),
         (
@@ -25,7 +25,7 @@ fn the_follow_graph_is_compared() {
                 "user 3: following_by_time lacks 900-1",
                 "user 1: friends_by_time lacks 900-3",
                 "user 3: friends_by_time lacks 900-1",
-                "user 3: following count is 0, there are 1",
+                "user 3: following count is 0, expected 1",
             ],
         ),
         (
@@ -35,42 +35,48 @@ fn the_follow_graph_is_compared() {
                 "user 3: followers has user 1 with another value than following",
                 "user 3: followers_by_time lacks 301-1",
                 "user 1: following_by_time lacks 301-3",
-                "user 3: followers has user 1, unlike following",
-                "user 1: following_by_time has 300-3, unlike following",
-                "user 3: followers_by_time has 300-1, unlike following",
+                "user 3: followers has user 1, which does not agree with following",
+                "user 1: following_by_time has 300-3, which does not agree with following",
+                "user 3: followers_by_time has 300-1, which does not agree with following",
             ],
         ),
         (
             Row("followers", key(&[3, 1])),
             None,
-            &["user 3: followers lacks user 1", "user 3: follower count is 2, there are 1"],
+            &["user 3: followers lacks user 1", "user 3: follower count is 2, expected 1"],
         ),
         (
             Row("followers", key(&[9, 8])),
             Some(key(&[900])),
-            &["user 9: followers has user 8, unlike following", "user 9: follower count is 0, there are 1"],
+            &[
+                "user 9: followers has user 8, which does not agree with following",
+                "user 9: follower count is 0, expected 1",
+            ],
         ),
         (Row("following_by_time", row(1, 300, 3)), None, &["user 1: following_by_time lacks 300-3"]),
         (
             Row("following_by_time", row(1, 301, 3)),
             Some(vec![]),
-            &["user 1: following_by_time has 301-3, unlike following"],
+            &["user 1: following_by_time has 301-3, which does not agree with following"],
         ),
         (Row("followers_by_time", row(3, 300, 1)), None, &["user 3: followers_by_time lacks 300-1"]),
         (
             Row("followers_by_time", row(77, 300, 1)),
             Some(vec![]),
-            &["user 77: followers_by_time has 300-1, unlike following"],
+            &["user 77: followers_by_time has 300-1, which does not agree with following"],
         ),
         (
             Row("friends_by_time", row(1, 200, 2)),
             None,
-            &["user 1: friends_by_time lacks 200-2", "user 1: friend count is 1, there are 0"],
+            &["user 1: friends_by_time lacks 200-2", "user 1: friend count is 1, expected 0"],
         ),
         (
             Row("friends_by_time", row(1, 300, 3)),
             Some(vec![]),
-            &["user 1: friends_by_time has 300-3, unlike following", "user 1: friend count is 1, there are 2"],
+            &[
+                "user 1: friends_by_time has 300-3, which does not agree with following",
+                "user 1: friend count is 1, expected 2",
+            ],
         ),
     ]);
 }
@@ -78,14 +84,21 @@ fn the_follow_graph_is_compared() {
 #[test]
 fn mutes_and_hides_are_compared() {
     compare(vec![
-        (Row("mutes", key(&[1, 5])), None, &["user 1: mutes_by_time has 600-5, unlike mutes"]),
+        (Row("mutes", key(&[1, 5])), None, &["user 1: mutes_by_time has 600-5, which does not agree with mutes"]),
         (Row("mutes", key(&[5, 1])), Some(key(&[600])), &["user 5: mutes_by_time lacks 600-1"]),
         (Row("mutes_by_time", row(1, 600, 5)), None, &["user 1: mutes_by_time lacks 600-5"]),
-        (Row("mutes_by_time", row(1, 601, 5)), Some(vec![]), &["user 1: mutes_by_time has 601-5, unlike mutes"]),
+        (
+            Row("mutes_by_time", row(1, 601, 5)),
+            Some(vec![]),
+            &["user 1: mutes_by_time has 601-5, which does not agree with mutes"],
+        ),
         (
             Row("hidden", key(&[1, 6])),
             None,
-            &["user 1: hidden_by_time has 700-6, unlike hidden", "user 6: hidden_to has user 1, unlike hidden"],
+            &[
+                "user 1: hidden_by_time has 700-6, which does not agree with hidden",
+                "user 6: hidden_to has user 1, which does not agree with hidden",
+            ],
         ),
         (
             Row("hidden", key(&[6, 1])),
@@ -93,9 +106,17 @@ fn mutes_and_hides_are_compared() {
             &["user 6: hidden_by_time lacks 700-1", "user 1: hidden_to lacks user 6"],
         ),
         (Row("hidden_by_time", row(1, 700, 6)), None, &["user 1: hidden_by_time lacks 700-6"]),
-        (Row("hidden_by_time", row(8, 700, 6)), Some(vec![]), &["user 8: hidden_by_time has 700-6, unlike hidden"]),
+        (
+            Row("hidden_by_time", row(8, 700, 6)),
+            Some(vec![]),
+            &["user 8: hidden_by_time has 700-6, which does not agree with hidden"],
+        ),
         (Row("hidden_to", key(&[6, 1])), None, &["user 6: hidden_to lacks user 1"]),
-        (Row("hidden_to", key(&[7, 1])), Some(vec![]), &["user 7: hidden_to has user 1, unlike hidden"]),
+        (
+            Row("hidden_to", key(&[7, 1])),
+            Some(vec![]),
+            &["user 7: hidden_to has user 1, which does not agree with hidden"],
+        ),
     ]);
 }
 
@@ -106,29 +127,32 @@ fn items_and_outboxes_are_compared() {
             Row("content", key(&[12])),
             None,
             &[
-                "user 3: outbox has 2000-12, which is no such live item",
-                "content 10: count of reposts is 1, there are 0",
+                "user 3: outbox has 2000-12, but there is no such live item",
+                "content 10: count of reposts is 1, expected 0",
             ],
         ),
         (
             Row("content", key(&[12])),
             Some(vec![9]),
             &[
-                "content 12: content has it, which does not read",
-                "user 3: outbox has 2000-12, which is no such live item",
-                "content 10: count of reposts is 1, there are 0",
+                "content 12: content has its row, which cannot be read",
+                "user 3: outbox has 2000-12, but there is no such live item",
+                "content 10: count of reposts is 1, expected 0",
             ],
         ),
         (
             Row("deleted", key(&[13])),
             None,
-            &["user 2: inbox has 3000-13 of author 1 that is not in the outbox", "content 13: deleted lacks it"],
+            &["user 2: inbox has 3000-13 of author 1 that is not in the outbox", "content 13: deleted lacks its row"],
         ),
-        (Row("deleted", key(&[14])), Some(key(&[8000])), &["content 14: deleted has it, which is live"]),
+        (Row("deleted", key(&[14])), Some(key(&[8000])), &["content 14: deleted has its row, but the item is live"]),
         (
             Row("deleted", key(&[14])),
             Some(vec![1]),
-            &["content 14: deleted has it, which is live", "content 14: deleted has it, which does not read"],
+            &[
+                "content 14: deleted has its row, but the item is live",
+                "content 14: deleted has its row, which cannot be read",
+            ],
         ),
         (
             Row("outbox", row(2, 4000, 14)),
@@ -136,7 +160,7 @@ fn items_and_outboxes_are_compared() {
             &[
                 "user 1: inbox has 4000-14 of author 2 that is not in the outbox",
                 "user 2: outbox lacks 4000-14",
-                "user 2: content count is 2, there are 1",
+                "user 2: content count is 2, expected 1",
             ],
         ),
         (
@@ -145,14 +169,14 @@ fn items_and_outboxes_are_compared() {
             &[
                 "user 1: inbox lacks 1000-11 of author 3",
                 "user 2: inbox lacks 1000-11 of author 3",
-                "user 3: outbox has 1000-11, which is no such live item",
-                "user 3: content count is 1, there are 2",
+                "user 3: outbox has 1000-11, but there is no such live item",
+                "user 3: content count is 1, expected 2",
             ],
         ),
         (
             Row("outbox", row(4, 4000, 14)),
             Some(vec![]),
-            &["user 4: outbox has 4000-14, which is no such live item", "user 4: content count is 0, there are 1"],
+            &["user 4: outbox has 4000-14, but there is no such live item", "user 4: content count is 0, expected 1"],
         ),
         (
             Row("outbox_archive", row(2, 1000, 10)),
@@ -160,7 +184,7 @@ fn items_and_outboxes_are_compared() {
             &[
                 "user 1: inbox has 1000-10 of author 2 that is not in the outbox",
                 "user 2: outbox_archive lacks 1000-10",
-                "user 2: content count is 2, there are 1",
+                "user 2: content count is 2, expected 1",
             ],
         ),
         (
@@ -168,17 +192,14 @@ fn items_and_outboxes_are_compared() {
             Some(vec![]),
             &[
                 "user 1: inbox lacks 999-10 of author 2",
-                "user 2: outbox_archive has 999-10, which is no such live item",
-                "user 2: content count is 2, there are 3",
+                "user 2: outbox_archive has 999-10, but there is no such live item",
+                "user 2: content count is 2, expected 3",
             ],
         ),
         (
             Row("outbox_archive", row(2, 4000, 14)),
             Some(vec![]),
-            &[
-                "user 2: outbox_archive has 4000-14 above the floor of outbox",
-                "user 2: content count is 2, there are 3",
-            ],
+            &["user 2: outbox_archive has 4000-14 above the floor of outbox", "user 2: content count is 2, expected 3"],
         ),
     ]);
 }
@@ -192,35 +213,35 @@ fn comments_are_compared() {
             Some(key(&[7])),
             &[
                 "content 10: comments has 1500-15 with another value than content",
-                "content 10: comments has 1500-15, which is no such live comment",
+                "content 10: comments has 1500-15, but there is no such live comment",
             ],
         ),
         (
             Row("comments", row(11, 1500, 15)),
             Some(key(&[1])),
-            &["content 11: comments has 1500-15, which is no such live comment"],
+            &["content 11: comments has 1500-15, but there is no such live comment"],
         ),
         (Row("user_comments", row(1, 1500, 15)), None, &["user 1: user_comments lacks 1500-15"]),
         (
             Row("user_comments", row(3, 1500, 15)),
             Some(vec![]),
-            &["user 3: user_comments has 1500-15, which is no such live comment"],
+            &["user 3: user_comments has 1500-15, but there is no such live comment"],
         ),
         // A purged item has no rows.
         (
             Row("comments", row(16, 1700, 17)),
             Some(key(&[3])),
-            &["content 16: comments has 1700-17, which is no such live comment"],
+            &["content 16: comments has 1700-17, but there is no such live comment"],
         ),
         (
             Row("item_counts", key(&[16])),
             Some([0_i64, 0, 1, 0].map(i64::to_le_bytes).concat()),
-            &["content 16: count of comments is 1, there are 0"],
+            &["content 16: count of comments is 1, expected 0"],
         ),
         (
             Row("deleted", key(&[16])),
             None,
-            &["content 16: comments lacks 1700-17", "content 16: count of comments is 0, there are 1"],
+            &["content 16: comments lacks 1700-17", "content 16: count of comments is 0, expected 1"],
         ),
     ]);
 }
@@ -233,38 +254,42 @@ fn topics_are_compared() {
             None,
             &[
                 "content 10: topic_ids lacks its topic \"time\"",
-                "topic 2: topic_content has 1000-10, which is no live item that names it",
+                "topic 2: topic_content has 1000-10, but there is no such live item with the topic",
             ],
         ),
         (
             Row("topic_ids", b"late".to_vec()),
             Some(key(&[1])),
-            &["topic \"tea\": topic_ids has it with id 1, which is another's"],
+            &["topic \"tea\": topic_ids has its row with id 1 of another topic"],
         ),
         (
             Row("topic_ids", b"late".to_vec()),
             Some(key(&[77])),
-            &["topic \"late\": topic_ids has it with id 77, above the highest"],
+            &["topic \"late\": topic_ids has its row with id 77, above the highest id"],
         ),
-        (Row("topic_ids", b"late".to_vec()), Some(vec![7]), &["topic \"late\": topic_ids has it, which does not read"]),
+        (
+            Row("topic_ids", b"late".to_vec()),
+            Some(vec![7]),
+            &["topic \"late\": topic_ids has its row, which cannot be read"],
+        ),
         (Row("topic_content", row(1, 1000, 11)), None, &["topic 1: topic_content lacks 1000-11"]),
         (
             Row("topic_content", row(1, 1000, 11)),
             Some(key(&[2])),
             &[
                 "topic 1: topic_content has 1000-11 with another value than content",
-                "topic 1: topic_content has 1000-11, which is no live item that names it",
+                "topic 1: topic_content has 1000-11, but there is no such live item with the topic",
             ],
         ),
         (
             Row("topic_content", row(2, 1000, 11)),
             Some(key(&[3])),
-            &["topic 2: topic_content has 1000-11, which is no live item that names it"],
+            &["topic 2: topic_content has 1000-11, but there is no such live item with the topic"],
         ),
         (
             Row("topic_content", row(1, 3000, 13)),
             Some(key(&[1])),
-            &["topic 1: topic_content has 3000-13, which is no live item that names it"],
+            &["topic 1: topic_content has 3000-13, but there is no such live item with the topic"],
         ),
         (Row("topic_archive", row(1, 1000, 10)), None, &["topic 1: topic_archive lacks 1000-10"]),
         (
@@ -272,13 +297,13 @@ fn topics_are_compared() {
             Some(key(&[3])),
             &[
                 "topic 1: topic_archive has 1000-10 with another value than content",
-                "topic 1: topic_archive has 1000-10, which is no live item that names it",
+                "topic 1: topic_archive has 1000-10, but there is no such live item with the topic",
             ],
         ),
         (
             Row("topic_archive", row(1, 999, 10)),
             Some(key(&[2])),
-            &["topic 1: topic_archive has 999-10, which is no live item that names it"],
+            &["topic 1: topic_archive has 999-10, but there is no such live item with the topic"],
         ),
         (
             Row("topic_archive", row(1, 1000, 11)),
@@ -300,9 +325,9 @@ fn reactions_are_compared() {
             Row("reactions", key(&[10, 3])),
             None,
             &[
-                "content 10: reactions_by_time has like 5001-3, unlike reactions",
-                "user 3: reactions_by_user has like 1000-10, unlike reactions",
-                "content 10: count of likes is 2, there are 1",
+                "content 10: reactions_by_time has like 5001-3, which does not agree with reactions",
+                "user 3: reactions_by_user has like 1000-10, which does not agree with reactions",
+                "content 10: count of likes is 2, expected 1",
             ],
         ),
         (
@@ -311,16 +336,16 @@ fn reactions_are_compared() {
             &[
                 "content 10: reactions_by_time lacks favorite 5001-3",
                 "user 3: reactions_by_user lacks favorite 1000-10",
-                "content 10: count of favorites is 1, there are 2",
+                "content 10: count of favorites is 1, expected 2",
             ],
         ),
         (
             Row("reactions", key(&[99, 3])),
             Some(key(&[5001])),
             &[
-                "content 99: reactions has like of user 3, to an item that is not there",
+                "content 99: reactions has like of user 3, but the item does not exist",
                 "content 99: reactions_by_time lacks like 5001-3",
-                "content 99: count of likes is 0, there are 1",
+                "content 99: count of likes is 0, expected 1",
             ],
         ),
         (
@@ -331,7 +356,7 @@ fn reactions_are_compared() {
         (
             Row("reactions_by_time", row(10, 5000, 3)),
             Some(vec![]),
-            &["content 10: reactions_by_time has like 5000-3, unlike reactions"],
+            &["content 10: reactions_by_time has like 5000-3, which does not agree with reactions"],
         ),
         (Row("reactions_by_user", row(3, 1000, 10)), None, &["user 3: reactions_by_user lacks like 1000-10"]),
         (
@@ -339,13 +364,13 @@ fn reactions_are_compared() {
             Some(key(&[3])),
             &[
                 "user 3: reactions_by_user has like 1000-10 with another value than reactions",
-                "user 3: reactions_by_user has like 1000-10, unlike content",
+                "user 3: reactions_by_user has like 1000-10, which does not agree with content",
             ],
         ),
         (
             Row("reactions_by_user", row(favorite(3), 1000, 10)),
             Some(key(&[2])),
-            &["user 3: reactions_by_user has favorite 1000-10, unlike reactions"],
+            &["user 3: reactions_by_user has favorite 1000-10, which does not agree with reactions"],
         ),
     ]);
 }
@@ -353,38 +378,34 @@ fn reactions_are_compared() {
 #[test]
 fn counts_are_compared() {
     compare(vec![
-        (Row("counts", count(1, 1)), None, &["user 1: following count is 0, there are 2"]),
-        (Row("counts", count(3, 2)), Some(5_i64.to_le_bytes().to_vec()), &["user 3: follower count is 5, there are 2"]),
+        (Row("counts", count(1, 1)), None, &["user 1: following count is 0, expected 2"]),
+        (Row("counts", count(3, 2)), Some(5_i64.to_le_bytes().to_vec()), &["user 3: follower count is 5, expected 2"]),
         (
             Row("counts", count(1, 3)),
             Some((-1_i64).to_le_bytes().to_vec()),
-            &["user 1: friend count is -1, there are 1"],
+            &["user 1: friend count is -1, expected 1"],
         ),
-        (Row("counts", count(2, 4)), Some(1_i64.to_le_bytes().to_vec()), &["user 2: content count is 1, there are 2"]),
-        (
-            Row("counts", count(70, 4)),
-            Some(1_i64.to_le_bytes().to_vec()),
-            &["user 70: content count is 1, there are 0"],
-        ),
+        (Row("counts", count(2, 4)), Some(1_i64.to_le_bytes().to_vec()), &["user 2: content count is 1, expected 2"]),
+        (Row("counts", count(70, 4)), Some(1_i64.to_le_bytes().to_vec()), &["user 70: content count is 1, expected 0"]),
         (
             Row("counts", count(1, 9)),
             Some(1_i64.to_le_bytes().to_vec()),
-            &["key 0x000000000000000109: counts has it, which does not read"],
+            &["key 0x000000000000000109: counts has its row, which cannot be read"],
         ),
         (
             Row("item_counts", key(&[10])),
             None,
             &[
-                "content 10: count of likes is 0, there are 2",
-                "content 10: count of favorites is 0, there are 1",
-                "content 10: count of comments is 0, there are 1",
-                "content 10: count of reposts is 0, there are 1",
+                "content 10: count of likes is 0, expected 2",
+                "content 10: count of favorites is 0, expected 1",
+                "content 10: count of comments is 0, expected 1",
+                "content 10: count of reposts is 0, expected 1",
             ],
         ),
         (
             Row("item_counts", key(&[14])),
             Some([0_i64, 0, 1, 0].map(i64::to_le_bytes).concat()),
-            &["content 14: count of comments is 1, there are 0"],
+            &["content 14: count of comments is 1, expected 0"],
         ),
     ]);
 }
@@ -392,17 +413,17 @@ fn counts_are_compared() {
 #[test]
 fn what_does_not_read_is_named() {
     compare(vec![
-        (Row("profiles", key(&[1])), Some(vec![1, 200]), &["user 1: profiles has it, which does not read"]),
-        (Row("profiles", vec![1]), Some(vec![]), &["key 0x01: profiles has it, which does not read"]),
-        (Row("markers", key(&[1])), Some(key(&[1000])), &["user 1: markers has it, which does not read"]),
+        (Row("profiles", key(&[1])), Some(vec![1, 200]), &["user 1: profiles has its row, which cannot be read"]),
+        (Row("profiles", vec![1]), Some(vec![]), &["key 0x01: profiles has its row, which cannot be read"]),
+        (Row("markers", key(&[1])), Some(key(&[1000])), &["user 1: markers has its row, which cannot be read"]),
     ]);
 }
 
 #[test]
 fn times_of_events_do_not_fall() {
     let event = |logged, top| Some([vec![6, 0], key(&[1, 0, 1, logged, top])].concat());
-    const SECOND: &str = "event 2: events has it, with an earlier time than the one before it";
-    const THIRD: &str = "event 3: events has it, with an earlier time than the one before it";
+    const SECOND: &str = "event 2: events has its row with an earlier time than the event before it";
+    const THIRD: &str = "event 3: events has its row with an earlier time than the event before it";
     compare(vec![
         (Row("events", key(&[2])), event(7, 1 << 60), &[SECOND, THIRD]),
         (Row("events", key(&[2])), event(7, 7), &[SECOND]),

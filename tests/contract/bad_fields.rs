@@ -187,12 +187,12 @@ fn times_to_come(server: &Server) {
             let what = format!("{method} {path} {body}");
             let problem = server.call(method, path, &body).problem(&what, 400, "time_ahead");
             let detail = problem["detail"].as_str().unwrap();
-            assert!(detail.starts_with(&format!("{name}: {at} is ")), "{what}: {detail}");
+            assert!(detail.starts_with(&format!("{name}: {at} lies ")), "{what}: {detail}");
             assert!(detail.contains("milliseconds since 1970"), "{what}: {detail}");
-            let clock = detail.split_once("(now ").and_then(|(_, rest)| rest.split(')').next());
+            let clock = detail.split_once("clock (").and_then(|(_, rest)| rest.split(')').next());
             let clock: u64 = clock.and_then(|clock| clock.parse().ok()).unwrap_or_else(|| panic!("no clock: {detail}"));
             assert!((now..now + 600_000).contains(&clock), "{what}: {detail}");
-            let unit = detail.split_once("it looks like ").map(|(_, unit)| unit);
+            let unit = detail.split_once("this value looks like ").map(|(_, unit)| unit);
             assert_eq!(unit, looks, "{what}: {detail}");
         }
     }

@@ -150,7 +150,7 @@ fn refused_lines_are_named_and_change_nothing() {
     place.file("r", "content_id,user_id,kind\n10,1,love\n99,1,like\n10,0,like\n\n10,1\n10,1,like,x\n98,2,like\n");
     let long = "x".repeat(201);
     place.file("q", format!("1,{long}\n1,second,,[]\n0,a\n1,a,b,{{}},c\n\"1\n"));
-    let ran = place.run(&["import", "--reactions", "r", "--profiles", "q"]).failed("every line was refused");
+    let ran = place.run(&["import", "--reactions", "r", "--profiles", "q"]).failed("all lines were refused");
     assert_eq!(
         lines(&ran.out),
         ["reactions r: 0 new, 0 already there, 6 refused", "profiles q: 0 new, 0 already there, 5 refused"]
@@ -213,5 +213,7 @@ fn headers_of_these_tables_are_known() {
     place.run(&["import", "--reactions", "r"]).failed("tideline: r:1: column kind is missing in the header");
     place.file("p", "user_id,name\n1,2\n");
     place.run(&["import", "--profiles", "p"]).failed("tideline: p:1: unknown column \"name\" in the header");
-    place.run(&["import", "--profiles", "-", "--reactions", "-"]).failed("the standard input can be read once");
+    place
+        .run(&["import", "--profiles", "-", "--reactions", "-"])
+        .failed("the standard input (-) can be given only once");
 }

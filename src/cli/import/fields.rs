@@ -32,9 +32,12 @@ impl Columns {
                 None => {
                     let known: Vec<_> = table.iter().map(|(name, _)| *name).collect();
                     let hint = slip(name).map_or_else(String::new, |hint| format!("; {hint}"));
-                    return Err(format!("unknown column {name:?} in the header; known are {}{hint}", known.join(", ")));
+                    return Err(format!(
+                        "unknown column {name:?} in the header; the known columns are {}{hint}",
+                        known.join(", ")
+                    ));
                 }
-                Some(Some(_)) => return Err(format!("column {name} is twice in the header")),
+                Some(Some(_)) => return Err(format!("column {name} occurs twice in the header")),
                 Some(slot) => *slot = Some(place),
             }
         }
@@ -48,7 +51,7 @@ impl Columns {
     /// Refuses a record with more fields than there are columns.
     pub(super) fn check(&self, fields: &[Cow<'_, str>]) -> Result<(), Refusal> {
         if fields.len() > self.width {
-            let detail = format_args!("{} fields where at most {} are expected", fields.len(), self.width);
+            let detail = format_args!("the line has {} fields, but at most {} are expected", fields.len(), self.width);
             return Err(Refusal::of_line(INVALID_LINE, detail));
         }
         Ok(())
@@ -70,7 +73,7 @@ pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
 /// The likely mistake behind a refused value, if it is recognised.
 pub(super) fn slip(field: &str) -> Option<&'static str> {
     if field.contains([';', '\t']) {
-        Some("columns are separated by commas")
+        Some("separate the columns by commas")
     } else if field.trim() != field {
         Some("remove the space")
     } else {
@@ -165,7 +168,7 @@ mod tests {
         for (header, word) in [
             ("user_id,target", "\"target\""),
             ("user_id,target_id,", "\"\""),
-            ("user_id,user_id,target_id", "user_id is twice"),
+            ("user_id,user_id,target_id", "user_id occurs twice"),
             ("user_id,since", "target_id is missing"),
             ("User_id,target_id", "\"User_id\""),
         ] {
@@ -181,6 +184,6 @@ mod tests {
         assert_eq!(columns.get(&split("1,"), 1), None);
         assert!(columns.check(&split("1,2,3")).is_ok());
         let refusal = columns.check(&split("1,2,3,4")).expect_err("refused").to_string();
-        assert_eq!(refusal, "invalid_line: 4 fields where at most 3 are expected");
+        assert_eq!(refusal, "invalid_line: the line has 4 fields, but at most 3 are expected");
     }
 }

@@ -66,7 +66,7 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
         None => return Ok(()),
         Some(b'{') => (Format::Json, Shape::Lines),
         Some(b'[') => {
-            let reason = "this is a JSON array; expected one JSON object a line, or CSV";
+            let reason = "expected one JSON object on each line, or CSV, not a JSON array";
             return Err(Error::Setup(format!("{name}: {reason}")));
         }
         Some(_) => (Format::Csv(None), Shape::Csv),
@@ -156,7 +156,7 @@ impl<T> Filling<T> {
     fn add(&mut self, line: u64, row: Result<T, Refusal>, bytes: usize) -> bool {
         match row {
             Ok(_) if bytes > self.longest => {
-                let reason = format!("longer than server.body_limit, {} bytes", self.longest);
+                let reason = format!("the line is longer than server.body_limit, {} bytes", self.longest);
                 self.batch.refused.push((line, Refusal::of_line(TOO_LONG, reason)));
             }
             Ok(row) => self.batch.rows.push((line, row)),
@@ -178,8 +178,8 @@ impl<T> Filling<T> {
 
 fn unreadable(name: &str, line: u64, error: &io::Error) -> Error {
     let reason = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the compressed data stops short; is the file complete?".to_owned(),
-        _ => format!("cannot read on: {error}"),
+        io::ErrorKind::UnexpectedEof => "the compressed data is truncated; get a complete file".to_owned(),
+        _ => format!("cannot read further: {error}"),
     };
     Error::Setup(format!("{name}: after line {line}: {reason}"))
 }
@@ -235,7 +235,7 @@ mod tests {
     fn a_json_array_is_told_from_csv() {
         let (taken, refused, error) = read_all(b" \n[{\"user_id\":1,\"target_id\":2}]\n");
         assert_eq!((taken.len(), refused.len()), (0, 0));
-        assert_eq!(error.as_deref(), Some("f: this is a JSON array; expected one JSON object a line, or CSV"));
+        assert_eq!(error.as_deref(), Some("f: expected one JSON object on each line, or CSV, not a JSON array"));
     }
 
     #[test]

@@ -31,10 +31,10 @@ pub(super) struct Record {
     pub(super) shown: Range<usize>,
 }
 
-pub(super) const TOO_LONG: &str = "longer than 1 MiB";
-pub(super) const TOO_LONG_QUOTED: &str = "longer than 1 MiB; is a quote left open?";
-const NEVER_CLOSED: &str = "a quoted field is never closed";
-const BAD_QUOTE: &str = "a quoted field goes on after its closing quote, or is not closed";
+pub(super) const TOO_LONG: &str = "the line is longer than 1 MiB";
+pub(super) const TOO_LONG_QUOTED: &str = "the line is longer than 1 MiB; a quoted field may not be closed";
+const NEVER_CLOSED: &str = "a quoted field is not closed";
+const BAD_QUOTE: &str = "a quoted field has text after its closing quote, or is not closed";
 
 /// The position within a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

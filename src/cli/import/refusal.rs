@@ -158,7 +158,7 @@ impl Refused {
                 let named = lines.iter().take(usize::try_from(room).unwrap_or(usize::MAX));
                 named.into_iter().try_for_each(|(line, refusal)| writeln!(out, "{file}:{line}: {refusal}"))?;
                 if is_last {
-                    writeln!(out, "{MOST_NAMED} refused lines are named; those that follow are only counted")?;
+                    writeln!(out, "{MOST_NAMED} refused lines are listed; further ones are only counted")?;
                 }
                 Ok(())
             });
@@ -176,7 +176,7 @@ impl fmt::Display for Refused {
         let mut counts: Vec<_> = self.counts.iter().map(|(kind, count)| (*count, *kind)).collect();
         counts.sort_by_key(|(count, kind)| (std::cmp::Reverse(*count), *kind));
         let counts: Vec<_> = counts.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
-        write!(f, "refused in all: {}: {}", lines(self.total), counts.join(", "))
+        write!(f, "refused in total: {}: {}", lines(self.total), counts.join(", "))
     }
 }
 
@@ -218,6 +218,6 @@ mod tests {
         let lines = [INVALID_ID, INVALID_TIME, INVALID_TIME, TOO_LONG];
         let lines = lines.iter().enumerate().map(|(n, kind)| (n as u64, Refusal::of_line(kind, "why"))).collect();
         refused.add("f", lines, &progress);
-        assert_eq!(refused.to_string(), "refused in all: 4 lines: 2 invalid_time, 1 invalid_id, 1 too_long");
+        assert_eq!(refused.to_string(), "refused in total: 4 lines: 2 invalid_time, 1 invalid_id, 1 too_long");
     }
 }

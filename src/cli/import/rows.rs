@@ -81,7 +81,7 @@ impl Row for Draft {
         match draft.content_id {
             Some(_) => Ok(draft),
             None => {
-                let detail = "content_id is missing; an import needs it, so that it can be run again";
+                let detail = "content_id is missing; an import needs it so that it can be run again";
                 Err(Refusal::of_line(MISSING_FIELD, detail))
             }
         }
@@ -216,8 +216,8 @@ mod tests {
                 ("1,2,9223372036854775808", "since: a time"),
                 ("1,2,1.5", "since: a time"),
                 ("1,2,3,4", "4 fields"),
-                ("1;2", "not \"1;2\"; columns are separated by commas"),
-                ("1\t2", "; columns are separated by commas"),
+                ("1;2", "not \"1;2\"; separate the columns by commas"),
+                ("1\t2", "; separate the columns by commas"),
             ],
         );
         refused(

@@ -24,7 +24,7 @@ pub(super) fn of_text(name: &str, text: &str) -> Result<Millis, Refusal> {
 pub(super) fn refused_json(name: &str, value: &Value) -> Refusal {
     match value {
         Value::String(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
-            refusal(name, text, Some("a number has no quotes".to_owned()))
+            refusal(name, text, Some("remove the quotes".to_owned()))
         }
         Value::String(text) => refusal(name, text, hint(text)),
         other => {
@@ -52,15 +52,18 @@ fn hint(text: &str) -> Option<String> {
         return Some(match whole.len() {
             // Seconds of these years have ten digits, milliseconds thirteen.
             ..=11 => {
-                format!("it looks like seconds: multiply by 1000 and drop the fraction (PostgreSQL: {POSTGRESQL})")
+                format!(
+                    "this value looks like seconds: multiply it by 1000 and remove the fraction (PostgreSQL: \
+                     {POSTGRESQL})"
+                )
             }
-            _ => "leave out the point and what is behind it".to_owned(),
+            _ => "remove the point and the digits after it".to_owned(),
         });
     }
     let mut parts = text.splitn(3, '-');
     let is_date = parts.next().is_some_and(|year| year.len() == 4 && digits(year))
         && parts.next().is_some_and(|month| month.len() == 2 && digits(month));
-    is_date.then(|| format!("it looks like a date; in PostgreSQL {POSTGRESQL}"))
+    is_date.then(|| format!("this value looks like a date; convert it (PostgreSQL: {POSTGRESQL})"))
 }
 
 #[cfg(test)]
@@ -71,17 +74,17 @@ mod tests {
     fn what_is_no_time_comes_with_what_to_do() {
         assert_eq!(of_text("since", "1689089522123"), Ok(1_689_089_522_123));
         let begin = "invalid_time: since: a time is whole milliseconds since 1970, not ";
-        let postgresql = "in PostgreSQL (extract(epoch from t) * 1000)::bigint";
-        let seconds = "; it looks like seconds: multiply by 1000 and drop the fraction (PostgreSQL: (extract(epoch from t) \
-                       * 1000)::bigint)";
+        let date = "; this value looks like a date; convert it (PostgreSQL: (extract(epoch from t) * 1000)::bigint)";
+        let seconds = "; this value looks like seconds: multiply it by 1000 and remove the fraction (PostgreSQL: \
+                       (extract(epoch from t) * 1000)::bigint)";
         for (text, then) in [
-            ("2026-01-02 03:04:05.678+00", format!("; it looks like a date; {postgresql}")),
-            ("2026-01-02T03:04:05Z", format!("; it looks like a date; {postgresql}")),
-            ("2026-01", format!("; it looks like a date; {postgresql}")),
+            ("2026-01-02 03:04:05.678+00", date.to_owned()),
+            ("2026-01-02T03:04:05Z", date.to_owned()),
+            ("2026-01", date.to_owned()),
             ("1689089522.123", seconds.to_owned()),
-            ("1689089522123.0", "; leave out the point and what is behind it".to_owned()),
+            ("1689089522123.0", "; remove the point and the digits after it".to_owned()),
             (" 5", "; remove the space".to_owned()),
-            ("5;6", "; columns are separated by commas".to_owned()),
+            ("5;6", "; separate the columns by commas".to_owned()),
             ("soon", String::new()),
             ("-5", String::new()),
             ("+5", String::new()),
@@ -95,9 +98,9 @@ mod tests {
             assert_eq!(refusal, format!("{begin}\"{text}\"{then}"));
         }
         for (json, then) in [
-            (r#""2026-01-02""#, format!("\"2026-01-02\"; it looks like a date; {postgresql}")),
+            (r#""2026-01-02""#, format!("\"2026-01-02\"{date}")),
             ("1689089522.123", format!("\"1689089522.123\"{seconds}")),
-            (r#""1689089522123""#, "\"1689089522123\"; a number has no quotes".to_owned()),
+            (r#""1689089522123""#, "\"1689089522123\"; remove the quotes".to_owned()),
             ("-3", "\"-3\"".to_owned()),
             ("true", "\"true\"".to_owned()),
         ] {

@@ -70,5 +70,5 @@ fn document() -> OpenApi {
 
 /// The document as indented JSON.
 pub fn json() -> Result<String> {
-    document().to_pretty_json().map_err(|e| Error::Setup(format!("the description of the API: {e}")))
+    document().to_pretty_json().map_err(|e| Error::Setup(format!("cannot write the OpenAPI document: {e}")))
 }

@@ -10,7 +10,7 @@ use rocksdb::ErrorKind;
 use crate::error::Error;
 
 /// The advice for damaged or missing files.
-const RESTORE: &str = ". Keep a copy of the directory, then restore a backup.";
+const RESTORE: &str = ". Make a copy of the directory, then restore a backup.";
 
 /// An error of the operating system with a data directory.
 pub(super) fn failed(dir: &Path, what: &str, error: &io::Error) -> Error {

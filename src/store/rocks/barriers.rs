@@ -21,7 +21,7 @@ impl Barriers for Rocks {
         // All barriers of a user are written under the user's lock.
         let _user = self.user_locks.of(user.get()).lock();
         let Some(relation) = self.relations(user, &[target], Tier::Disk)?.pop() else {
-            return Err(Error::Storage("a read without an answer".to_owned()));
+            return Err(Error::Storage("a read of relations returned none".to_owned()));
         };
         let mut batch = WriteBatch::default();
         match (relation.barred_since(barrier), since) {

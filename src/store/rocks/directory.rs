@@ -44,12 +44,12 @@ impl Directory {
     /// is.
     pub(super) fn claim(path: &Path) -> Result<Self> {
         let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
-        fs::create_dir_all(path).map_err(|e| failed("cannot be made", e))?;
+        fs::create_dir_all(path).map_err(|e| failed("cannot be created", e))?;
         let others = others(path).map_err(|e| failed("cannot be listed", e))?;
         if !others.is_empty() {
             return Err(Error::Setup(format!(
-                "data directory {} is not empty and has no FORMAT file, so it is not taken for one of Tideline: there is \
-                 {}; choose an empty directory with --data-dir, or restore a backup whole",
+                "data directory {} is not empty and has no FORMAT file, so it is not a data directory of Tideline. It \
+                 contains {}. Choose an empty directory with --data-dir, or restore a complete backup",
                 path.display(),
                 others.join(", ")
             )));
@@ -84,8 +84,8 @@ impl Directory {
         if !there && !self.path.join(CREATING).exists() {
             let dir = self.path.display();
             return Err(Error::Setup(format!(
-                "data directory {dir}: db/CURRENT is missing: the data was there and is not; restore a backup, or \
-                 remove the whole directory to start with nothing"
+                "data directory {dir}: db/CURRENT is missing, although the directory had data. Restore a backup, or \
+                 remove the whole directory to start without data"
             )));
         }
         Ok(!there)
@@ -114,10 +114,10 @@ impl Directory {
         match read {
             // An editor may have removed or changed the line end.
             Ok(_) if head.trim_ascii_end() == FORMAT.trim_end().as_bytes() => Ok(Ok(())),
-            Ok(length) if length > LONGEST_FORMAT => Ok(Err(self.unknown("its FORMAT file is too long to be one"))),
+            Ok(length) if length > LONGEST_FORMAT => Ok(Err(self.unknown("its FORMAT file is too long"))),
             Ok(_) => Ok(Err(match std::str::from_utf8(&head) {
                 Ok(format) => self.unknown(&format!("its FORMAT file says {:?}", format.trim_end())),
-                Err(_) => self.unknown("its FORMAT file is no text"),
+                Err(_) => self.unknown("its FORMAT file is not text"),
             })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.write_format(&file).map(Ok),
             Err(error) => Err(error),
@@ -126,7 +126,7 @@ impl Directory {
 
     fn unknown(&self, why: &str) -> Error {
         Error::Setup(format!(
-            "data directory {}: unknown format: {why}; version {} reads {:?}: use the version that wrote the \
+            "data directory {}: unknown format: {why}. Version {} reads {:?}. Use the version that wrote the \
              directory, restore a backup, or choose another directory with --data-dir",
             self.path.display(),
             env!("CARGO_PKG_VERSION"),
@@ -177,7 +177,7 @@ pub(super) fn must_be_there(path: &Path) -> Result<()> {
     }
     let path_shown = path.display();
     Err(Error::Setup(match path.exists() {
-        true => format!("{path_shown} is no data directory of Tideline: it has no FORMAT file"),
+        true => format!("{path_shown} is not a data directory of Tideline: it has no FORMAT file"),
         false => format!("there is no data directory at {path_shown}"),
     }))
 }
@@ -237,7 +237,7 @@ mod tests {
         fs::write(dir.path().join("FORMAT"), "tideline format 99\n").expect("write");
         let error = Directory::claim(dir.path()).expect_err("unknown").to_string();
         assert!(error.contains("format 99"), "{error}");
-        for (format, word) in [(vec![b'x'; 10 << 20], "too long"), (vec![0xFF], "no text"), (vec![], "says \"\"")] {
+        for (format, word) in [(vec![b'x'; 10 << 20], "too long"), (vec![0xFF], "not text"), (vec![], "says \"\"")] {
             fs::write(dir.path().join("FORMAT"), format).expect("write");
             let error = Directory::claim(dir.path()).expect_err(word).to_string();
             assert!(error.contains(word) && error.len() < 300, "{error}");

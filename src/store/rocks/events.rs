@@ -55,7 +55,7 @@ impl Events for Rocks {
             change.put_cf(self.family(EVENTS)?, keys::id(gap.number), values::events::event(&gap));
             // No failpoint: until the gap is written, each start finds that it is missing.
             if let Err(error) = self.commit(change, true) {
-                tracing::warn!(%error, "that changes may be gone cannot be written down; the next start finds it again");
+                tracing::warn!(%error, "the gap in the log of events could not be written; the next start tries again");
                 return Ok(());
             }
         }

@@ -149,7 +149,8 @@ impl Health {
         let (free, needed) = (self.room.load(Ordering::Relaxed), self.room_needed.load(Ordering::Relaxed));
         let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
         Some(format!(
-            "{free} MiB are free and {needed} MiB have to be, so that room is kept for a start on a full device (file RESERVE)"
+            "{free} MiB are free; {needed} MiB must be free to create the file RESERVE, the reserved space for a start \
+             on a full device"
         ))
     }
 
@@ -223,7 +224,7 @@ impl Health {
         drop(failure);
         if let Some(Failure { since, refused, .. }) = ended {
             let seconds = since.elapsed().as_secs();
-            tracing::info!(seconds, refused, "the storage takes writes again");
+            tracing::info!(seconds, refused, "the storage accepts writes again");
         }
     }
 
@@ -243,7 +244,7 @@ impl Health {
         if !is_passing && !self.ended.swap(true, Ordering::AcqRel) {
             tracing::error!(
                 cause = error.as_ref(),
-                "the storage engine has stopped for good; restart the server once the cause is mended"
+                "the storage engine has stopped and accepts no writes; remove the cause, then restart the server"
             );
         }
     }
@@ -257,7 +258,7 @@ impl Health {
     fn count(&self, cause: &str, by_engine: bool) -> Error {
         let mut failure = self.failure.lock();
         if failure.as_ref().is_none_or(|present| by_engine && !present.by_engine) {
-            tracing::error!(cause, "the storage takes no writes; reads go on, changes are answered 503");
+            tracing::error!(cause, "the storage accepts no writes; reads still work, changes are answered with 503");
         }
         let present = failure.get_or_insert_with(|| Failure { since: Instant::now(), refused: 0, by_engine });
         present.refused += 1;
@@ -277,7 +278,7 @@ pub(super) fn unavailable() -> Error {
 fn too_little(free: u64, least: u64, set: u64) -> String {
     let lowered = if least < set { ", lowered for this small device" } else { "" };
     let (free, least) = (free >> 20, least.div_ceil(1 << 20));
-    format!("{free} MiB are free and {least} MiB have to be (storage.min_free_mb{lowered})")
+    format!("{free} MiB are free; {least} MiB must be free (storage.min_free_mb{lowered})")
 }
 
 /// The bytes to keep free on a file system of `all` bytes.
@@ -348,12 +349,12 @@ mod tests {
         health.owes_room.store(true, Ordering::Release);
         health.set_owed((3 << 20) + 5, (4 << 20) - 5);
         let said = health.owed().expect("owed");
-        assert!(said.starts_with("3 MiB are free and 4 MiB have to be,") && said.ends_with("(file RESERVE)"), "{said}");
-        let said = "0 MiB are free and 24 MiB have to be (storage.min_free_mb, lowered for this small device)";
+        assert!(said.starts_with("3 MiB are free; 4 MiB must be free to create the file RESERVE,"), "{said}");
+        let said = "0 MiB are free; 24 MiB must be free (storage.min_free_mb, lowered for this small device)";
         assert_eq!(too_little(5, 24 << 20, 512 << 20), said);
         assert_eq!(
             too_little(5 << 20, 24 << 20, 24 << 20),
-            "5 MiB are free and 24 MiB have to be (storage.min_free_mb)"
+            "5 MiB are free; 24 MiB must be free (storage.min_free_mb)"
         );
     }
 

@@ -211,7 +211,7 @@ impl Rocks {
         if let Some(reserve) = &mut reserve {
             reserve.look(&health);
             if let Some(why) = health.owed() {
-                tracing::warn!("changes are refused: {why}");
+                tracing::warn!(cause = why, "changes are refused for lack of space");
             }
         }
         let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
@@ -360,7 +360,9 @@ impl Drop for Rocks {
         match self.flush() {
             Ok(()) => self.run.stop(),
             Err(error) => {
-                tracing::warn!(%error, "the write buffers were not flushed; the next start replays the log");
+                tracing::warn!(%error,
+                    "the write buffers could not be written to table files; the next start replays the write-ahead \
+                     log");
             }
         }
         failpoint::pass(Place::StopFlushed);

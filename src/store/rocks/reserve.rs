@@ -48,7 +48,7 @@ impl Reserve {
             tracing::warn!(
                 free_mib = free,
                 needed_mib = needed,
-                "the device is full; the start uses the room kept for it"
+                "the device is full; this start uses the space reserved in the file RESERVE"
             );
             held = fs::remove_file(&file).is_err();
         }
@@ -76,7 +76,8 @@ impl Reserve {
             Err(error) if error.kind() == io::ErrorKind::StorageFull => return,
             // There is nothing to wait for if the file system cannot reserve, or the user lacks the permission.
             Err(error) => {
-                tracing::warn!(%error, "no room is kept for a start on a full device");
+                tracing::warn!(%error,
+                    "the file RESERVE could not be created: no space is reserved for a start on a full device");
                 self.held = true;
             }
         }

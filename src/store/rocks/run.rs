@@ -92,7 +92,9 @@ impl Run {
     pub(super) fn begin(&self, sync: bool) {
         let how = if sync { How::Sync } else { How::Os };
         if let Err(error) = self.write(how) {
-            tracing::warn!(%error, "how this run ends cannot be written down; after it, clients of streams load their timelines again");
+            tracing::warn!(%error,
+                "the state of this run could not be recorded; after the next start, clients that resume a stream get a \
+                 reset");
             // A full device has no room for a new file, and the present one describes the last run.
             let _ = self.forget();
         }
@@ -105,7 +107,9 @@ impl Run {
         if self.begun.load(Ordering::Acquire)
             && let Err(error) = self.write(How::Stopped)
         {
-            tracing::warn!(%error, "that this run ended in order cannot be written down");
+            tracing::warn!(%error,
+                "the orderly end of this run could not be recorded; after the next start, clients that resume a stream \
+                 may get a reset");
         }
     }
 

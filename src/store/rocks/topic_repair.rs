@@ -53,7 +53,8 @@ impl Rocks {
             None if !self.has_topics() => return Ok(()),
             None if !self.has_topic_floors()? => {
                 if let Err(error) = self.mark_topic_archive() {
-                    tracing::debug!(%error, "the next start looks again whether any topic has a floor");
+                    tracing::debug!(%error,
+                        "the archive of topics could not be marked as complete; the next start checks it again");
                 }
                 return Ok(());
             }
@@ -62,8 +63,8 @@ impl Rocks {
         self.repair_topics(start).map_err(|error| {
             let dir = dir.display();
             Error::Setup(format!(
-                "data directory {dir}: the lists of topics, which an earlier version cut short, were not completed: \
-                 {error}; the next start goes on with it"
+                "data directory {dir}: an earlier version truncated the lists of topics, and the repair failed: \
+                 {error}. The next start continues the repair"
             ))
         })
     }
@@ -72,7 +73,10 @@ impl Rocks {
         let content = self.family(CONTENT)?;
         let about = self.db.property_int_value_cf(content, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
         let about = about.unwrap_or_default();
-        tracing::info!("an earlier version cut lists of topics short: all items, about {about}, are looked at once");
+        tracing::info!(
+            items_estimate = about,
+            "an earlier version truncated lists of topics; all items are checked once"
+        );
         let mut rows = self.db.raw_iterator_cf_opt(content, scanning());
         rows.seek(keys::id(start));
         let (mut looked_at, mut put, mut told) = (0, 0, Instant::now());
@@ -85,11 +89,11 @@ impl Rocks {
             put += self.repair_part(&part)?;
             if told.elapsed() >= TELL_EVERY {
                 told = Instant::now();
-                tracing::info!("{looked_at} items looked at, {put} put back into lists of topics");
+                tracing::info!(checked = looked_at, restored = put, "the repair of lists of topics continues");
             }
         }
         self.mark_topic_archive()?;
-        tracing::info!("lists of topics are complete: {looked_at} items looked at, {put} put back");
+        tracing::info!(checked = looked_at, restored = put, "the lists of topics are complete");
         Ok(())
     }
 
@@ -180,7 +184,7 @@ fn next_part(rows: &mut DBRawIterator<'_>) -> Result<Part> {
                 }
                 Some(Ok(_)) => {}
                 // No readable list has it; an audit reports it.
-                _ => tracing::warn!("content {raw} does not read, and is put back into no list of a topic"),
+                _ => tracing::warn!(content_id = raw, "an item cannot be read; it is not restored to lists of topics"),
             }
         }
         rows.next();

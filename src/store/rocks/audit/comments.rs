@@ -35,7 +35,7 @@ impl Audit<'_> {
                             rows.any(|(t, key)| t == table && key == *row.key) && (table == USER_COMMENTS || is_author);
                     }
                     if !is_right {
-                        audit.find(has(table, &row.key, ", which is no such live comment"));
+                        audit.find(has(table, &row.key, ", but there is no such live comment"));
                     }
                 }
                 Ok(())

@@ -42,7 +42,7 @@ impl Audit<'_> {
         for ((row, stored), present) in items.iter().zip(present) {
             let marked = stored.deleted_at.map(values::millis);
             match (marked, present) {
-                (None, Some(_)) => self.find(has(DELETED, &row.key, ", which is live")),
+                (None, Some(_)) => self.find(has(DELETED, &row.key, ", but the item is live")),
                 (Some(_), None) => self.find(lacks(DELETED, &row.key)),
                 (Some(at), Some(value)) if at[..] != value[..] => {
                     self.find(has(DELETED, &row.key, " with another value than content"));
@@ -86,7 +86,7 @@ impl Audit<'_> {
                     same && content.broadcast && stored.deleted_at.is_none()
                 });
                 if !is_right {
-                    audit.find(has(table, &row.key, ", which is no such live item"));
+                    audit.find(has(table, &row.key, ", but there is no such live item"));
                 }
             }
             Ok(())

@@ -48,14 +48,14 @@ impl Audit<'_> {
                 let what = usize::from(key.get(keys::ID).copied().unwrap_or_default());
                 match values::read_count(value).filter(|_| key.len() == keys::ID + 1 && (1..5).contains(&what)) {
                     Some(count) => stored[what] = count,
-                    None => self.watch.finds(has(COUNTS, key, ", which does not read")),
+                    None => self.watch.finds(has(COUNTS, key, ", which cannot be read")),
                 }
                 rows.next();
             }
             rows.status().map_err(storage)?;
             for (what, name) in [(1, "following"), (2, "follower"), (3, "friend"), (4, "content")] {
                 if u64::try_from(stored[what]) != Ok(sums[what]) {
-                    self.find(format!("user {user}: {name} count is {}, there are {}", stored[what], sums[what]));
+                    self.find(format!("user {user}: {name} count is {}, expected {}", stored[what], sums[what]));
                 }
             }
             if done % LOOKS == 0 {
@@ -71,7 +71,7 @@ impl Audit<'_> {
             if let Some(number) = keys::number(key) {
                 return Some(number);
             }
-            self.watch.finds(has(table, key, ", which does not read"));
+            self.watch.finds(has(table, key, ", which cannot be read"));
             rows.next();
         }
         None
@@ -131,7 +131,7 @@ impl Audit<'_> {
             {
                 stored = values::read_item_counts(value).filter(|_| one(key).is_some());
                 if stored.is_none() {
-                    self.watch.finds(has(ITEM_COUNTS, key, ", which does not read"));
+                    self.watch.finds(has(ITEM_COUNTS, key, ", which cannot be read"));
                 }
                 rows.next();
             }
@@ -140,7 +140,7 @@ impl Audit<'_> {
                 ["likes", "favorites", "comments", "reposts"].into_iter().zip(stored.into_iter().flatten()).zip(sums);
             for ((name, count), sum) in all {
                 if u64::try_from(count) != Ok(sum) {
-                    self.find(format!("content {id}: count of {name} is {count}, there are {sum}"));
+                    self.find(format!("content {id}: count of {name} is {count}, expected {sum}"));
                 }
             }
             if done % LOOKS == 0 {
@@ -226,13 +226,13 @@ mod tests {
             assert_eq!(
                 lines,
                 [
-                    "content 50: count of reposts is 1, there are 0",
-                    "content 51: item_counts has it, which does not read",
-                    "content 7: count of comments is -2, there are 2",
-                    "content 7: count of favorites is 3, there are 2",
-                    "content 9: count of favorites is 0, there are 4",
-                    "content 9: count of reposts is 0, there are 1",
-                    "key 0x02: item_counts has it, which does not read",
+                    "content 50: count of reposts is 1, expected 0",
+                    "content 51: item_counts has its row, which cannot be read",
+                    "content 7: count of comments is -2, expected 2",
+                    "content 7: count of favorites is 3, expected 2",
+                    "content 9: count of favorites is 0, expected 4",
+                    "content 9: count of reposts is 0, expected 1",
+                    "key 0x02: item_counts has its row, which cannot be read",
                 ],
                 "{most}"
             );

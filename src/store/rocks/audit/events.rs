@@ -17,7 +17,7 @@ impl Audit<'_> {
                     continue;
                 };
                 if event.logged < logged || event.top < top || event.top < event.logged {
-                    audit.find(has(EVENTS, &row.key, ", with an earlier time than the one before it"));
+                    audit.find(has(EVENTS, &row.key, " with an earlier time than the event before it"));
                 }
                 (logged, top) = (logged.max(event.logged), top.max(event.top));
             }

@@ -62,7 +62,7 @@ impl Audit<'_> {
                     Some((_, since, _)) => {
                         let later = found.next().and_then(|both| Some(both[0]?.max(both[1]?)));
                         if later != Some(since) {
-                            audit.find(has(FRIENDS_BY_TIME, &row.key, ", unlike following"));
+                            audit.find(has(FRIENDS_BY_TIME, &row.key, ", which does not agree with following"));
                         }
                     }
                 }

@@ -159,7 +159,7 @@ impl<'a> Audit<'a> {
                     let line = match (way, is_right) {
                         (Way::Out, None) => lacks(table, &one.key),
                         (Way::Out, Some(_)) => has(table, &one.key, &format!(" with another value than {from}")),
-                        (Way::Back, _) => has(from, &row.key, &format!(", unlike {table}")),
+                        (Way::Back, _) => has(from, &row.key, &format!(", which does not agree with {table}")),
                     };
                     self.find(line);
                 }
@@ -181,7 +181,7 @@ impl<'a> Audit<'a> {
     }
 
     fn unreadable(&mut self, table: Table, row: &Row) {
-        self.find(has(table, &row.key, ", which does not read"));
+        self.find(has(table, &row.key, ", which cannot be read"));
     }
 }
 

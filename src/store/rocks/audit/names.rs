@@ -8,18 +8,18 @@ use crate::model::ReactionKind;
 
 /// The owner of a row, and the row among theirs. A key that cannot be read is shown as bytes.
 pub(super) fn named(table: Table, key: &[u8]) -> (String, String) {
-    read(table, key).unwrap_or_else(|| (format!("key {}", hex(key)), "it".to_owned()))
+    read(table, key).unwrap_or_else(|| (format!("key {}", hex(key)), "its row".to_owned()))
 }
 
 fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
     let (whose, which) = match table.keys {
-        Keys::One(what) => (format!("{what} {}", one(key)?), "it".to_owned()),
+        Keys::One(what) => (format!("{what} {}", one(key)?), "its row".to_owned()),
         Keys::Pair => {
             let (first, second) = pair(key)?;
             (format!("user {first}"), format!("user {second}"))
         }
         Keys::Counter => (format!("user {}", keys::number(key)?), counter(key)?.to_owned()),
-        Keys::Topic => (format!("topic {:?}", std::str::from_utf8(key).ok()?), "it".to_owned()),
+        Keys::Topic => (format!("topic {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
         Keys::Reaction => {
             let ((kind, content), user) = pair(key).map(|(first, user)| (reaction(first), user))?;
             (format!("content {content}"), format!("{kind} of user {user}"))
@@ -95,8 +95,8 @@ mod tests {
         let row = keys::row(7 | 1 << 63, 100, 9);
         let pair = [keys::id(7), keys::id(9)].concat();
         for (table, key, whose, what) in [
-            (CONTENT, keys::id(7).to_vec(), "content 7", "it"),
-            (PROFILES, keys::id(7).to_vec(), "user 7", "it"),
+            (CONTENT, keys::id(7).to_vec(), "content 7", "its row"),
+            (PROFILES, keys::id(7).to_vec(), "user 7", "its row"),
             (FOLLOWERS, pair.clone(), "user 7", "user 9"),
             (REACTIONS, pair, "content 7", "like of user 9"),
             (REACTIONS_BY_TIME, row.to_vec(), "content 7", "favorite 100-9"),
@@ -104,11 +104,11 @@ mod tests {
             (TOPIC_CONTENT, keys::row(7, 100, 9).to_vec(), "topic 7", "100-9"),
             (TOPIC_ARCHIVE, keys::row(7, 100, 9).to_vec(), "topic 7", "100-9"),
             (OUTBOX, keys::row(7, 100, 9).to_vec(), "user 7", "100-9"),
-            (TOPIC_IDS, b"a\n".to_vec(), "topic \"a\\n\"", "it"),
+            (TOPIC_IDS, b"a\n".to_vec(), "topic \"a\\n\"", "its row"),
             (COUNTS, [&keys::id(7)[..], &[3]].concat(), "user 7", "friends"),
-            (COUNTS, [&keys::id(7)[..], &[9]].concat(), "key 0x000000000000000709", "it"),
-            (CONTENT, vec![1, 2], "key 0x0102", "it"),
-            (TOPIC_IDS, vec![0xFF], "key 0xff", "it"),
+            (COUNTS, [&keys::id(7)[..], &[9]].concat(), "key 0x000000000000000709", "its row"),
+            (CONTENT, vec![1, 2], "key 0x0102", "its row"),
+            (TOPIC_IDS, vec![0xFF], "key 0xff", "its row"),
         ] {
             assert_eq!(named(table, &key), (whose.to_owned(), what.to_owned()), "{table}");
         }

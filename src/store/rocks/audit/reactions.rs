@@ -22,7 +22,7 @@ impl Audit<'_> {
                 };
                 wanted.push((row, Wanted::any(REACTIONS_BY_TIME, keys::row(partition, since, user))));
                 match item {
-                    None => audit.find(has(REACTIONS, &row.key, ", to an item that is not there")),
+                    None => audit.find(has(REACTIONS, &row.key, ", but the item does not exist")),
                     Some(stored) => {
                         let place = stored.content.cursor();
                         let of_user = keys::reactions(user, split_reaction(partition).0);
@@ -58,7 +58,7 @@ impl Audit<'_> {
                     let (kind, user): (ReactionKind, u64) = split_reaction(partition);
                     wanted.push((row, Wanted::any(REACTIONS, key(keys::reactions(id, kind), user))));
                 } else {
-                    audit.find(has(REACTIONS_BY_USER, &row.key, ", unlike content"));
+                    audit.find(has(REACTIONS_BY_USER, &row.key, ", which does not agree with content"));
                 }
             }
             audit.look_up(REACTIONS_BY_USER, Way::Back, &wanted)

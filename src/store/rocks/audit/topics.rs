@@ -46,7 +46,7 @@ impl Audit<'_> {
                     names_it && same && deleted_at.is_none()
                 });
                 if !is_right {
-                    audit.find(has(table, &row.key, ", which is no live item that names it"));
+                    audit.find(has(table, &row.key, ", but there is no such live item with the topic"));
                 }
             }
             Ok(())
@@ -74,10 +74,10 @@ impl Audit<'_> {
                             };
                             *names += 1;
                             if *names > 1 {
-                                audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id}, which is another's")));
+                                audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id} of another topic")));
                             }
                             if id.get() > highest {
-                                audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id}, above the highest")));
+                                audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id}, above the highest id")));
                             }
                         }
                         _ if start == 0 => audit.unreadable(TOPIC_IDS, row),

@@ -104,7 +104,7 @@ impl Damage {
     fn place(&self) -> String {
         let number = self.file.number;
         match self.gap {
-            true => format!("db/{number:06}.log does not go on where the log before it ends"),
+            true => format!("db/{number:06}.log does not continue the log file before it"),
             false => format!("db/{number:06}.log is damaged at byte {}", self.at),
         }
     }
@@ -114,9 +114,10 @@ impl Damage {
         let (place, writes, rows, bytes) = (self.place(), self.writes(), self.rows(), self.bytes);
         let plural = if writes == 1 { "" } else { "s" };
         Error::Setup(format!(
-            "data directory {}: {place}. At least {writes} write{plural} from that place on would be lost (acknowledged \
-             changes, and internal work for them; {rows} rows, {bytes} bytes). First keep a copy of the directory. Then \
-             restore a backup, or start once without these writes: tideline serve --data-dir {} --accept-log-loss",
+            "data directory {}: {place}. At least {writes} write{plural} from that place on would be lost: \
+             acknowledged changes and internal work for them ({rows} rows, {bytes} bytes). First make a copy of the \
+             directory. Then restore a backup, or start once without these writes: tideline serve --data-dir {} \
+             --accept-log-loss",
             data.display(),
             advice::shell_word(data)
         ))
@@ -140,10 +141,13 @@ pub(in crate::store::rocks) fn prepare(data: &Path, accept_loss: bool) -> Result
     let (file, offset) = (damage.file.path.display(), damage.at);
     let (batches, writes, rows, bytes) = (damage.batches, damage.writes(), damage.rows(), damage.bytes);
     if !damage.loses() {
-        tracing::warn!(%file, offset, batches, bytes, "the end of the log is torn, as after a power cut, and is cut off; unless the file was changed since, none of it had been flushed to the device");
+        tracing::warn!(%file, offset, batches, bytes,
+            "the end of the write-ahead log is incomplete, as after a power cut, and is removed. It had not been \
+             flushed to the device, unless the file was changed afterwards");
     } else if accept_loss {
         let place = damage.place();
-        tracing::warn!(%file, offset, place, writes, rows, bytes, "acknowledged changes are lost, as --accept-log-loss allows");
+        tracing::warn!(%file, offset, place, writes, rows, bytes,
+            "acknowledged changes are lost, as --accept-log-loss allows");
     } else {
         return Err(damage.refusal(data));
     }

@@ -141,7 +141,7 @@ fn a_refusal_says_how_much_would_be_lost_and_can_be_overruled() {
     // A kind that puts the engine into an endless loop.
     change(&log, |bytes| bytes[at + 6] ^= 4);
     let error = Rocks::open(&Options::new(copy.path())).expect_err("damaged").to_string();
-    let said = [format!("damaged at byte {at}"), "At least 50 writes from".to_owned(), "; 50 rows,".to_owned()];
+    let said = [format!("damaged at byte {at}"), "At least 50 writes from".to_owned(), "(50 rows,".to_owned()];
     assert!(said.iter().all(|words| error.contains(words)), "{error}");
     let error = Rocks::open(&Options::new(copy.path())).expect_err("again").to_string();
     assert!(error.contains(&said[0]), "{error}");
