@@ -39,44 +39,44 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         "unsettled": false, "pending": false, "in_inbox": true, "floor": null, "pulled": false
     });
     let calls = [
-        get("/healthz", healthz, "getHealth", "Is the process up?")
-            .answers::<Health>(200, "It is", json!({"status": "ok"}))
+        get("/healthz", healthz, "getHealth", "Whether the process runs")
+            .answers::<Health>(200, "The process runs", json!({"status": "ok"}))
             .always()
             .of_any_host()
             .never_waits(),
-        get("/readyz", readyz, "getReadiness", "Does it take requests?")
-            .answers::<Health>(200, "It does", json!({"status": "ready"}))
+        get("/readyz", readyz, "getReadiness", "Whether the server accepts requests")
+            .answers::<Health>(200, "The server accepts requests", json!({"status": "ready"}))
             .refuses(&[Code::Stopping, Code::StorageStopped])
             .always()
             .of_any_host()
             .never_waits(),
-        get("/v1/admin/stats", stats, "getStats", "The main figures")
-            .answers::<Stats<'_>>(200, "Under the names of `/metrics`, without the prefix", stats_of_now)
+        get("/v1/admin/stats", stats, "getStats", "The main figures of the server")
+            .answers::<Stats<'_>>(200, "The main figures", stats_of_now)
             .refuses(&[Code::Overloaded])
             .never_waits(),
-        get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Is the fast answer the right one?")
-            .about("Compares the timeline with a merge of the outboxes of all followees.")
-            .query([optional("depth", "How many items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
-            .answers::<VerificationBody>(200, "What differs", exact),
+        get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Compare a timeline with its sources")
+            .about("Compares the timeline with a merge of the outboxes of all followed users.")
+            .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
+            .answers::<VerificationBody>(200, "The differences", exact),
         get(
             "/v1/admin/users/{uid}/timeline/explain",
             explain,
             "explainTimeline",
-            "Why is an item in a timeline, or not?",
+            "Why a timeline shows an item, or does not",
         )
-        .query([required("content_id", "Which item", text(&id_pattern()), "32850")])
-        .answers::<ExplanationBody>(200, "All that the answer depends on", why),
+        .query([required("content_id", "The id of the item", text(&id_pattern()), "32850")])
+        .answers::<ExplanationBody>(200, "The reason, and the facts behind it", why),
     ];
     group("operations", calls)
 }
 
-/// That something is well.
+/// The state of the server: `ok` or `ready`.
 #[derive(Serialize, ToSchema)]
 struct Health {
     status: &'static str,
 }
 
-/// The server in figures, each under the name that it has in `/metrics` without the prefix.
+/// The main figures of the server, with the names of `/metrics` without the prefix `tideline_`.
 #[derive(Serialize, ToSchema)]
 struct Stats<'a> {
     version: &'static str,
@@ -89,22 +89,24 @@ struct Stats<'a> {
     tables: Tables<'a>,
 }
 
-/// The work that changes left for the workers.
+/// The queue of jobs.
 #[derive(Serialize, ToSchema)]
 struct Jobs {
-    /// Places taken: by jobs under way or waiting, and by requests that may leave some.
+    /// Places in use: by running and waiting jobs, and by open requests that may add jobs.
     waiting: u64,
-    /// Places in all.
+    /// The limit of places.
     limit: u64,
-    /// Jobs by kind.
+    /// Fan-outs running or waiting.
     fan_out: u64,
+    /// Settle jobs running or waiting.
     settle: u64,
+    /// Rebuilds running or waiting.
     rebuild: u64,
-    /// Made needless by a newer change of the same pair.
+    /// Settle jobs without work, because a newer job of the same pair existed.
     coalesced: u64,
-    /// Changes turned away for want of room.
+    /// Changes refused because the queue was full.
     refused: u64,
-    /// Failed attempts, each made again.
+    /// Failed attempts; each is repeated.
     failures: u64,
 }
 
@@ -114,7 +116,7 @@ struct Tables<'a>(&'a [TableStats]);
 /// The figures of one table.
 #[derive(Serialize, ToSchema)]
 struct Figures {
-    /// As the engine guesses it: rows that were replaced or removed may count until a compaction.
+    /// An estimate: rows that were replaced or removed may count until a compaction.
     rows_estimate: u64,
     bytes: u64,
 }

@@ -16,28 +16,31 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let change = |call: Endpoint| call.answers::<RelationItem>(200, "The relation after the change", example());
     let list = |call: Endpoint| call.answers_pages::<Member>("UserPage", Member::example_page());
     let calls = [
-        list(get("/v1/users/{uid}/mutes", muted, "listMutes", "Those whom the user has muted")),
-        change(put("/v1/users/{uid}/mutes/{target}", mute, "mute", "Do not show me this user's content"))
+        list(get("/v1/users/{uid}/mutes", muted, "listMutes", "The users that a user has muted")),
+        change(put("/v1/users/{uid}/mutes/{target}", mute, "mute", "Mute a user"))
+            .about("The timeline of `uid` no longer shows items of `target`.")
             .takes_nothing()
             .refuses(&[Code::SelfMute, Code::MuteLimit])
             .leads_to("unmute", BOTH)
             .leads_to("listMutes", USER)
             .leads_to("getTimeline", USER),
-        change(delete("/v1/users/{uid}/mutes/{target}", unmute, "unmute", "Show it again"))
-            .about("All of it is back in the timeline, at its old place.")
+        change(delete("/v1/users/{uid}/mutes/{target}", unmute, "unmute", "Unmute a user"))
+            .about("The timeline of `uid` shows the items of `target` again, at their old places.")
             .leads_to("mute", BOTH),
         list(get(
             "/v1/users/{uid}/hidden-from",
             hidden_from,
             "listHiddenFrom",
-            "Those from whom the user hides its content",
+            "The users from whom a user hides its content",
         )),
-        change(put("/v1/users/{uid}/hidden-from/{target}", hide, "hide", "Do not show my content to this user"))
+        change(put("/v1/users/{uid}/hidden-from/{target}", hide, "hide", "Hide content from a user"))
+            .about("The timeline of `target` no longer shows items of `uid`.")
             .takes_nothing()
             .refuses(&[Code::SelfHide, Code::HideLimit])
             .leads_to("unhide", BOTH)
             .leads_to("listHiddenFrom", USER),
-        change(delete("/v1/users/{uid}/hidden-from/{target}", unhide, "unhide", "Show it again to this user"))
+        change(delete("/v1/users/{uid}/hidden-from/{target}", unhide, "unhide", "Stop hiding content from a user"))
+            .about("The timeline of `target` shows the items of `uid` again, at their old places.")
             .leads_to("hide", BOTH),
     ];
     group("relations", calls)

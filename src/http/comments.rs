@@ -26,12 +26,13 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let calls = [
         post("/v1/content/{content_id}/comments", comment, "comment", "Comment on an item")
             .about(
-                "An item of the kind `comment` whose `ref_id` is this one. It may be edited, deleted, restored, liked \
-                 and commented on like any other, and is in no timeline unless it is broadcast.",
+                "Publishes an item of the kind `comment` whose `ref_id` is this item. A comment can be edited, \
+                 deleted, restored, liked and commented on like any other item. It is in no timeline unless \
+                 `broadcast` is `true`.",
             )
             .takes::<CommentDraft>(json!({"author_id": "111", "text": "See you there"}))
-            .answers::<Item<'_>>(201, "Published", new.clone())
-            .answers::<Item<'_>>(200, "It was published before, just like this", new)
+            .answers::<Item<'_>>(201, "The new comment", new.clone())
+            .answers::<Item<'_>>(200, "The same comment was published before", new)
             .header("Location")
             .refuses(&[Code::TimeAhead, Code::ContentNotFound, Code::ContentExists])
             .leads_to("getContent", BY_ID)
@@ -40,7 +41,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .leads_to("listUserComments", BY_AUTHOR),
         pages(get("/v1/content/{content_id}/comments", on_item, "listComments", "The comments on an item"))
             .refuses(&[Code::ContentNotFound]),
-        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments a user made")),
+        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments of a user")),
     ];
     group("content", calls)
 }

@@ -49,12 +49,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let calls = [
         post("/v1/content", publish, "publishContent", "Publish an item")
             .about(
-                "The same `content_id` with the same body again is 200 and changes nothing; with another body it is \
-                 409. An item with an old `published_at` takes its place in time.",
+                "A repeat with the same `content_id` and the same fields answers 200 and changes nothing; with other \
+                 fields it answers 409. An item takes its place in timelines by `published_at`.",
             )
             .takes::<Draft>(new.clone())
-            .answers::<Item<'_>>(201, "Published", alone.clone())
-            .answers::<Item<'_>>(200, "It was published before, just like this", alone.clone())
+            .answers::<Item<'_>>(201, "The new item", alone.clone())
+            .answers::<Item<'_>>(200, "The same item was published before", alone.clone())
             .header("Location")
             .refuses(&[Code::TimeAhead, Code::ContentExists])
             .leads_to("getContent", BY_ID)
@@ -66,40 +66,44 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .leads_to("listUserContent", BY_AUTHOR)
             .leads_to("listFollowers", BY_AUTHOR),
         get("/v1/content", list, "listContent", "Up to 100 items by their ids")
-            .about("In the order of the ids. Missing ones are left out.")
+            .about("In the order of the ids, without items that do not exist.")
             .query([
-                parameters::ids("ids", "Which: up to 100 ids with commas between them", "32850,50015"),
+                parameters::ids("ids", "Up to 100 ids of items, separated by commas", "32850,50015"),
                 parameters::view(),
             ])
-            .answers_items::<Item<'_>>(200, "ContentList", "Those that there are", show::example()),
+            .answers_items::<Item<'_>>(200, "ContentList", "The items", show::example()),
         post("/v1/content/batch", publish_batch, "publishContentBatch", "Publish up to 1,000 items, all or none")
-            .about("In one change. The body may have 256 times as many bytes as that of a single publish.")
+            .about(
+                "One change publishes all items. The body may have 256 times as many bytes as the body of a single \
+                 publish.",
+            )
             .takes::<NewContentList<'_>>(json!({"items": [new]}))
-            .answers_items::<Item<'_>>(201, "ContentList", "Published; some may have been before", alone.clone())
-            .answers_items::<Item<'_>>(200, "ContentList", "All were published before, just like this", alone.clone())
+            .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new", alone.clone())
+            .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before", alone.clone())
             .refuses(&[Code::TimeAhead, Code::ContentExists])
             .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
         get("/v1/content/{content_id}", show, "getContent", "One item")
             .answers::<Item<'_>>(200, "The item", alone.clone())
             .refuses(&[Code::ContentNotFound]),
-        patch("/v1/content/{content_id}", edit, "editContent", "Change an item")
-            .about("What is left out stays, `null` clears. The item gains `edited_at`.")
+        patch("/v1/content/{content_id}", edit, "editContent", "Edit an item")
+            .about("A missing field stays unchanged; `null` clears the field. The item gets `edited_at`.")
             .takes::<EditDraft>(json!({"text": "Low tide at one"}))
-            .answers::<Item<'_>>(200, "The item after the change", alone.clone())
+            .answers::<Item<'_>>(200, "The item after the edit", alone.clone())
             .refuses(&[Code::ContentNotFound])
             .leads_to("deleteContent", BY_ID),
         endpoint::delete("/v1/content/{content_id}", delete, "deleteContent", "Delete an item")
             .about(
-                "It is gone from every list at once, and can be restored for `content.deleted_retention`. A second \
-                 delete is 404.",
+                "The item leaves every list at once. It can be restored for `content.deleted_retention`. A second \
+                 delete answers 404.",
             )
-            .answers_nothing("Deleted")
+            .answers_nothing("The item is deleted")
             .refuses(&[Code::ContentNotFound])
             .leads_to("restoreContent", &[("content_id", "$request.path.content_id")]),
-        post("/v1/content/{content_id}/restore", restore, "restoreContent", "Take a delete back")
+        post("/v1/content/{content_id}/restore", restore, "restoreContent", "Restore a deleted item")
             .about(
-                "It is in every list again, at its old place, with its reactions and comments. Of an item that is live \
-                 the same answer; 404 if it was deleted longer ago than `content.deleted_retention`.",
+                "The item is in every list again, at its old place, with its reactions and comments. For an item that \
+                 is not deleted the answer is the same. For an item deleted longer ago than \
+                 `content.deleted_retention` it is 404.",
             )
             .takes_nothing()
             .answers::<Item<'_>>(200, "The item", alone)

@@ -7,7 +7,7 @@ const LISTEN = "listen";
 // What is kept of a stream on the page, in characters.
 const MOST_SHOWN = 50_000;
 
-const live = ({ React: { createElement, useEffect, useRef, useState } }) => {
+const streams = ({ React: { createElement, useEffect, useRef, useState } }) => {
   function Listener({ path, method, specSelectors, specActions }) {
     const [text, setText] = useState("");
     const [state, setState] = useState("");
@@ -74,5 +74,5 @@ SwaggerUIBundle({
   validatorUrl: null,
   displayRequestDuration: true,
   tryItOutEnabled: true,
-  plugins: [live],
+  plugins: [streams],
 });

@@ -30,11 +30,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let document = Shape::named("Description", Object::with_type(Type::Object));
     let calls = [
         get("/openapi.json", description, "getDescription", "This document")
-            .answers_in("application/json", 200, "OpenAPI 3.1", document, json!({"openapi": "3.1.0"}))
+            .answers_in("application/json", 200, "An OpenAPI 3.1 document", document, json!({"openapi": "3.1.0"}))
             .never_waits(),
-        get("/docs", page, "getDocs", "This document as a page")
-            .about("Works without a connection to the internet.")
-            .answers_text("A page to read and to try calls on", "text/html", "<!doctype html>")
+        get("/docs", page, "getDocs", "This document as a web page")
+            .about("The page needs no connection to the internet.")
+            .answers_text("A page that shows the calls and can send them", "text/html", "<!doctype html>")
             .never_waits(),
         get("/docs/", page_with_slash, "", ""),
         get("/", start_page, "", ""),
@@ -71,7 +71,8 @@ pub(super) async fn start_page(call: Call) -> Answer {
     let text = concat!(
         "Tideline ",
         env!("CARGO_PKG_VERSION"),
-        ". The API is below v1/: docs shows it as a page to try it on, openapi.json describes it for programs.\n"
+        ". The calls of the API are below v1/. The page docs shows them and can send them. openapi.json describes them \
+         for programs.\n"
     );
     // Relative, because a proxy may have removed a prefix. Temporary, because another page will replace it.
     let mut response = HttpResponseBuilder::new(StatusCode::TEMPORARY_REDIRECT);

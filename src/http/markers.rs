@@ -17,19 +17,24 @@ use crate::model::Cursor;
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let marker = json!({"cursor": "1689089522000-32850"});
     let calls = [
-        get("/v1/users/{uid}/timeline/unread", unread, "getUnread", "How many items are newer than the marker")
-            .about("Counts no further than 1,000; `capped` says that there are more. Without a marker, all are unread.")
-            .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
-        get("/v1/users/{uid}/marker", show, "getMarker", "How far the user has read").answers::<MarkerBody>(
+        get(
+            "/v1/users/{uid}/timeline/unread",
+            unread,
+            "getUnread",
+            "The number of unread items: those above the marker",
+        )
+        .about("Counts up to 1,000 items; `capped` says that there are more. Without a marker all items are unread.")
+        .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
+        get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user").answers::<MarkerBody>(
             200,
-            "The marker; `null` where there is none",
+            "The marker; `null` for a user without a marker",
             marker.clone(),
         ),
         put("/v1/users/{uid}/marker", advance, "moveMarker", "Move the marker")
             .about(
-                "It moves forward only: a cursor at or below it changes nothing. A cursor ahead of the server's clock \
-                 counts as at the newest item up to there. A cursor whose time lies further ahead than \
-                 `content.max_ahead`, and at which no item stands, is 400 `time_ahead`.",
+                "The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's \
+                 clock is replaced by the newest item of the timeline at or below it. A cursor more than \
+                 `content.max_ahead` after the clock, with no item at it, is refused with 400 `time_ahead`.",
             )
             .takes::<NewMarker>(marker.clone())
             .answers::<MarkerBody>(200, "The marker after the change", marker)

@@ -30,8 +30,8 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The call of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
-    let call = get("/metrics", metrics, "getMetrics", "Figures for Prometheus")
-        .answers_text("Its text format", "text/plain", "tideline_pending_items 0\n")
+    let call = get("/metrics", metrics, "getMetrics", "All figures, for Prometheus")
+        .answers_text("Figures in the text format of Prometheus", "text/plain", "tideline_pending_items 0\n")
         .always()
         .never_waits();
     group("operations", [call])

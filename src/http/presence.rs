@@ -17,34 +17,35 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let calls = [
         get("/v1/users/{uid}/presence", show, "getPresence", "Whether a user is online")
             .about(
-                "Asking does not count as the user being active. A user of whom nothing is known is not online. Presence \
-                is in memory: after a restart nobody is online until the next heartbeat or stream.",
+                "This call does not mark the user as active. Presence is in memory: after a restart nobody is online \
+                 until the next heartbeat or stream.",
             )
-            .answers::<PresenceBody>(200, "How the user is online", there.clone())
+            .answers::<PresenceBody>(200, "The presence of the user", there.clone())
             .never_waits(),
-        put("/v1/users/{uid}/presence", beat, "setPresence", "A heartbeat, or its end")
-            .about("A user is online for `presence.ttl` after a heartbeat, and as long as a stream is open.")
+        put("/v1/users/{uid}/presence", beat, "setPresence", "Send a heartbeat, or end it")
+            .about("A user is online for `presence.ttl` after a heartbeat, and while a stream is open.")
             .takes::<NewPresence>(json!({"online": true}))
-            .answers::<PresenceBody>(200, "The state after the change", there)
+            .answers::<PresenceBody>(200, "The presence after the change", there)
             .never_writes(),
     ];
-    group("live", calls)
+    group("streams", calls)
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewPresence {
+    /// `true` for a heartbeat, `false` to end it.
     online: bool,
 }
 
-/// How a user is online.
+/// The presence of a user.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Presence)]
 pub(super) struct PresenceBody {
     user_id: UserId,
-    /// With a heartbeat or an open stream.
+    /// Whether the user has a heartbeat or an open stream.
     online: bool,
-    /// When the heartbeat runs out, if there is one.
+    /// The end of the heartbeat, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     expires_at: Option<Millis>,

@@ -39,29 +39,34 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     };
     let path = "/v1/content/{content_id}/reactions/{kind}/{uid}";
     let calls = [
-        get("/v1/content/{content_id}/reactions/{kind}", of_content, "listReactions", "Who reacted")
-            .answers_pages::<Member>("UserPage", Member::example_page())
-            .refuses(&[Code::ContentNotFound]),
-        change(endpoint::put(path, put, "react", "Like an item, or make it a favorite"))
-            .about("Counted once a user; doing it again changes nothing.")
+        get(
+            "/v1/content/{content_id}/reactions/{kind}",
+            of_content,
+            "listReactions",
+            "The users who reacted to an item",
+        )
+        .answers_pages::<Member>("UserPage", Member::example_page())
+        .refuses(&[Code::ContentNotFound]),
+        change(endpoint::put(path, put, "react", "Like an item, or mark it as a favorite"))
+            .about("Each user counts once; a repeat changes nothing.")
             .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
             .refuses(&[Code::TimeAhead])
             .leads_to("unreact", THIS)
             .leads_to("listReactions", &THIS[..2])
             .leads_to("listUserReactions", &THIS[1..]),
-        change(endpoint::delete(path, delete, "unreact", "Take a reaction back")).leads_to("react", THIS),
+        change(endpoint::delete(path, delete, "unreact", "Remove a reaction")).leads_to("react", THIS),
         timelines::pages(get(
             "/v1/users/{uid}/reactions/{kind}",
             of_user,
             "listUserReactions",
-            "To what a user reacted",
+            "The items to which a user reacted",
         ))
-        .about("Ordered by when the items were published."),
+        .about("Ordered by the times of the items."),
     ];
     group("reactions", calls)
 }
 
-/// A reaction as it stands after a change.
+/// The state of a reaction after a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Reaction)]
 pub(super) struct ReactionItem {
@@ -69,6 +74,7 @@ pub(super) struct ReactionItem {
     user_id: UserId,
     #[schema(value_type = ReactionKind)]
     kind: &'static str,
+    /// Whether the user has this reaction to the item.
     active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]

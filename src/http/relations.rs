@@ -40,11 +40,15 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let list = |call: Endpoint| {
         let viewer = schemas::text(&schemas::id_pattern());
         call.answers_pages::<Member>("UserPage", Member::example_page())
-            .query([parameters::optional("viewer", "Adds this user's `relation` to each", viewer)])
+            .query([parameters::optional(
+                "viewer",
+                "Adds `relation` to each entry: the relation of this user to the user of the entry",
+                viewer,
+            )])
             .leads_to("getTimeline", &[("uid", "$response.body#/items/0/user_id")])
     };
     let calls = [
-        list(get("/v1/users/{uid}/following", following, "listFollowing", "Those whom the user follows")),
+        list(get("/v1/users/{uid}/following", following, "listFollowing", "The users that a user follows")),
         post(
             "/v1/users/{uid}/following/batch",
             change_batch,
@@ -55,12 +59,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         .answers_items::<RelationItem>(
             200,
             "RelationList",
-            "The relations after the change, in the order of the call",
+            "The relations after the change, in the order of the request",
             example(),
         )
         .refuses(&[Code::SelfFollow, Code::FollowLimit]),
         put("/v1/users/{uid}/following/{target}", follow, "follow", "Follow a user")
-            .about("The timeline has the target's earlier items at once. Following again changes nothing.")
+            .about("The timeline has the earlier items of `target` at once. A second follow changes nothing.")
             .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
             .answers::<RelationItem>(200, "The relation after the change", example())
             .refuses(&[Code::TimeAhead, Code::SelfFollow, Code::FollowLimit])
@@ -71,22 +75,22 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         delete("/v1/users/{uid}/following/{target}", unfollow, "unfollow", "Unfollow a user")
             .answers::<RelationItem>(200, "The relation after the change", example())
             .leads_to("follow", BOTH),
-        list(get("/v1/users/{uid}/followers", followers, "listFollowers", "Those who follow the user")),
+        list(get("/v1/users/{uid}/followers", followers, "listFollowers", "The users that follow a user")),
         list(get(
             "/v1/users/{uid}/friends",
             friends,
             "listFriends",
-            "Those who follow the user and whom the user follows",
+            "The users that a user follows and that follow this user",
         ))
-        .about("`since` is when the second follow came."),
-        get("/v1/users/{uid}/relations", relations, "listRelations", "The relations to up to 100 users")
-            .query([parameters::ids("targets", "To whom: up to 100 ids with commas between them", "200,211")])
-            .answers_items::<RelationItem>(200, "RelationList", "In the order of the targets", example()),
+        .about("`since` is the time of the second follow."),
+        get("/v1/users/{uid}/relations", relations, "listRelations", "The relations of a user to up to 100 users")
+            .query([parameters::ids("targets", "Up to 100 ids of users, separated by commas", "200,211")])
+            .answers_items::<RelationItem>(200, "RelationList", "The relations, in the order of the ids", example()),
     ];
     group("relations", calls)
 }
 
-/// 1 to 1,000 users in all
+/// 1 to 1,000 users in total, each of them once
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(min_properties = 1)]
@@ -100,11 +104,11 @@ struct FollowingChange {
 }
 
 fn to_follow() -> Array {
-    users("Whom to follow; no user twice in both lists")
+    users("The users to follow")
 }
 
 fn to_unfollow() -> Array {
-    users("Whom to follow no longer")
+    users("The users to unfollow")
 }
 
 fn users(about: &str) -> Array {

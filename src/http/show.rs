@@ -12,7 +12,7 @@ use crate::model::{
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
-/// `topics`, `broadcast` and `counts`, and what it has of the rest.
+/// `topics`, `broadcast`, `counts`, and every other field that has a value.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Content)]
 pub(super) struct Item<'a> {
@@ -60,7 +60,7 @@ pub(super) fn example() -> Value {
     })
 }
 
-/// Who published an item, in lists. What is not set is `null`.
+/// The author of an item in a list. A field without a value is `null`.
 #[derive(Debug, Serialize, ToSchema)]
 struct Author<'a> {
     user_id: UserId,
@@ -76,7 +76,7 @@ impl<'a> From<&'a Card> for Author<'a> {
     }
 }
 
-/// What the viewer did with an item, in the viewer's own timeline.
+/// The reactions of the reader to an item of the reader's timeline.
 #[derive(Debug, Serialize, ToSchema)]
 struct Viewer {
     liked: bool,
@@ -115,7 +115,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// An item as `view=ids` has it.
+/// An item in the form of `view=ids`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ContentRef)]
 #[serde(deny_unknown_fields)]
@@ -132,7 +132,7 @@ impl From<Entry> for ItemId {
     }
 }
 
-/// What is counted of an item.
+/// The counts of an item.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Counts {
     likes: u64,
@@ -148,7 +148,7 @@ impl From<ItemCounts> for Counts {
     }
 }
 
-/// A user's profile. What is not set is `null`.
+/// The profile of a user. A field without a value is `null`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Profile)]
 pub(super) struct ProfileBody<'a> {
@@ -162,7 +162,7 @@ pub(super) struct ProfileBody<'a> {
     counts: UserCountsBody,
 }
 
-/// What is counted of a user.
+/// The counts of a user.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UserCounts)]
 struct UserCountsBody {
@@ -187,7 +187,7 @@ impl<'a> ProfileBody<'a> {
     }
 }
 
-/// A relation of one user to another.
+/// The relation of one user to another.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Relation)]
 pub(super) struct RelationItem {
@@ -198,7 +198,9 @@ pub(super) struct RelationItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     since: Option<Millis>,
+    /// The user has muted the target.
     muted: bool,
+    /// The user hides its content from the target.
     hidden: bool,
 }
 
@@ -215,12 +217,14 @@ impl From<Relation> for RelationItem {
     }
 }
 
-/// A user in a list of followees, followers or friends.
+/// A user in a list of users.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Member {
     user_id: UserId,
+    /// The time of the follow, the mute, the hide or the reaction.
     #[schema(value_type = Time)]
     since: Millis,
+    /// The relation of `viewer` to this user.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = RelationKind)]
     relation: Option<&'static str>,
@@ -254,7 +258,7 @@ impl<T> FromIterator<T> for Items<T> {
     }
 }
 
-/// How far a user has read; `null` until that was said.
+/// The place up to which a user has read; `null` for a user without a marker.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Marker)]
 pub(super) struct MarkerBody {
@@ -262,7 +266,7 @@ pub(super) struct MarkerBody {
     pub(super) cursor: Option<Cursor>,
 }
 
-/// How much a user has not read.
+/// The number of unread items; `capped` if there are more.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Unread)]
 pub(super) struct UnreadBody {
@@ -276,19 +280,24 @@ impl From<Unread> for UnreadBody {
     }
 }
 
-/// What `verify` found.
+/// The result of a comparison of a timeline with its sources.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Verification)]
 pub(super) struct VerificationBody {
     pub(super) user_id: UserId,
+    /// Whether there are no differences.
     pub(super) exact: bool,
+    /// The number of items compared.
     pub(super) compared: usize,
+    /// Whether the whole timeline was compared.
     pub(super) complete: bool,
+    /// Items that the timeline lacks.
     pub(super) missing: Vec<ItemId>,
+    /// Items that the timeline should not have.
     pub(super) extra: Vec<ItemId>,
 }
 
-/// What `explain` found.
+/// The reason why a timeline shows an item or does not, with the facts behind it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Explanation)]
 pub(super) struct ExplanationBody {
@@ -297,7 +306,7 @@ pub(super) struct ExplanationBody {
     /// Whether the timeline shows the item.
     pub(super) listed: bool,
     /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`, or
-    /// `changed_meanwhile` where something changed while the answer was made.
+    /// `changed_meanwhile` if something changed during the request.
     pub(super) reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -313,11 +322,11 @@ pub(super) struct ExplanationBody {
     pub(super) hidden: bool,
     /// A follow or unfollow of this author is still being applied to the inbox.
     pub(super) unsettled: bool,
-    /// The fan-out of the item is not done.
+    /// The fan-out of the item has not ended.
     pub(super) pending: bool,
     /// The inbox has a row for the item, above the floor.
     pub(super) in_inbox: bool,
-    /// The inbox is complete only above this cursor; `null` for one that is complete to its end.
+    /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
     #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
     pub(super) floor: Option<Cursor>,
     /// A read takes the item from the author's outbox.

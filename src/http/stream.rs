@@ -36,15 +36,16 @@ const STEP: usize = 8;
 /// Bytes sent to the connection at once, unless one event alone is larger.
 const PIECE: usize = 16 << 10;
 
-const EVENTS: &str = "Each event has a name and JSON as `data`:\n\n\
-    | event | means | data |\n\
+const EVENTS: &str = "Each event has a name, and JSON in `data`:\n\n\
+    | event | meaning | data |\n\
     |---|---|---|\n\
-    | `content` | an item came, or came back; its `id` is its cursor | `Content`, as in the user's timeline, with `viewer` |\n\
-    | `edit` | an item was edited | `Content`, likewise |\n\
-    | `delete` | an item is gone | `ContentRef` |\n\
-    | `reset` | events were left out: load the timeline again, and go on listening | `{}` |\n\n\
-    A comment line now and then shows that the stream is alive. It ends when the server stops, or when the client does \
-    not take what is sent. A user has at most `server.max_streams_per_user` open streams. The schema is that of one event.";
+    | `content` | an item was published or restored; `id` is its cursor | `Content`, with `viewer` |\n\
+    | `edit` | an item was edited | `Content`, with `viewer` |\n\
+    | `delete` | an item was deleted | `ContentRef` |\n\
+    | `reset` | events were left out: load the timeline again, and keep the stream open | `{}` |\n\n\
+    An `id` without an event is a newer place to resume from. After some silence the server sends a comment line. The \
+    stream ends when the server stops, or when the client does not read. A user can have at most \
+    `server.max_streams_per_user` open streams. The schema describes one event.";
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -61,17 +62,18 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let came = json!({"event": "content", "id": "1689089522000-32850", "data": show::example().to_string()});
     let last = parameters::header(
         "Last-Event-ID",
-        "The cursor of an item, or another `id` of this stream: replay what came after it. More than 1,000 items are one \
-         `reset`, as is what cannot be told, and a cursor of nothing that is there. Empty is none",
+        "The cursor of an item, or another `id` of this stream: the stream begins with the events after it. It begins \
+         with a `reset` instead if more than 1,000 items were missed, if the missed events are not all known, or if \
+         the log of events does not have this place. An empty value counts as none",
         schemas::text(&format!("^$|{}", schemas::cursor_pattern())),
         "1689089522000-32850",
     );
-    let call = get("/v1/users/{uid}/stream", listen, "listen", "What happens in the home timeline, as it happens")
+    let call = get("/v1/users/{uid}/stream", listen, "listen", "Stream the changes of the home timeline")
         .about(EVENTS)
         .query([last])
-        .answers_in(events::MEDIA_TYPE, 200, "Events without an end", event, came)
+        .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", event, came)
         .refuses(&[Code::InvalidHeader, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
-    group("live", [call])
+    group("streams", [call])
 }
 
 /// `GET /v1/users/{uid}/stream`

@@ -32,15 +32,16 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let calls = [
         pages_like(get("/v1/users/{uid}/timeline", timeline, "getTimeline", "The home timeline"), viewed)
             .about(
-                "All live broadcast items of those whom the user follows, newest first, exactly, to the very first. \
-                 The user counts as active by it. Each item has what the user did with it, as `viewer`.",
+                "All broadcast items of the followed users, newest first, down to the oldest. It leaves out muted \
+                 authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \
+                 each item. The call marks the user as active.",
             )
             .leads_to("getTimeline", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
-        pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The user's own page"))
-            .about("All live broadcast items of the user.")
+        pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The own page of a user"))
+            .about("All broadcast items of the user.")
             .leads_to("listUserContent", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
-        pages(get("/v1/topics/{topic}/content", topic, "listTopicContent", "The newest items that name a topic"))
-            .about("Broadcast or not; the newest `topics.limit` of them."),
+        pages(get("/v1/topics/{topic}/content", topic, "listTopicContent", "The newest items with a topic"))
+            .about("The newest `topics.limit` items with the topic, broadcast or not."),
     ];
     group("timelines", calls)
 }

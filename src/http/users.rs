@@ -18,11 +18,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         "counts": {"following": 5, "followers": 2, "friends": 1, "content": 12}
     });
     let calls = [
-        get("/v1/users/{uid}", show, "getUser", "A user's profile and counts")
-            .about("Any id is a user: what was never set is `null`.")
+        get("/v1/users/{uid}", show, "getUser", "The profile and the counts of a user")
+            .about("Every id is a user. A field without a value is `null`.")
             .answers::<ProfileBody<'_>>(200, "The profile", profile.clone()),
-        endpoint::put("/v1/users/{uid}", put, "putUser", "Set a user's profile")
-            .about("The whole of it.")
+        endpoint::put("/v1/users/{uid}", put, "putUser", "Set the profile of a user")
+            .about("The body replaces the whole profile: a missing field is `null` afterwards.")
             .takes::<ProfileDraft>(new)
             .answers::<ProfileBody<'_>>(200, "The profile after the change", profile)
             .leads_to("getUser", USER),

@@ -24,13 +24,13 @@ const ABOUT: &str = include_str!("about.md");
 
 /// The groups of calls, in the order of the page.
 const TAGS: [(&str, &str); 7] = [
-    ("content", "Publish, read, edit, delete and restore items; comments"),
-    ("timelines", "Lists of content around a user or a topic"),
-    ("users", "Profiles and counts"),
-    ("relations", "Who follows, mutes, or hides from whom"),
+    ("content", "Publish, read, edit, delete and restore items; comments on items"),
+    ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
+    ("users", "Profiles and counts of users"),
+    ("relations", "Follows, friends, mutes and hides"),
     ("reactions", "Likes and favorites"),
-    ("live", "Who is there, and what happens while they are"),
-    ("operations", "For those who run the server"),
+    ("streams", "Presence of users, and streams of the changes of timelines"),
+    ("operations", "Health, figures, checks and documentation, for operators"),
 ];
 
 /// The document.
@@ -58,7 +58,7 @@ fn document() -> OpenApi {
         .response(operation::PROBLEM, operation::problem(codes))
         .build();
     // Relative to the address of the document, because a proxy may serve it below a prefix.
-    let server = ServerBuilder::new().url(".").description(Some("Where this document comes from")).build();
+    let server = ServerBuilder::new().url(".").description(Some("The server of this document")).build();
     OpenApiBuilder::new()
         .info(info)
         .servers(Some([server]))

@@ -60,11 +60,12 @@ fn answer(good: &Good, links: &[(&'static str, Vec<(&'static str, &'static str)>
     for name in &good.headers {
         let (about, schema) = match *name {
             "Location" => (
-                "Where the item is, relative to the address of the request",
+                "The address of the item, relative to the address of the request",
                 schemas::text(r"^(content|\.\.)/[1-9][0-9]{0,18}$"),
             ),
             "Link" => (
-                "The pages `next` and `prev`, where there are any (RFC 8288), relative to the address of the request",
+                "The addresses of the pages `next` and `prev`, if they exist (RFC 8288), relative to the address of \
+                 the request",
                 Object::with_type(Type::String),
             ),
             _ => ("", Object::with_type(Type::String)),
@@ -103,7 +104,9 @@ pub(super) fn problem(codes: BTreeSet<Code>) -> Response {
     let schema = Ref::from_schema_name(PROBLEM);
     let content = ContentBuilder::new().schema(Some(schema)).examples_from_iter(examples).build();
     ResponseBuilder::new()
-        .description("What is wrong. With 429 and 503, `Retry-After` has the seconds after which to try again")
+        .description(
+            "The request failed. With 429 and 503, `Retry-After` has the seconds to wait before the next attempt",
+        )
         .content("application/problem+json", content)
         .build()
 }

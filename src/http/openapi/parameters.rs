@@ -21,11 +21,11 @@ pub(in crate::http) fn words() -> [(String, RefOr<Schema>); 2] {
 /// The parameter `{name}` of a path; `None` for an unknown name.
 pub(in crate::http) fn in_path(name: &str) -> Option<Parameter> {
     let (about, schema, example): (_, RefOr<Schema>, Value) = match name {
-        "uid" => ("A user", text(&schemas::id_pattern()).into(), "111".into()),
-        "target" => ("Another user", text(&schemas::id_pattern()).into(), "200".into()),
-        "content_id" => ("An item", text(&schemas::id_pattern()).into(), "32850".into()),
-        "topic" => ("A topic, with its characters escaped as in any path", schemas::topic().into(), "sea".into()),
-        "kind" => ("Which reaction", Ref::from_schema_name(REACTION_KIND).into(), "like".into()),
+        "uid" => ("The id of the user", text(&schemas::id_pattern()).into(), "111".into()),
+        "target" => ("The id of the other user", text(&schemas::id_pattern()).into(), "200".into()),
+        "content_id" => ("The id of the item", text(&schemas::id_pattern()).into(), "32850".into()),
+        "topic" => ("The topic, percent-encoded: `a/b` is `a%2Fb`", schemas::topic().into(), "sea".into()),
+        "kind" => ("The kind of the reaction", Ref::from_schema_name(REACTION_KIND).into(), "like".into()),
         _ => return None,
     };
     let parameter = ParameterBuilder::new()
@@ -81,11 +81,11 @@ pub(in crate::http) fn number(from: usize, to: usize, default: usize) -> Object 
 /// The parameters of every paged list.
 pub(in crate::http) fn page() -> [Parameter; 3] {
     [
-        optional("limit", "At most this many", number(1, MAX_LIMIT, DEFAULT_LIMIT)),
-        optional("before", "Only what is strictly older than this cursor", schemas::cursor()),
+        optional("limit", "The largest number of entries on the page", number(1, MAX_LIMIT, DEFAULT_LIMIT)),
+        optional("before", "Only entries older than this cursor", schemas::cursor()),
         optional(
             "after",
-            "Only what is strictly newer than this cursor. Without `before`: the page immediately newer",
+            "Only entries newer than this cursor. Without `before`, the page just above the cursor",
             schemas::cursor(),
         ),
     ]
@@ -93,5 +93,5 @@ pub(in crate::http) fn page() -> [Parameter; 3] {
 
 /// The parameter of lists of content.
 pub(in crate::http) fn view() -> Parameter {
-    optional("view", "`ids` for no more of each item than its id, author and time", Ref::from_schema_name(VIEW))
+    optional("view", "`ids` returns only the id, the author and the time of each item", Ref::from_schema_name(VIEW))
 }

@@ -51,9 +51,9 @@ impl Shape {
             ObjectBuilder::new().schema_type(nullable).pattern(Some("^[0-9]+-[0-9]+$")).description(Some(about)).build()
         };
         let page = ObjectBuilder::new()
-            .property("next", cursor("Pass it as `before` for older ones; `null` when there are none"))
+            .property("next", cursor("The cursor to pass as `before` for older entries; `null` on the last page"))
             .required("next")
-            .property("prev", cursor("Pass it as `after` for newer ones; `null` for a list without any"))
+            .property("prev", cursor("The cursor to pass as `after` for newer entries; `null` if the list is empty"))
             .required("prev");
         self.listed(name, page)
     }
@@ -167,8 +167,8 @@ fn time() -> ObjectBuilder {
 }
 
 /// The description of an optional time in a request.
-const GIVEN_TIME: &str = "Milliseconds since 1970, no later than `content.max_ahead` (10 minutes) after the server's \
-                          clock: else 400 `time_ahead`. The server's clock if left out";
+const GIVEN_TIME: &str = "Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the \
+                          server's clock is refused with 400 `time_ahead`. Default: the server's clock";
 
 /// An optional time in a request.
 pub(in crate::http) fn given_time() -> ObjectBuilder {
@@ -178,7 +178,7 @@ pub(in crate::http) fn given_time() -> ObjectBuilder {
 /// Schemas that others refer to and that have no type.
 pub(in crate::http) fn shared() -> [(String, RefOr<Schema>); 1] {
     let item = open()
-        .description(Some("With what else the host puts there"))
+        .description(Some("A picture, a video or another attachment. Other fields of the application are kept"))
         .property("type", Object::with_type(Type::String))
         .property("url", Object::with_type(Type::String))
         .required("type")
@@ -191,7 +191,7 @@ fn media() -> ArrayBuilder {
 }
 
 /// The description of `extra`.
-const EXTRA: &str = "Any JSON object, returned untouched; at most 32 levels deep, with numbers that fit 64-bit floats";
+const EXTRA: &str = "Any JSON object, returned unchanged; at most 32 levels deep, with numbers that fit 64-bit floats";
 
 /// Gives a type of the model a named schema in the document.
 macro_rules! named {
@@ -215,7 +215,7 @@ named!(ContentId, "ContentId", text("^[1-9][0-9]{0,18}$"));
 named!(ReactionKind, "ReactionKind", reaction_kind());
 named!(RelationKind, "RelationKind", enumeration(&RelationKind::ALL.map(RelationKind::name)));
 named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build());
-named!(MediaList, "Media", media().description(Some("Pictures and the like, in order")));
+named!(MediaList, "Media", media().description(Some("Attachments such as pictures, in order")));
 named!(JsonObject, "Extra", open().description(Some(EXTRA)).build());
 named!(Draft, "NewContent", new_content().build());
 named!(CommentDraft, "NewComment", new_comment().build());
@@ -239,23 +239,29 @@ fn new_content() -> ObjectBuilder {
     let kind = ObjectBuilder::new()
         .schema_type(Type::String)
         .pattern(Some("^[a-z0-9_]{1,32}$"))
-        .description(Some("What sort of item; `post` if left out"));
-    new_item("Whether it goes into timelines; yes if left out")
+        .description(Some("The kind of the item. Default: `post`"));
+    new_item("Whether the item appears in timelines and on the author's own page. Default: `true`")
         .property("kind", kind)
-        .property("ref_id", id().description(Some("Another item: a repost's original, a comment's subject")))
+        .property(
+            "ref_id",
+            id().description(Some("The id of another item: the original of a repost, the subject of a comment")),
+        )
 }
 
 fn new_comment() -> ObjectBuilder {
-    new_item("Whether it goes into timelines; no if left out")
+    new_item("Whether the comment appears in timelines and on the author's own page. Default: `false`")
 }
 
 fn new_item(about_broadcast: &str) -> ObjectBuilder {
     let topics = ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS));
     let broadcast = ObjectBuilder::new().schema_type(Type::Boolean).description(Some(about_broadcast));
     closed()
-        .property("author_id", id().description(Some("Who publishes")))
+        .property("author_id", id().description(Some("The author of the item")))
         .required("author_id")
-        .property("content_id", id().description(Some("Made by the server if left out: time-ordered, unique")))
+        .property(
+            "content_id",
+            id().description(Some("The id of the item. Default: a new id from the server; such ids rise with time")),
+        )
         .property("published_at", given_time())
         .property("text", Object::with_type(Type::String))
         .property("media", Ref::from_schema_name(MediaList::name()))
@@ -269,7 +275,7 @@ fn content_edit() -> ObjectBuilder {
     let null = Object::with_type(Type::Null);
     let extra = OneOfBuilder::new().item(Ref::from_schema_name(JsonObject::name())).item(null);
     closed()
-        .description(Some("A field left out stays, `null` clears it"))
+        .description(Some("A missing field stays unchanged; `null` clears the field"))
         .property("text", ObjectBuilder::new().schema_type(or_null(Type::String)))
         .property("media", media().schema_type(or_null(Type::Array)))
         .property("extra", extra)
@@ -279,7 +285,7 @@ fn new_profile() -> ObjectBuilder {
     let text =
         |most: usize| ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(most)).build();
     closed()
-        .description(Some("The whole of it: what is left out is not set afterwards"))
+        .description(Some("The whole new profile: a missing field is `null` afterwards"))
         .property("nickname", text(MAX_NICKNAME))
         .property("avatar", text(MAX_AVATAR))
         .property("extra", Ref::from_schema_name(JsonObject::name()))
