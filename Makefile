@@ -29,7 +29,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
-setup: ## install what build and tests need (a C++ compiler, make, libclang, Python); other targets do it themselves
+setup: ## install the tools for build and tests (a C++ compiler, make, libclang, Python); other targets do it themselves
 	@.ci/setup
 	@.ci/announce
 
@@ -49,7 +49,7 @@ demo: $(DEMO)/ready ## make a small community, import it and serve it; LISTEN= c
 	  "  curl -s '$(LISTEN)/v1/users/$$user/following?limit=5'" \
 	  "  curl -s '$(LISTEN)/v1/content' -H 'content-type: application/json' -d '{\"author_id\": $$user, \"text\": \"Hello\"}'" \
 	  "  curl -s '$(LISTEN)/v1/admin/stats'" \
-	  'Ctrl-C stops it; README.md goes on from here.' ''
+	  'Ctrl-C stops the server; README.md has the next steps.' ''
 	@$(TIDELINE) serve --data-dir $(DEMO)/db --listen $(LISTEN)
 
 # Made anew each time: posts made at another time would contradict those of an interrupted run.
@@ -87,7 +87,7 @@ fmt: ## format the code
 	cargo fmt --all
 
 .PHONY: bench
-bench: setup ## run the benchmarks; installs wrk, which the one over HTTP needs
+bench: setup ## run the benchmarks; installs wrk for the benchmark over HTTP
 	@.ci/setup wrk
 	cargo bench --locked --bench ratios --bench http
 
@@ -101,11 +101,11 @@ scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a 
 	  --follows $(or $(FOLLOWS),$(DEMO)/follows.csv) --content $(or $(CONTENT),$(DEMO)/content.csv) $(ARGS)
 
 .PHONY: chaos
-chaos: build ## kill the server at random instants under load and compare all that it acknowledged: ARGS=
+chaos: build ## kill the server at random instants under load, and compare all acknowledged changes: ARGS=
 	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: power-cuts
-power-cuts: build ## cut the power of the server CUTS= times under load, in each durability, and look at what is left: ARGS=
+power-cuts: build ## cut the power of the server CUTS= times under load, in each durability, and compare the data that is left: ARGS=
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts $(CUTS) $(ARGS)
 
 .PHONY: reactions
@@ -132,7 +132,7 @@ soak: build ## check threads and kill servers, both at once, for MINUTES= (defau
 	  [ $$threads -eq 0 ] && [ $$chaos -eq 0 ]
 
 .PHONY: fuzz-api
-fuzz-api: build ## hold the server against its OpenAPI document with schemathesis, which it installs: ARGS=
+fuzz-api: build ## test the server against its OpenAPI document with schemathesis, installed by this target: ARGS=
 	python3 tests/fuzz_api.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: client-tour

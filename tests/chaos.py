@@ -61,18 +61,18 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=1.2, help="longest load before the end of the server")
     parser.add_argument("--writers", type=int, default=6)
     parser.add_argument("--readers", type=int, default=2)
-    parser.add_argument("--listeners", type=int, default=3, help="streams that go on after every end of the server")
+    parser.add_argument("--listeners", type=int, default=3, help="streams that resume after every end of the server")
     parser.add_argument("--users", type=int, default=60)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--tmp", help="where to put the temporary data directory")
-    parser.add_argument("--keep", action="store_true", help="keep it")
+    parser.add_argument("--keep", action="store_true", help="keep the data directory")
     return parser
 
 
 def options() -> argparse.Namespace:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=25)
-    parser.add_argument("--minutes", type=float, default=None, help="go on for so long, however many rounds that makes")
+    parser.add_argument("--minutes", type=float, default=None, help="run for this long, with any number of rounds")
     return parser.parse_args()
 
 
@@ -127,7 +127,7 @@ class Chaos:
                 listener.close()
         self.tell(f"{number} rounds")
         if not self.tell_of_streams():
-            print("WRONG streams mostly do not go on")
+            print("WRONG most streams do not resume")
             return False
         print(f"slowest start: {self.slowest:.2f} s\ncheck: {self.tideline.check()}")
         return True
@@ -150,7 +150,7 @@ class Chaos:
         resumed = sum(listener.resumed for listener in self.listeners)
         resets = sum(listener.resets for listener in self.listeners)
         events = sum(listener.events for listener in self.listeners)
-        print(f"streams: {events:,} events told, {resumed} times gone on, {resets} times told to load the timeline again")
+        print(f"streams: {events:,} events received, {resumed} times resumed, {resets} resets")
         return 2 * resets <= resumed
 
     def take_clock(self) -> None:
@@ -159,7 +159,7 @@ class Chaos:
             self.clock = Clock(self.tideline.directory)
             self.tideline.preload = self.clock.environment
         except Impossible as why:
-            print(f"the clock is left alone: {why}", flush=True)
+            print(f"the clock is not changed: {why}", flush=True)
 
     def set_clock(self) -> None:
         if self.clock is not None:

@@ -313,7 +313,7 @@ def attack(server: Tideline, probes: dict[str, Address], arguments: argparse.Nam
         if server.process.poll() is not None:
             raise SystemExit(f"the server ended:\n{server.tail()}")
         if time.monotonic() - begin > arguments.longest:
-            raise SystemExit(f"FAILED: the scan was not through after {arguments.longest:.0f} s")
+            raise SystemExit(f"FAILED: the scan did not end within {arguments.longest:.0f} s")
         if time.monotonic() - shown > 10:
             shown = time.monotonic()
             print(f"  {shown - begin:4.0f} s: {resident(pid):.0f} MiB", flush=True)
@@ -342,9 +342,9 @@ def main() -> int:
     parser.add_argument("--streams", type=int, default=3000)
     parser.add_argument("--batches", type=int, default=60, help="batches of 16 MB, all at once")
     parser.add_argument("--scan", type=int, default=1_000_000, help="users whose timelines are read")
-    parser.add_argument("--members", type=int, default=100_000, help="of these follow somebody")
-    parser.add_argument("--seconds", type=float, default=30, help="of the attack at least")
-    parser.add_argument("--longest", type=float, default=540, help="seconds of the attack at most; else it has failed")
+    parser.add_argument("--members", type=int, default=100_000, help="users that follow somebody")
+    parser.add_argument("--seconds", type=float, default=30, help="least seconds of the attack")
+    parser.add_argument("--longest", type=float, default=540, help="most seconds of the attack; a longer attack is a failure")
     parser.add_argument("--quiet", type=float, default=15, help="seconds of the measurement before")
     parser.add_argument("--most", type=float, default=1024, help="MiB that the server may take")
     parser.add_argument("--times", type=float, default=2, help="a p99 may be so many times the quiet one, or the neighbour's")

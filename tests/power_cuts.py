@@ -35,8 +35,8 @@ MEMORY = "/dev/shm"
 
 def options() -> argparse.Namespace:
     parser = chaos.arguments(__doc__.splitlines()[0])
-    parser.add_argument("--cuts", type=int, default=20, help="in each durability")
-    parser.add_argument("--durability", choices=DURABILITIES, default=None, help="only this one")
+    parser.add_argument("--cuts", type=int, default=20, help="power cuts in each durability")
+    parser.add_argument("--durability", choices=DURABILITIES, default=None, help="only this durability")
     parser.add_argument("--flush", type=float, default=0.3, help="longest time that a flush takes, milliseconds")
     parser.add_argument(
         "--lying-disk", action="store_true", help="flushes of logs do nothing: losses must be found, or it fails"
@@ -112,10 +112,10 @@ class PowerCuts(chaos.Chaos):
         )
         self.tell_of_streams()
         for durability, told in self.told_of.items():
-            print(f"after durability {durability}: {told[False]} streams told what they missed, {told[True]} told to load the timeline")
+            print(f"after durability {durability}: {told[False]} streams got the missed events, {told[True]} got a reset")
         # A stream that did not resume after a cut in "os" must load the timeline when it does, however late.
         if "sync" in self.told_of and self.told_of["sync"][True] > self.told_of["sync"][False]:
-            print("WRONG streams mostly do not go on")
+            print("WRONG most streams do not resume")
             return False
         return True
 
@@ -204,7 +204,7 @@ class PowerCuts(chaos.Chaos):
                 continue
             self.told_of[durability][told] += 1
             if loses and not told:
-                self.shared.fail(f"the stream of {listener.user} goes on although changes may be gone of which it had told")
+                self.shared.fail(f"the stream of {listener.user} resumes although changes that it has sent may be lost")
         client.close()
 
 

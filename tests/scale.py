@@ -48,7 +48,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--compact", action="store_true", help="run `tideline compact` at the end, serve once more and compare again")
     parser.add_argument("--check", action="store_true", help="run `tideline check` at the end")
     parser.add_argument("--tmp", help="where to put the temporary data directory")
-    parser.add_argument("--keep", action="store_true", help="keep it")
+    parser.add_argument("--keep", action="store_true", help="keep the data directory")
     return parser.parse_args()
 
 
