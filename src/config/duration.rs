@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for Duration {
         let text = String::deserialize(deserializer)?;
         humantime::parse_duration(&text)
             .map(Self)
-            .map_err(|e| de::Error::custom(format!("\"{text}\" is not a duration such as 90d, 5s or 250ms: {e}")))
+            .map_err(|_| de::Error::custom(format!("expected a duration such as 90d, 5s or 250ms, not \"{text}\"")))
     }
 }
 

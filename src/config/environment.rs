@@ -38,10 +38,11 @@ pub(super) fn setting(name: &str, defaults: &Table) -> Option<(String, String)> 
     Some((section.to_owned(), key.to_owned()))
 }
 
-/// The message that a variable is not a setting, with similar settings.
-pub(super) fn no_setting(name: &str, defaults: &Table) -> String {
-    let letters = |text: &str| text.replace('_', "").to_ascii_lowercase();
-    let meant = letters(name.strip_prefix(OURS).unwrap_or(name));
+/// The settings with the names nearest to this one, sections first; none if all differ in more than a third of the
+/// letters.
+pub(super) fn nearest<'a>(name: &str, defaults: &'a Table) -> Vec<(&'a str, &'a str)> {
+    let letters = |text: &str| text.replace(['_', '.'], "").to_ascii_lowercase();
+    let meant = letters(name);
     let sections = defaults.iter().filter_map(|(section, values)| Some((section, values.as_table()?)));
     let settings = sections.flat_map(|(section, values)| values.keys().map(move |key| (section, key)));
     let mut near: Vec<_> = settings
@@ -49,23 +50,27 @@ pub(super) fn no_setting(name: &str, defaults: &Table) -> String {
             let whole = strsim::damerau_levenshtein(&letters(&format!("{section}{key}")), &meant);
             // Users often forget the section.
             let alone = strsim::damerau_levenshtein(&letters(key), &meant);
-            (whole.min(alone), format!("{SETTING}{}__{}", section.to_ascii_uppercase(), key.to_ascii_uppercase()))
+            (whole.min(alone), (section.as_str(), key.as_str()))
         })
         .collect();
     near.sort();
     let least = near.first().map_or(usize::MAX, |(distance, _)| *distance);
-    // Settings that differ in more than a third of the letters are not suggested.
     let guess = least > meant.len() / 3;
-    let near: Vec<_> = near.into_iter().take_while(|(distance, _)| *distance == least && !guess).collect();
+    near.into_iter().take_while(|(distance, _)| *distance == least && !guess).map(|(_, setting)| setting).collect()
+}
+
+/// The message that a variable is not a setting, with similar settings.
+pub(super) fn no_setting(name: &str, defaults: &Table) -> String {
+    let near = nearest(name.strip_prefix(OURS).unwrap_or(name), defaults).into_iter();
+    let near: Vec<_> = near
+        .map(|(section, key)| format!("{SETTING}{}__{}", section.to_ascii_uppercase(), key.to_ascii_uppercase()))
+        .collect();
     match &near[..] {
         [] => format!(
             "{name} is not a setting. Names look like {SETTING}TIMELINE__INBOX_LIMIT; \"tideline config\" lists all \
              settings. Unset or rename the variable"
         ),
-        near => {
-            let near: Vec<_> = near.iter().map(|(_, name)| name.as_str()).collect();
-            format!("{name} is not a setting; did you mean {}?", near.join(" or "))
-        }
+        near => format!("{name} is not a setting; did you mean {}?", near.join(" or ")),
     }
 }
 

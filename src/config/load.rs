@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use serde::Deserialize;
+use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::{Config, environment};
@@ -17,7 +18,7 @@ impl Config {
     }
 
     fn from_sources(file: Option<&Path>, environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Self> {
-        let mut settings = Settings::default();
+        let mut settings = Settings::new()?;
         if let Some(path) = file {
             settings.add_file(path)?;
         }
@@ -30,7 +31,7 @@ impl Config {
                 settings.add_variable(&name, value)?;
             }
         }
-        let config = Self::deserialize(settings.0).map_err(|e| wrong(e.message()))?;
+        let config = Self::deserialize(settings.given).map_err(|e| wrong(e.message()))?;
         config.validate()?;
         Ok(config)
     }
@@ -42,22 +43,40 @@ impl Config {
 }
 
 /// The settings given by the sources.
-#[derive(Default)]
-struct Settings(Table);
+struct Settings {
+    given: Table,
+    /// All settings, by whose values a setting's type is known.
+    defaults: Table,
+}
 
 impl Settings {
+    fn new() -> Result<Self> {
+        Ok(Self { given: Table::new(), defaults: Table::try_from(Config::default()).map_err(wrong)? })
+    }
+
     fn add_file(&mut self, path: &Path) -> Result<()> {
-        let failed = |e: &dyn std::fmt::Display| Error::Setup(format!("cannot read {}: {e}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|e| failed(&e))?;
-        let sections: Table = text.parse().map_err(|e| failed(&e))?;
-        for (section, value) in sections {
-            match value {
-                Value::Table(values) => {
-                    let empty = Table::from_iter([(section.clone(), Value::Table(Table::new()))]);
-                    Config::deserialize(empty).map_err(|e| wrong(format_args!("{section}: {}", e.message())))?;
-                    values.into_iter().try_for_each(|(key, value)| self.add(&section, &key, value))?;
+        let file = path.display();
+        let text = std::fs::read_to_string(path).map_err(|e| wrong(format_args!("cannot read {file}: {e}")))?;
+        let invalid = |e: toml::de::Error| wrong(format_args!("{file} is not valid TOML: {e}"));
+        // Read twice: once for the values, once for their lines.
+        let (sections, places) = (text.parse::<Table>().map_err(invalid)?, DeTable::parse(&text).map_err(invalid)?);
+        for (section, keys) in places.get_ref() {
+            let place =
+                |at: usize| format!("{file}, line {}", 1 + text.bytes().take(at).filter(|b| *b == b'\n').count());
+            let begins = place(section.span().start);
+            let section: &str = section.get_ref();
+            let (Some(Value::Table(values)), DeValue::Table(keys)) = (sections.get(section), keys.get_ref()) else {
+                return Err(wrong(format_args!("{section} ({begins}): expected a section, such as [timeline]")));
+            };
+            if !self.defaults.contains_key(section) {
+                let known: Vec<_> = self.defaults.keys().map(String::as_str).collect();
+                let known = known.join(", ");
+                return Err(wrong(format_args!("[{section}] ({begins}) is not a section; the sections are {known}")));
+            }
+            for (key, _) in keys {
+                if let Some(value) = values.get(key.get_ref().as_ref()) {
+                    self.add(section, key.get_ref(), value.clone(), &place(key.span().start))?;
                 }
-                other => return Err(wrong(format_args!("{section}: expected a section, not {other}"))),
             }
         }
         Ok(())
@@ -65,42 +84,62 @@ impl Settings {
 
     /// Adds a variable that must be a setting.
     fn add_variable(&mut self, name: &OsStr, value: OsString) -> Result<()> {
-        let defaults = Table::try_from(Config::default()).map_err(wrong)?;
         let name = name.to_string_lossy();
-        let Some((section, key)) = environment::setting(&name, &defaults) else {
-            return Err(wrong(environment::no_setting(&name, &defaults)));
+        let Some((section, key)) = environment::setting(&name, &self.defaults) else {
+            return Err(wrong(environment::no_setting(&name, &self.defaults)));
         };
-        let (section, key) = (section.as_str(), key.as_str());
         let text = value.into_string().map_err(|_| wrong(format_args!("the value of {name} is not UTF-8")))?;
         // The type of the default defines how the text is parsed.
-        let value = match defaults.get(section).and_then(|section| section.get(key)) {
+        let value = match self.defaults.get(&section).and_then(|section| section.get(&key)) {
             Some(Value::String(_)) | None => Value::String(text),
             Some(Value::Array(_)) => {
                 let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
                 Value::Array(entries.map(|entry| Value::String(entry.to_owned())).collect())
             }
             Some(other) => {
-                let kind = other.type_str();
                 let value: Option<Value> = text.parse().ok();
-                let value = value.filter(|value| value.type_str() == kind);
-                value.ok_or_else(|| {
-                    wrong(format_args!("{section}.{key}: {text:?} from {name} is not of the type {kind}"))
-                })?
+                value.filter(|value| value.same_type(other)).unwrap_or(Value::String(text))
             }
         };
-        self.add(section, key, value)
+        self.add(&section, &key, value, &name)
     }
 
-    /// Adds one value if it is valid alone, so that it can be refused by name.
-    fn add(&mut self, section: &str, key: &str, value: Value) -> Result<()> {
+    /// Adds one value if it is valid alone, so that it can be refused with its name and its place.
+    fn add(&mut self, section: &str, key: &str, value: Value, place: &str) -> Result<()> {
+        let name = format!("{section}.{key}");
+        let Some(default) = self.defaults.get(section).and_then(|section| section.get(key)) else {
+            let near = environment::nearest(&name, &self.defaults);
+            let near: Vec<_> = near.iter().map(|(section, key)| format!("{section}.{key}")).collect();
+            let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+            return Err(wrong(format_args!("{name} ({place}) is not a setting{meant}")));
+        };
         let values = Table::from_iter([(key.to_owned(), value.clone())]);
         let alone = Table::from_iter([(section.to_owned(), Value::Table(values))]);
-        Config::deserialize(alone).map_err(|e| wrong(format_args!("{section}.{key}: {}", e.message())))?;
-        let values = self.0.entry(section).or_insert_with(|| Value::Table(Table::new()));
+        let refusal = match Config::deserialize(alone) {
+            Ok(alone) => alone.check_ranges().err().map(|(_, detail)| detail),
+            // The type of the setting refuses this value of the right TOML type; numbers have no such types.
+            Err(error) if value.same_type(default) && !value.is_integer() => Some(error.message().to_owned()),
+            Err(_) => Some(format!("expected {}, not {value}", kind(default, Config::range_of(&name)))),
+        };
+        if let Some(detail) = refusal {
+            return Err(wrong(format_args!("{name} ({place}): {detail}")));
+        }
+        let values = self.given.entry(section).or_insert_with(|| Value::Table(Table::new()));
         if let Value::Table(values) = values {
             values.insert(key.to_owned(), value);
         }
         Ok(())
+    }
+}
+
+/// The kind of a setting's value, in words.
+fn kind(default: &Value, range: Option<String>) -> String {
+    match (default, range) {
+        (Value::Integer(_), Some(range)) => format!("a whole number {range}"),
+        (Value::Integer(_), None) => "a whole number from 0".to_owned(),
+        (Value::Boolean(_), _) => "true or false".to_owned(),
+        (Value::Array(_), _) => "a list of texts in quotes".to_owned(),
+        _ => format!("a text in quotes, such as {default}"),
     }
 }
 
@@ -162,7 +201,29 @@ mod tests {
             ("[log]\nlevel = \"info\"\nlevel = \"warn\"\n", "line 3"),
         ] {
             let error = load(text).expect_err(text).to_string();
-            assert!(error.contains(name), "{error}");
+            assert!(error.contains(name) && error.starts_with("configuration: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_line_and_the_expected_value() {
+        for (text, refusal) in [
+            (
+                "# x\n[timeline]\ninbox_limit = \"300\"\n",
+                "line 3): expected a whole number from 1 to 1000000, not \"300\"",
+            ),
+            ("[timeline]\ninbox_limit = -5\n", "line 2): expected a whole number from 1 to 1000000, not -5"),
+            ("[timeline]\ninbox_limit = 0\n", "line 2): expected a value from 1 to 1000000, not 0"),
+            ("[timeline]\n\nactive_for = 5\n", "line 3): expected a text in quotes, such as \"30d\", not 5"),
+            ("[storage]\nmin_free_mb = -1\n", "line 2): expected a whole number from 0, not -1"),
+            ("[auth]\ninsecure = 1\n", "line 2): expected true or false, not 1"),
+            ("[server]\nallowed_hosts = \"a\"\n", "line 2): expected a list of texts in quotes, not \"a\""),
+            ("timeline.inbox_limt = 5\n", "line 1) is not a setting; did you mean timeline.inbox_limit?"),
+            ("[timelines]\n", "line 1) is not a section; the sections are "),
+            ("timeline = 5\n", "line 1): expected a section, such as [timeline]"),
+        ] {
+            let error = load(text).expect_err(text).to_string();
+            assert!(error.contains(refusal), "{error}");
         }
     }
 

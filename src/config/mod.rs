@@ -54,11 +54,23 @@ macro_rules! settings {
         }
 
         impl Config {
-            fn check_ranges(&self) -> Result<()> {
+            /// The first setting with a value out of its range: its name, and the detail.
+            fn check_ranges(&self) -> Result<(), (&'static str, String)> {
                 $($($(
-                    check(concat!(stringify!($section), ".", stringify!($key)), &self.$section.$key, &$range)?;
+                    let name = concat!(stringify!($section), ".", stringify!($key));
+                    check(&self.$section.$key, &$range).map_err(|detail| (name, detail))?;
                 )?)*)*
                 Ok(())
+            }
+
+            /// The range of a setting in words, if it has one.
+            fn range_of(name: &str) -> Option<String> {
+                $($($(
+                    if name == concat!(stringify!($section), ".", stringify!($key)) {
+                        return Some(in_words(&$range));
+                    }
+                )?)*)*
+                None
             }
         }
     };
@@ -190,7 +202,7 @@ settings! {
 impl Config {
     /// Refuses invalid values, each by its name.
     pub fn validate(&self) -> Result<()> {
-        self.check_ranges()?;
+        self.check_ranges().map_err(|(name, detail)| wrong(format_args!("{name}: {detail}")))?;
         let (push, pull) = (self.fanout.push_threshold, self.fanout.pull_threshold);
         if pull < push {
             return Err(wrong(format_args!(
@@ -204,11 +216,13 @@ impl Config {
     }
 }
 
-fn check<T: PartialOrd + Display>(name: &str, value: &T, range: &RangeInclusive<T>) -> Result<()> {
-    if range.contains(value) {
-        return Ok(());
-    }
-    Err(wrong(format_args!("{name}: expected a value from {} to {}, not {value}", range.start(), range.end())))
+fn check<T: PartialOrd + Display>(value: &T, range: &RangeInclusive<T>) -> Result<(), String> {
+    let refusal = || format!("expected a value {}, not {value}", in_words(range));
+    if range.contains(value) { Ok(()) } else { Err(refusal()) }
+}
+
+fn in_words<T: Display>(range: &RangeInclusive<T>) -> String {
+    format!("from {} to {}", range.start(), range.end())
 }
 
 impl Timeline {
