@@ -101,8 +101,8 @@ codes! {
     HideLimit = 422 "hide_limit", "a user can hide its content from at most 10000 users";
     /// The user has `server.max_streams_per_user` open streams already.
     StreamLimit = 429 "stream_limit", "user 111 cannot have more than 32 open streams (server.max_streams_per_user)";
-    /// The server failed; its log has the cause.
-    Internal = 500 "internal", "the server failed on this request; its log has the cause";
+    /// The server failed; the server log has the cause.
+    Internal = 500 "internal", "the server failed on this request; the server log has the cause";
     /// Too much work is waiting; nothing has changed. Send the request again after `Retry-After`.
     Overloaded = 503 "overloaded", "the server has too many requests at once. Send the request again later";
     /// The disk accepts no writes, usually because it is full; reads still work.

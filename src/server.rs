@@ -213,7 +213,7 @@ async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals
         let _ = done.send(open_as_told(&owned, told));
     });
     opening.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-    let ended = |_| Error::Setup("the data directory could not be opened; the log has the cause".to_owned());
+    let ended = |_| Error::Setup("the data directory could not be opened; the server log has the cause".to_owned());
     let mut opened = pin!(opened);
     tokio::select! {
         biased;

@@ -262,8 +262,8 @@ impl Tally {
 fn needs_room(error: Error) -> Error {
     match error {
         Error::Refused { code: Code::StorageUnavailable, .. } => Error::Setup(
-            "the storage accepts no changes; the log has the cause. The lines imported so far are kept. Free some \
-             space, then run the import again"
+            "the storage accepts no changes; the log on stderr has the cause. The lines imported so far are kept. Free \
+             some space, then run the import again"
                 .to_owned(),
         ),
         error => error,

@@ -53,9 +53,9 @@ impl Jobs {
 
 fn table(out: &mut dyn Write, tables: &[TableStats], jobs: &Jobs) -> io::Result<()> {
     let width = tables.iter().map(|t| t.table.len()).max().unwrap_or(0).max("table".len());
-    writeln!(out, "{:width$}  {:>14}  {:>12}", "table", "rows (about)", "bytes")?;
+    writeln!(out, "{:width$}  {:>15}  {:>12}", "table", "rows (estimate)", "bytes")?;
     for TableStats { table, rows, bytes } in tables {
-        writeln!(out, "{table:width$}  {rows:>14}  {:>12}", HumanBytes(*bytes).to_string())?;
+        writeln!(out, "{table:width$}  {rows:>15}  {:>12}", HumanBytes(*bytes).to_string())?;
     }
     let Jobs { waiting, fan_out, settle, rebuild } = jobs;
     writeln!(out, "jobs waiting: {waiting} ({fan_out} fan_out, {settle} settle, {rebuild} rebuild)")

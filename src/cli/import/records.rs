@@ -32,7 +32,7 @@ pub(super) struct Record {
 }
 
 pub(super) const TOO_LONG: &str = "the line is longer than 1 MiB";
-pub(super) const TOO_LONG_QUOTED: &str = "the line is longer than 1 MiB; a quoted field may not be closed";
+pub(super) const TOO_LONG_QUOTED: &str = "the line is longer than 1 MiB; perhaps a quoted field is not closed";
 const NEVER_CLOSED: &str = "a quoted field is not closed";
 const BAD_QUOTE: &str = "a quoted field has text after its closing quote, or is not closed";
 
