@@ -81,10 +81,15 @@ struct Health {
 struct Stats<'a> {
     version: &'static str,
     jobs: Jobs,
+    /// Items whose fan-out has not ended.
     pending_items: u64,
+    /// Pairs of a user and an author whose settle job has not ended.
     unsettled_pairs: u64,
+    /// Entries written into inboxes by fan-outs.
     deliveries: u64,
+    /// Bytes of the write-ahead log.
     log_bytes: u64,
+    /// The size of each table, by its name.
     #[schema(value_type = HashMap<String, Figures>)]
     tables: Tables<'a>,
 }
@@ -113,7 +118,7 @@ struct Jobs {
 /// Figures by the name of the table.
 struct Tables<'a>(&'a [TableStats]);
 
-/// The figures of one table.
+/// The size of one table.
 #[derive(Serialize, ToSchema)]
 struct Figures {
     /// An estimate: rows that were replaced or removed may count until a compaction.

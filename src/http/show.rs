@@ -20,6 +20,7 @@ pub(super) struct Item<'a> {
     author_id: UserId,
     #[schema(value_type = Time)]
     published_at: Millis,
+    /// The time of the last edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     edited_at: Option<Millis>,
@@ -32,19 +33,23 @@ pub(super) struct Item<'a> {
     media: &'a RawValue,
     #[schema(required = false)]
     topics: &'a [String],
+    /// The id of another item: the original of a repost, the subject of a comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     ref_id: Option<ContentId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = JsonObject)]
     extra: Option<&'a RawValue>,
+    /// Whether the item appears in timelines and on the author's own page.
     #[schema(required = false)]
     broadcast: bool,
     #[schema(required = false)]
     counts: Counts,
+    /// Only in lists and in streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     author: Option<Author<'a>>,
+    /// Only in the timeline and the streams of the reader.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     viewer: Option<Viewer>,
@@ -169,6 +174,7 @@ struct UserCountsBody {
     following: u64,
     followers: u64,
     friends: u64,
+    /// Items on the own page of the user.
     content: u64,
 }
 

@@ -49,7 +49,9 @@ const EVENTS: &str = "Each event has a name, and JSON in `data`:\n\n\
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
+    let about = "JSON, as in the table of the call `listen`";
     let data = ObjectBuilder::new().schema_type(Type::String).content_media_type("application/json");
+    let data = data.description(Some(about));
     let event = ObjectBuilder::new()
         .property("event", Ref::from_schema_name("EventName"))
         .required("event")
