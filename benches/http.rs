@@ -23,7 +23,7 @@ const CONNECTIONS: u32 = 16;
 
 fn main() {
     if Command::new("wrk").arg("-v").output().is_err() {
-        println!("http: skipped, for it needs wrk (apt-get install wrk)");
+        println!("http: skipped, because it needs wrk (apt-get install wrk)");
         return;
     }
     let dir = tempfile::tempdir().expect("temp dir");

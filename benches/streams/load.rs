@@ -98,7 +98,7 @@ pub(crate) fn run(streams: u64, rate: u64, seconds: u64) {
         published.len() as f64 / took,
         100.0 * worked / took
     );
-    println!("  resident MiB: {before} before, {opened} with the streams open, {after} after, {peak} at most");
+    println!("  resident MiB: {before} before, {opened} with the streams open, {after} after, {peak} peak");
 }
 
 async fn listen_all(address: std::net::SocketAddr, readers: Vec<u64>, tell: mpsc::Sender<()>) -> Vec<Heard> {

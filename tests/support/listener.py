@@ -121,9 +121,9 @@ class Listener:
         with self.changed:
             while not there():
                 if self.thread is None or not self.thread.is_alive():
-                    raise Unexpected(f"the stream of {self.user} ended while the server was there; it was at {self.last_id}")
+                    raise Unexpected(f"the stream of {self.user} ended although the server runs; its last id was {self.last_id}")
                 if not self.changed.wait(min(1.0, until - time.monotonic())) and time.monotonic() > until:
-                    raise Unexpected(f"the stream of {self.user} told nothing of {what} within {PATIENCE} s")
+                    raise Unexpected(f"the stream of {self.user} sent nothing about {what} within {PATIENCE} s")
 
     def compare(self) -> str | None:
         """What the client does not know although it was told to go on; nothing may change meanwhile."""

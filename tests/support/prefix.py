@@ -83,7 +83,7 @@ class Round:
                     carried_out = expected(writer) == there
                 except Unexpected as error:
                     # What the pending change is about may itself be gone.
-                    wrong = f"; of the change that got no answer: {error}"
+                    wrong = f"; the change without an answer: {error}"
             if carried_out:
                 fitting.append(Place(len(writer.history), writer.pending_since, math.inf))
             if not fitting:
@@ -92,7 +92,7 @@ class Round:
             pending.append(carried_out)
         chosen = together(places)
         if chosen is None:
-            raise Unexpected("what is there of several writers is of no one instant: " + self.told(places))
+            raise Unexpected("the changes found of several writers fit no single instant: " + self.told(places))
         lost = sum(len(writer.history) - place.count for writer, place in zip(self.writers, chosen))
         if lost and all_of_it:
             raise Unexpected(f"{lost} acknowledged changes are lost: " + self.told([[place] for place in chosen]))

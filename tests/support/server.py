@@ -75,7 +75,7 @@ class Tideline:
         if not line.startswith(READY):
             self.process.kill()
             self.process.wait()
-            raise SystemExit(f"the server did not start; it said {line!r}, and its log ends:\n{self.tail()}")
+            raise SystemExit(f"the server did not start; it printed {line!r}, and its log ends:\n{self.tail()}")
         host, port = line.strip().removeprefix(READY).rsplit(":", 1)
         self.address = (host, int(port))
         return time.monotonic() - begin

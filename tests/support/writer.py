@@ -229,7 +229,7 @@ class Writer:
             if [(int(item["content_id"]), int(item["author_id"]), item["text"]) for item in found] != [
                 (draft["content_id"], draft["author_id"], draft["text"]) for draft in drafts
             ]:
-                raise Unexpected(f"a batch of {len(drafts)} posts was done in part, or wrongly: {found}")
+                raise Unexpected(f"a batch of {len(drafts)} posts took effect in part, or wrongly: {found}")
             self.published(*found)
 
         def resolve(client: Client) -> None:
@@ -249,12 +249,12 @@ class Writer:
 
         def refused(answer: Answer) -> None:
             if answer.body["code"] != "time_ahead":
-                raise Unexpected(f"a time to come: {answer.body}")
+                raise Unexpected(f"a batch with a future time: {answer.body}")
 
         def resolve(client: Client) -> None:
             found = client.get("/v1/content?ids=" + ",".join(str(draft["content_id"]) for draft in drafts))["items"]
             if found:
-                raise Unexpected(f"of a batch with a time to come there is {found}")
+                raise Unexpected(f"a refused batch with a future time left {found}")
 
         return Change("POST", "/v1/content/batch", {"items": drafts}, (400,), refused, resolve)
 
@@ -395,7 +395,7 @@ class Writer:
             if follows == done:
                 apply()
             elif follows != [not each for each in done]:
-                raise Unexpected(f"follow {follow} and unfollow {unfollow} of {user} was done in part: {relations}")
+                raise Unexpected(f"follow {follow} and unfollow {unfollow} of {user} took effect in part: {relations}")
 
         return apply, resolve
 
