@@ -56,7 +56,7 @@ codes! {
         "last-event-id: a cursor is \"<milliseconds>-<id>\", such as \"1689089522000-32850\", not \"7\"";
     /// The body is not valid JSON, or a field is unknown, missing, repeated or wrong.
     InvalidBody = 400 "invalid_body",
-        "unknown field `txt`, expected one of `author_id`, `content_id` at line 1 column 25";
+        "unknown field `txt`, expected one of `author_id`, `content_id`";
     /// The path has a `%` without two hexadecimal digits, or is not UTF-8.
     InvalidPath = 400 "invalid_path", "the path has a % without two hexadecimal digits, or is not UTF-8";
     /// A time lies more than `content.max_ahead` after the server's clock.
@@ -70,7 +70,7 @@ codes! {
     /// There is no such item, or it is deleted.
     ContentNotFound = 404 "content_not_found", "content 32850 does not exist, or is deleted";
     /// There is no such path.
-    RouteNotFound = 404 "route_not_found", "there is no such path";
+    RouteNotFound = 404 "route_not_found", "there is no such path; /docs lists all calls";
     /// The path exists, but not for this method.
     MethodNotAllowed = 405 "method_not_allowed", "this path allows only GET, HEAD";
     /// The body did not arrive within `server.request_timeout`.

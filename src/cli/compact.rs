@@ -34,7 +34,7 @@ pub(super) fn run(config: &Config) -> Result<()> {
 }
 
 fn compact(app: &App) -> Result<()> {
-    let progress = Progress::new("compactions", None, Unit::Count("compactions"));
+    let progress = Progress::new("compact", None, Unit::Count("rounds"));
     let trims = || {
         let usage = app.figures().usage();
         usage.trims + usage.archived + usage.topics_archived + usage.purged

@@ -245,9 +245,12 @@ impl Tally {
         writeln!(out, "{table} {name}: {new} new, {same} already there, {refused} refused")
     }
 
-    /// Warns if times may be in seconds.
+    /// Warns of a file without lines, and of times that may be in seconds.
     fn warn(&self) {
-        let Self { table, name, early, first_early, .. } = self;
+        let Self { table, name, new, same, refused, early, first_early } = self;
+        if new + same + refused == 0 {
+            say(format_args!("warning: {table} {name}: the file has no lines to import"));
+        }
         if *early > 0 {
             say(format_args!(
                 "warning: {table} {name}: {} with a time before 1990, first at line {first_early}, perhaps in seconds. \

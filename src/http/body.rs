@@ -138,10 +138,15 @@ pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem
 /// The problem of a text that is no `T`, with the field at fault. The text is parsed again for the field, only after an
 /// error.
 fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Problem {
-    let (problem, reason) = (Problem::invalid_body(error), error.to_string());
     if !error.is_data() {
-        return problem;
+        return Problem::invalid_body(error);
     }
+    // The field says where; the column of an item in a batch would be that within the item.
+    let reason = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let detail = reason.strip_suffix(&place).unwrap_or(&reason);
+    let detail = detail.replace("expected a map", "expected an object").replace("there are no fields", "expected none");
+    let problem = Problem::invalid_body(detail);
     let is_named = |path: &str| reason.starts_with(&format!("{path}: ")) || reason.contains(&format!("field `{path}`"));
     let mut reader = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, T>(&mut reader) {
@@ -190,7 +195,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for UpTo<T, MA
                 let mut elements = Vec::new();
                 while let Some(element) = seq.next_element()? {
                     if elements.len() == MAX {
-                        return Err(de::Error::invalid_length(MAX + 1, &self));
+                        return Err(de::Error::custom(format_args!("expected at most {MAX} elements")));
                     }
                     elements.push(element);
                 }

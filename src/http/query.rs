@@ -9,8 +9,10 @@ use percent_encoding::percent_decode_str;
 use super::problem::Problem;
 use crate::model::{Id, PageRequest, Position, Span, UserId};
 
-/// Most items of a page, and most ids in a list of ids.
+/// Most items of a page.
 pub(super) const MAX_LIMIT: usize = 100;
+/// Most ids in a list of ids.
+pub(super) const MAX_IDS: usize = 100;
 /// Default number of items of a page.
 pub(super) const DEFAULT_LIMIT: usize = 20;
 
@@ -78,7 +80,7 @@ pub(super) fn value<T: FromStr<Err: fmt::Display>>(
 
 /// The same for a required value.
 pub(super) fn required<T: FromStr<Err: fmt::Display>>(name: &str, text: Option<Cow<'_, str>>) -> Result<T, Problem> {
-    value(name, text)?.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: missing")))
+    value(name, text)?.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: this parameter is required")))
 }
 
 /// Whole numbers in plain digits.
@@ -96,15 +98,15 @@ impl<const MIN: usize, const MAX: usize> FromStr for Number<MIN, MAX> {
     }
 }
 
-/// A list of up to [`MAX_LIMIT`] ids with commas between them.
+/// A list of up to [`MAX_IDS`] ids with commas between them.
 #[derive(Debug)]
 pub(super) struct Ids<I>(pub(super) Vec<I>);
 
 impl<I: FromStr<Err: fmt::Display>> FromStr for Ids<I> {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.split(',').count() > MAX_LIMIT {
-            return Err(format!("expected at most {MAX_LIMIT} ids"));
+        if text.split(',').count() > MAX_IDS {
+            return Err(format!("expected at most {MAX_IDS} ids"));
         }
         let ids: Result<Vec<I>, _> = text.split(',').map(str::parse).collect();
         ids.map(Self).map_err(|e| format!("expected ids with commas between them: {e}"))

@@ -129,8 +129,7 @@ pub(crate) fn bad_fields(server: &Server) {
     let date = refused("POST", "/v1/content", r#"{"author_id":66,"published_at":"2026-01-01T00:00:00Z"}"#);
     assert_eq!(
         date["detail"],
-        "published_at: invalid type: string \"2026-01-01T00:00:00Z\", expected whole milliseconds since 1970 at line 1 \
-         column 53"
+        "published_at: invalid type: string \"2026-01-01T00:00:00Z\", expected whole milliseconds since 1970"
     );
     let list = refused("POST", "/v1/users/1/following/batch", r#"{"follow":[66],"unfollow":[67,"x"]}"#);
     names(&list, "unfollow[1]", "{}");

@@ -1,4 +1,4 @@
-//! How far a user has read, and how much is new since.
+//! Markers and unread counts at their limits. Their contract is in tests/contract/marker.rs.
 
 use serde_json::{Value, json};
 

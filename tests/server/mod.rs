@@ -1,6 +1,8 @@
 //! Runs the built program as a server on a free port, and calls it.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test binary and bench uses a part")]
 
+mod described;
+
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -145,7 +147,9 @@ impl Server {
         };
         let mut answer = answer?;
         let bytes = answer.body_mut().with_config().limit(64 << 20).read_to_vec()?;
-        Ok(Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), bytes })
+        let reply = Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), bytes };
+        described::check(method, path, &reply);
+        Ok(reply)
     }
 
     /// GET, which must succeed.

@@ -33,7 +33,8 @@ impl Columns {
                     let known: Vec<_> = table.iter().map(|(name, _)| *name).collect();
                     let hint = slip(name).map_or_else(String::new, |hint| format!("; {hint}"));
                     return Err(format!(
-                        "unknown column {name:?} in the header; the known columns are {}{hint}",
+                        "unknown column {name:?} in the header; the known columns are {}{hint}. A first line is a header \
+                         unless its first field begins with a digit",
                         known.join(", ")
                     ));
                 }

@@ -6,7 +6,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Required, Schema, path::Parameter};
 
 use super::schemas::{self, enumeration, text};
-use crate::http::query::{DEFAULT_LIMIT, MAX_LIMIT};
+use crate::http::query::{DEFAULT_LIMIT, MAX_IDS, MAX_LIMIT};
 
 /// Names of the schemas of enumerations. Generated clients have one type for each, not one a parameter.
 const REACTION_KIND: &str = "ReactionKind";
@@ -62,10 +62,10 @@ pub(in crate::http) fn required(name: &str, about: &str, schema: impl Into<RefOr
     in_query(name, about, schema).required(Required::True).example(Some(example.into())).build()
 }
 
-/// Up to [`MAX_LIMIT`] ids with commas between them. The type is text, because many generators send a list as one
+/// Up to [`MAX_IDS`] ids with commas between them. The type is text, because many generators send a list as one
 /// parameter an item, whatever its description says.
 pub(in crate::http) fn ids(name: &str, about: &str, example: &str) -> Parameter {
-    required(name, about, text(&schemas::ids_pattern(MAX_LIMIT)), example)
+    required(name, about, text(&schemas::ids_pattern(MAX_IDS)), example)
 }
 
 /// A whole number.

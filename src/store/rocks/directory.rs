@@ -178,7 +178,7 @@ pub(super) fn must_be_there(path: &Path) -> Result<()> {
     let path_shown = path.display();
     Err(Error::Setup(match path.exists() {
         true => format!("{path_shown} is not a data directory of Tideline: it has no FORMAT file"),
-        false => format!("there is no data directory at {path_shown}"),
+        false => format!("there is no data directory at {path_shown}; choose another one with --data-dir"),
     }))
 }
 

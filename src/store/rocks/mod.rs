@@ -150,7 +150,7 @@ pub struct Rocks {
     /// Never older than their rows. Reads take no activity lock.
     activities: ReadThrough<UserId, Activity>,
     floor_locks: Striped<Mutex<()>>,
-    /// For changes of a user's marker.
+    /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
     write_buffer: usize,
@@ -207,6 +207,9 @@ impl Rocks {
         let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
             .map_err(|error| advice::cannot_open(&options.dir, &error))?;
         directory.created()?;
+        if is_fresh {
+            tracing::info!(data_dir = %options.dir.display(), "a new data directory was made");
+        }
         let db = Arc::new(db);
         if let Some(reserve) = &mut reserve {
             reserve.look(&health);

@@ -1,0 +1,43 @@
+//! Holds each answer against the OpenAPI document: a call may answer only the codes that its entry names.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::{Reply, program};
+
+/// Codes that come before the call is known, or hold for all calls alike; the document does not repeat them.
+const OF_ALL_CALLS: [&str; 5] =
+    ["invalid_path", "cross_origin", "route_not_found", "method_not_allowed", "misdirected_request"];
+
+fn document() -> &'static Value {
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    DOCUMENT.get_or_init(|| serde_json::from_slice(&program().arg("openapi").output().unwrap().stdout).unwrap())
+}
+
+/// Fails if the document does not say that this call answers this problem.
+pub(super) fn check(method: &str, path: &str, reply: &Reply) {
+    if reply.header("content-type") != Some("application/problem+json") || reply.bytes.is_empty() {
+        return;
+    }
+    let problem: Value = serde_json::from_slice(&reply.bytes).unwrap();
+    let code = problem["code"].as_str().unwrap();
+    if OF_ALL_CALLS.contains(&code) {
+        return;
+    }
+    let path = path.split('?').next().unwrap();
+    let called: Vec<_> = path.split('/').collect();
+    let is_called = |template: &str| {
+        let segments: Vec<_> = template.split('/').collect();
+        let mut pairs = segments.iter().zip(&called);
+        segments.len() == called.len() && pairs.all(|(segment, sent)| segment == sent || segment.starts_with('{'))
+    };
+    let method = if method == "HEAD" { "get".to_owned() } else { method.to_lowercase() };
+    let paths = document()["paths"].as_object().unwrap().iter();
+    let mut calls = paths.filter(|(template, item)| is_called(template) && item.get(&method).is_some()).peekable();
+    let listed = |(_, item): (&String, &Value)| {
+        item[&method]["responses"]["default"]["description"].as_str().unwrap().contains(&format!("`{code}`"))
+    };
+    let described = calls.peek().is_none() || calls.any(listed);
+    assert!(described, "{method} {path}: its entry in src/http needs .refuses(&[…]) with the code {code}");
+}
