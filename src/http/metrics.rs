@@ -58,12 +58,7 @@ struct Scrape {
 impl Collector for Scrape {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut page = Page(encoder);
-        page.each(
-            "tideline_build_info",
-            "The version of the server, as a label; the value is 1.",
-            "version",
-            [(env!("CARGO_PKG_VERSION"), 1)],
-        )?;
+        page.each("tideline_build_info", "The version of the server.", "version", [(env!("CARGO_PKG_VERSION"), 1)])?;
         self.jobs(&mut page)?;
         self.reactions(&mut page)?;
         self.workers(&mut page)?;
@@ -122,18 +117,11 @@ impl Scrape {
         let usage = self.api.feed().reaction_usage();
         page.fill(
             "tideline_reactions_waiting",
-            [
-                "Changes of reactions waiting or being written.",
-                "Limit of changes of reactions waiting or being written.",
-            ],
+            ["Changes of reactions waiting or being written.", "Limit of changes waiting or being written."],
             usage.waiting,
         )?;
         page.one("tideline_reactions_total", "Changes of reactions answered.", usage.changes)?;
-        page.one(
-            "tideline_reaction_writes_total",
-            "Writes to the store for these changes; one write has the changes of one item.",
-            usage.writes,
-        )
+        page.one("tideline_reaction_writes_total", "Writes of changes of reactions to the store.", usage.writes)
     }
 
     fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
@@ -166,7 +154,7 @@ impl Scrape {
             "tideline_trim_candidates",
             [
                 "Inboxes, outboxes, topics and deleted items waiting for a trim or a purge.",
-                "Limit of inboxes, outboxes, topics and deleted items waiting for a trim or a purge.",
+                "Limit of waiting trims and purges.",
             ],
             usage.candidates,
         )?;
