@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compares the documentation with the project: links, files, make targets, commands, settings and calls must exist,
-examples of Rust must be in the source, and the examples of README.md, docs/api.md and docs/streams.md must work on the
-real binary.
+"""Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist. In
+`X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
+Examples of Rust must be in the source. The examples of README.md, docs/api.md and docs/streams.md must work on the real
+binary.
 
 In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after
 it must have the fields of the last answer. The events that a block shows must be in that answer. Blocks of `python` and
@@ -24,6 +25,10 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 ADDRESS = "localhost:8080"  # the address in examples
 PLACES = ("", "src", "tests", "docs")  # where a path in the text may begin
 FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|tests|docs|benches|data|\.ci)/[\w./-]*")
+PLACED = re.compile(r"`([^`]+)`\s+(?:in|of)\s+`([\w./-]+\.(?:rs|py))`")
+BOUND = r"(\d[\d,]*(?:ms|[smhd])?)"
+STATED = re.compile(rf"(?<![\w.,])(?:{BOUND}|up) to {BOUND}(?![\w,]*\w)")
+TOO_LARGE = {"number": ("99999999999999", "-1"), "duration": ("36501d",)}  # one of them is in no range
 METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE"
 LANGUAGES = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable], "js": ["node"]}
 SUFFIXES = {"sh": "sh", "python": "py", "js": "mjs"}
@@ -95,6 +100,11 @@ def anchors(path: Path) -> set[str]:
     return found
 
 
+def stated_ranges(text: str) -> list[str]:
+    """The ranges that a text states. `up to B` is a range from 0."""
+    return [f"{low or 0} to {high}".replace(",", "") for low, high in STATED.findall(text)]
+
+
 class Project:
     """The commands, options, settings and calls of the binary, and the make targets."""
 
@@ -113,6 +123,7 @@ class Project:
                 section = header[1]
             elif setting := re.match(r'(\w+) = "?([^"]*)', line):
                 self.settings[f"{section}.{setting[1]}"] = setting[2].replace("[]", "none")
+        self.ranges = {name: self.range(name, default) for name, default in self.settings.items()}
         self.sections = {name.split(".")[0] for name in self.settings}
         self.calls = {
             (method.upper(), re.sub(r"\{\w+\}", "{}", path))
@@ -121,9 +132,25 @@ class Project:
         # Served, but no calls of the API.
         self.calls |= {("GET", "/"), ("GET", "/docs/")}
 
-    def ask(self, *arguments: str) -> str:
+    def call(self, *arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("TIDELINE_")}
-        return subprocess.run([self.binary, *arguments], env=clean, check=True, capture_output=True, text=True).stdout
+        return subprocess.run([self.binary, *arguments], env=clean | variables, capture_output=True, text=True)
+
+    def ask(self, *arguments: str) -> str:
+        answer = self.call(*arguments)
+        answer.check_returncode()
+        return answer.stdout
+
+    def range(self, name: str, default: str) -> str:
+        """The range of a setting, such as `0 to 1024`: the binary names it when it refuses a value."""
+        kind = "number" if default.isdigit() else "duration" if re.fullmatch(r"\d+[a-z]+", default) else ""
+        for value in TOO_LARGE.get(kind, ()):
+            refusal = self.call("config", **{f"TIDELINE__{name.upper().replace('.', '__')}": value}).stderr
+            if found := re.search(r"from (\w+) to (\w+)", refusal):
+                low = "0" if found[1] == "0s" else found[1]
+                # The highest whole number is no bound worth telling.
+                return "" if found[2] == str((1 << 63) - 1) else f"{low} to {found[2]}"
+        return ""
 
     def fault(self, page: Page, line: int, what: str) -> None:
         self.faults.append(f"{page.name}:{line}: {what}")
@@ -145,6 +172,15 @@ class Project:
             if FILE.fullmatch(span) and not any((ROOT / place / span).exists() for place in PLACES):
                 self.fault(page, number, f"there is no file {span}")
 
+    def places(self, page: Page) -> None:
+        """`X` in `file.rs`: the file has X, or the last part of it."""
+        text = "\n".join(page.lines)
+        for found in PLACED.finditer(text):
+            paths = [ROOT / place / found[2] for place in PLACES if (ROOT / place / found[2]).is_file()]
+            name = re.escape(found[1].rpartition("::")[2].removesuffix("()"))
+            if paths and not re.search(rf"(?<!\w){name}(?!\w)", paths[0].read_text()):
+                self.fault(page, text[:found.start()].count("\n") + 1, f"{found[2]} has no {found[1]}")
+
     def words(self, page: Page) -> None:
         """make targets, commands with their options, settings, calls."""
         for number, text in page.commands():
@@ -161,9 +197,12 @@ class Project:
             for variable in re.findall(r"TIDELINE__(\w+?)__(\w+)", text):
                 self.setting(page, number, ".".join(variable).lower())
         for number, line in enumerate(page.lines, 1):
-            row = re.match(r"\| `(\w+\.\w+)` \| `?([^|`]*?)`? \|", line)
-            if row and self.settings.get(row[1], row[2]) != row[2]:
+            row = re.match(r"\| `(\w+\.\w+)` \| `?([^|`]*?)`? \|(.*)", line)
+            if not row or row[1] not in self.settings:
+                continue
+            if self.settings[row[1]] != row[2]:
                 self.fault(page, number, f"the default of {row[1]} is {self.settings[row[1]]}")
+            self.same_range(page, number, row[1], row[3])
         for number, span in page.spans():
             name = re.fullmatch(r"([a-z]+)\.[a-z][a-z_]+", span)
             if name and name[1] in self.sections and not FILE.fullmatch(span):
@@ -174,9 +213,31 @@ class Project:
                     if (method.replace("HEAD", "GET"), path) not in self.calls:
                         self.fault(page, number, f"there is no call {method} {path}")
 
+    def same_range(self, page: Page, number: int, name: str, text: str) -> None:
+        """Every range that a text about a setting states must be its range."""
+        for stated in stated_ranges(text):
+            if stated != self.ranges.get(name):
+                found = self.ranges.get(name) or "every value"
+                self.fault(page, number, f"the range of {name} is {found}, not {stated}")
+
     def setting(self, page: Page, number: int, name: str) -> None:
         if name not in self.settings:
             self.fault(page, number, f"there is no setting {name}")
+
+    def config_file(self) -> None:
+        """The comment above a setting in config.toml states its range."""
+        page, section, comment = Page(ROOT / "config.toml"), "", ""
+        for number, line in enumerate(page.lines, 1):
+            if header := re.fullmatch(r"\[(\w+)\]", line):
+                section, comment = header[1], ""
+            elif setting := re.match(r"#(\w+) = ", line):
+                name = f"{section}.{setting[1]}"
+                if self.ranges.get(name) and not stated_ranges(comment):
+                    self.fault(page, number, f"the range of {name} is not stated: {self.ranges[name]}")
+                self.same_range(page, number, name, comment)
+                comment = ""
+            else:
+                comment += line.removeprefix("#")
 
     def tables(self, pages: dict[str, Page]) -> None:
         """All settings and calls must be described."""
@@ -272,8 +333,10 @@ def main() -> None:
     for page in pages.values():
         project.links(page)
         project.files(page)
+        project.places(page)
         project.words(page)
         project.code(page)
+    project.config_file()
     project.tables(pages)
     examples = 0
     with Workspace(None, keep=False) as work:
