@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result};
 use crate::model::{Content, Millis, Publish, Relation, UserId};
 use crate::store::Tier;
 
-/// Units mistaken for milliseconds: how many of them make one.
+/// Units that callers mistake for milliseconds, each with the number of such units in one millisecond.
 const FINER: [(u64, &str); 2] = [(1_000, "microseconds"), (1_000_000, "nanoseconds")];
 
 /// The beginning of 1990. A time between this and the clock is likely.

@@ -33,8 +33,8 @@ struct Found {
 
 impl Feed {
     /// The events of a user's stream between the item or place of `after` and the number `end` in the log, in order.
-    /// `None` if they are too many, or not all are known. Each item comes once; a mark stands for its later restore and
-    /// has its place.
+    /// `None` if they are too many, or not all are known. Each item comes once: the event of a later restore becomes a
+    /// mark, which keeps the place of the restore.
     ///
     /// `None` also if the log lacks the client's place. It may be the cursor of an item of another server, or of one
     /// that was undone together with other changes that the client knows.
@@ -50,8 +50,8 @@ impl Feed {
         Ok(if is_whole { found.told() } else { None })
     }
 
-    /// A number from which on the events on disk include that of `after`, if any does, and all later ones; and whether
-    /// `after` is known to lie before all of these.
+    /// The number of the first event to read from the disk, and whether `after` is known to lie before this event. If
+    /// that is not known, the event of `after`, if it is on disk, has that number or a higher one.
     fn look_for(&self, after: Cursor, end: u64) -> Result<(u64, bool)> {
         if let Some(number) = Event::number_of(after) {
             let event = self.store.events(number, 1)?.pop();

@@ -11,7 +11,8 @@ const ROWS: usize = 512;
 /// Most rows of one call. Bytes are counted after each call.
 const PART: usize = 16;
 
-/// Called with the bytes that an answer takes more in memory, as they are read. An error ends the read.
+/// Called while the content of an answer is read, each time with the number of further bytes that the answer takes in
+/// memory. An error ends the read.
 pub type Count<'c> = dyn FnMut(usize) -> Result<()> + 'c;
 
 /// Bounds the rows that are read at once. A call without free rows waits until another call ends.

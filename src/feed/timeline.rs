@@ -20,9 +20,10 @@ const ATTEMPTS: usize = 4;
 /// The same for administrators, who want to see the inbox.
 const PATIENT_ATTEMPTS: usize = 64;
 
-/// Least entries to ask for after some were deleted, at first.
+/// The least number of entries that the second request for a stretch asks for, if the first stretch had too few live
+/// entries.
 const FIRST_MORE: usize = 32;
-/// The same at most: it doubles each time.
+/// The least number doubles with each further request, up to this number.
 const LAST_MORE: usize = 1024;
 
 /// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole

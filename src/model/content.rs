@@ -53,9 +53,9 @@ impl Content {
 pub struct Publish {
     /// The item.
     pub content: Content,
-    /// Whether the caller gave the time. A repeat that does not matches any time.
+    /// Whether the caller gave the time. A repeat without a time matches an item with any time.
     pub time_given: bool,
-    /// Whether the id was made for this publish, so that an existing item with it is another.
+    /// Whether the server made the id for this publish. If so, an existing item with the same id is a different item.
     pub id_made: bool,
     /// The stamp of the event that is written with the item; several may share that of a gap.
     pub stamp: Option<Stamp>,

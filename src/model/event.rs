@@ -46,7 +46,7 @@ const PLACES: u64 = 1 << 62;
 
 impl Event {
     /// The cursor with which a client resumes after this event. It lies below the cursors of all items that get their
-    /// time later. No item has it, unless its host names ids above 2^62.
+    /// time later. No item with an id below 2^62 has this cursor.
     pub fn place(&self) -> Cursor {
         // Numbers never grow that large.
         let id = ContentId::new(PLACES | self.number).unwrap_or(ContentId::MAX);
@@ -54,7 +54,8 @@ impl Event {
         Cursor { at: self.logged.saturating_sub(1), id }
     }
 
-    /// The number of the event whose place a cursor is, if it is one.
+    /// The number of the event, if the cursor is the place of an event. `None` if the cursor's id is too small for a
+    /// place.
     pub fn number_of(place: Cursor) -> Option<u64> {
         place.id.get().checked_sub(PLACES)
     }

@@ -81,7 +81,9 @@ impl<T, I: Id> Page<T, I> {
     /// Makes a page of the items found by a walk in the request's order: one more than `limit` if there are more. For a
     /// walk from the oldest, `older_exist` says whether anything is older than a place.
     ///
-    /// An empty page lies beside its bound, so the page that it leads to includes an item at the bound.
+    /// An empty page has cursors made from its bounds. With `after` alone, `next` lies just above `after`, so the page
+    /// of older items includes an item at `after`. With `before` alone, `prev` lies just below `before`, so the page of
+    /// newer items includes an item at `before`.
     pub fn from_walk<E>(
         request: &PageRequest<I>,
         mut found: Vec<T>,

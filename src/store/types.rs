@@ -17,7 +17,7 @@ pub enum Tier {
     Memory,
 }
 
-/// The effect of an item that cannot be taken on the rest of its publish call.
+/// The effect on the other items of a publish call, if the id of one item is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
     /// Nothing is written.
