@@ -76,6 +76,8 @@ named! {
         ArchiveTopic = "archive_topic",
         /// Items of topics that an earlier version dropped, put into the archive.
         RepairTopics = "repair_topics",
+        /// Rows moved from a table of an earlier format.
+        Migrate = "migrate",
         /// The end of a job that has nothing left to do.
         DropJob = "drop_job",
     }
@@ -86,6 +88,10 @@ named! {
     pub enum Place {
         /// The data directory is claimed and has its format; the engine is not open.
         StartClaimed = "start.claimed",
+        /// `FORMAT` names the new format and the earlier one; no row has been moved.
+        MigrationBegun = "migration.begun",
+        /// All rows have been moved; `FORMAT` still names the earlier format.
+        MigrationMoved = "migration.moved",
         /// The engine has replayed its log; no job has been read.
         StartOpened = "start.opened",
         /// The backlog has the jobs that an earlier run left; no worker runs.

@@ -70,14 +70,12 @@ pub struct Told {
     pub accept_log_loss: bool,
 }
 
-fn open_as_told(config: &Config, told: Told) -> Result<App> {
-    let Config { server, storage, timeline, fanout, content, topics, presence, .. } = config;
-    let candidates = Candidates::default();
-    let files::Shares { tables, connections } = files::share(storage.max_open_files, server.max_connections);
-    let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
-        dir: storage.data_dir.clone(),
+/// The options of the store by the settings, without listeners.
+pub fn options(config: &Config) -> Options {
+    let Config { server, storage, timeline, topics, .. } = config;
+    let files::Shares { tables, .. } = files::share(storage.max_open_files, server.max_connections);
+    Options {
         sync: storage.durability == Durability::Sync,
-        accept_log_loss: told.accept_log_loss,
         keep_room: true,
         min_free: mebibytes(storage.min_free_mb) as u64,
         block_cache: mebibytes(storage.block_cache_mb),
@@ -89,7 +87,18 @@ fn open_as_told(config: &Config, told: Told) -> Result<App> {
             limit => limit + worker::slack(limit),
         },
         notice_topic_above: worker::topic_room(topics.limit) + worker::slack(topics.limit),
+        ..Options::new(&storage.data_dir)
+    }
+}
+
+fn open_as_told(config: &Config, told: Told) -> Result<App> {
+    let Config { server, storage, fanout, content, presence, .. } = config;
+    let candidates = Candidates::default();
+    let files::Shares { connections, .. } = files::share(storage.max_open_files, server.max_connections);
+    let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
+        accept_log_loss: told.accept_log_loss,
         listeners: candidates.listeners(content),
+        ..options(config)
     })?);
     failpoint::pass(Place::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
@@ -333,7 +342,7 @@ fn say_started(config: &Config, addresses: &[SocketAddr]) {
         version = env!("CARGO_PKG_VERSION"),
         %listen,
         data_dir = %data_dir.display(),
-        format = FORMAT.trim_end(),
+        format = FORMAT,
         durability = config.storage.durability.as_str(),
         "started"
     );

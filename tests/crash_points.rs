@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod formats;
 mod model;
 mod process;
 mod server;
@@ -190,6 +191,9 @@ fn all_is_well(home: &Home, history: &mut History, when: &str) {
 fn abort_at(name: &str, n: usize) {
     let when = format!("{name}, passing {n}");
     let points = format!("{name}={}*off->return(abort)", n - 1);
+    if is_migration(name) {
+        return abort_migration_at(&points, &when);
+    }
     let dir = tempfile::tempdir().expect("temp dir");
     let (home, mut history) = (home(&dir), History::default());
     if name.starts_with("start.") {
@@ -213,6 +217,29 @@ fn abort_at(name: &str, n: usize) {
     };
     assert_eq!(status.signal(), Some(ABORTED), "{when}: not reached; the server ended with {status}");
     all_is_well(&home, &mut history, &when);
+}
+
+/// Ends the process while a directory of an earlier format is migrated.
+fn abort_migration_at(points: &str, when: &str) {
+    for name in formats::ALL {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let home = formats::copy(name, dir.path());
+        let status = home.try_start(points).err();
+        assert_eq!(status.and_then(|status| status.signal()), Some(ABORTED), "{name}: {when}: not reached");
+        all_is_migrated(name, &home, when);
+    }
+}
+
+fn all_is_migrated(name: &str, home: &Home, when: &str) {
+    let server = home.start();
+    formats::compare(name, &server, when);
+    assert_eq!(server.end("TERM").code(), Some(0));
+    home.check();
+}
+
+/// Whether a failpoint is passed only at the first start on a directory of an earlier format.
+fn is_migration(name: &str) -> bool {
+    is_at(name, Write::Migrate) || name.starts_with("migration.")
 }
 
 /// Whether a failpoint is passed only after a compaction has noticed something.
@@ -249,6 +276,11 @@ fn make_older(home: &Home, history: &mut History) {
 fn fail_at(points: &str) {
     let dir = tempfile::tempdir().expect("temp dir");
     let (home, mut history) = (home(&dir), History::default());
+    if is_migration(points) {
+        let home = formats::copy("2/stopped", dir.path());
+        assert_eq!(home.try_start(points).err().and_then(|status| status.code()), Some(1), "{points}");
+        return all_is_migrated("2/stopped", &home, points);
+    }
     if is_repair(points) {
         make_older(&home, &mut history);
         assert_eq!(home.try_start(points).err().and_then(|status| status.code()), Some(1), "{points}");
@@ -293,14 +325,18 @@ fn passings() -> usize {
 #[test]
 fn nothing_is_lost_wherever_the_process_ends() {
     let places = names();
-    let rare =
-        |name: &str| name.starts_with("start.") || name.starts_with("stop.") || is_compaction(name) || is_repair(name);
+    let rare = |name: &str| {
+        let is_once = name.starts_with("start.") || name.starts_with("stop.");
+        is_once || is_compaction(name) || is_repair(name) || is_migration(name)
+    };
     let tries = |(number, name): (usize, &String)| {
         // The first passings differ, so each failpoint is tried at another one of them.
         let first = if rare(name) { 1 } else { 1 + number % ROUNDS as usize };
         let tries = match name {
             // For a part, and for the mark that it was the last.
             name if is_repair(name) => 2,
+            // For each table.
+            name if is_at(name, Write::Migrate) => 3,
             name if rare(name) => 1,
             _ => passings(),
         };

@@ -6,6 +6,7 @@ mod demo;
 mod import;
 mod interrupt;
 mod logging;
+mod migrate;
 mod progress;
 mod stats;
 
@@ -63,6 +64,8 @@ enum Command {
     Check(With<Nothing>),
     /// Rewrite all tables: trim inboxes, purge old deletions, remove rows below floors; then print the sizes
     Compact(With<Nothing>),
+    /// Take a data directory of an earlier version to the present format; every start does this, too
+    Migrate(With<migrate::MigrateArgs>),
     /// Print the OpenAPI 3.1 document of the API
     Openapi,
     /// Write a fictional follow graph and posts, for import
@@ -143,6 +146,10 @@ fn run(cli: Cli) -> Result<i32> {
         }
         Command::Check(with) => return check::run(&with.ready()?.0),
         Command::Compact(with) => compact::run(&with.ready()?.0)?,
+        Command::Migrate(with) => {
+            let (config, args) = with.ready()?;
+            migrate::run(&config, &args)?;
+        }
     }
     Ok(SUCCESS)
 }

@@ -26,11 +26,6 @@ pub(crate) fn row(partition: u64, at: u64, id: u64) -> Vec<u8> {
     key(&[partition, !at, !id])
 }
 
-/// The partition of favorites.
-pub(crate) fn favorite(id: u64) -> u64 {
-    id | 1 << 63
-}
-
 /// The key of a counter.
 pub(crate) fn count(user: u64, what: u8) -> Vec<u8> {
     [&key(&[user])[..], &[what]].concat()

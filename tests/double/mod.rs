@@ -119,6 +119,7 @@ impl Upkeep for Double {
         let friends = state.following.keys().filter(|key| state.followers.contains_key(key)).count();
         let live = state.content.values().filter(|content| !state.deleted.contains_key(&content.id));
         let comments = live.filter(|content| content.kind == COMMENT);
+        let reactions = |of| state.reactions.keys().filter(|(_, kind, _)| *kind == of).count();
         let rows = [
             ("content", state.content.len()),
             ("deleted", state.deleted.len()),
@@ -134,9 +135,12 @@ impl Upkeep for Double {
             ("user_comments", comments.count()),
             ("counts", with_counts.len()),
             ("item_counts", state.counted_items()),
-            ("reactions", state.reactions.len()),
-            ("reactions_by_time", state.reactions.len()),
-            ("reactions_by_user", state.reactions.len()),
+            ("likes", reactions(ReactionKind::Like)),
+            ("likes_by_time", reactions(ReactionKind::Like)),
+            ("likes_by_user", reactions(ReactionKind::Like)),
+            ("favorites", reactions(ReactionKind::Favorite)),
+            ("favorites_by_time", reactions(ReactionKind::Favorite)),
+            ("favorites_by_user", reactions(ReactionKind::Favorite)),
             ("mutes", state.mutes.len()),
             ("mutes_by_time", state.mutes.len()),
             ("hidden", state.hidden.len()),

@@ -130,9 +130,9 @@ fn fill(store: &dyn Store) -> (Vec<UserId>, Vec<ContentId>) {
     }
     unfollow(store, 1, 2);
     unfollow(store, 3, 4);
-    let like = Reaction { user: user(1), kind: ReactionKind::Like, since: Some(5) };
+    let reactions = ReactionKind::ALL.map(|kind| Reaction { user: user(1), kind, since: Some(5) });
     for id in [100, 101] {
-        store.react(item(id), &[like]).expect("reacts");
+        store.react(item(id), &reactions).expect("reacts");
     }
     for (barrier, who, target) in [(Barrier::Mute, 1, 3), (Barrier::Hide, 2, 4), (Barrier::Hide, 2, 9)] {
         store.set_barrier(user(who), user(target), barrier, Some(who), MANY).expect("sets");

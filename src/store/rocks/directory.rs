@@ -9,9 +9,17 @@ use super::advice;
 use crate::error::{Error, Result};
 
 /// The format that this code reads and writes.
-pub(super) const FORMAT: &str = "tideline format 2\n";
-/// Longest content of a `FORMAT` file, of any format.
-const LONGEST_FORMAT: usize = 64;
+pub(super) const CURRENT: u32 = 3;
+/// The earliest format that this code takes to the present one.
+const EARLIEST: u32 = 2;
+/// The first words of a `FORMAT` file. Then comes the number.
+const WORDS: &str = "tideline format ";
+/// Before the version that wrote the file, on a line of its own.
+const RELEASE: &str = "release ";
+/// Before the format from which a migration comes, on a line of its own.
+const MIGRATING: &str = "migrating from ";
+/// Most bytes of a `FORMAT` file.
+const LONGEST_FORMAT: usize = 256;
 
 /// The file that names the format.
 const FORMAT_FILE: &str = "FORMAT";
@@ -36,7 +44,41 @@ const NAMED: usize = 3;
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
+    /// The format before, until the migration from it has ended.
+    earlier: Option<u32>,
+    is_migrating: bool,
     _lock: File,
+}
+
+/// The content of a `FORMAT` file.
+#[derive(Debug, PartialEq, Eq)]
+struct Format {
+    number: u32,
+    /// The version that wrote it; since format 3.
+    release: Option<String>,
+    migrating_from: Option<u32>,
+}
+
+impl Format {
+    /// `None` if it is no such text. An editor may have removed or changed line ends.
+    fn read(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let number = lines.next()?.trim_end().strip_prefix(WORDS)?.parse().ok()?;
+        let mut format = Self { number, release: None, migrating_from: None };
+        for line in lines.map(str::trim_end) {
+            if let Some(release) = line.strip_prefix(RELEASE) {
+                format.release = Some(release.to_owned());
+            } else if let Some(from) = line.strip_prefix(MIGRATING) {
+                format.migrating_from = Some(from.parse().ok()?);
+            }
+        }
+        Some(format)
+    }
+
+    fn text(migrating_from: Option<u32>) -> String {
+        let migrating = migrating_from.map(|from| format!("{MIGRATING}{from}\n")).unwrap_or_default();
+        format!("{WORDS}{CURRENT}\n{RELEASE}{}\n{migrating}", env!("CARGO_PKG_VERSION"))
+    }
 }
 
 impl Directory {
@@ -72,7 +114,7 @@ impl Directory {
             }
             Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
         }
-        let directory = Self { path: path.to_owned(), _lock: lock };
+        let mut directory = Self { path: path.to_owned(), earlier: None, is_migrating: false, _lock: lock };
         directory.check_format().map_err(|e| failed("cannot use FORMAT", e))??;
         Ok(directory)
     }
@@ -106,42 +148,80 @@ impl Directory {
         self.path.join("db")
     }
 
-    fn check_format(&self) -> io::Result<Result<()>> {
-        let file = self.path.join(FORMAT_FILE);
+    /// The earlier format that the directory still has; `None` for the present one.
+    pub(super) fn earlier_format(&self) -> Option<u32> {
+        self.earlier
+    }
+
+    /// Whether a migration has begun and has not ended.
+    pub(super) fn is_migrating(&self) -> bool {
+        self.is_migrating
+    }
+
+    /// Records that the migration from a format has begun: no earlier version opens the directory any more.
+    pub(super) fn begin_migration(&self, from: u32) -> Result<()> {
+        self.replace_format(Some(from)).map_err(|e| advice::failed(&self.path, "cannot write FORMAT", &e))
+    }
+
+    /// Records that the directory has the present format.
+    pub(super) fn end_migration(&self) -> Result<()> {
+        self.replace_format(None).map_err(|e| advice::failed(&self.path, "cannot write FORMAT", &e))
+    }
+
+    fn check_format(&mut self) -> io::Result<Result<()>> {
         // One byte more than the longest shows that the file is too long.
         let mut head = Vec::new();
-        let read = File::open(&file).and_then(|file| file.take(LONGEST_FORMAT as u64 + 1).read_to_end(&mut head));
-        match read {
-            // An editor may have removed or changed the line end.
-            Ok(_) if head.trim_ascii_end() == FORMAT.trim_end().as_bytes() => Ok(Ok(())),
+        let file = File::open(self.path.join(FORMAT_FILE));
+        match file.and_then(|file| file.take(LONGEST_FORMAT as u64 + 1).read_to_end(&mut head)) {
             Ok(length) if length > LONGEST_FORMAT => Ok(Err(self.unknown("its FORMAT file is too long"))),
-            Ok(_) => Ok(Err(match std::str::from_utf8(&head) {
-                Ok(format) => self.unknown(&format!("its FORMAT file says {:?}", format.trim_end())),
-                Err(_) => self.unknown("its FORMAT file is not text"),
-            })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.write_format(&file).map(Ok),
+            Ok(_) => Ok(match std::str::from_utf8(&head) {
+                Ok(text) => self.take_format(text),
+                Err(_) => Err(self.unknown("its FORMAT file is not text")),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                File::create(self.path.join(CREATING))?.sync_all()?;
+                self.replace_format(None).map(Ok)
+            }
             Err(error) => Err(error),
         }
     }
 
+    fn take_format(&mut self, text: &str) -> Result<()> {
+        let Some(format) = Format::read(text) else {
+            return Err(self.unknown(&format!("its FORMAT file says {:?}", text.trim_end())));
+        };
+        if format.number > CURRENT {
+            let release = format.release.as_deref().map_or("a later version".to_owned(), |of| format!("version {of}"));
+            return Err(self.unknown(&format!("{release} wrote it in format {}", format.number)));
+        }
+        let earlier = format.migrating_from.unwrap_or(format.number);
+        if earlier < EARLIEST {
+            return Err(
+                self.unknown(&format!("it has format {earlier}, and the earliest that can be migrated is {EARLIEST}"))
+            );
+        }
+        self.earlier = (earlier < CURRENT).then_some(earlier);
+        self.is_migrating = format.migrating_from.is_some();
+        Ok(())
+    }
+
     fn unknown(&self, why: &str) -> Error {
         Error::Setup(format!(
-            "data directory {}: unknown format: {why}. Version {} reads {:?}. Use the version that wrote the \
-             directory, restore a backup, or choose another directory with --data-dir",
+            "data directory {}: unknown format: {why}. This is version {}, which reads formats {EARLIEST} to {CURRENT}. \
+             Use the version that wrote the directory or a later one, restore a backup, or choose another directory with \
+             --data-dir",
             self.path.display(),
-            env!("CARGO_PKG_VERSION"),
-            FORMAT.trim_end()
+            env!("CARGO_PKG_VERSION")
         ))
     }
 
-    /// Writes the file whole or not at all, and durably, before the engine makes anything.
-    fn write_format(&self, file: &Path) -> io::Result<()> {
-        File::create(self.path.join(CREATING))?.sync_all()?;
+    /// Writes the file whole or not at all, and durably, before the engine changes anything.
+    fn replace_format(&self, migrating_from: Option<u32>) -> io::Result<()> {
         let fresh = self.path.join(FRESH_FORMAT);
         let mut writer = File::create(&fresh)?;
-        writer.write_all(FORMAT.as_bytes())?;
+        writer.write_all(Format::text(migrating_from).as_bytes())?;
         writer.sync_all()?;
-        fs::rename(&fresh, file)?;
+        fs::rename(&fresh, self.path.join(FORMAT_FILE))?;
         File::open(&self.path)?.sync_all()
     }
 }
@@ -234,22 +314,52 @@ mod tests {
     #[test]
     fn unknown_formats_are_refused() {
         let dir = tempfile::tempdir().expect("temp dir");
-        fs::write(dir.path().join("FORMAT"), "tideline format 99\n").expect("write");
-        let error = Directory::claim(dir.path()).expect_err("unknown").to_string();
-        assert!(error.contains("format 99"), "{error}");
-        for (format, word) in [(vec![b'x'; 10 << 20], "too long"), (vec![0xFF], "not text"), (vec![], "says \"\"")] {
+        let with = |format: &[u8]| {
             fs::write(dir.path().join("FORMAT"), format).expect("write");
-            let error = Directory::claim(dir.path()).expect_err(word).to_string();
-            assert!(error.contains(word) && error.len() < 300, "{error}");
+            Directory::claim(dir.path())
+        };
+        for (format, word) in [
+            (&[b'x'; 10 << 20][..], "too long"),
+            (&[0xFF], "not text"),
+            (b"", "says \"\""),
+            (b"tideline format x", "says \"tideline format x\""),
+            (b"tideline format 99\n", "a later version wrote it in format 99"),
+            (b"tideline format 99\nrelease 9.1.0\n", "version 9.1.0 wrote it in format 99"),
+            (b"tideline format 1\n", "it has format 1, and the earliest that can be migrated is 2"),
+        ] {
+            let error = with(format).expect_err(word).to_string();
+            assert!(error.contains(word) && error.len() < 400, "{error}");
         }
-        for good in ["tideline format 2", "tideline format 2\r\n"] {
-            fs::write(dir.path().join("FORMAT"), good).expect("write");
-            Directory::claim(dir.path()).expect(good);
+        for (format, earlier, is_migrating) in [
+            ("tideline format 3", None, false),
+            ("tideline format 3\r\nrelease 0.1.0\r\n", None, false),
+            ("tideline format 3\nrelease 0.1.0\nmigrating from 2\n", Some(2), true),
+            ("tideline format 2\n", Some(2), false),
+        ] {
+            let directory = with(format.as_bytes()).expect(format);
+            assert_eq!((directory.earlier_format(), directory.is_migrating()), (earlier, is_migrating), "{format}");
         }
         fs::remove_file(dir.path().join("FORMAT")).expect("remove");
         fs::create_dir(dir.path().join("db")).expect("mkdir");
         let error = Directory::claim(dir.path()).expect_err("no format").to_string();
         assert!(error.contains("no FORMAT"), "{error}");
+    }
+
+    #[test]
+    fn a_migration_is_recorded_from_its_begin_to_its_end() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let claim = || Directory::claim(dir.path()).expect("claims");
+        assert_eq!(claim().earlier_format(), None, "a new directory");
+        fs::write(dir.path().join("FORMAT"), "tideline format 2\n").expect("write");
+        claim().begin_migration(2).expect("writes");
+        let directory = claim();
+        assert_eq!((directory.earlier_format(), directory.is_migrating()), (Some(2), true));
+        directory.end_migration().expect("writes");
+        drop(directory);
+        let directory = claim();
+        assert_eq!((directory.earlier_format(), directory.is_migrating()), (None, false));
+        let text = fs::read_to_string(dir.path().join("FORMAT")).expect("reads");
+        assert_eq!(text, format!("tideline format 3\nrelease {}\n", env!("CARGO_PKG_VERSION")));
     }
 
     #[test]

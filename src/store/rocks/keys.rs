@@ -3,7 +3,7 @@
 //!
 //! Times and ids in ordered rows are stored inverted (`!x`), so that a forward scan gives the newest first.
 
-use crate::model::{ContentId, Cursor, JobId, Lane, Position, ReactionKind, TopicId, UserCursor, UserId};
+use crate::model::{ContentId, Cursor, JobId, Lane, Position, TopicId, UserCursor, UserId};
 
 /// Bytes of an id, and so of every partition prefix except the job table's.
 pub(super) const ID: usize = 8;
@@ -64,28 +64,14 @@ pub(super) fn member(user: UserId, place: Position<UserId>) -> [u8; ROW] {
     row(user.get(), place.at, place.id.get())
 }
 
-/// The partition of one kind of reaction, to an item or by a user. Ids are below 2^63, so the top bit tells favorites
-/// from likes.
-pub(super) fn reactions(id: u64, kind: ReactionKind) -> u64 {
-    match kind {
-        ReactionKind::Like => id,
-        ReactionKind::Favorite => id | 1 << 63,
-    }
-}
-
-/// The key of a reaction: `item and kind | user`.
-pub(super) fn reaction(id: ContentId, kind: ReactionKind, user: UserId) -> [u8; 2 * ID] {
-    concat(reactions(id.get(), kind), user.get())
+/// The key of a reaction: `item | user`.
+pub(super) fn reaction(id: ContentId, user: UserId) -> [u8; 2 * ID] {
+    concat(id.get(), user.get())
 }
 
 /// The key of a user in an item's list of reactions.
-pub(super) fn reactor(id: ContentId, kind: ReactionKind, place: UserCursor) -> [u8; ROW] {
-    row(reactions(id.get(), kind), place.at, place.id.get())
-}
-
-/// The key of an item in a user's list of reactions.
-pub(super) fn reacted(user: UserId, kind: ReactionKind, item: Cursor) -> [u8; ROW] {
-    row(reactions(user.get(), kind), item.at, item.id.get())
+pub(super) fn reactor(id: ContentId, place: UserCursor) -> [u8; ROW] {
+    row(id.get(), place.at, place.id.get())
 }
 
 /// The first possible key of a partition, of the row that holds a floor. Times and ids are below 2^63, so every entry's
@@ -202,12 +188,8 @@ mod tests {
         assert_eq!(topic("a/é"), [b'a', b'/', 0xC3, 0xA9]);
         let lane = Lane::new(0x0203).expect("a lane");
         assert_eq!(job(JobId { lane, seq: 0xFF00 }), [2, 3, 0, 0, 0, 0, 0, 0, 0xFF, 0]);
-        let (like, favorite) = (ReactionKind::Like, ReactionKind::Favorite);
-        assert_eq!(reaction(place(1, 2).id, like, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
-        assert_eq!(reaction(place(1, 2).id, favorite, user(3)), [0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
-        assert_eq!(reacted(user(7), like, place(1, 2)), entry(user(7), place(1, 2)));
-        assert_eq!(reacted(user(7), favorite, place(1, 2)), row(1 << 63 | 7, 1, 2));
-        assert_eq!(reactor(place(1, 2).id, favorite, Position { at: 8, id: user(9) }), row(1 << 63 | 2, 8, 9));
+        assert_eq!(reaction(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(reactor(place(1, 2).id, Position { at: 8, id: user(9) }), row(2, 8, 9));
         assert_eq!(count(user(1), Counter::Following), [0, 0, 0, 0, 0, 0, 0, 1, 1]);
         assert_eq!(count(user(1), Counter::Followers), [0, 0, 0, 0, 0, 0, 0, 1, 2]);
     }

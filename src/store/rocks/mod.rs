@@ -17,6 +17,7 @@ mod key_filter;
 mod keys;
 mod lists;
 mod log;
+mod migration;
 mod reactions;
 mod records;
 mod reserve;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
-use rocksdb::{DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
 use self::archive::Archived;
 use self::directory::Directory;
@@ -58,8 +59,10 @@ use crate::model::{Activity, JobId, UserId, Work};
 use crate::store::{Inboxes, Listeners, Store, Tier};
 use crate::stripes::Striped;
 
-/// The format of the data directory.
-pub const FORMAT: &str = directory::FORMAT;
+pub use self::migration::Migration;
+
+/// The number of the format of the data directory.
+pub const FORMAT: u32 = directory::CURRENT;
 
 /// The limit of the log's size, bytes: above it the table with the oldest rows in the log is written out. Bounds the
 /// replay at start. A row takes about twice as much in memory as in the log, so full write buffers make a log of this
@@ -77,6 +80,8 @@ pub struct Options {
     pub sync: bool,
     /// Whether to open a directory whose damaged log loses acknowledged changes.
     pub accept_log_loss: bool,
+    /// Whether to migrate a directory of an earlier format, instead of refusing it.
+    pub may_migrate: bool,
     /// Whether to reserve room on the device for a start.
     pub keep_room: bool,
     /// Changes are refused while fewer bytes are free on the file system; 0 for never.
@@ -104,6 +109,7 @@ impl Options {
             dir: dir.into(),
             sync: true,
             accept_log_loss: false,
+            may_migrate: true,
             keep_room: false,
             min_free: 0,
             block_cache: 64 << 20,
@@ -155,7 +161,7 @@ pub struct Rocks {
     /// See [`Options::write_buffer`].
     write_buffer: usize,
     /// Released last: fields drop in order.
-    _directory: Directory,
+    directory: Directory,
 }
 
 impl fmt::Debug for Rocks {
@@ -174,6 +180,8 @@ impl Rocks {
         let is_fresh = directory.is_fresh()?;
         let loses = !is_fresh && log::prepare(&options.dir, options.accept_log_loss)?;
         let run = Run::look(&options.dir, is_fresh, loses);
+        migration::begin(&directory, options)?;
+        let retired = migration::retired(&directory, options)?;
         engine.create_if_missing(is_fresh);
         engine.create_missing_column_families(true);
         engine.set_max_open_files(options.max_open_files);
@@ -200,12 +208,16 @@ impl Rocks {
             topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
             content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
         };
-        let families = tables::descriptors(&cache, filters);
+        let mut families = tables::descriptors(&cache, filters);
+        families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
         let health = Arc::new(Health::new(&options.dir, options.min_free));
         let keep = || Reserve::for_start(&options.dir, log_limit(options.write_buffer), options.min_free, &health);
         let mut reserve = options.keep_room.then(keep);
-        let db = DB::open_cf_descriptors(&engine, directory.engine(), families)
+        let mut db = DB::open_cf_descriptors(&engine, directory.engine(), families)
             .map_err(|error| advice::cannot_open(&options.dir, &error))?;
+        if directory.earlier_format().is_none() {
+            retired.iter().try_for_each(|table| db.drop_cf(table)).map_err(storage)?;
+        }
         directory.created()?;
         if is_fresh {
             tracing::info!(data_dir = %options.dir.display(), "a new data directory was made");
@@ -242,8 +254,9 @@ impl Rocks {
             write_buffer: options.write_buffer,
             floor_locks: Striped::default(),
             record_locks: Striped::default(),
-            _directory: directory,
+            directory,
         };
+        store.migrate()?;
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
         store.deleted = KeyFilter::of(&store, tables::DELETED)?;

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use rocksdb::WriteBatch;
 
-use super::tables::{ITEM_COUNTS, REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
+use super::tables::{
+    FAVORITES, FAVORITES_BY_TIME, FAVORITES_BY_USER, ITEM_COUNTS, LIKES, LIKES_BY_TIME, LIKES_BY_USER, Table,
+};
 use super::values::{self, Stored};
 use super::walk::Walk;
 use super::{Rocks, keys};
@@ -39,6 +41,26 @@ struct Live {
 
 /// The reactions in a change: the state before, and after.
 type Pairs = BTreeMap<(ReactionKind, UserId), (Option<Millis>, Option<Millis>)>;
+
+/// The tables of one kind of reaction.
+pub(super) struct ReactionTables {
+    /// By item and user.
+    pub(super) rows: Table,
+    /// The lists of items.
+    pub(super) by_time: Table,
+    /// The lists of users.
+    pub(super) by_user: Table,
+}
+
+/// The tables of a kind.
+pub(super) const fn of_kind(kind: ReactionKind) -> ReactionTables {
+    match kind {
+        ReactionKind::Like => ReactionTables { rows: LIKES, by_time: LIKES_BY_TIME, by_user: LIKES_BY_USER },
+        ReactionKind::Favorite => {
+            ReactionTables { rows: FAVORITES, by_time: FAVORITES_BY_TIME, by_user: FAVORITES_BY_USER }
+        }
+    }
+}
 
 impl Reacting for Rocks {
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
@@ -77,8 +99,7 @@ impl Reacting for Rocks {
         tier: Tier,
     ) -> Result<Vec<UserCursor>> {
         let mut found = Vec::new();
-        let partition = keys::reactions(id.get(), kind);
-        Walk::new(self, REACTIONS_BY_TIME, tier)?.rows(partition, span, order, &mut |place, _| {
+        Walk::new(self, of_kind(kind).by_time, tier)?.rows(id.get(), span, order, &mut |place, _| {
             if found.len() == limit {
                 return Ok(ControlFlow::Break(()));
             }
@@ -98,8 +119,8 @@ impl Reacting for Rocks {
         tier: Tier,
     ) -> Result<Vec<Entry>> {
         let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
-        let partition = keys::reactions(user.get(), kind);
-        Walk::new(self, REACTIONS_BY_USER, tier)?.rows(partition, span, order, &mut |cursor: Cursor, author| {
+        let mut walk = Walk::new(self, of_kind(kind).by_user, tier)?;
+        walk.rows(user.get(), span, order, &mut |cursor: Cursor, author| {
             if live.found.len() == limit {
                 return Ok(ControlFlow::Break(()));
             }
@@ -114,13 +135,11 @@ impl Reacting for Rocks {
     }
 
     fn reacted(&self, user: UserId, ids: &[ContentId], tier: Tier) -> Result<Vec<Reactions>> {
-        let key = |id: &ContentId| ReactionKind::ALL.map(|kind| keys::reaction(*id, kind, user));
-        self.both_kinds(ids.iter().flat_map(key).collect(), tier)
+        self.both_kinds(&ids.iter().map(|id| keys::reaction(*id, user)).collect::<Vec<_>>(), tier)
     }
 
     fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
-        let key = |user: &UserId| ReactionKind::ALL.map(|kind| keys::reaction(id, kind, *user));
-        self.both_kinds(users.iter().flat_map(key).collect(), tier)
+        self.both_kinds(&users.iter().map(|user| keys::reaction(id, *user)).collect::<Vec<_>>(), tier)
     }
 
     fn purge_reactions(
@@ -163,11 +182,14 @@ impl Rocks {
     /// The present state of the reactions in `wishes`.
     fn present(&self, id: ContentId, wishes: &[Reaction]) -> Result<Pairs> {
         let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();
-        let keys: Vec<_> = pairs.keys().map(|(kind, user)| keys::reaction(id, *kind, *user)).collect();
-        let rows = self.get_many(REACTIONS, keys.iter().map(<[u8; 16]>::as_slice), Tier::Disk)?;
-        for (pair, row) in pairs.values_mut().zip(rows) {
-            let since = row.map(|row| values::read_millis(&row)).transpose()?;
-            *pair = (since, since);
+        for kind in ReactionKind::ALL {
+            let mut matching: Vec<_> = pairs.iter_mut().filter(|((of, _), _)| *of == kind).collect();
+            let keys: Vec<_> = matching.iter().map(|((_, user), _)| keys::reaction(id, *user)).collect();
+            let rows = self.get_many(of_kind(kind).rows, keys.iter().map(<[u8; 16]>::as_slice), Tier::Disk)?;
+            for ((_, pair), row) in matching.iter_mut().zip(rows) {
+                let since = row.map(|row| values::read_millis(&row)).transpose()?;
+                **pair = (since, since);
+            }
         }
         Ok(pairs)
     }
@@ -175,21 +197,20 @@ impl Rocks {
     fn put_reaction(&self, change: &mut WriteBatch, item: Entry, reaction: Reaction) -> Result<()> {
         let Reaction { user, kind, since } = reaction;
         let Some(since) = since else { return Ok(()) };
-        let id = item.cursor.id;
-        change.put_cf(self.family(REACTIONS)?, keys::reaction(id, kind, user), values::millis(since));
-        change.put_cf(self.family(REACTIONS_BY_TIME)?, keys::reactor(id, kind, Position { at: since, id: user }), []);
-        let by_user = keys::reacted(user, kind, item.cursor);
-        change.put_cf(self.family(REACTIONS_BY_USER)?, by_user, values::author(item.author));
+        let (tables, id) = (of_kind(kind), item.cursor.id);
+        change.put_cf(self.family(tables.rows)?, keys::reaction(id, user), values::millis(since));
+        change.put_cf(self.family(tables.by_time)?, keys::reactor(id, Position { at: since, id: user }), []);
+        change.put_cf(self.family(tables.by_user)?, keys::entry(user, item.cursor), values::author(item.author));
         Ok(())
     }
 
     fn delete_reaction(&self, change: &mut WriteBatch, item: Cursor, reaction: Reaction) -> Result<()> {
         let Reaction { user, kind, since } = reaction;
         let Some(since) = since else { return Ok(()) };
-        change.delete_cf(self.family(REACTIONS)?, keys::reaction(item.id, kind, user));
-        let by_time = keys::reactor(item.id, kind, Position { at: since, id: user });
-        change.delete_cf(self.family(REACTIONS_BY_TIME)?, by_time);
-        change.delete_cf(self.family(REACTIONS_BY_USER)?, keys::reacted(user, kind, item));
+        let tables = of_kind(kind);
+        change.delete_cf(self.family(tables.rows)?, keys::reaction(item.id, user));
+        change.delete_cf(self.family(tables.by_time)?, keys::reactor(item.id, Position { at: since, id: user }));
+        change.delete_cf(self.family(tables.by_user)?, keys::entry(user, item));
         Ok(())
     }
 
@@ -215,11 +236,12 @@ impl Rocks {
         Ok(())
     }
 
-    /// Reactions by their keys: for each, one key of each kind.
-    fn both_kinds(&self, keys: Vec<[u8; 16]>, tier: Tier) -> Result<Vec<Reactions>> {
-        let rows = self.get_many(REACTIONS, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
-        let both = rows.chunks_exact(ReactionKind::ALL.len());
-        Ok(both.map(|both| Reactions { liked: both[0].is_some(), favorited: both[1].is_some() }).collect())
+    /// Reactions of both kinds by their keys.
+    fn both_kinds(&self, keys: &[[u8; 16]], tier: Tier) -> Result<Vec<Reactions>> {
+        let rows = |kind| self.get_many(of_kind(kind).rows, keys.iter().map(<[u8; 16]>::as_slice), tier);
+        let (likes, favorites) = (rows(ReactionKind::Like)?, rows(ReactionKind::Favorite)?);
+        let both = likes.iter().zip(&favorites);
+        Ok(both.map(|(like, favorite)| Reactions { liked: like.is_some(), favorited: favorite.is_some() }).collect())
     }
 
     /// Whether an item has a reaction.

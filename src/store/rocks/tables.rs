@@ -50,12 +50,10 @@ pub(super) enum Keys {
     Counter,
     /// The name of a topic.
     Topic,
-    /// An item and a kind of reaction, and a user.
+    /// An item and a user.
     Reaction,
     /// A partition and a place in it.
     Row(&'static str),
-    /// The same, with a kind of reaction in the partition.
-    ReactionRow(&'static str),
 }
 
 impl Spec {
@@ -127,9 +125,12 @@ tables! {
     USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
     COUNTS = Spec { tune: counts, ..Spec::point("counts", Keys::Counter) };
     ITEM_COUNTS = Spec { tune: item_counts, ..Spec::point("item_counts", Keys::One("content")) };
-    REACTIONS = Spec::point("reactions", Keys::Reaction);
-    REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::ReactionRow("content"));
-    REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::ReactionRow("user"));
+    LIKES = Spec::point("likes", Keys::Reaction);
+    LIKES_BY_TIME = Spec::scan("likes_by_time", Keys::Row("content"));
+    LIKES_BY_USER = Spec::scan("likes_by_user", Keys::Row("user"));
+    FAVORITES = Spec::point("favorites", Keys::Reaction);
+    FAVORITES_BY_TIME = Spec::scan("favorites_by_time", Keys::Row("content"));
+    FAVORITES_BY_USER = Spec::scan("favorites_by_user", Keys::Row("user"));
     MUTES = Spec::pairs("mutes");
     MUTES_BY_TIME = Spec::scan("mutes_by_time", Keys::Row("user"));
     HIDDEN = Spec::pairs("hidden");

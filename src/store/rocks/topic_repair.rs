@@ -163,7 +163,7 @@ impl Rocks {
 }
 
 /// Options for a walk over a whole table without filling the cache.
-fn scanning() -> ReadOptions {
+pub(super) fn scanning() -> ReadOptions {
     let mut options = ReadOptions::default();
     options.set_total_order_seek(true);
     options.fill_cache(false);

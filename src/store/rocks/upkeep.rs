@@ -138,10 +138,10 @@ mod tests {
 
     use super::*;
     use crate::store::rocks::Options;
-    use crate::store::rocks::tables::{FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS};
+    use crate::store::rocks::tables::{FOLLOWERS, FOLLOWING, HIDDEN, LIKES, MARKERS, MUTES, PROFILES, TOPIC_IDS};
 
     const MIB: u64 = 1 << 20;
-    const TABLES: [Table; 8] = [FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS];
+    const TABLES: [Table; 8] = [FOLLOWERS, FOLLOWING, HIDDEN, LIKES, MARKERS, MUTES, PROFILES, TOPIC_IDS];
 
     fn write_row(store: &Rocks, table: Table, row: u64, bytes: usize) {
         let mut batch = WriteBatch::default();

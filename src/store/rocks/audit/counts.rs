@@ -3,13 +3,14 @@
 use rocksdb::DBRawIterator;
 
 use super::super::keys::{self, Counter};
+use super::super::reactions::of_kind;
 use super::super::tables::{
-    CONTENT, COUNTS, FOLLOWERS, FOLLOWING, FRIENDS_BY_TIME, ITEM_COUNTS, OUTBOX, OUTBOX_ARCHIVE, REACTIONS, Table,
+    CONTENT, COUNTS, FOLLOWERS, FOLLOWING, FRIENDS_BY_TIME, ITEM_COUNTS, OUTBOX, OUTBOX_ARCHIVE, Table,
 };
 use super::super::{storage, values};
 use super::content::read;
 use super::groups::Groups;
-use super::names::{one, split_reaction};
+use super::names::one;
 use super::window::{self, Window};
 use super::{Audit, has};
 use crate::error::Result;
@@ -103,27 +104,19 @@ impl Audit<'_> {
 
     fn compare_items(&mut self, start: u64, window: Window<[u64; 4]>) -> Result<()> {
         let end = window.end();
-        let groups = |kind| {
-            let end = match (kind, end) {
-                // After the likes come the favorites.
-                (ReactionKind::Like, None) => Some(keys::reactions(0, ReactionKind::Favorite)),
-                (ReactionKind::Favorite, None) => None,
-                (_, Some(end)) => Some(keys::reactions(end, kind)),
-            };
-            Ok((kind, Groups::new(self.iterate(REACTIONS)?, keys::reactions(start, kind), end)?))
-        };
+        let groups = |kind| Ok((kind, Groups::new(self.iterate(of_kind(kind).rows)?, start, end)?));
         let mut reactions = ReactionKind::ALL.into_iter().map(groups).collect::<Result<Vec<_>>>()?;
         let mut attached = window.into_known().into_iter().peekable();
         let mut rows = self.iterate(ITEM_COUNTS)?;
         rows.seek(keys::id(start));
         for done in 1.. {
             let of_row = self.next_of(ITEM_COUNTS, &mut rows).filter(|id| end.is_none_or(|end| *id < end));
-            let reacted = reactions.iter().filter_map(|(_, groups)| Some(split_reaction(groups.peek()?).1));
+            let reacted = reactions.iter().filter_map(|(_, groups)| groups.peek());
             let listed = attached.peek().map(|(id, _)| *id);
             let Some(id) = reacted.chain(listed).chain(of_row).min() else { break };
             let mut sums = attached.next_if(|(next, _)| *next == id).map_or([0; 4], |(_, counts)| counts);
             for (kind, groups) in &mut reactions {
-                sums[kind.counter() as usize] += groups.take(keys::reactions(id, *kind))?;
+                sums[kind.counter() as usize] += groups.take(id)?;
             }
             let mut stored = Some([0; 4]);
             if of_row == Some(id)

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use super::super::keys::{self, Counter};
 use super::super::tables::{Keys, Table};
-use crate::model::ReactionKind;
 
 /// The owner of a row, and the row among theirs. A key that cannot be read is shown as bytes.
 pub(super) fn named(table: Table, key: &[u8]) -> (String, String) {
@@ -21,17 +20,12 @@ fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
         Keys::Counter => (format!("user {}", keys::number(key)?), counter(key)?.to_owned()),
         Keys::Topic => (format!("topic {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
         Keys::Reaction => {
-            let ((kind, content), user) = pair(key).map(|(first, user)| (reaction(first), user))?;
-            (format!("content {content}"), format!("{kind} of user {user}"))
+            let (content, user) = pair(key)?;
+            (format!("content {content}"), format!("user {user}"))
         }
         Keys::Row(what) => {
             let (partition, at, id) = keys::split_row(key)?;
             (format!("{what} {partition}"), format!("{at}-{id}"))
-        }
-        Keys::ReactionRow(what) => {
-            let (partition, at, id) = keys::split_row(key)?;
-            let (kind, own) = reaction(partition);
-            (format!("{what} {own}"), format!("{kind} {at}-{id}"))
         }
     };
     Some((whose, which))
@@ -45,17 +39,6 @@ pub(super) fn one(key: &[u8]) -> Option<u64> {
 /// The ids of a key that consists of two ids.
 pub(super) fn pair(key: &[u8]) -> Option<(u64, u64)> {
     (key.len() == 2 * keys::ID).then_some((keys::number(key)?, keys::number(&key[keys::ID..])?))
-}
-
-/// The kind and the id in a partition of reactions.
-pub(super) fn reaction(partition: u64) -> (&'static str, u64) {
-    let (kind, id) = split_reaction(partition);
-    (kind.name(), id)
-}
-
-pub(super) fn split_reaction(partition: u64) -> (ReactionKind, u64) {
-    let id = partition & !(1 << 63);
-    (if id == partition { ReactionKind::Like } else { ReactionKind::Favorite }, id)
 }
 
 fn counter(key: &[u8]) -> Option<&'static str> {
@@ -85,25 +68,25 @@ fn hex(key: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::super::tables::{
-        CONTENT, COUNTS, FOLLOWERS, OUTBOX, PROFILES, REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER, TOPIC_ARCHIVE,
+        CONTENT, COUNTS, FAVORITES_BY_TIME, FOLLOWERS, LIKES, LIKES_BY_USER, OUTBOX, PROFILES, TOPIC_ARCHIVE,
         TOPIC_CONTENT, TOPIC_IDS,
     };
     use super::*;
 
     #[test]
     fn every_sort_of_key_has_a_name() {
-        let row = keys::row(7 | 1 << 63, 100, 9);
+        let row = keys::row(7, 100, 9);
         let pair = [keys::id(7), keys::id(9)].concat();
         for (table, key, whose, what) in [
             (CONTENT, keys::id(7).to_vec(), "content 7", "its row"),
             (PROFILES, keys::id(7).to_vec(), "user 7", "its row"),
             (FOLLOWERS, pair.clone(), "user 7", "user 9"),
-            (REACTIONS, pair, "content 7", "like of user 9"),
-            (REACTIONS_BY_TIME, row.to_vec(), "content 7", "favorite 100-9"),
-            (REACTIONS_BY_USER, row.to_vec(), "user 7", "favorite 100-9"),
-            (TOPIC_CONTENT, keys::row(7, 100, 9).to_vec(), "topic 7", "100-9"),
-            (TOPIC_ARCHIVE, keys::row(7, 100, 9).to_vec(), "topic 7", "100-9"),
-            (OUTBOX, keys::row(7, 100, 9).to_vec(), "user 7", "100-9"),
+            (LIKES, pair, "content 7", "user 9"),
+            (FAVORITES_BY_TIME, row.to_vec(), "content 7", "100-9"),
+            (LIKES_BY_USER, row.to_vec(), "user 7", "100-9"),
+            (TOPIC_CONTENT, row.to_vec(), "topic 7", "100-9"),
+            (TOPIC_ARCHIVE, row.to_vec(), "topic 7", "100-9"),
+            (OUTBOX, row.to_vec(), "user 7", "100-9"),
             (TOPIC_IDS, b"a\n".to_vec(), "topic \"a\\n\"", "its row"),
             (COUNTS, [&keys::id(7)[..], &[3]].concat(), "user 7", "friends"),
             (COUNTS, [&keys::id(7)[..], &[9]].concat(), "key 0x000000000000000709", "its row"),

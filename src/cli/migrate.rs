@@ -1,0 +1,32 @@
+//! `tideline migrate`: takes a data directory of an earlier version to the present format.
+
+use clap::Args;
+
+use super::print;
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::server;
+use crate::store::rocks::{FORMAT, Rocks};
+
+/// Whether to migrate.
+#[derive(Debug, Args)]
+pub(super) struct MigrateArgs {
+    /// Print the steps, the rows to move and the free space that they need; change nothing
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) fn run(config: &Config, args: &MigrateArgs) -> Result<()> {
+    Rocks::must_be_there(&config.storage.data_dir)?;
+    let options = server::options(config);
+    let Some(plan) = Rocks::migration(&options)? else {
+        return print(|out| writeln!(out, "the directory has format {FORMAT}; nothing to do"));
+    };
+    if args.check {
+        print(|out| writeln!(out, "{plan}"))?;
+        let short = || Error::Setup("there is not enough free space for the migration".to_owned());
+        return if plan.free < plan.needs { Err(short()) } else { Ok(()) };
+    }
+    drop(Rocks::open(&options)?);
+    print(|out| writeln!(out, "the directory has format {FORMAT} now"))
+}

@@ -1,0 +1,247 @@
+//! Takes a directory of an earlier format to the present one. `docs/schema.md` says how a format changes.
+//!
+//! Before anything changes, the plan is logged and the free space is looked at. Then `FORMAT` names the new format and
+//! the one before, so that no earlier version opens the directory any more. Each part of a step is one change that can
+//! be repeated, so a start after a crash continues. At the end `FORMAT` names the new format alone. The next start
+//! drops the tables that are not used any more.
+
+use std::time::{Duration, Instant};
+use std::{fmt, fs};
+
+use rocksdb::{DB, WriteBatch, properties};
+use rustix::fs::statvfs;
+
+use super::directory::{CURRENT, Directory};
+use super::health::least;
+use super::reactions::of_kind;
+use super::topic_repair::scanning;
+use super::{Options, Rocks, advice, keys, log_limit, storage};
+use crate::error::{Error, Result};
+use crate::failpoint::{self, Place, Write};
+use crate::model::ReactionKind;
+
+/// Rows in one change.
+const ROWS: usize = 1000;
+/// The interval of log messages about the progress.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+/// Free space beside the moved rows and the log, bytes.
+const BESIDES: u64 = 16 << 20;
+
+/// A step from one format to the next.
+struct Step {
+    /// The format before.
+    from: u32,
+    /// In words, for the plan.
+    about: &'static str,
+    /// The tables that it empties.
+    retired: &'static [&'static str],
+    run: fn(&Rocks, &mut Progress) -> Result<()>,
+}
+
+/// All steps, ascending.
+const STEPS: &[Step] = &[Step {
+    from: 2,
+    about: "likes and favorites get tables of their own",
+    retired: &[REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER],
+    run: Rocks::part_reactions,
+}];
+
+const REACTIONS: &str = "reactions";
+const REACTIONS_BY_TIME: &str = "reactions_by_time";
+const REACTIONS_BY_USER: &str = "reactions_by_user";
+
+/// A migration that a directory needs.
+#[derive(Debug)]
+pub struct Migration {
+    /// The format of the directory.
+    pub from: u32,
+    /// The steps in words, in order.
+    pub steps: Vec<&'static str>,
+    /// Whether an earlier start began it.
+    pub has_begun: bool,
+    /// The rows to move, as the engine estimates them.
+    pub rows: u64,
+    /// Free bytes that it needs.
+    pub needs: u64,
+    /// Free bytes on the file system.
+    pub free: u64,
+}
+
+impl fmt::Display for Migration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, rows, needs, free, .. } = self;
+        let begun = if self.has_begun { ", continued" } else { "" };
+        write!(
+            f,
+            "format {from} to {CURRENT}{begun}: {}; about {rows} rows to move; needs {} MiB free, {} MiB are free",
+            self.steps.join("; "),
+            needs.div_ceil(1 << 20),
+            free >> 20
+        )
+    }
+}
+
+/// The rows moved so far.
+struct Progress {
+    moved: u64,
+    of: u64,
+    told: Instant,
+}
+
+impl Progress {
+    fn moved(&mut self, rows: usize) {
+        self.moved += rows as u64;
+        if self.told.elapsed() >= TELL_EVERY {
+            self.told = Instant::now();
+            tracing::info!(moved = self.moved, estimated = self.of, "the migration moves rows");
+        }
+    }
+}
+
+/// The tables of earlier formats that a directory still has.
+pub(super) fn retired(directory: &Directory, options: &Options) -> Result<Vec<&'static str>> {
+    let path = directory.engine();
+    if !path.join("CURRENT").exists() {
+        return Ok(Vec::new());
+    }
+    let names = DB::list_cf(&rocksdb::Options::default(), path);
+    let names = names.map_err(|error| advice::cannot_open(&options.dir, &error))?;
+    let retired = STEPS.iter().flat_map(|step| step.retired).copied();
+    Ok(retired.filter(|retired| names.iter().any(|name| name == retired)).collect())
+}
+
+/// The migration that a directory needs; `None` for the present format. Changes nothing.
+pub(super) fn plan(directory: &Directory, options: &Options) -> Result<Option<Migration>> {
+    let Some(from) = directory.earlier_format() else { return Ok(None) };
+    let (rows, bytes) = to_move(directory, options)?;
+    let system = statvfs(&options.dir).map_err(|e| Error::Setup(format!("{}: {e}", options.dir.display())))?;
+    let all = system.f_blocks.saturating_mul(system.f_frsize);
+    Ok(Some(Migration {
+        from,
+        steps: steps(from).map(|step| step.about).collect(),
+        has_begun: directory.is_migrating(),
+        rows,
+        needs: bytes + log_limit(options.write_buffer) + BESIDES + least(options.min_free, all),
+        free: system.f_bavail.saturating_mul(system.f_frsize),
+    }))
+}
+
+/// The rows in tables of earlier formats, and their bytes, as the engine estimates them.
+fn to_move(directory: &Directory, options: &Options) -> Result<(u64, u64)> {
+    let (mut rows, mut bytes) = (0, 0);
+    let (retired, path) = (retired(directory, options)?, directory.engine());
+    if retired.is_empty() {
+        return Ok((rows, bytes));
+    }
+    let mut engine = rocksdb::Options::default();
+    // Otherwise the engine would stop tracking the logs, and crash where it may not write that down.
+    engine.set_track_and_verify_wals_in_manifest(true);
+    let names = DB::list_cf(&engine, &path).map_err(storage)?;
+    let db = match DB::open_cf_for_read_only(&engine, &path, names, false) {
+        Ok(db) => db,
+        // A log that is damaged, or has just been cut, cannot be opened so. All files together are the most to move.
+        Err(_) if options.accept_log_loss => {
+            let files = fs::read_dir(&path).map_err(|e| Error::Setup(format!("{}: {e}", path.display())))?;
+            let sizes = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len()));
+            return Ok((rows, sizes.sum()));
+        }
+        Err(error) => return Err(advice::cannot_open(&options.dir, &error)),
+    };
+    for table in retired {
+        let family = db.cf_handle(table).ok_or_else(|| Error::Storage(format!("no table {table}")))?;
+        let figure = |name| db.property_int_value_cf(family, name).map(Option::unwrap_or_default).map_err(storage);
+        rows += figure(properties::ESTIMATE_NUM_KEYS)?;
+        bytes += figure(properties::TOTAL_SST_FILES_SIZE)? + figure(properties::SIZE_ALL_MEM_TABLES)?;
+    }
+    Ok((rows, bytes))
+}
+
+fn steps(from: u32) -> impl Iterator<Item = &'static Step> {
+    STEPS.iter().filter(move |step| step.from >= from)
+}
+
+/// Announces the migration that a directory needs, if it has room for it.
+pub(super) fn begin(directory: &Directory, options: &Options) -> Result<()> {
+    let Some(plan) = plan(directory, options)? else { return Ok(()) };
+    let dir = options.dir.display();
+    let from = plan.from;
+    if !options.may_migrate {
+        return Err(Error::Setup(format!(
+            "data directory {dir} has the format {from} of an earlier version: run \"tideline migrate\" first"
+        )));
+    }
+    if plan.free < plan.needs {
+        return Err(Error::Setup(format!(
+            "data directory {dir}: no room for the migration, which has changed nothing: {plan}. Free some space, or use \
+             the version that wrote the directory"
+        )));
+    }
+    tracing::info!(data_dir = %dir, "the data directory is migrated: {plan}");
+    directory.begin_migration(from)?;
+    failpoint::pass(Place::MigrationBegun);
+    Ok(())
+}
+
+impl Rocks {
+    /// The migration that a directory needs before it can be used; `None` if it has the present format. Changes
+    /// nothing.
+    pub fn migration(options: &Options) -> Result<Option<Migration>> {
+        plan(&Directory::claim(&options.dir)?, options)
+    }
+
+    /// Takes the directory to the present format, if it has an earlier one.
+    pub(super) fn migrate(&self) -> Result<()> {
+        let Some(from) = self.directory.earlier_format() else { return Ok(()) };
+        let mut progress = Progress { moved: 0, of: 0, told: Instant::now() };
+        for table in steps(from).flat_map(|step| step.retired) {
+            if let Some(family) = self.db.cf_handle(table) {
+                let rows = self.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
+                progress.of += rows.unwrap_or_default();
+            }
+        }
+        for step in steps(from) {
+            (step.run)(self, &mut progress).map_err(|error| {
+                Error::Setup(format!(
+                    "the migration from format {} failed: {error}. The next start continues it",
+                    step.from
+                ))
+            })?;
+        }
+        // All rows are on the device before the format says so.
+        self.flush()?;
+        failpoint::pass(Place::MigrationMoved);
+        self.directory.end_migration()?;
+        tracing::info!(moved = progress.moved, format = CURRENT, "the migration is done");
+        Ok(())
+    }
+
+    /// From format 2: one table had both kinds, with the top bit of the first id set for favorites.
+    fn part_reactions(&self, progress: &mut Progress) -> Result<()> {
+        let [likes, favorites] = ReactionKind::ALL.map(of_kind);
+        for (table, to) in [
+            (REACTIONS, [likes.rows, favorites.rows]),
+            (REACTIONS_BY_TIME, [likes.by_time, favorites.by_time]),
+            (REACTIONS_BY_USER, [likes.by_user, favorites.by_user]),
+        ] {
+            let Some(from) = self.db.cf_handle(table) else { continue };
+            let to = [self.family(to[0])?, self.family(to[1])?];
+            let mut rows = self.db.raw_iterator_cf_opt(from, scanning());
+            rows.seek_to_first();
+            let mut change = WriteBatch::default();
+            while let Some((key, value)) = rows.item() {
+                let first = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
+                let mut moved = key.to_vec();
+                moved[..keys::ID].copy_from_slice(&keys::id(first & !(1 << 63)));
+                change.put_cf(to[usize::from(first >> 63 == 1)], moved, value);
+                change.delete_cf(from, key);
+                rows.next();
+                if change.len() >= 2 * ROWS || !rows.valid() {
+                    progress.moved(change.len() / 2);
+                    self.follow_up(Write::Migrate, std::mem::take(&mut change))?;
+                }
+            }
+            rows.status().map_err(storage)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! Directories of earlier formats: the plan, the migration, and every page after it. `crash_points.rs` ends migrations
+//! at every failpoint.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod formats;
+mod model;
+mod process;
+mod server;
+
+use std::fs;
+use std::path::Path;
+
+use process::home::Home;
+
+/// Runs a command on a directory; returns its exit code and what it wrote.
+fn run(home: &Home, args: &[&str]) -> (Option<i32>, String) {
+    let ran = home.command(args, "").stdout(std::process::Stdio::piped()).output().expect("runs");
+    let log = fs::read_to_string(home.data.with_file_name("log")).unwrap_or_default();
+    (ran.status.code(), format!("{}{log}", String::from_utf8_lossy(&ran.stdout)))
+}
+
+fn format(data: &Path) -> String {
+    fs::read_to_string(data.join("FORMAT")).expect("reads")
+}
+
+#[test]
+fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
+    for name in formats::ALL {
+        let scratch = tempfile::tempdir().expect("temp dir");
+        let home = formats::copy(name, scratch.path());
+        let (code, said) = run(&home, &["migrate", "--check"]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("format 2 to 3: likes and favorites get tables of their own; about "), "{said}");
+        assert_eq!(format(&home.data), "tideline format 2\n", "a check changes nothing");
+        let (code, said) = run(&home, &["stats"]);
+        assert!(code == Some(1) && said.contains("run \"tideline migrate\" first"), "{said}");
+        let server = home.start();
+        formats::compare(name, &server, "at once");
+        assert!(server.drain());
+        formats::compare(name, &server, "after all jobs");
+        assert_eq!(server.end("TERM").code(), Some(0));
+        assert!(format(&home.data).starts_with("tideline format 3\nrelease "), "{}", format(&home.data));
+        home.check();
+        // The first start after a migration drops the tables of the earlier format.
+        let tables = rocksdb::DB::list_cf(&rocksdb::Options::default(), home.data.join("db")).expect("lists");
+        assert!(!tables.iter().any(|table| table.starts_with("reactions")), "{tables:?}");
+        let (code, said) = run(&home, &["migrate"]);
+        assert!(code == Some(0) && said.contains("nothing to do"), "{said}");
+        let server = home.start();
+        formats::compare(name, &server, "after another start");
+        assert_eq!(server.end("TERM").code(), Some(0));
+    }
+}
+
+#[test]
+fn a_later_format_is_refused_with_the_version_that_wrote_it() {
+    let scratch = tempfile::tempdir().expect("temp dir");
+    let home = formats::copy("2/stopped", scratch.path());
+    fs::write(home.data.join("FORMAT"), "tideline format 4\nrelease 7.5.1\n").expect("writes");
+    for args in [&["check"][..], &["migrate", "--check"], &["migrate"], &["stats"]] {
+        let (code, said) = run(&home, args);
+        assert!(code == Some(1) && said.contains("version 7.5.1 wrote it in format 4"), "{said}");
+    }
+}
