@@ -3,6 +3,7 @@
 //! Each figure is kept beside the thing it counts, and named here. Reading waits for no disk; see [`DiskFigures`].
 
 mod page;
+mod storage;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
-use prometheus_client::metrics::MetricType::{Counter, Gauge, Histogram};
+use prometheus_client::metrics::MetricType::{Counter, Histogram};
 use prometheus_client::registry::Registry;
 
 use self::page::Page;
@@ -67,7 +68,7 @@ impl Collector for Scrape {
         self.requests(&mut page)?;
         self.caches(&mut page)?;
         match &self.sample {
-            Some(sample) => store(&mut page, sample),
+            Some(sample) => storage::figures(&mut page, sample),
             None => Ok(()),
         }
     }
@@ -327,105 +328,4 @@ impl Scrape {
             own(|cache| cache.evictions),
         )
     }
-}
-
-/// Figures of the store and the process at the time of the sample.
-fn store(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result {
-    let usage = &*sample.store;
-    let tables = || usage.tables.iter();
-    page.each(
-        "tideline_table_rows",
-        "Estimated number of rows of a table.",
-        "table",
-        tables().map(|table| (table.table, table.rows)),
-    )?;
-    page.each(
-        "tideline_table_bytes",
-        "Bytes of a table on disk and in write buffers.",
-        "table",
-        tables().map(|table| (table.table, table.bytes)),
-    )?;
-    page.fill(
-        "tideline_memtable_bytes",
-        [
-            "Memory used by rows that are not in table files yet.",
-            "Memory of such rows at which they are written to table files.",
-        ],
-        usage.write_buffers,
-    )?;
-    page.fill(
-        "tideline_log_bytes",
-        [
-            "Bytes of the write-ahead log.",
-            "Size of the write-ahead log at which its oldest rows are written to table files.",
-        ],
-        usage.log,
-    )?;
-    page.fill(
-        "tideline_unpushed_rows",
-        ["Authors with unpushed items, kept in memory.", "Limit of authors with unpushed items kept in memory."],
-        usage.unpushed,
-    )?;
-    page.one(
-        "tideline_unpushed_rows_left_out_total",
-        "Authors with unpushed items that did not fit in memory; above 0, reads look up unknown authors in the table.",
-        usage.unpushed_left_out,
-    )?;
-    let filters = || usage.filters.iter();
-    page.each(
-        "tideline_filter_keys",
-        "Keys in a filter.",
-        "filter",
-        filters().map(|filter| (filter.name, filter.keys.used)),
-    )?;
-    page.each(
-        "tideline_filter_keys_limit",
-        "Keys for which a filter is sized; more keys cause more look-ups, but no wrong answer.",
-        "filter",
-        filters().map(|filter| (filter.name, filter.keys.limit)),
-    )?;
-    page.each(
-        "tideline_filter_bytes",
-        "Memory used by a filter.",
-        "filter",
-        filters().map(|filter| (filter.name, filter.bytes)),
-    )?;
-    page.one(
-        "tideline_storage_writes_refused",
-        "1 if the last change was refused because the device is full or has failed.",
-        u64::from(usage.writes_refused),
-    )?;
-    page.one(
-        "tideline_storage_needs_restart",
-        "1 if the storage engine has stopped and accepts no changes until the server is restarted.",
-        u64::from(usage.needs_restart),
-    )?;
-    page.one(
-        "tideline_storage_writes_stopped",
-        "1 while the storage engine holds back all writes.",
-        u64::from(usage.writes_stopped),
-    )?;
-    page.one(
-        "tideline_storage_background_errors_total",
-        "Errors in the background threads of the storage engine.",
-        usage.background_errors,
-    )?;
-    let age = sample.at.elapsed().as_secs_f64();
-    let mut family = page.0.encode_descriptor(
-        "tideline_storage_sample_age_seconds",
-        "Age of the figures of the store and the process; above 1 if the disk does not answer.",
-        None,
-        Gauge,
-    )?;
-    family.encode_gauge(&age)?;
-    for (name, help, value) in [
-        ("process_resident_memory_bytes", "Resident memory size in bytes.", sample.process.resident_bytes),
-        ("process_open_fds", "Number of open file descriptors.", sample.process.open_files),
-        ("process_max_fds", "Maximum number of open file descriptors.", sample.process.max_files),
-    ] {
-        if let Some(value) = value {
-            page.one(name, help, value)?;
-        }
-    }
-    Ok(())
 }
