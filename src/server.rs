@@ -68,6 +68,8 @@ pub fn open(config: &Config) -> Result<App> {
 pub struct Told {
     /// Start although the log is damaged, without the acknowledged changes that are lost.
     pub accept_log_loss: bool,
+    /// Refuse a directory of an earlier format instead of migrating it.
+    pub refuse_migration: bool,
 }
 
 /// The options of the store by the settings, without listeners.
@@ -91,12 +93,14 @@ pub fn options(config: &Config) -> Options {
     }
 }
 
-fn open_as_told(config: &Config, told: Told) -> Result<App> {
+/// The same, as told.
+pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
     let Config { server, storage, fanout, content, presence, .. } = config;
     let candidates = Candidates::default();
     let files::Shares { connections, .. } = files::share(storage.max_open_files, server.max_connections);
     let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
         accept_log_loss: told.accept_log_loss,
+        may_migrate: !told.refuse_migration,
         listeners: candidates.listeners(content),
         ..options(config)
     })?);

@@ -33,8 +33,11 @@ fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains("format 2 to 3: likes and favorites get tables of their own; about "), "{said}");
         assert_eq!(format(&home.data), "tideline format 2\n", "a check changes nothing");
-        let (code, said) = run(&home, &["stats"]);
-        assert!(code == Some(1) && said.contains("run \"tideline migrate\" first"), "{said}");
+        for command in ["stats", "check"] {
+            let (code, said) = run(&home, &[command]);
+            assert!(code == Some(1) && said.contains("run \"tideline migrate --data-dir "), "{said}");
+            assert_eq!(format(&home.data), "tideline format 2\n", "{command}");
+        }
         let server = home.start();
         formats::compare(name, &server, "at once");
         assert!(server.drain());
@@ -62,4 +65,28 @@ fn a_later_format_is_refused_with_the_version_that_wrote_it() {
         let (code, said) = run(&home, args);
         assert!(code == Some(1) && said.contains("version 7.5.1 wrote it in format 4"), "{said}");
     }
+}
+
+/// The tables of an earlier format are dropped only when they are empty.
+#[test]
+fn a_format_changed_by_hand_loses_nothing() {
+    let scratch = tempfile::tempdir().expect("temp dir");
+    let home = formats::copy("2/killed", scratch.path());
+    fs::write(home.data.join("FORMAT"), "tideline format 3\n").expect("writes");
+    for args in [&["stats"][..], &["migrate"], &["check"]] {
+        let (_, said) = run(&home, args);
+        assert!(said.contains("FORMAT was changed by hand") || args == ["migrate"], "{said}");
+    }
+    fs::write(home.data.join("FORMAT"), "tideline format 2\n").expect("writes");
+    let server = home.start();
+    formats::compare("2/killed", &server, "after all");
+}
+
+#[test]
+fn without_an_engine_there_is_nothing_to_plan() {
+    let scratch = tempfile::tempdir().expect("temp dir");
+    let home = formats::copy("2/stopped", scratch.path());
+    fs::remove_dir_all(home.data.join("db")).expect("removes");
+    let (code, said) = run(&home, &["migrate", "--check"]);
+    assert!(code == Some(1) && said.contains("db/CURRENT is missing"), "{said}");
 }

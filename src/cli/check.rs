@@ -9,7 +9,7 @@ use super::{FAILURE, SUCCESS, drain, print};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::UserId;
-use crate::server;
+use crate::server::{self, Told};
 use crate::store::rocks::Rocks;
 use crate::store::{Store, Tier, Watch};
 
@@ -19,7 +19,7 @@ const USERS: usize = 1000;
 /// Checks everything. Fails if anything differs.
 pub(super) fn run(config: &Config) -> Result<i32> {
     Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open(config)?;
+    let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
     drain(app.feed());
     let store = app.rest(config.server.shutdown_timeout.get())?;
     let mut findings = Findings::default();

@@ -64,7 +64,7 @@ enum Command {
     Check(With<Nothing>),
     /// Rewrite all tables: trim inboxes, purge old deletions, remove rows below floors; then print the sizes
     Compact(With<Nothing>),
-    /// Take a data directory of an earlier version to the present format; every start does this, too
+    /// Take a data directory of an earlier version to the present format; serve, import and compact do this, too
     Migrate(With<migrate::MigrateArgs>),
     /// Print the OpenAPI 3.1 document of the API
     Openapi,
@@ -134,7 +134,7 @@ fn run(cli: Cli) -> Result<i32> {
             let (mut config, args) = with.ready()?;
             config.server.listen = args.listen.unwrap_or(config.server.listen);
             config.auth.insecure |= args.insecure;
-            server::run(config, server::Told { accept_log_loss: args.accept_log_loss })?;
+            server::run(config, server::Told { accept_log_loss: args.accept_log_loss, ..server::Told::default() })?;
         }
         Command::Import(with) => {
             let (config, args) = with.ready()?;

@@ -63,13 +63,15 @@ impl Format {
     /// `None` if it is no such text. An editor may have removed or changed line ends.
     fn read(text: &str) -> Option<Self> {
         let mut lines = text.lines();
-        let number = lines.next()?.trim_end().strip_prefix(WORDS)?.parse().ok()?;
+        let number = digits(lines.next()?.trim_end().strip_prefix(WORDS)?)?;
         let mut format = Self { number, release: None, migrating_from: None };
         for line in lines.map(str::trim_end) {
             if let Some(release) = line.strip_prefix(RELEASE) {
-                format.release = Some(release.to_owned());
+                format.release = Some(release.escape_debug().to_string());
             } else if let Some(from) = line.strip_prefix(MIGRATING) {
-                format.migrating_from = Some(from.parse().ok()?);
+                format.migrating_from = Some(digits(from).filter(|from| *from < number)?);
+            } else if number <= CURRENT && !line.is_empty() {
+                return None;
             }
         }
         Some(format)
@@ -79,6 +81,11 @@ impl Format {
         let migrating = migrating_from.map(|from| format!("{MIGRATING}{from}\n")).unwrap_or_default();
         format!("{WORDS}{CURRENT}\n{RELEASE}{}\n{migrating}", env!("CARGO_PKG_VERSION"))
     }
+}
+
+/// A number in plain digits.
+fn digits(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number: &u32| number.to_string() == text)
 }
 
 impl Directory {
@@ -131,6 +138,13 @@ impl Directory {
             )));
         }
         Ok(!there)
+    }
+
+    /// Fails if the engine cannot write to its directory, for example as another user.
+    pub(super) fn engine_is_writable(&self) -> Result<()> {
+        let lock = self.engine().join(LOCK);
+        let opened = OpenOptions::new().create(true).truncate(false).write(true).open(lock);
+        opened.map(drop).map_err(|e| advice::failed(&self.path, "cannot open db/LOCK", &e))
     }
 
     /// Call after the engine has made its files.
@@ -325,6 +339,11 @@ mod tests {
             (b"tideline format x", "says \"tideline format x\""),
             (b"tideline format 99\n", "a later version wrote it in format 99"),
             (b"tideline format 99\nrelease 9.1.0\n", "version 9.1.0 wrote it in format 99"),
+            (b"tideline format 003\n", "says \"tideline format 003\""),
+            (b"tideline format 3\nMigrating from 2\n", "Migrating from 2"),
+            (b"tideline format 3\nmigrating from 3\n", "migrating from 3"),
+            (b"tideline format 3\nmigrating from 9\n", "migrating from 9"),
+            (b"tideline format 9\nrelease \x1b[31m\n", "version \\u{1b}[31m wrote it"),
             (b"tideline format 1\n", "it has format 1, and the earliest that can be migrated is 2"),
         ] {
             let error = with(format).expect_err(word).to_string();

@@ -216,7 +216,7 @@ impl Rocks {
         let mut db = DB::open_cf_descriptors(&engine, directory.engine(), families)
             .map_err(|error| advice::cannot_open(&options.dir, &error))?;
         if directory.earlier_format().is_none() {
-            retired.iter().try_for_each(|table| db.drop_cf(table)).map_err(storage)?;
+            migration::drop_retired(&mut db, &retired, options)?;
         }
         directory.created()?;
         if is_fresh {
