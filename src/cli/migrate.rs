@@ -25,7 +25,7 @@ pub(super) fn run(config: &Config, args: &MigrateArgs) -> Result<()> {
     if args.check {
         print(|out| writeln!(out, "{plan}"))?;
         let short = || Error::Setup("there is not enough free space for the migration".to_owned());
-        return if plan.free < plan.needs { Err(short()) } else { Ok(()) };
+        return if plan.has_room() { Ok(()) } else { Err(short()) };
     }
     drop(Rocks::open(&options)?);
     print(|out| writeln!(out, "the directory has format {FORMAT} now"))

@@ -71,6 +71,14 @@ pub struct Migration {
     pub free: u64,
 }
 
+impl Migration {
+    /// Whether enough is free. A migration that has begun needs no leave: it cannot be given up, and goes on as far as
+    /// there is room.
+    pub fn has_room(&self) -> bool {
+        self.has_begun || self.free >= self.needs
+    }
+}
+
 impl fmt::Display for Migration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, rows, needs, free, .. } = self;
@@ -134,20 +142,19 @@ pub(super) fn drop_retired(db: &mut DB, retired: &[&str], options: &Options) -> 
     Ok(())
 }
 
-/// The migration that a directory needs; `None` for the present format. Changes nothing.
-pub(super) fn plan(directory: &Directory, options: &Options) -> Result<Option<Migration>> {
-    let Some(from) = directory.earlier_format() else { return Ok(None) };
+/// The migration that a directory of this format needs. Changes nothing.
+fn plan(directory: &Directory, from: u32, options: &Options) -> Result<Migration> {
     let (rows, bytes) = to_move(directory, options)?;
     let system = statvfs(&options.dir).map_err(|e| Error::Setup(format!("{}: {e}", options.dir.display())))?;
     let all = system.f_blocks.saturating_mul(system.f_frsize);
-    Ok(Some(Migration {
+    Ok(Migration {
         from,
         steps: steps(from).map(|step| step.about).collect(),
         has_begun: directory.is_migrating(),
         rows,
         needs: bytes * HALVES / 2 + log_limit(options.write_buffer) + BESIDES + least(options.min_free, all),
         free: system.f_bavail.saturating_mul(system.f_frsize),
-    }))
+    })
 }
 
 /// The rows in tables of earlier formats, and their bytes, as the engine estimates them.
@@ -187,16 +194,15 @@ fn steps(from: u32) -> impl Iterator<Item = &'static Step> {
 
 /// Announces the migration that a directory needs, if it has room for it.
 pub(super) fn begin(directory: &Directory, options: &Options) -> Result<()> {
-    let Some(plan) = plan(directory, options)? else { return Ok(()) };
+    let Some(from) = directory.earlier_format() else { return Ok(()) };
     let dir = options.dir.display();
-    let from = plan.from;
     if !options.may_migrate {
         return Err(Error::Setup(format!(
             "data directory {dir} has the format {from} of an earlier version: run \"tideline migrate --data-dir {dir}\" first"
         )));
     }
-    // A migration that has begun cannot be given up; without room it waits for the next start.
-    if plan.free < plan.needs && !plan.has_begun {
+    let plan = plan(directory, from, options)?;
+    if !plan.has_room() {
         return Err(Error::Setup(format!(
             "data directory {dir}: no room for the migration, which has changed nothing: {plan}. Free some space, or use \
              the version that wrote the directory"
@@ -215,7 +221,7 @@ impl Rocks {
     pub fn migration(options: &Options) -> Result<Option<Migration>> {
         let directory = Directory::claim(&options.dir)?;
         directory.is_fresh()?;
-        plan(&directory, options)
+        directory.earlier_format().map(|from| plan(&directory, from, options)).transpose()
     }
 
     /// Takes the directory to the present format, if it has an earlier one.
