@@ -11,9 +11,9 @@ use super::openapi::schemas::{id_pattern, text};
 use super::pools::Wants;
 use super::query::{self, Number};
 use super::reply;
-use super::show::{ExplanationBody, ItemId, VerificationBody};
+use super::show::ItemId;
 use crate::error::Code;
-use crate::model::ContentId;
+use crate::model::{ContentId, Cursor, Millis, Time, UserId};
 use crate::store::TableStats;
 
 /// Items that `verify` compares by default.
@@ -130,6 +130,59 @@ impl Serialize for Tables<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|t| (t.table, Figures { rows_estimate: t.rows, bytes: t.bytes })))
     }
+}
+
+/// The result of a comparison of a timeline with its sources.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Verification)]
+struct VerificationBody {
+    user_id: UserId,
+    /// Whether there are no differences.
+    exact: bool,
+    /// The number of items compared.
+    compared: usize,
+    /// Whether the whole timeline was compared.
+    complete: bool,
+    /// Items that the timeline lacks.
+    missing: Vec<ItemId>,
+    /// Items that the timeline should not have.
+    extra: Vec<ItemId>,
+}
+
+/// The reason why a timeline shows an item or does not, with the facts behind it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Explanation)]
+struct ExplanationBody {
+    user_id: UserId,
+    content_id: ContentId,
+    /// Whether the timeline shows the item.
+    listed: bool,
+    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`, or
+    /// `changed_meanwhile` if something changed during the request.
+    reason: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    author_id: Option<UserId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    published_at: Option<Millis>,
+    /// The user follows the author.
+    following: bool,
+    /// The user has muted the author.
+    muted: bool,
+    /// The author hides its content from the user.
+    hidden: bool,
+    /// A follow or unfollow of this author is still being applied to the inbox.
+    unsettled: bool,
+    /// The fan-out of the item has not ended.
+    pending: bool,
+    /// The inbox has a row for the item, above the floor.
+    in_inbox: bool,
+    /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
+    floor: Option<Cursor>,
+    /// A read takes the item from the author's outbox.
+    pulled: bool,
 }
 
 /// `GET /healthz`: the process is up.

@@ -1,6 +1,6 @@
 //! `/v1/users/{uid}/marker` and the count of unread items.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
@@ -9,9 +9,8 @@ use super::endpoint::{Endpoint, get, group, put};
 use super::openapi::schemas;
 use super::pools::Wants;
 use super::reply;
-use super::show::{MarkerBody, UnreadBody};
 use crate::error::Code;
-use crate::model::Cursor;
+use crate::model::{Cursor, Unread};
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -50,6 +49,28 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 struct NewMarker {
     #[schema(schema_with = schemas::cursor)]
     cursor: Cursor,
+}
+
+/// The place up to which a user has read; `null` for a user without a marker.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Marker)]
+struct MarkerBody {
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
+    cursor: Option<Cursor>,
+}
+
+/// The number of unread items; `capped` if there are more.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Unread)]
+struct UnreadBody {
+    count: usize,
+    capped: bool,
+}
+
+impl From<Unread> for UnreadBody {
+    fn from(Unread { count, capped }: Unread) -> Self {
+        Self { count, capped }
+    }
 }
 
 /// `GET /v1/users/{uid}/marker`

@@ -2,7 +2,7 @@
 
 use std::future::{Future, Ready, ready};
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use actix_web::guard::fn_guard;
@@ -15,31 +15,8 @@ use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
-use super::{
-    admin, answer_memory, barriers, comments, content, docs, markers, metrics, presence, query, reactions, relations,
-    stream, timelines, users,
-};
+use super::{ENDPOINTS, answer_memory, query};
 use crate::error::Code;
-
-/// Every endpoint. Paths are tried in this order: the busiest first, and `batch` before an id.
-pub(super) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
-    let files = [
-        timelines::endpoints(),
-        content::endpoints(),
-        reactions::endpoints(),
-        users::endpoints(),
-        comments::endpoints(),
-        markers::endpoints(),
-        relations::endpoints(),
-        barriers::endpoints(),
-        presence::endpoints(),
-        stream::endpoints(),
-        admin::endpoints(),
-        metrics::endpoints(),
-        docs::endpoints(),
-    ];
-    files.into_iter().flatten().collect()
-});
 
 /// All routes.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {

@@ -1,4 +1,4 @@
-//! The objects of the API as JSON.
+//! The objects of the API as JSON that several files answer. The others are beside their handlers.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Card, ContentId, Cursor, Entry, ItemCounts, JsonObject, MediaList, Millis, Profile, Reactions, Relation,
-    RelationKind, Shown, Time, Unread, UserCounts, UserCursor, UserId,
+    Card, ContentId, Entry, ItemCounts, JsonObject, MediaList, Millis, Reactions, Relation, RelationKind, Shown, Time,
+    UserCursor, UserId,
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
@@ -153,46 +153,6 @@ impl From<ItemCounts> for Counts {
     }
 }
 
-/// The profile of a user. A field without a value is `null`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Profile)]
-pub(super) struct ProfileBody<'a> {
-    user_id: UserId,
-    #[schema(required)]
-    nickname: Option<&'a str>,
-    #[schema(required)]
-    avatar: Option<&'a str>,
-    #[schema(required, value_type = Option<JsonObject>)]
-    extra: Option<&'a RawValue>,
-    counts: UserCountsBody,
-}
-
-/// The counts of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = UserCounts)]
-struct UserCountsBody {
-    following: u64,
-    followers: u64,
-    friends: u64,
-    /// Items on the own page of the user.
-    content: u64,
-}
-
-impl<'a> ProfileBody<'a> {
-    /// A profile with the user's counts.
-    pub(super) fn new(user: UserId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
-        let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
-        let UserCounts { following, followers, friends, content } = counts;
-        Ok(Self {
-            user_id: user,
-            nickname: profile.nickname.as_deref(),
-            avatar: profile.avatar.as_deref(),
-            extra: profile.extra.as_deref().map(raw).transpose()?,
-            counts: UserCountsBody { following, followers, friends, content },
-        })
-    }
-}
-
 /// The relation of one user to another.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Relation)]
@@ -262,79 +222,4 @@ impl<T> FromIterator<T> for Items<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         Self { items: items.into_iter().collect() }
     }
-}
-
-/// The place up to which a user has read; `null` for a user without a marker.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Marker)]
-pub(super) struct MarkerBody {
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
-    pub(super) cursor: Option<Cursor>,
-}
-
-/// The number of unread items; `capped` if there are more.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Unread)]
-pub(super) struct UnreadBody {
-    count: usize,
-    capped: bool,
-}
-
-impl From<Unread> for UnreadBody {
-    fn from(Unread { count, capped }: Unread) -> Self {
-        Self { count, capped }
-    }
-}
-
-/// The result of a comparison of a timeline with its sources.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Verification)]
-pub(super) struct VerificationBody {
-    pub(super) user_id: UserId,
-    /// Whether there are no differences.
-    pub(super) exact: bool,
-    /// The number of items compared.
-    pub(super) compared: usize,
-    /// Whether the whole timeline was compared.
-    pub(super) complete: bool,
-    /// Items that the timeline lacks.
-    pub(super) missing: Vec<ItemId>,
-    /// Items that the timeline should not have.
-    pub(super) extra: Vec<ItemId>,
-}
-
-/// The reason why a timeline shows an item or does not, with the facts behind it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Explanation)]
-pub(super) struct ExplanationBody {
-    pub(super) user_id: UserId,
-    pub(super) content_id: ContentId,
-    /// Whether the timeline shows the item.
-    pub(super) listed: bool,
-    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`, or
-    /// `changed_meanwhile` if something changed during the request.
-    pub(super) reason: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(super) author_id: Option<UserId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    pub(super) published_at: Option<Millis>,
-    /// The user follows the author.
-    pub(super) following: bool,
-    /// The user has muted the author.
-    pub(super) muted: bool,
-    /// The author hides its content from the user.
-    pub(super) hidden: bool,
-    /// A follow or unfollow of this author is still being applied to the inbox.
-    pub(super) unsettled: bool,
-    /// The fan-out of the item has not ended.
-    pub(super) pending: bool,
-    /// The inbox has a row for the item, above the floor.
-    pub(super) in_inbox: bool,
-    /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
-    pub(super) floor: Option<Cursor>,
-    /// A read takes the item from the author's outbox.
-    pub(super) pulled: bool,
 }

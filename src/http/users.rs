@@ -1,14 +1,17 @@
 //! `/v1/users/{uid}`: profiles with their counts.
 
+use serde::Serialize;
 use serde_json::json;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
 use super::endpoint::{self, Endpoint, get, group};
 use super::pools::Wants;
 use super::relations::USER;
 use super::reply;
-use super::show::ProfileBody;
-use crate::model::ProfileDraft;
+use crate::error::{Error, Result};
+use crate::model::{JsonObject, Profile, ProfileDraft, UserCounts, UserId};
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -28,6 +31,46 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .leads_to("getUser", USER),
     ];
     group("users", calls)
+}
+
+/// The profile of a user. A field without a value is `null`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Profile)]
+struct ProfileBody<'a> {
+    user_id: UserId,
+    #[schema(required)]
+    nickname: Option<&'a str>,
+    #[schema(required)]
+    avatar: Option<&'a str>,
+    #[schema(required, value_type = Option<JsonObject>)]
+    extra: Option<&'a RawValue>,
+    counts: UserCountsBody,
+}
+
+/// The counts of a user.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = UserCounts)]
+struct UserCountsBody {
+    following: u64,
+    followers: u64,
+    friends: u64,
+    /// Items on the own page of the user.
+    content: u64,
+}
+
+impl<'a> ProfileBody<'a> {
+    /// A profile with the user's counts.
+    fn new(user: UserId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
+        let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
+        let UserCounts { following, followers, friends, content } = counts;
+        Ok(Self {
+            user_id: user,
+            nickname: profile.nickname.as_deref(),
+            avatar: profile.avatar.as_deref(),
+            extra: profile.extra.as_deref().map(raw).transpose()?,
+            counts: UserCountsBody { following, followers, friends, content },
+        })
+    }
 }
 
 /// `GET /v1/users/{uid}`

@@ -17,21 +17,10 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiB
 
 pub(super) use self::schemas::Shape;
 use super::problem::Document;
-use super::routes::ENDPOINTS;
+use super::{ENDPOINTS, GROUPS};
 use crate::error::{Error, Result};
 
 const ABOUT: &str = include_str!("about.md");
-
-/// The groups of calls, in the order of the page.
-const TAGS: [(&str, &str); 7] = [
-    ("content", "Publish, read, edit, delete and restore items; comments on items"),
-    ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
-    ("users", "Profiles and counts of users"),
-    ("relations", "Follows, friends, mutes and hides"),
-    ("reactions", "Likes and favorites"),
-    ("streams", "Presence of users, and streams of the changes of timelines"),
-    ("operations", "Health, figures, checks and documentation, for operators"),
-];
 
 /// The document.
 fn document() -> OpenApi {
@@ -52,7 +41,7 @@ fn document() -> OpenApi {
         .description(Some(ABOUT))
         .license(Some(License::builder().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
         .build();
-    let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
+    let tags = GROUPS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
     let components = ComponentsBuilder::new()
         .schemas_from_iter(schemas)
         .response(operation::PROBLEM, operation::problem(codes))
