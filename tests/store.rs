@@ -10,7 +10,7 @@
 macro_rules! on_both {
     ($($name:ident),+ $(,)?) => {
         mod memory {
-            $(#[test] fn $name() { $crate::store::support::on_memory(super::$name); })+
+            $(#[test] fn $name() { super::$name(&$crate::double::Double::new()); })+
         }
         mod rocks {
             $(#[test] fn $name() { $crate::store::support::on_rocks(super::$name); })+
@@ -29,19 +29,18 @@ mod store {
     mod barriers;
     mod comments;
     mod content;
-    mod dump;
     mod edges;
     mod events;
+    mod everything;
     mod fan_out;
     mod inbox;
     mod jobs;
-    mod markers;
     mod members;
     mod outboxes;
-    mod profiles;
     mod publish;
     mod races;
     mod reactions;
+    mod records;
     mod relate;
     mod reopen;
     mod restore;

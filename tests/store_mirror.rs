@@ -5,8 +5,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "store/dump.rs"]
-mod dump;
+#[allow(dead_code, reason = "fills no store")]
+#[path = "store/everything.rs"]
+mod everything;
+#[allow(dead_code, reason = "shared with tests/store")]
+#[path = "store/support.rs"]
+mod support;
 
 /// The locks of the double.
 use parking_lot as sync;

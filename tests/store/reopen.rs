@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tideline::error::Error;
-use tideline::model::{Activity, Barrier, Content, Cursor, Edit, Job, Lane, Profile, Progress, Reach, UserId, Work};
+use tideline::model::{Activity, Content, Cursor, Job, Lane, Progress, Reach, UserId, Work};
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Listeners, Published, Store, Then, Tier};
 
-use super::dump::{Dump, dump};
+use super::everything::{Scope, dump, fill};
 use super::support::{
-    MANY, content, deliver, follow, follow_settled, ids, inbox, item, job_now, jobs, open, open_with, place, post,
-    publish, publish_post, push, settle, timed, unfollow, user, users,
+    MANY, content, deliver, follow, ids, inbox, item, job_now, jobs, open, open_with, place, post, publish,
+    publish_post, push, settle, timed, unfollow, user, users,
 };
 
 /// A directory that is removed with the test.
@@ -19,53 +19,9 @@ fn fresh() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-/// Everything, for a world of small numbers.
-fn everything(store: &dyn Store) -> (Dump, Vec<Job>) {
-    let ids: Vec<_> = (1..=40).map(item).collect();
-    (dump(store, &users(1..=9), &ids), jobs(store))
-}
-
-/// Something in every table and in every state.
-fn fill(store: &dyn Store) {
-    for id in 1..=30 {
-        let full = Content {
-            extra: Some("{\"k\":\"\u{e9}\"}".to_owned()),
-            broadcast: id % 7 != 0,
-            ..post(id, 1 + id % 3, id % 5)
-        };
-        publish(store, full);
-    }
-    for who in 1..=6 {
-        for target in (1..=3).filter(|target| *target != who) {
-            follow_settled(store, who, target, who * target);
-        }
-    }
-    unfollow(store, 4, 1);
-    follow(store, 7, 1, 70);
-    store.edit(item(3), &Edit { text: Some(None), ..Edit::default() }, 99.into()).expect("edits");
-    store.delete(item(4), 99.into()).expect("deletes");
-    store.set_barrier(user(4), user(2), Barrier::Mute, Some(5), 9).expect("mutes");
-    store.set_barrier(user(3), user(4), Barrier::Hide, Some(6), 9).expect("hides");
-    store.set_barrier(user(9), user(8), Barrier::Hide, Some(7), 9).expect("hides");
-    let profile = Profile { nickname: Some("five".to_owned()), ..Profile::default() };
-    store.put_profile(user(5), &profile).expect("puts");
-    store.raise_floor(user(5), place(2, 17)).expect("raises");
-    store.move_marker(user(5), place(2, 17)).expect("moves");
-    for (who, now) in [(1, 10), (2, 20), (3, 30)] {
-        let job = store.touch(user(who), now).expect("touches").job.expect("was dormant");
-        if who == 2 {
-            store.rebuild(job.id, user(who), &users([1, 3])).expect("rebuilds");
-        }
-    }
-    store.split_active(&users([1, 2, 3]), 15).expect("splits");
-    let fan_outs = jobs(store).into_iter().filter_map(|job| match job.work {
-        Work::FanOut { entry } => Some((job, entry)),
-        _ => None,
-    });
-    for ((job, entry), reach) in fan_outs.zip([Reach::All, Reach::Active, Reach::Nobody]) {
-        store.begin_fan_out(job.id, entry, reach).expect("begins");
-        deliver(store, job, &users([4]), Then::Progress(Progress { reach, done_to: Some(user(4)) }));
-    }
+/// Everything.
+fn everything(store: &dyn Store) -> (Vec<String>, Vec<Job>) {
+    (dump(store, &Scope::filled()), jobs(store))
 }
 
 fn reopened(dir: &Path, store: Box<dyn Store>) -> Box<dyn Store> {

@@ -1,19 +1,13 @@
-//! The kinds of store, and short functions for tests.
+//! Short functions for tests of stores.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::double::Double;
 use tideline::model::{
     Content, ContentId, Cursor, Entry, Job, Lane, Order, Position, Publish, Relation, Span, UserId, Work,
 };
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Related, Store, Then, Tier};
-
-/// Runs a test on the double.
-pub(crate) fn on_memory(test: fn(&dyn Store)) {
-    test(&Double::new());
-}
 
 /// Runs a test on a fresh directory.
 pub(crate) fn on_rocks(test: fn(&dyn Store)) {

@@ -11,7 +11,7 @@ use tideline::model::{
 };
 use tideline::store::Batch;
 
-use crate::dump::TOPICS;
+use crate::everything::TOPICS;
 
 /// Few users, at the ends of the range and at carries between bytes.
 pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];
@@ -93,11 +93,9 @@ pub(crate) enum Read {
     Contents { ids: Vec<ContentId> },
     Relations { user: UserId, targets: Vec<UserId> },
     FollowersAfter { user: UserId, after: Option<UserId>, limit: usize },
-    Marker { user: UserId },
     UsersAfter { after: Option<UserId>, limit: usize },
     BarredAfter { user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize },
     HidersAfter { user: UserId, after: Option<UserId>, limit: usize },
-    Authors { user: UserId },
     Profiles { users: Vec<UserId> },
     NotEvicted { users: Vec<UserId> },
     Idle { after: Option<UserId>, limit: usize, seen_before: Millis },
@@ -303,10 +301,8 @@ fn read() -> impl Strategy<Value = Read> {
             limit
         }),
         (user(), option::of(user()), limit()).prop_map(|(user, after, limit)| Read::HidersAfter { user, after, limit }),
-        user().prop_map(|user| Read::Authors { user }),
         vec(user(), 0..6).prop_map(|users| Read::Profiles { users }),
         some_users().prop_map(|users| Read::NotEvicted { users }),
-        user().prop_map(|user| Read::Marker { user }),
         (option::of(user()), 1..6_usize, time()).prop_map(|(after, limit, seen_before)| Read::Idle {
             after,
             limit,

@@ -1,9 +1,47 @@
-//! How far users have read: forward only.
+//! Tables of one row a user: profiles, and markers, which move forward only.
 
-use tideline::model::Cursor;
+use tideline::model::{Cursor, Profile};
 use tideline::store::{Store, Tier};
 
-use super::support::{place, user};
+use super::support::{place, user, users};
+
+fn named(nickname: &str) -> Profile {
+    Profile { nickname: Some(nickname.to_owned()), ..Profile::default() }
+}
+
+fn profiles(store: &dyn Store, who: impl IntoIterator<Item = u64>) -> Vec<Option<Profile>> {
+    store.profiles(&users(who), Tier::Disk).expect("reads")
+}
+
+fn a_profile_is_put_in_place_of_the_last(store: &dyn Store) {
+    assert_eq!(profiles(store, [1]), [None]);
+    let full = Profile {
+        nickname: Some("Ann \u{e9}".to_owned()),
+        avatar: Some("a.png".to_owned()),
+        extra: Some("{\"k\": 1.50}".to_owned()),
+    };
+    store.put_profile(user(1), &full).expect("puts");
+    assert_eq!(profiles(store, [1]), [Some(full)]);
+    store.put_profile(user(1), &named("Ann")).expect("puts");
+    assert_eq!(profiles(store, [1]), [Some(named("Ann"))]);
+    store.put_profile(user(1), &Profile::default()).expect("puts");
+    assert_eq!(profiles(store, [1]), [Some(Profile::default())]);
+}
+
+fn profiles_come_in_the_order_they_are_asked_for(store: &dyn Store) {
+    let several: Vec<_> = [255, 1, 256].map(|id| (user(id), named(&id.to_string()))).into();
+    store.put_profiles(&several).expect("puts");
+    let name = |id: u64| Some(named(&id.to_string()));
+    assert_eq!(profiles(store, [256, 2, 1, 256, 255]), [name(256), None, name(1), name(256), name(255)]);
+    assert_eq!(profiles(store, []), []);
+}
+
+fn of_one_who_comes_twice_the_later_counts(store: &dyn Store) {
+    store.put_profiles(&[(user(1), named("a")), (user(2), named("b")), (user(1), named("c"))]).expect("puts");
+    assert_eq!(profiles(store, [1, 2]), [Some(named("c")), Some(named("b"))]);
+    store.put_profiles(&[]).expect("puts nothing");
+    assert_eq!(profiles(store, [1, 2]), [Some(named("c")), Some(named("b"))]);
+}
 
 fn marker(store: &dyn Store, who: u64) -> Option<Cursor> {
     store.marker(user(who), Tier::Disk).expect("reads")
@@ -61,6 +99,9 @@ fn a_marker_is_settled_where_it_was_seen_only(store: &dyn Store) {
 }
 
 on_both! {
+    a_profile_is_put_in_place_of_the_last,
+    profiles_come_in_the_order_they_are_asked_for,
+    of_one_who_comes_twice_the_later_counts,
     a_marker_moves_forward_only,
     a_marker_is_settled_where_it_was_seen_only,
     moves_at_the_same_time_end_at_the_newest,

@@ -1,0 +1,241 @@
+//! Something in every table, and every read of a store, for the tests that go through all of them. A new table is a row
+//! in [`fill`], a new read is a line in [`reads`].
+
+use std::fmt::{Debug, Display};
+use std::ops::ControlFlow;
+
+use tideline::error::Result;
+use tideline::model::{
+    Activity, Barrier, ContentId, Cursor, Edit, EventKind, Moment, Order, Profile, Progress, Publish, Reach, Reaction,
+    ReactionKind, Side, Span, Stamp, UserId, Work,
+};
+use tideline::store::{Batch, Store, Then, Tier};
+
+use super::support::{
+    MANY, deliver, follow, follow_settled, item, jobs, place, post, push, timed, unfollow, user, users,
+};
+
+/// The topics of a small world, and one that no item has.
+pub(crate) const TOPICS: [&str; 4] = ["t", "u", "a/é 🌊", "none"];
+
+/// Items of each of three authors: enough for lists longer than any page.
+const ITEMS: u64 = 300;
+
+/// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
+pub(crate) fn fill(store: &dyn Store) {
+    for author in 1..=3 {
+        store.publish(&items_of(author), Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    }
+    for who in 4..=9 {
+        for target in 1..=3 {
+            follow_settled(store, who, target, who * target % 7);
+            follow_settled(store, target, who, who);
+        }
+    }
+    unfollow(store, 4, 1);
+    follow(store, 10, 1, 70);
+    push(store, 40, 3, 400, &users([5, 6]));
+    let stamp = Stamp { number: 1, kind: EventKind::Edit, given: false, logged: 1, top: 1 };
+    let edit = Edit { text: Some(None), ..Edit::default() };
+    store.edit(item(1003), &edit, Moment { at: 99, stamp: Some(stamp) }).expect("edits").expect("is there");
+    let reactions: Vec<_> =
+        (1..=9).flat_map(|n| ReactionKind::ALL.map(|kind| Reaction { user: user(n), kind, since: Some(n) })).collect();
+    for id in [1000, 1007, 1011] {
+        store.react(item(id), &reactions).expect("reacts");
+    }
+    for id in [1007, 2004, 3200] {
+        store.delete(item(id), 50.into()).expect("deletes");
+    }
+    for target in [1, 11, 12, 13, 14] {
+        store.set_barrier(user(4), user(target), Barrier::Mute, Some(target), MANY).expect("mutes");
+    }
+    for (who, target) in [(2, 4), (3, 4), (9, 8)] {
+        store.set_barrier(user(who), user(target), Barrier::Hide, Some(who), MANY).expect("hides");
+    }
+    store.put_profile(user(4), &Profile::default()).expect("puts");
+    let profile = Profile { nickname: Some("five".to_owned()), ..Profile::default() };
+    store.put_profile(user(5), &profile).expect("puts");
+    store.raise_floor(user(5), place(100, 1)).expect("raises");
+    store.raise_floor(user(6), Cursor::NEWEST).expect("raises");
+    store.move_marker(user(4), place(100, 1)).expect("moves");
+    store.move_marker(user(5), place(2, 1002)).expect("moves");
+    store.meet(user(7), 5).expect("meets");
+    for (who, now) in [(1, 10), (2, 20), (3, 30), (4, 40)] {
+        let job = store.touch(user(who), now).expect("touches").job.expect("was dormant");
+        if who % 2 == 0 {
+            store.rebuild(job.id, user(who), &users([1, 3])).expect("rebuilds");
+        }
+    }
+    store.split_active(&users([1, 2, 3]), 25).expect("splits");
+    let fan_outs = jobs(store).into_iter().filter_map(|job| match job.work {
+        Work::FanOut { entry } => Some((job, entry)),
+        _ => None,
+    });
+    for ((job, entry), reach) in fan_outs.zip([Reach::All, Reach::Active, Reach::Nobody]) {
+        store.begin_fan_out(job.id, entry, reach).expect("begins");
+        deliver(store, job, &users([4]), Then::Progress(Progress { reach, done_to: Some(user(4)) }));
+    }
+    store.archive_outbox(user(2), place(20, 2020), 9).expect("archives");
+    let topic = store.topic(TOPICS[0], Tier::Disk).expect("reads").expect("is named");
+    store.archive_topic(topic, place(20, 3020), 9).expect("archives");
+}
+
+fn items_of(author: u64) -> Vec<Publish> {
+    let item = |n: u64| {
+        let mut content = post(author * 1000 + n, author, n);
+        content.broadcast = n % 7 != 6;
+        content.extra = (n % 5 == 0).then(|| "{\"k\":\"\u{e9}\"}".to_owned());
+        content.topics = TOPICS[..3].iter().skip(n as usize % 4).map(|topic| (*topic).to_owned()).collect();
+        if n >= ITEMS * 2 / 3 {
+            (content.kind, content.ref_id) = ("comment".to_owned(), Some(item(author * 1000)));
+        }
+        timed(content)
+    };
+    (0..ITEMS).map(item).collect()
+}
+
+/// The tables without a row, after [`fill`].
+pub(crate) fn empty_tables(store: &dyn Store) -> Vec<&'static str> {
+    // Before a compaction the engine may count a row once for each write.
+    store.compact().expect("compacts");
+    let stats = store.stats().expect("reads").into_iter();
+    stats.filter(|figures| figures.rows == 0).map(|figures| figures.table).collect()
+}
+
+/// Users and items to read, and the part of each list.
+#[derive(Debug, Clone)]
+pub(crate) struct Scope {
+    pub(crate) users: Vec<UserId>,
+    pub(crate) ids: Vec<ContentId>,
+    pub(crate) span: Span<ContentId>,
+    pub(crate) order: Order,
+    pub(crate) limit: usize,
+}
+
+impl Scope {
+    /// Whole lists of some users and items.
+    pub(crate) fn whole(users: &[UserId], ids: &[ContentId]) -> Self {
+        Self { users: users.to_vec(), ids: ids.to_vec(), span: Span::ALL, order: Order::NewestFirst, limit: MANY }
+    }
+
+    /// The users and some of the items of [`fill`], and of a world of small numbers.
+    pub(crate) fn filled() -> Self {
+        let sample = (1..=3).flat_map(|author| (0..=ITEMS).step_by(19).map(move |n| author * 1000 + n));
+        let ids: Vec<_> = (1..=40).chain([1003, 1007, 1011, 2004, 3200]).chain(sample).map(item).collect();
+        Self::whole(&users(1..=10), &ids)
+    }
+}
+
+/// A read, and its answer as text.
+pub(crate) type Read<'a> = Box<dyn Fn(&dyn Store, Tier) -> Result<String> + 'a>;
+
+/// Reads with the names of their methods and subjects.
+#[derive(Default)]
+struct Reads<'a>(Vec<(String, Read<'a>)>);
+
+impl<'a> Reads<'a> {
+    fn add<T: Debug>(&mut self, name: impl Display, read: impl Fn(&dyn Store, Tier) -> Result<T> + 'a) {
+        self.0.push((name.to_string(), Box::new(move |store, tier| Ok(format!("{:?}", read(store, tier)?)))));
+    }
+}
+
+/// Every read of a store except the jobs.
+pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
+    let Scope { users, ids, span, order, limit } = scope;
+    let (span, order, limit) = (*span, *order, *limit);
+    let mut reads = Reads::default();
+    reads.add("contents", |store, tier| store.contents(ids, tier));
+    reads.add("deleted", |store, tier| store.deleted(ids, tier));
+    reads.add("item_counts", |store, tier| store.item_counts(ids, tier));
+    reads.add("outboxes", move |store, tier| store.outboxes(users, span, order, limit, tier));
+    reads.add("lacking", |store, tier| {
+        let mut lacking = store.lacking(users, None, false, tier)?;
+        lacking.sort_unstable();
+        Ok(lacking)
+    });
+    reads.add("events", |store, _| store.events(0, MANY));
+    reads.add("newest_events", |store, _| store.newest_events(3));
+    reads.add("users_after", |store, _| store.users_after(None, MANY));
+    reads.add("not_evicted", |store, _| store.not_evicted(users.clone()));
+    for name in TOPICS {
+        reads.add(format_args!("topic {name}"), move |store, tier| {
+            let Some(topic) = store.topic(name, tier)? else { return Ok(None) };
+            store.topic_content(topic, span, order, limit, limit, tier).map(Some)
+        });
+    }
+    for &id in ids {
+        reads.add(format_args!("comments {id}"), move |store, tier| store.comments(id, span, order, limit, tier));
+        reads.add(format_args!("reacted_to {id}"), move |store, tier| store.reacted_to(id, users, tier));
+        for kind in ReactionKind::ALL {
+            reads.add(format_args!("reactors {id} {kind:?}"), move |store, tier| {
+                store.reactors(id, kind, Span::ALL, order, limit, tier)
+            });
+        }
+    }
+    for &user in users {
+        of_user(scope, user, &mut |name, read| reads.0.push((format!("{name} {user}"), read)));
+    }
+    reads.0
+}
+
+/// Every read about one user.
+fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a>)) {
+    let Scope { users, ids, span, order, limit } = scope;
+    let (span, order, limit) = (*span, *order, *limit);
+    let mut reads = Reads::default();
+    reads.add("outbox", move |store, tier| store.outboxes(&[user], span, order, limit, tier));
+    reads.add("user_comments", move |store, tier| store.user_comments(user, span, order, limit, tier));
+    reads.add("inbox", move |store, tier| {
+        let mut rows = Vec::new();
+        let mut visit = |row| {
+            rows.push(row);
+            if rows.len() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let floor = store.inbox(user, span, order, tier, &mut visit)?;
+        Ok((floor, rows))
+    });
+    for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
+        reads.add(format_args!("members {side:?}"), move |store, tier| {
+            store.members(user, side, Span::ALL, order, limit, tier)
+        });
+    }
+    for barrier in [Barrier::Mute, Barrier::Hide] {
+        reads.add("barred_after", move |store, _| store.barred_after(user, barrier, None, MANY));
+    }
+    for kind in ReactionKind::ALL {
+        reads.add(format_args!("reacted_by {kind:?}"), move |store, tier| {
+            store.reacted_by(user, kind, span, order, limit, tier)
+        });
+    }
+    reads.add("reacted", move |store, tier| store.reacted(user, ids, tier));
+    reads.add("relations", move |store, tier| store.relations(user, users, tier));
+    reads.add("followees", move |store, tier| store.followees(user, tier));
+    reads.add("authors", move |store, tier| store.authors(user, tier));
+    reads.add("authors_among", move |store, tier| store.authors_among(user, users, tier));
+    reads.add("hiders_after", move |store, _| store.hiders_after(user, None, MANY));
+    reads.add("followers_after", move |store, _| store.followers_after(user, None, MANY));
+    reads.add("follower_count", move |store, _| store.follower_count(user));
+    reads.add("user_counts", move |store, tier| store.user_counts(user, tier));
+    reads.add("activity", move |store, tier| store.activity(user, tier).map(without_job));
+    reads.add("unpushed", move |store, tier| store.unpushed(user, tier));
+    reads.add("profiles", move |store, tier| store.profiles(&[user], tier));
+    reads.add("marker", move |store, tier| store.marker(user, tier));
+    reads.0.into_iter().for_each(|(name, read)| put(&name, read));
+}
+
+/// An activity without the number of its job, which differs between stores.
+pub(crate) fn without_job(activity: Activity) -> Activity {
+    match activity {
+        Activity::Returning { seen, empty, .. } => Activity::Returning { seen, empty, rebuild: 0 },
+        other => other,
+    }
+}
+
+/// The answers to every read, from the disk.
+pub(crate) fn dump(store: &dyn Store, scope: &Scope) -> Vec<String> {
+    let answer = |(name, read): (String, Read<'_>)| {
+        let text = read(store, Tier::Disk).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        format!("{name}: {text}")
+    };
+    reads(scope).into_iter().map(answer).collect()
+}
