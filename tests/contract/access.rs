@@ -24,11 +24,6 @@ fn answer(server: &Server, method: &str, target: &str, headers: &str, body: &str
     )
 }
 
-fn target(call: &Call) -> String {
-    let query = call.query.needed();
-    format!("{}{}{query}", call.filled(), if query.is_empty() { "" } else { "?" })
-}
-
 /// Headers of requests from a page of another origin. `{at}` is the address of the server.
 const FROM_OTHERS: &[&str] = &[
     "host: {at}\r\nsec-fetch-site: cross-site\r\n",
@@ -99,7 +94,7 @@ const FOREIGN_HOSTS: &[&str] = &[
 
 /// Whether a call is for probes: it shows nothing but the state of the server.
 fn is_probe(call: &Call) -> bool {
-    ["/healthz", "/readyz"].contains(&call.path)
+    ["/healthz", "/readyz"].contains(&&*call.path)
 }
 
 #[test]
@@ -112,7 +107,7 @@ fn a_page_of_another_origin_changes_nothing() {
             // A browser sends the first two without asking the server before, the third not.
             for content_type in ["", "content-type: text/plain\r\n", "content-type: application/json\r\n"] {
                 let headers = format!("{headers}{content_type}");
-                let refused = answer(&town.server, call.method, &target(call), &headers, call.body);
+                let refused = answer(&town.server, &call.method, &call.target(), &headers, &call.body);
                 assert_eq!(refused, (403, "cross_origin".to_owned()), "{} {} {headers}", call.method, call.path);
             }
         }
@@ -127,7 +122,7 @@ fn a_page_of_this_server_and_what_is_no_browser_may_change() {
         for headers in FROM_HERE {
             for content_type in ["content-type: text/plain;charset=UTF-8\r\n", "content-type: application/json\r\n"] {
                 let headers = format!("{headers}{content_type}");
-                let (status, code) = answer(&server, call.method, &target(call), &headers, call.body);
+                let (status, code) = answer(&server, &call.method, &call.target(), &headers, &call.body);
                 let done = [200, 201, 204].contains(&status) || (status, &*code) == (404, "content_not_found");
                 assert!(done, "{} {} {headers}: {status} {code}", call.method, call.path);
             }
@@ -140,7 +135,7 @@ fn a_page_of_another_origin_may_ask_but_gets_no_leave_to_read() {
     let server = Server::start();
     for call in CALLS.iter().filter(|call| call.method == "GET" && !call.path.ends_with("/stream")) {
         let headers = [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site")];
-        let reply = server.call_as("GET", &target(call), "", &headers);
+        let reply = server.call_as("GET", &call.target(), "", &headers);
         assert_ne!(reply.status, 403, "{}", call.path);
         assert_eq!(reply.header("access-control-allow-origin"), None, "{}", call.path);
     }
@@ -213,14 +208,14 @@ fn a_refusal_says_what_would_allow_it() {
 #[test]
 fn a_name_that_is_not_the_servers_leads_nowhere() {
     let town = Town::new();
-    for call in CALLS {
+    for call in CALLS.iter() {
         for headers in FOREIGN_HOSTS {
-            let got = answer(&town.server, call.method, &target(call), headers, call.body);
+            let got = answer(&town.server, &call.method, &call.target(), headers, &call.body);
             let wanted = if is_probe(call) { (200, "") } else { (421, "misdirected_request") };
             assert_eq!((got.0, &*got.1), wanted, "{} {} {headers}", call.method, call.path);
         }
-        let whole = format!("http://evil.example{}", target(call));
-        let got = answer(&town.server, call.method, &whole, "host: {at}\r\n", call.body).0;
+        let whole = format!("http://evil.example{}", call.target());
+        let got = answer(&town.server, &call.method, &whole, "host: {at}\r\n", &call.body).0;
         assert_eq!(got, if is_probe(call) { 200 } else { 421 }, "{} {whole}", call.method);
     }
     for (method, path) in [("GET", "/v1/nowhere"), ("POST", "/metrics"), ("OPTIONS", "/v1/content")] {
@@ -238,11 +233,11 @@ fn the_servers_own_names_lead_here() {
     let server = Server::start();
     for call in CALLS.iter().filter(|call| call.method == "GET" && !call.path.ends_with("/stream")) {
         for host in ["{at}", "localhost", "LOCALHOST:1", "localhost.", "10.1.2.3:80", "[::1]", "[2001:db8::1]:443"] {
-            let (status, code) = answer(&server, "GET", &target(call), &format!("host: {host}\r\n"), "");
-            let led_on = ["/", "/docs/"].contains(&call.path) && [307, 308].contains(&status);
+            let (status, code) = answer(&server, "GET", &call.target(), &format!("host: {host}\r\n"), "");
+            let led_on = ["/", "/docs/"].contains(&&*call.path) && [307, 308].contains(&status);
             assert!(status == 200 || code == "content_not_found" || led_on, "{} {host}: {status} {code}", call.path);
         }
-        let whole = format!("http://localhost{}", target(call));
+        let whole = format!("http://localhost{}", call.target());
         let status = answer(&server, "GET", &whole, "host: {at}\r\n", "").0;
         assert!([200, 307, 308, 404].contains(&status), "{whole}: {status}");
     }

@@ -1,8 +1,10 @@
 //! Every kind of bad input at every call: a 4xx with its code, and nothing changed.
 
+use regex::Regex;
+use serde_json::{Map, Value};
+
 use super::bad_fields::bad_fields;
-use super::calls::{CALLS, Call, Query, filled};
-use super::town::Town;
+use super::calls::{CALLS, Call, Parameter, in_turn, town};
 use crate::server::Server;
 
 /// Texts that are no ids.
@@ -14,6 +16,8 @@ const NO_QUERIES: &[&str] =
 /// Texts that are no cursors.
 const NO_CURSORS: &[&str] =
     &["", "1", "-", "1-", "-1", "1-0", "0-0", "01-1", "1-01", "a-1", "1-1-1", "1%20-1", "9223372036854775808-1"];
+/// Texts that are no lists of ids.
+const NO_LISTS: &[&str] = &[",", "1,", ",1", "1,,2", "1,0", "1,x", "1%202", "1;2"];
 /// Texts that are no objects for any call.
 const NO_OBJECTS: &[&[u8]] = &[
     b" ",
@@ -40,11 +44,10 @@ const NO_OBJECTS: &[&[u8]] = &[
 
 #[test]
 fn bad_input_is_refused_everywhere_and_changes_nothing() {
-    let mut town = Town::new();
-    town.model.users.insert(66);
+    let town = town();
     let before = town.seen();
     let server = &town.server;
-    for call in CALLS {
+    for call in CALLS.iter() {
         bad_paths(server, call);
         bad_queries(server, call);
         if !call.body.is_empty() {
@@ -56,13 +59,14 @@ fn bad_input_is_refused_everywhere_and_changes_nothing() {
     town.check("after all that was refused");
     assert_eq!(town.seen(), before);
     // Without the bad parts the same calls succeed.
-    for Call { method, path, query, body, .. } in CALLS {
+    for call in in_turn() {
+        let (method, path) = (&call.method, call.target());
         // A GET of a stream does not end.
-        let method = if path.ends_with("/stream") { &"HEAD" } else { method };
-        let reply = server.call(method, &format!("{}?{}", filled(path), query.needed()), body);
+        let sent = if path.ends_with("/stream") { "HEAD" } else { method };
+        let reply = server.call(sent, &path, &call.body);
         assert!((200..300).contains(&reply.status), "{method} {path}: {reply:?}");
-        if *method == "DELETE" && *path == "/v1/content/{content_id}" {
-            server.call("GET", "/v1/content/10", "").problem("deleted", 404, "content_not_found");
+        if method == "DELETE" && call.path == "/v1/content/{content_id}" {
+            server.call("GET", &path, "").problem("deleted", 404, "content_not_found");
         }
     }
     assert_ne!(town.seen(), before);
@@ -71,10 +75,10 @@ fn bad_input_is_refused_everywhere_and_changes_nothing() {
 #[test]
 fn a_slash_too_many_is_told() {
     let server = Server::start();
-    for call in CALLS.iter().filter(|call| !["/", "/docs", "/docs/"].contains(&call.path)) {
+    for call in CALLS.iter().filter(|call| !["/", "/docs", "/docs/"].contains(&&*call.path)) {
         for slashes in ["/", "//"] {
-            let path = filled(call.path);
-            let told = server.call(call.method, &format!("{path}{slashes}"), call.body);
+            let path = call.filled(&call.path);
+            let told = server.call(&call.method, &format!("{path}{slashes}"), &call.body);
             let told = told.problem(&format!("{path}{slashes}"), 404, "route_not_found");
             assert!(told["detail"].as_str().unwrap().contains(&format!("\"{path}\"")), "{told}");
         }
@@ -86,15 +90,15 @@ fn a_slash_too_many_is_told() {
 }
 
 fn bad_paths(server: &Server, call: &Call) {
-    let Call { method, path, query, body, .. } = *call;
-    for slot in ["{uid}", "{target}", "{content_id}"].into_iter().filter(|slot| path.contains(slot)) {
+    let Call { method, path, body, .. } = call;
+    for slot in call.slots().filter(|slot| !["{kind}", "{topic}"].contains(slot)) {
         for no_id in NO_IDS.iter().chain(&["%ff", "1%2f2", "%"]) {
-            let bad = format!("{}?{}", filled(&path.replace(slot, no_id)), query.needed());
+            let bad = format!("{}?{}", call.filled(&path.replace(slot, no_id)), call.needed("").join("&"));
             server.call(method, &bad, body).problem(&format!("{method} {bad}"), 400, "invalid_id");
         }
     }
     for bad in ["/", "/x", "//"] {
-        let bad = format!("{}{bad}", filled(path));
+        let bad = format!("{}{bad}", call.filled(path));
         if bad == "/docs/" {
             continue; // leads to the page
         }
@@ -106,97 +110,92 @@ fn bad_paths(server: &Server, call: &Call) {
 
 fn bad_methods(server: &Server, call: &Call) {
     for wrong in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
-        if !call.allow.split(", ").any(|allowed| allowed == wrong) {
-            let reply = server.call(wrong, &call.filled(), call.body);
+        if !call.allow.iter().any(|allowed| allowed == wrong) {
+            let reply = server.call(wrong, &call.filled(&call.path), &call.body);
             reply.problem(&format!("{wrong} {}", call.path), 405, "method_not_allowed");
-            assert_eq!(reply.header("allow"), Some(call.allow), "{wrong} {}", call.path);
+            let mut told: Vec<_> = reply.header("allow").unwrap().split(", ").collect();
+            told.sort_unstable();
+            assert_eq!(told, call.allow, "{wrong} {}", call.path);
         }
     }
 }
 
 fn bad_queries(server: &Server, call: &Call) {
-    let Call { method, query, body, .. } = *call;
-    let path = call.filled();
-    let needed = query.needed();
-    let refused = |bad: &str| {
-        let whole = if bad.contains(needed) || needed.is_empty() { bad.to_owned() } else { format!("{needed}&{bad}") };
-        let whole = format!("{path}?{whole}");
-        server.call(method, &whole, body).problem(&format!("{method} {whole}"), 400, "invalid_parameter");
+    let (method, path) = (&call.method, call.filled(&call.path));
+    // A bad part, with the other required parameters.
+    let refused = |name: &str, bad: &str| {
+        let query: Vec<_> = call.needed(name).into_iter().chain([bad.to_owned()]).collect();
+        let whole = format!("{path}?{}", query.join("&"));
+        server.call(method, &whole, &call.body).problem(&format!("{method} {whole}"), 400, "invalid_parameter");
     };
-    NO_QUERIES.iter().for_each(|bad| refused(bad));
-    let each = |name: &str, values: &[&str]| values.iter().for_each(|value| refused(&format!("{name}={value}")));
-    let pages = matches!(query, Query::ContentPage | Query::UserPage | Query::PlainPage);
-    if pages {
-        each("limit", &["", "0", "101", "-1", "+1", "01", "1.0", "abc", "%31x", "99999999999999999999"]);
-        each("before", NO_CURSORS);
-        each("after", NO_CURSORS);
-        ["limit=1&limit=1", "before=1-1&before=1-1", "after=1-1&%61fter=1-1"].into_iter().for_each(refused);
-    }
-    match query {
-        Query::ContentPage => each("view", &["", "FULL", "id", "ids,full", "view"]),
-        Query::UserPage => each("viewer", NO_IDS),
-        Query::PlainPage => ["viewer=1", "view=full"].into_iter().for_each(refused),
-        Query::Ids => each("view", &["", "none"]),
-        Query::Depth => each("depth", &["", "0", "100001", "-1", "1.5", "all"]),
-        Query::Nothing | Query::Targets | Query::ContentId => {}
-    }
-    if query == Query::ContentPage {
-        refused("viewer=1");
-    }
-    if query == Query::UserPage {
-        refused("view=full");
-        refused("viewer=1&viewer=2");
-    }
-    // Required parameters.
-    let name = needed.split('=').next().unwrap_or_default();
-    let bare = |bad: &str| {
-        let whole = format!("{path}?{bad}");
-        server.call(method, &whole, body).problem(&format!("{method} {whole}"), 400, "invalid_parameter");
-    };
-    if !name.is_empty() {
-        bare("");
-        bare(name);
-        bare(&format!("{name}=1&{name}=1"));
-        NO_IDS.iter().for_each(|no_id| bare(&format!("{name}={no_id}")));
-    }
-    if matches!(query, Query::Ids | Query::Targets) {
-        for list in [",", "1,", ",1", "1,,2", "1,0", "1,x", "1%202", "1;2"] {
-            bare(&format!("{name}={list}"));
+    NO_QUERIES.iter().for_each(|bad| refused("", bad));
+    for Parameter { name, good, .. } in CALLS.iter().flat_map(|call| &call.query) {
+        if !call.query.iter().any(|known| known.name == *name) {
+            refused("", &format!("{name}={good}"));
         }
-        bare(&format!("{name}=1{}", ",2".repeat(100)));
     }
-    if query == Query::ContentId {
-        bare("content_id=1,2");
+    for Parameter { name, required, schema, good } in &call.query {
+        bad_values(schema).iter().for_each(|bad| refused(name, &format!("{name}={bad}")));
+        refused(name, &format!("{name}={good}&{name}={good}"));
+        refused(name, &format!("{name}={good}&%{:x}{}={good}", name.as_bytes()[0], &name[1..]));
+        if *required {
+            refused(name, "");
+            refused(name, name);
+        }
     }
 }
 
+/// Values of a query that a schema forbids.
+fn bad_values(schema: &Value) -> Vec<String> {
+    if let (Some(least), Some(most)) = (schema["minimum"].as_i64(), schema["maximum"].as_i64()) {
+        let beyond = [(least - 1).to_string(), (most + 1).to_string()];
+        let numbers = ["", "-1", "+1", "01", "1.0", "1.5", "abc", "%31x", "99999999999999999999"];
+        return numbers.map(str::to_owned).into_iter().chain(beyond).collect();
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        let words: Vec<_> = words.iter().map(|word| word.as_str().unwrap()).collect();
+        let (first, all) = (words[0], words.join(","));
+        return [String::new(), first.to_uppercase(), format!("{first}x"), first[1..].to_owned(), all].to_vec();
+    }
+    let pattern = schema["pattern"].as_str().unwrap_or_else(|| panic!("there are no bad values for {schema}"));
+    let pattern = Regex::new(pattern).unwrap();
+    let texts = NO_IDS.iter().chain(NO_CURSORS).chain(NO_LISTS).map(|text| (*text).to_owned());
+    let texts = texts.chain([format!("1{}", ",2".repeat(100))]);
+    texts.filter(|text| !pattern.is_match(text)).collect()
+}
+
 fn bad_bodies(server: &Server, call: &Call) {
-    let Call { method, body, .. } = *call;
-    let path = call.filled();
+    let (method, path) = (&call.method, call.filled(&call.path));
     let refused = |what: &str, bad: &[u8]| {
         server.call(method, &path, bad).problem(&format!("{method} {path} {what}"), 400, "invalid_body");
     };
     for bad in NO_OBJECTS {
         refused(&String::from_utf8_lossy(bad), bad);
     }
-    if !call.body_optional() {
+    if !call.body_optional {
         refused("empty", b"");
     }
-    let inner = body.trim_start_matches('{').trim_end_matches('}');
-    let deep = format!("{{{inner},\"x\":{}{}}}", "[".repeat(3000), "]".repeat(3000));
-    let first = inner.split(':').next().unwrap_or_default();
-    for bad in [
-        format!("{{{inner},\"nonsense\":1}}"),
+    let whole = &call.body;
+    let inner = &whole[1..whole.len() - 1];
+    let comma = if inner.is_empty() { "" } else { "," };
+    let deep = format!("{{{inner}{comma}\"x\":{}{}}}", "[".repeat(3000), "]".repeat(3000));
+    let fields = serde_json::from_str::<Map<String, Value>>(whole).unwrap();
+    let wrong = fields.iter().flat_map(|(name, good)| {
+        // Some fields take any object.
+        let others = ["{}", "-1.5", "[[]]"].into_iter().filter(|other| !good.is_object() || *other != "{}");
+        others.map(move |other| format!("{{\"{name}\":{other}}}"))
+    });
+    let whole = [
+        format!("{{{inner}{comma}\"nonsense\":1}}"),
         format!("{{{inner},{inner}}}"),
         format!("{{{inner},}}"),
         format!("{{{inner}"),
-        format!("{{{inner}}}}}"),
-        format!("{{{inner}}}\u{0}"),
-        format!("[{{{inner}}}]"),
-        format!("{{{first}:{{}}}}"),
-        format!("{{{first}:-1.5}}"),
+        format!("{whole}}}"),
+        format!("{whole}\u{0}"),
+        format!("[{whole}]"),
         deep,
-    ] {
+    ];
+    for bad in whole.into_iter().chain(wrong) {
         refused(&bad[..bad.len().min(80)], bad.as_bytes());
     }
 }

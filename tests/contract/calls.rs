@@ -1,120 +1,149 @@
-//! The list of all API calls, for the tests that go through them. A new call is a line here.
+//! All calls of the API with good requests, from the OpenAPI document and its examples. A new call needs nothing here.
 
-/// The query parameters of a call.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Query {
-    Nothing,
-    ContentPage,
-    UserPage,
-    PlainPage,
-    Ids,
-    Targets,
-    Depth,
-    ContentId,
-}
+use std::cmp::Reverse;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::town::Town;
+use crate::server::described::document;
+
+/// Parts of the page `/docs`, and redirects to it: the only calls that the document does not have. A unit test in
+/// `src/http/openapi` compares the same list with the endpoints.
+const PARTS_OF_THE_PAGE: [&str; 5] =
+    ["/", "/docs/", "/docs/start.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"];
 
 /// One call of the API.
-#[derive(Clone, Copy)]
 pub(crate) struct Call {
-    pub(crate) method: &'static str,
-    /// With `{uid}`, `{target}`, `{content_id}`, `{kind}` or `{topic}` in it.
-    pub(crate) path: &'static str,
-    pub(crate) query: Query,
-    /// A good body; empty for a call that takes none.
-    pub(crate) body: &'static str,
-    /// The methods that the path allows.
-    pub(crate) allow: &'static str,
+    pub(crate) method: String,
+    /// With slots such as `{uid}` in it.
+    pub(crate) path: String,
+    /// The methods that the path allows, in the order of the alphabet.
+    pub(crate) allow: Vec<String>,
+    /// The slots of the path, each with a good value.
+    slots: Vec<(String, String)>,
+    /// The parameters of the query.
+    pub(crate) query: Vec<Parameter>,
+    /// A good body; empty for a call without one.
+    pub(crate) body: String,
+    /// Whether the body may be left out.
+    pub(crate) body_optional: bool,
 }
 
-const fn call(method: &'static str, path: &'static str, query: Query, body: &'static str, allow: &'static str) -> Call {
-    Call { method, path, query, body, allow }
+/// A parameter of a query.
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) required: bool,
+    pub(crate) schema: &'static Value,
+    pub(crate) good: String,
 }
-
-const REACTION: &str = "/v1/content/{content_id}/reactions/{kind}/{uid}";
 
 /// Every call.
-pub(crate) const CALLS: &[Call] = &[
-    call("POST", "/v1/content", Query::Nothing, r#"{"author_id":66}"#, "POST, GET, HEAD"),
-    call("GET", "/v1/content", Query::Ids, "", "POST, GET, HEAD"),
-    call("POST", "/v1/content/batch", Query::Nothing, r#"{"items":[{"author_id":66}]}"#, "POST"),
-    call("GET", "/v1/content/{content_id}", Query::Nothing, "", "GET, HEAD, PATCH, DELETE"),
-    call("PATCH", "/v1/content/{content_id}", Query::Nothing, r#"{"text":"changed"}"#, "GET, HEAD, PATCH, DELETE"),
-    call("PUT", REACTION, Query::Nothing, r#"{"since":5}"#, "PUT, DELETE"),
-    call("GET", "/v1/content/{content_id}/reactions/{kind}", Query::UserPage, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}/reactions/{kind}", Query::ContentPage, "", "GET, HEAD"),
-    call("DELETE", REACTION, Query::Nothing, "", "PUT, DELETE"),
-    call("POST", "/v1/content/{content_id}/comments", Query::Nothing, r#"{"author_id":66}"#, "POST, GET, HEAD"),
-    call("GET", "/v1/content/{content_id}/comments", Query::ContentPage, "", "POST, GET, HEAD"),
-    call("DELETE", "/v1/content/{content_id}", Query::Nothing, "", "GET, HEAD, PATCH, DELETE"),
-    call("POST", "/v1/content/{content_id}/restore", Query::Nothing, "", "POST"),
-    call("GET", "/v1/users/{uid}/timeline", Query::ContentPage, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}/content", Query::ContentPage, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}/timeline/unread", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}/marker", Query::Nothing, "", "GET, HEAD, PUT"),
-    call("PUT", "/v1/users/{uid}/marker", Query::Nothing, r#"{"cursor":"120-12"}"#, "GET, HEAD, PUT"),
-    call("GET", "/v1/topics/{topic}/content", Query::ContentPage, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}/presence", Query::Nothing, "", "GET, HEAD, PUT"),
-    call("PUT", "/v1/users/{uid}/presence", Query::Nothing, r#"{"online":true}"#, "GET, HEAD, PUT"),
-    call("GET", "/v1/users/{uid}/stream", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}/comments", Query::ContentPage, "", "GET, HEAD"),
-    call("PUT", "/v1/users/{uid}/following/{target}", Query::Nothing, r#"{"since":5}"#, "PUT, DELETE"),
-    call("DELETE", "/v1/users/{uid}/following/{target}", Query::Nothing, "", "PUT, DELETE"),
-    call("POST", "/v1/users/{uid}/following/batch", Query::Nothing, r#"{"follow":[66],"unfollow":[2]}"#, "POST"),
-    call("GET", "/v1/users/{uid}/following", Query::UserPage, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}/followers", Query::UserPage, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}/friends", Query::UserPage, "", "GET, HEAD"),
-    call("PUT", "/v1/users/{uid}/mutes/{target}", Query::Nothing, "{}", "PUT, DELETE"),
-    call("DELETE", "/v1/users/{uid}/mutes/{target}", Query::Nothing, "", "PUT, DELETE"),
-    call("GET", "/v1/users/{uid}/mutes", Query::PlainPage, "", "GET, HEAD"),
-    call("PUT", "/v1/users/{uid}/hidden-from/{target}", Query::Nothing, "{}", "PUT, DELETE"),
-    call("DELETE", "/v1/users/{uid}/hidden-from/{target}", Query::Nothing, "", "PUT, DELETE"),
-    call("GET", "/v1/users/{uid}/hidden-from", Query::PlainPage, "", "GET, HEAD"),
-    call("GET", "/v1/users/{uid}", Query::Nothing, "", "GET, HEAD, PUT"),
-    call("PUT", "/v1/users/{uid}", Query::Nothing, r#"{"nickname":"Ann"}"#, "GET, HEAD, PUT"),
-    call("GET", "/v1/users/{uid}/relations", Query::Targets, "", "GET, HEAD"),
-    call("GET", "/v1/admin/stats", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/v1/admin/users/{uid}/timeline/verify", Query::Depth, "", "GET, HEAD"),
-    call("GET", "/v1/admin/users/{uid}/timeline/explain", Query::ContentId, "", "GET, HEAD"),
-    call("GET", "/healthz", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/readyz", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/metrics", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/openapi.json", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/docs", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/docs/", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/docs/start.js", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/docs/swagger-ui.css", Query::Nothing, "", "GET, HEAD"),
-    call("GET", "/docs/swagger-ui-bundle.js", Query::Nothing, "", "GET, HEAD"),
-];
+pub(crate) static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
+    let mut calls = Vec::new();
+    for (path, item) in document()["paths"].as_object().unwrap() {
+        let methods = item.as_object().unwrap();
+        calls.extend(methods.iter().map(|(method, operation)| Call::new(path, methods.keys(), method, operation)));
+    }
+    assert!(calls.len() > 40, "the document has only {} calls", calls.len());
+    calls.extend(PARTS_OF_THE_PAGE.map(|path| Call::new(path, ["get".to_owned()].iter(), "get", &Value::Null)));
+    calls
+});
 
 impl Call {
-    /// The path with good ids in it.
-    pub(crate) fn filled(&self) -> String {
-        filled(self.path)
-    }
-
-    /// Whether the body may be left out. An empty body makes a follow or a reaction count from now on. A mute needs no
-    /// body.
-    pub(crate) fn body_optional(&self) -> bool {
-        self.path.ends_with("/{target}") || self.path == REACTION
-    }
-}
-
-/// A path with good ids in the places of its slots.
-pub(crate) fn filled(path: &str) -> String {
-    [("{uid}", "1"), ("{target}", "66"), ("{content_id}", "10"), ("{kind}", "like"), ("{topic}", "t%2F1")]
-        .iter()
-        .fold(path.to_owned(), |path, (slot, value)| path.replace(slot, value))
-}
-
-impl Query {
-    /// The required query parameters.
-    pub(crate) fn needed(self) -> &'static str {
-        match self {
-            Self::Ids => "ids=10",
-            Self::Targets => "targets=2",
-            Self::ContentId => "content_id=10",
-            _ => "",
+    fn new<'a>(path: &str, methods: impl Iterator<Item = &'a String>, method: &str, operation: &'static Value) -> Self {
+        let mut allow: Vec<_> = methods.map(|method| method.to_uppercase()).collect();
+        if allow.contains(&"GET".to_owned()) {
+            allow.push("HEAD".to_owned());
+        }
+        allow.sort();
+        let parameters = || operation["parameters"].as_array().into_iter().flatten();
+        let slots = parameters().filter(|parameter| parameter["in"] == "path").map(|parameter| {
+            let example = parameter["example"].as_str().unwrap().to_owned();
+            (format!("{{{}}}", parameter["name"].as_str().unwrap()), example)
+        });
+        let query = parameters().filter(|parameter| parameter["in"] == "query").map(Parameter::new);
+        // A call that takes nothing but an empty object has no body in the document.
+        let codes = operation["responses"]["default"]["description"].as_str().unwrap_or_default();
+        let body = match &operation["requestBody"]["content"]["application/json"]["example"] {
+            Value::Null if codes.contains("`invalid_body`") => "{}".to_owned(),
+            Value::Null => String::new(),
+            example => example.to_string(),
+        };
+        Self {
+            method: method.to_uppercase(),
+            path: path.to_owned(),
+            allow,
+            slots: slots.collect(),
+            query: query.collect(),
+            body,
+            body_optional: operation["requestBody"]["required"] != true,
         }
     }
+
+    /// A path of this call with good values in the places of its slots.
+    pub(crate) fn filled(&self, path: &str) -> String {
+        self.slots.iter().fold(path.to_owned(), |path, (slot, good)| path.replace(slot, good))
+    }
+
+    /// The required parameters but one, each with a good value.
+    pub(crate) fn needed(&self, but: &str) -> Vec<String> {
+        let needed = self.query.iter().filter(|parameter| parameter.required && parameter.name != but);
+        needed.map(|parameter| format!("{}={}", parameter.name, parameter.good)).collect()
+    }
+
+    /// The path and the query of a good request.
+    pub(crate) fn target(&self) -> String {
+        let query = self.needed("").join("&");
+        format!("{}{}{query}", self.filled(&self.path), if query.is_empty() { "" } else { "?" })
+    }
+
+    /// The slots of the path.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = &str> {
+        self.slots.iter().map(|(slot, _)| slot.as_str())
+    }
+}
+
+impl Parameter {
+    fn new(parameter: &'static Value) -> Self {
+        let mut schema = &parameter["schema"];
+        if let Some(reference) = schema["$ref"].as_str() {
+            schema = document().pointer(reference.trim_start_matches('#')).unwrap();
+        }
+        let name = parameter["name"].as_str().unwrap().to_owned();
+        let pattern = schema["pattern"].as_str().map(|pattern| Regex::new(pattern).unwrap());
+        let texts = ["111", "1689089522000-32850"].map(Value::from);
+        let fitting = texts.iter().find(|text| pattern.as_ref().is_some_and(|it| it.is_match(text.as_str().unwrap())));
+        let given = [&parameter["example"], &schema["enum"][0], &schema["minimum"]].into_iter();
+        let good = given.chain(fitting).find(|good| !good.is_null());
+        let good = good.unwrap_or_else(|| panic!("the parameter {name} needs an example in src/http"));
+        let good = good.to_string().trim_matches('"').to_owned();
+        Self { name, required: parameter["required"] == true, schema, good }
+    }
+}
+
+/// A town with the users and the item of the examples.
+pub(crate) fn town() -> Town {
+    let mut town = Town::new();
+    town.model.users.extend([66, 111, 200, 211, 222]);
+    town.publish(json!({"content_id": 32850, "author_id": 200, "published_at": 1_689_089_522_000_u64}));
+    town
+}
+
+/// All calls in an order in which each of them succeeds: what a call removes, no later call needs, except that a
+/// restore comes after its delete.
+pub(crate) fn in_turn() -> Vec<&'static Call> {
+    let mut calls: Vec<_> = CALLS.iter().collect();
+    calls.sort_by_key(|call| {
+        let rank = match &*call.method {
+            "DELETE" => 2,
+            _ if call.path.ends_with("/restore") => 3,
+            "GET" => 1,
+            _ => 0,
+        };
+        // `/a/b` before `/a`.
+        (rank, Reverse(&call.path))
+    });
+    calls
 }

@@ -1,31 +1,8 @@
 //! Operations: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/v1/admin/…`
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
-use super::calls::CALLS;
 use super::town::Town;
-use crate::server::Server;
-
-#[test]
-fn every_call_that_is_described_is_walked_with_bad_input() {
-    let server = Server::start();
-    let document = server.get("/openapi.json");
-    let mut described = BTreeSet::new();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for method in ["get", "post", "put", "patch", "delete"] {
-            if item.get(method).is_some() {
-                described.insert((method.to_uppercase(), path.clone()));
-            }
-        }
-    }
-    // The paths of the page's files and `/` are described together with the page.
-    let walked = CALLS.iter().filter(|call| call.path != "/" && !call.path.starts_with("/docs/"));
-    let walked: BTreeSet<_> = walked.map(|call| (call.method.to_owned(), call.path.to_owned())).collect();
-    let missing: Vec<_> = described.symmetric_difference(&walked).collect();
-    assert!(missing.is_empty(), "tests/contract/calls.rs and the OpenAPI document differ in {missing:?}");
-}
 
 #[test]
 fn what_is_asked_of_operators_changes_nothing() {

@@ -10,7 +10,8 @@ use super::{Reply, program};
 const OF_ALL_CALLS: [&str; 5] =
     ["invalid_path", "cross_origin", "route_not_found", "method_not_allowed", "misdirected_request"];
 
-fn document() -> &'static Value {
+/// The OpenAPI document of the program.
+pub(crate) fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| serde_json::from_slice(&program().arg("openapi").output().unwrap().stdout).unwrap())
 }

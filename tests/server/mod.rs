@@ -1,7 +1,7 @@
 //! Runs the built program as a server on a free port, and calls it.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test binary and bench uses a part")]
 
-mod described;
+pub(crate) mod described;
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
