@@ -7,8 +7,16 @@ mod server;
 
 #[path = "check/damage.rs"]
 mod damage;
+#[allow(dead_code, reason = "shared with tests/store")]
+#[path = "store/everything.rs"]
+mod everything;
+#[allow(dead_code, reason = "shared with tests/store")]
+#[path = "store/support.rs"]
+mod support;
 #[path = "check/tables.rs"]
 mod tables;
+#[path = "check/unreadable.rs"]
+mod unreadable;
 
 use std::time::Duration;
 

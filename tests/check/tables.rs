@@ -411,7 +411,6 @@ fn what_does_not_read_is_named() {
     compare(vec![
         (Row("profiles", key(&[1])), Some(vec![1, 200]), &["user 1: profiles has its row, which cannot be read"]),
         (Row("profiles", vec![1]), Some(vec![]), &["key 0x01: profiles has its row, which cannot be read"]),
-        (Row("markers", key(&[1])), Some(key(&[1000])), &["user 1: markers has its row, which cannot be read"]),
     ]);
 }
 

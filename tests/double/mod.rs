@@ -9,13 +9,14 @@ mod events;
 mod graph;
 mod inbox;
 mod reactions;
+mod records;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tideline::error::Result;
 use tideline::model::{
-    Activity, COMMENT, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Profile, Progress,
+    Activity, COMMENT, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress,
     ReactionKind, Span, TopicId, Unpushed, UserId, Work,
 };
 use tideline::store::{Store, TableStats, Upkeep, Usage, Watch};
@@ -67,10 +68,9 @@ struct State {
     mutes: BTreeMap<(UserId, UserId), Millis>,
     /// User and the user from whom it hides to `since`.
     hidden: BTreeMap<(UserId, UserId), Millis>,
-    profiles: BTreeMap<UserId, Profile>,
     activity: BTreeMap<UserId, Activity>,
     unpushed: BTreeMap<UserId, Unpushed>,
-    markers: BTreeMap<UserId, Cursor>,
+    records: records::Tables,
     jobs: BTreeMap<JobId, (Work, Option<Progress>)>,
     /// By their numbers.
     events: BTreeMap<u64, Event>,
@@ -146,17 +146,16 @@ impl Upkeep for Double {
             ("hidden", state.hidden.len()),
             ("hidden_by_time", state.hidden.len()),
             ("hidden_to", state.hidden.len()),
-            ("profiles", state.profiles.len()),
             ("topic_ids", state.topics.len() + usize::from(!state.topics.is_empty())),
             ("topic_content", state.topic_rows()),
             ("topic_archive", 0),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
-            ("markers", state.markers.len()),
             ("jobs", state.jobs.len()),
             ("events", state.events.len()),
         ];
-        Ok(rows.into_iter().map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())
+        let rows = rows.into_iter().chain(state.records.rows());
+        Ok(rows.map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())
     }
 
     fn needs_restart(&self) -> bool {

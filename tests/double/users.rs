@@ -1,8 +1,8 @@
-//! Users' activity, authors' unpushed items, profiles and markers.
+//! Users' activity, and authors' unpushed items.
 
 use tideline::error::Result;
-use tideline::model::{Activity, Cursor, Job, JobId, Millis, Profile, Unpushed, UserId, Work};
-use tideline::store::{Activities, Idle, Records, Split, Tier, Touched};
+use tideline::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
+use tideline::store::{Activities, Idle, Split, Tier, Touched};
 
 use super::{Double, Fault, State};
 
@@ -91,40 +91,6 @@ impl Activities for Double {
         let state = self.state();
         let lacks = |author: &&UserId| state.unpushed_of(**author).leaves_gaps(floor, active);
         Ok(authors.iter().filter(lacks).copied().collect())
-    }
-}
-
-impl Records for Double {
-    fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
-        self.state().profiles.extend(profiles.iter().cloned());
-        Ok(())
-    }
-
-    fn profiles(&self, users: &[UserId], _: Tier) -> Result<Vec<Option<Profile>>> {
-        let state = self.state();
-        Ok(users.iter().map(|user| state.profiles.get(user).cloned()).collect())
-    }
-
-    fn marker(&self, user: UserId, _: Tier) -> Result<Option<Cursor>> {
-        Ok(self.state().markers.get(&user).copied())
-    }
-
-    fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
-        let mut state = self.state();
-        let marker = state.markers.entry(user).or_insert(place);
-        *marker = place.max(*marker);
-        Ok(*marker)
-    }
-
-    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
-        let mut state = self.state();
-        if state.markers.get(&user) == Some(&present) {
-            match place {
-                Some(place) => state.markers.insert(user, place),
-                None => state.markers.remove(&user),
-            };
-        }
-        Ok(state.markers.get(&user).copied())
     }
 }
 

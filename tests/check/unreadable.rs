@@ -1,0 +1,74 @@
+//! A row that cannot be read is named, in every table that `fill` fills.
+
+use rocksdb::IteratorMode;
+use tempfile::TempDir;
+use tideline::error::Error;
+use tideline::store::rocks::{Options, Rocks};
+use tideline::store::{Upkeep, Watch};
+
+use super::damage::{Row, engine, set};
+use super::everything::{empty_tables, fill};
+
+/// Tables of which the audit reads the keys alone.
+const KEYS_ALONE: [&str; 11] = [
+    "outbox",
+    "outbox_archive",
+    "inbox",
+    "following_by_time",
+    "followers_by_time",
+    "friends_by_time",
+    "likes_by_time",
+    "favorites_by_time",
+    "mutes_by_time",
+    "hidden_by_time",
+    "hidden_to",
+];
+
+/// The findings of an audit.
+#[derive(Default)]
+struct Found(Vec<String>);
+
+impl Watch for Found {
+    fn finds(&mut self, line: String) {
+        self.0.push(line);
+    }
+
+    fn looked_at(&mut self, _table: &'static str, _rows: u64) {}
+}
+
+fn open(dir: &TempDir) -> Rocks {
+    Rocks::open(&Options::new(dir.path())).expect("opens")
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(&dir);
+    fill(&store);
+    assert_eq!(empty_tables(&store), Vec::<&str>::new(), "not filled");
+    let tables: Vec<_> = store.stats().expect("reads").into_iter().map(|figures| figures.table).collect();
+    drop(store);
+    for table in tables {
+        let row = Row(table, last_key(&dir, table));
+        let before = set(dir.path(), &row, Some(&[0xFF; 5]));
+        let is_named = match Rocks::open(&Options::new(dir.path())) {
+            Ok(store) => {
+                let mut found = Found::default();
+                store.audit(&mut found).expect("goes on");
+                found.0.iter().any(|line| line.contains(&format!(": {table} ")))
+            }
+            // These tables are read by every start.
+            Err(Error::Corrupt(_)) => true,
+            Err(other) => panic!("{table}: {other}"),
+        };
+        assert_eq!(is_named, !KEYS_ALONE.contains(&table), "{table}");
+        set(dir.path(), &row, before.as_deref());
+    }
+}
+
+/// The first rows of a table may be marks.
+fn last_key(dir: &TempDir, table: &str) -> Vec<u8> {
+    let db = engine(dir.path());
+    let mut rows = db.iterator_cf(db.cf_handle(table).expect("a table"), IteratorMode::End);
+    rows.next().expect("a row").expect("reads").0.into()
+}

@@ -1,0 +1,56 @@
+//! Tables of one row a user: profiles and markers.
+
+use std::collections::BTreeMap;
+
+use tideline::error::Result;
+use tideline::model::{Cursor, Profile, UserId};
+use tideline::store::{Records, Tier};
+
+use super::Double;
+
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    profiles: BTreeMap<UserId, Profile>,
+    markers: BTreeMap<UserId, Cursor>,
+}
+
+impl Tables {
+    /// The number of rows of each.
+    pub(super) fn rows(&self) -> Vec<(&'static str, usize)> {
+        vec![("profiles", self.profiles.len()), ("markers", self.markers.len())]
+    }
+}
+
+impl Records for Double {
+    fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
+        self.state().records.profiles.extend(profiles.iter().cloned());
+        Ok(())
+    }
+
+    fn profiles(&self, users: &[UserId], _: Tier) -> Result<Vec<Option<Profile>>> {
+        let state = self.state();
+        Ok(users.iter().map(|user| state.records.profiles.get(user).cloned()).collect())
+    }
+
+    fn marker(&self, user: UserId, _: Tier) -> Result<Option<Cursor>> {
+        Ok(self.state().records.markers.get(&user).copied())
+    }
+
+    fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
+        let mut state = self.state();
+        let marker = state.records.markers.entry(user).or_insert(place);
+        *marker = place.max(*marker);
+        Ok(*marker)
+    }
+
+    fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
+        let mut state = self.state();
+        if state.records.markers.get(&user) == Some(&present) {
+            match place {
+                Some(place) => state.records.markers.insert(user, place),
+                None => state.records.markers.remove(&user),
+            };
+        }
+        Ok(state.records.markers.get(&user).copied())
+    }
+}
