@@ -1,149 +1,202 @@
-//! Refused values of each field: of a wrong type or out of range.
+//! Refused values of each field of a body: of a wrong type or out of range.
 
+use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
+use regex::Regex;
+use serde_json::{Map, Value};
 
+use super::calls::{CALLS, Call, resolved};
 use crate::server::Server;
+
+/// Values that no field with text takes. A field with an id takes some numbers.
+const NO_TEXTS: &[&str] = &[
+    "0",
+    "-1",
+    "1.5",
+    "1e3",
+    "true",
+    "[1]",
+    "{}",
+    "9223372036854775808",
+    "18446744073709551616",
+    r#""\ud800""#,
+    "\"\u{1}\"",
+    "\"a\nb\"",
+];
+/// Texts, each of which some field does not take.
+const TEXTS: &[&str] = &[
+    "",
+    "x",
+    "1",
+    "01",
+    " 1",
+    "Post",
+    "a b",
+    "é",
+    "1-0",
+    "-1-1",
+    "01-1",
+    "1-1-1",
+    " 1-1",
+    "0123456789_0123456789_0123456789",
+];
+/// Values that no field with attachments takes.
+const NO_MEDIA: &[&str] = &[
+    "1",
+    "\"x\"",
+    "{}",
+    "[1]",
+    "[[]]",
+    "[{}]",
+    r#"[{"type":"a"}]"#,
+    r#"[{"type":1,"url":"u"}]"#,
+    r#"[{"type":"a","url":"u","url":"u"}]"#,
+    r#"[{"type":"a","url":"u","x":{"y":1,"y":1}}]"#,
+    r#"[{"type":"a","url":"\ud800"}]"#,
+    r#"[{"$serde_json::private::RawValue":"{\"type\":\"a\",\"url\":\"u\"}"}]"#,
+    r#"[{"type":{"$serde_json::private::RawValue":"\"a\""},"url":"u"}]"#,
+];
+/// Values that no field with any object takes.
+const NO_EXTRA: &[&str] = &[
+    "1",
+    "\"x\"",
+    "[]",
+    "true",
+    r#"{"a":1,"a":2}"#,
+    r#"{"a":{"b":1,"b":1}}"#,
+    r#"{"a":[{"b":1,"b":1}]}"#,
+    r#"{"a":"\udc00"}"#,
+    r#"{"a":1e999}"#,
+    r#"{"a":01}"#,
+    r#"{"a":NaN}"#,
+];
+
+/// Values of a body that a schema forbids, as JSON or as something that is no JSON.
+fn forbidden(schema: &'static Value) -> Vec<String> {
+    let mut schema = resolved(schema);
+    if !schema["oneOf"].is_null() {
+        schema = resolved(&schema["oneOf"][0]);
+    }
+    let types = schema["type"].as_array().map_or(std::slice::from_ref(&schema["type"]), Vec::as_slice);
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let bound = |name: &str| schema[name].as_i64().map(i128::from);
+    let mut bad = match types[0].as_str() {
+        Some("boolean") => owned(&["1", "\"true\"", "[]"]),
+        Some("integer") => owned(&["1.5", "\"5\"", "true", "[]", "{}", "1e400"]),
+        Some("string") => owned(NO_TEXTS),
+        Some("array") if schema["items"]["$ref"] == "#/components/schemas/MediaItem" => owned(NO_MEDIA),
+        Some("array") => owned(&["1", "\"t\"", "{}", "[null]"]),
+        Some("object") if schema["additionalProperties"] == true => {
+            let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+            owned(NO_EXTRA).into_iter().chain([nested(33), nested(3000)]).collect()
+        }
+        _ => panic!("there are no bad values for {schema}"),
+    };
+    bad.extend(bound("minimum").map(|least| (least - 1).to_string()));
+    bad.extend(bound("maximum").map(|most| (most + 1).to_string()));
+    bad.extend(bound("maxLength").map(|most| format!("\"{}\"", "x".repeat(usize::try_from(most + 1).unwrap()))));
+    bad.extend(bound("minItems").map(|_| "[]".to_owned()));
+    if let Some(pattern) = schema["pattern"].as_str() {
+        let pattern = Regex::new(pattern).unwrap();
+        bad.extend(TEXTS.iter().filter(|text| !pattern.is_match(text)).map(|text| format!("\"{text}\"")));
+    } else if bound("minLength") == Some(1) {
+        bad.push("\"\"".to_owned());
+    }
+    let items = resolved(&schema["items"]);
+    if items["type"] == "string" {
+        bad.extend(forbidden(items).iter().map(|item| format!("[{item}]")));
+        let too_many = (1..=bound("maxItems").unwrap() + 1).map(|item| format!("\"{item}\""));
+        bad.push(format!("[{}]", too_many.collect::<Vec<_>>().join(",")));
+    }
+    bad
+}
+
+/// An object with a field of another value, which need not be JSON.
+fn with(good: &Map<String, Value>, name: &str, value: &str) -> String {
+    let others = good.iter().filter(|(other, _)| *other != name);
+    let fields = others.map(|(other, value)| format!("\"{other}\":{value},")).collect::<String>();
+    format!("{{{fields}\"{name}\":{value}}}")
+}
+
+/// A place for an object in the body of a call.
+struct Place<'a> {
+    server: &'a Server,
+    call: &'a Call,
+    /// The body around the object.
+    around: [String; 2],
+    /// The name of the object in the details of problems.
+    name: String,
+}
+
+impl Place<'_> {
+    fn refused(&self, object: &str) -> Value {
+        let body = format!("{}{object}{}", self.around[0], self.around[1]);
+        refused(self.server, &self.call.method, &self.call.filled(&self.call.path), &body)
+    }
+
+    /// Objects with a bad or missing field, or with one of `foreign`.
+    fn bad_objects(&self, schema: &'static Value, good: &Map<String, Value>, foreign: &BTreeSet<&String>) {
+        let fields = schema["properties"].as_object().unwrap();
+        for name in foreign.iter().filter(|name| !fields.contains_key(**name)) {
+            self.refused(&with(good, name, "1"));
+        }
+        for name in schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap()) {
+            let others = good.iter().filter(|(other, _)| *other != name);
+            let others: Map<_, _> = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+            self.refused(&Value::from(others).to_string());
+            self.refused(&with(good, name, "null"));
+        }
+        for (name, schema) in fields {
+            let items = resolved(&schema["items"]);
+            if items["additionalProperties"] == false {
+                let first = &good[name][0];
+                let around = [format!("{{\"{name}\":[{first},"), "]}".to_owned()];
+                let place = Place { around, name: format!("{name}[1]: "), ..*self };
+                place.bad_objects(items, first.as_object().unwrap(), foreign);
+                let lists = ["null", "{}", "1", "\"\"", "[]", "[1]", "[null]", "[[66]]"].map(str::to_owned);
+                for bad in lists.into_iter().chain([format!("[{first},{{}}]"), format!("[{first}")]) {
+                    self.refused(&with(good, name, &bad));
+                }
+            } else {
+                for bad in forbidden(schema) {
+                    let problem = self.refused(&with(good, name, &bad));
+                    let is_json = serde_json::from_str::<Value>(&bad).is_ok();
+                    assert!(!is_json || names(&problem, &format!("{}{name}", self.name)), "{name} {bad}: {problem}");
+                }
+            }
+        }
+    }
+}
+
+fn refused(server: &Server, method: &str, path: &str, body: &str) -> Value {
+    server.call(method, path, body).problem(&format!("{method} {path} {body}"), 400, "invalid_body")
+}
+
+/// Whether a problem names a field.
+fn names(problem: &Value, field: &str) -> bool {
+    let rest = problem["detail"].as_str().unwrap().strip_prefix(field);
+    rest.is_some_and(|rest| rest.starts_with([':', '[']))
+}
 
 /// Every bad value of every field.
 pub(crate) fn bad_fields(server: &Server) {
-    let long = |n: usize| format!("\"{}\"", "x".repeat(n));
-    let topics = format!("[{}]", ["\"t\""; 11].join(","));
-    let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
-    let id = [
-        "0",
-        "-1",
-        "1.5",
-        "1e3",
-        "true",
-        "\"\"",
-        "\"x\"",
-        "\"01\"",
-        "\" 1\"",
-        "[1]",
-        "{}",
-        "9223372036854775808",
-        "18446744073709551616",
-    ];
-    let time = ["-1", "1.5", "\"5\"", "true", "[]", "9223372036854775808", "1e400"];
-    let text = ["1", "true", "[]", "{}", r#""\ud800""#, "\"\u{1}\"", "\"a\nb\""];
-    let media = [
-        "1",
-        "\"x\"",
-        "{}",
-        "[1]",
-        "[[]]",
-        "[{}]",
-        r#"[{"type":"a"}]"#,
-        r#"[{"type":1,"url":"u"}]"#,
-        r#"[{"type":"a","url":"u","url":"u"}]"#,
-        r#"[{"type":"a","url":"u","x":{"y":1,"y":1}}]"#,
-        r#"[{"type":"a","url":"\ud800"}]"#,
-        r#"[{"$serde_json::private::RawValue":"{\"type\":\"a\",\"url\":\"u\"}"}]"#,
-        r#"[{"type":{"$serde_json::private::RawValue":"\"a\""},"url":"u"}]"#,
-    ];
-    let extra = [
-        "1",
-        "\"x\"",
-        "[]",
-        "true",
-        r#"{"a":1,"a":2}"#,
-        r#"{"a":{"b":1,"b":1}}"#,
-        r#"{"a":[{"b":1,"b":1}]}"#,
-        r#"{"a":"\udc00"}"#,
-        r#"{"a":1e999}"#,
-        r#"{"a":01}"#,
-        r#"{"a":NaN}"#,
-        &nested(33),
-        &nested(3000),
-    ];
-    let kind = ["1", "\"\"", "\"Post\"", "\"a b\"", "\"é\"", &long(33)];
-    let topic = ["1", "\"t\"", "{}", "[1]", "[null]", "[\"\"]", &topics, &format!("[{}]", long(65))];
-    let flag = ["1", "\"true\"", "[]"];
-
-    let fields: &[(&str, &[&str])] = &[
-        ("content_id", &id),
-        ("published_at", &time),
-        ("kind", &kind),
-        ("text", &text),
-        ("media", &media),
-        ("topics", &topic),
-        ("ref_id", &id),
-        ("extra", &extra),
-        ("broadcast", &flag),
-    ];
-    let refused = |method: &str, path: &str, bad: &str| {
-        server.call(method, path, bad).problem(&format!("{method} {path} {bad}"), 400, "invalid_body")
-    };
-    // If the body is JSON, the problem names the field.
-    let names = |problem: &Value, name: &str, bad: &str| {
-        let detail = problem["detail"].as_str().unwrap();
-        let is_json = serde_json::from_str::<Value>(bad).is_ok();
-        let is_named = detail.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', '[']));
-        assert!(!is_json || is_named, "{bad}: {detail}");
-    };
-    for (name, values) in fields {
-        for value in *values {
-            let bad = format!(r#"{{"author_id":66,"{name}":{value}}}"#);
-            // The call gives `ref_id` and `kind` of a comment.
-            let comment = refused("POST", "/v1/content/10/comments", &bad);
-            if !["ref_id", "kind"].contains(name) {
-                names(&comment, name, &bad);
-            }
-            names(&refused("POST", "/v1/content", &bad), name, &bad);
-            let batch = format!(r#"{{"items":[{{"author_id":66}},{bad}]}}"#);
-            names(&refused("POST", "/v1/content/batch", &batch), &format!("items[1]: {name}"), &batch);
-            if ["text", "media", "extra"].contains(name) {
-                refused("PATCH", "/v1/content/10", &format!(r#"{{"{name}":{value}}}"#));
-            }
-        }
+    let with_fields = || CALLS.iter().filter(|call| !call.schema["properties"].is_null());
+    let known = with_fields().flat_map(|call| call.schema["properties"].as_object().unwrap().keys()).collect();
+    for call in with_fields() {
+        let place = Place { server, call, around: [String::new(), String::new()], name: String::new() };
+        place.bad_objects(call.schema, &serde_json::from_str(&call.body).unwrap(), &known);
     }
-    for value in id.iter().chain(&["null"]) {
-        refused("POST", "/v1/content", &format!(r#"{{"author_id":{value}}}"#));
-        refused("POST", "/v1/content/10/comments", &format!(r#"{{"author_id":{value}}}"#));
-        for list in [format!(r#"{{"follow":[66,{value}]}}"#), format!(r#"{{"follow":[66],"unfollow":[{value}]}}"#)] {
-            refused("POST", "/v1/users/1/following/batch", &list);
-        }
-    }
-    let places =
-        ["null", "1", "[]", "{}", r#""""#, r#""1""#, r#""1-0""#, r#""-1-1""#, r#""01-1""#, r#""1-1-1""#, r#"" 1-1""#];
-    for value in places {
-        refused("PUT", "/v1/users/1/marker", &format!(r#"{{"cursor":{value}}}"#));
-    }
-    refused("PUT", "/v1/users/1/marker", "{}");
-    for (name, values) in [
-        ("nickname", [&text[..], &["\"\"", &long(201)]].concat()),
-        ("avatar", [&text[..], &["\"\"", &long(2049)]].concat()),
-        ("extra", extra.to_vec()),
-    ] {
-        for value in values {
-            let bad = format!(r#"{{"{name}":{value}}}"#);
-            names(&refused("PUT", "/v1/users/1", &bad), name, &bad);
-        }
-    }
-    for value in time {
-        let bad = format!(r#"{{"since":{value}}}"#);
-        names(&refused("PUT", "/v1/users/1/following/66", &bad), "since", &bad);
-    }
+    let refused = |method: &str, path: &str, bad: &str| refused(server, method, path, bad);
     let date = refused("POST", "/v1/content", r#"{"author_id":66,"published_at":"2026-01-01T00:00:00Z"}"#);
     assert_eq!(
         date["detail"],
         "published_at: invalid type: string \"2026-01-01T00:00:00Z\", expected whole milliseconds since 1970"
     );
     let list = refused("POST", "/v1/users/1/following/batch", r#"{"follow":[66],"unfollow":[67,"x"]}"#);
-    names(&list, "unfollow[1]", "{}");
+    assert!(names(&list, "unfollow[1]"), "{list}");
     times_to_come(server);
-    refused("POST", "/v1/content", "{}");
-    refused("POST", "/v1/content/10/comments", "{}");
-    for items in
-        ["null", "{}", "1", "\"\"", "[]", "[1]", "[null]", "[[66]]", r#"[{"author_id":66},{}]"#, r#"[{"author_id":66}"#]
-    {
-        refused("POST", "/v1/content/batch", &format!(r#"{{"items":{items}}}"#));
-    }
-    for lists in
-        ["{}", r#"{"follow":[]}"#, r#"{"follow":null}"#, r#"{"follow":66}"#, r#"{"follow":[[66]]}"#, r#"{"follow":{}}"#]
-    {
+    for lists in ["{}", r#"{"follow":[]}"#, r#"{"follow":null}"#, r#"{"follow":66}"#] {
         refused("POST", "/v1/users/1/following/batch", lists);
     }
     // serde takes an array for a struct; this is no item.

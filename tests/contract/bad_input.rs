@@ -1,7 +1,7 @@
 //! Every kind of bad input at every call: a 4xx with its code, and nothing changed.
 
 use regex::Regex;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::bad_fields::bad_fields;
 use super::calls::{CALLS, Call, Parameter, in_turn, town};
@@ -179,13 +179,7 @@ fn bad_bodies(server: &Server, call: &Call) {
     let inner = &whole[1..whole.len() - 1];
     let comma = if inner.is_empty() { "" } else { "," };
     let deep = format!("{{{inner}{comma}\"x\":{}{}}}", "[".repeat(3000), "]".repeat(3000));
-    let fields = serde_json::from_str::<Map<String, Value>>(whole).unwrap();
-    let wrong = fields.iter().flat_map(|(name, good)| {
-        // Some fields take any object.
-        let others = ["{}", "-1.5", "[[]]"].into_iter().filter(|other| !good.is_object() || *other != "{}");
-        others.map(move |other| format!("{{\"{name}\":{other}}}"))
-    });
-    let whole = [
+    for bad in [
         format!("{{{inner}{comma}\"nonsense\":1}}"),
         format!("{{{inner},{inner}}}"),
         format!("{{{inner},}}"),
@@ -194,8 +188,7 @@ fn bad_bodies(server: &Server, call: &Call) {
         format!("{whole}\u{0}"),
         format!("[{whole}]"),
         deep,
-    ];
-    for bad in whole.into_iter().chain(wrong) {
+    ] {
         refused(&bad[..bad.len().min(80)], bad.as_bytes());
     }
 }

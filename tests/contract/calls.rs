@@ -29,6 +29,8 @@ pub(crate) struct Call {
     pub(crate) body: String,
     /// Whether the body may be left out.
     pub(crate) body_optional: bool,
+    /// The schema of the body; `null` for a call without one.
+    pub(crate) schema: &'static Value,
 }
 
 /// A parameter of a query.
@@ -66,7 +68,8 @@ impl Call {
         let query = parameters().filter(|parameter| parameter["in"] == "query").map(Parameter::new);
         // A call that takes nothing but an empty object has no body in the document.
         let codes = operation["responses"]["default"]["description"].as_str().unwrap_or_default();
-        let body = match &operation["requestBody"]["content"]["application/json"]["example"] {
+        let content = &operation["requestBody"]["content"]["application/json"];
+        let body = match &content["example"] {
             Value::Null if codes.contains("`invalid_body`") => "{}".to_owned(),
             Value::Null => String::new(),
             example => example.to_string(),
@@ -79,6 +82,7 @@ impl Call {
             query: query.collect(),
             body,
             body_optional: operation["requestBody"]["required"] != true,
+            schema: resolved(&content["schema"]),
         }
     }
 
@@ -107,10 +111,7 @@ impl Call {
 
 impl Parameter {
     fn new(parameter: &'static Value) -> Self {
-        let mut schema = &parameter["schema"];
-        if let Some(reference) = schema["$ref"].as_str() {
-            schema = document().pointer(reference.trim_start_matches('#')).unwrap();
-        }
+        let schema = resolved(&parameter["schema"]);
         let name = parameter["name"].as_str().unwrap().to_owned();
         let pattern = schema["pattern"].as_str().map(|pattern| Regex::new(pattern).unwrap());
         let texts = ["111", "1689089522000-32850"].map(Value::from);
@@ -121,6 +122,12 @@ impl Parameter {
         let good = good.to_string().trim_matches('"').to_owned();
         Self { name, required: parameter["required"] == true, schema, good }
     }
+}
+
+/// A schema itself, where there may be a reference to it.
+pub(crate) fn resolved(schema: &'static Value) -> &'static Value {
+    let target = schema["$ref"].as_str().map(|place| document().pointer(place.trim_start_matches('#')).unwrap());
+    target.unwrap_or(schema)
 }
 
 /// A town with the users and the item of the examples.
