@@ -94,7 +94,8 @@ impl Load<'_> {
         self.relate(viewer, &LONG, &[])?;
         self.change(Change::Mute { user: *READERS.start(), target: ALL, muted: round.is_multiple_of(2) })?;
         self.change(Change::Hide { user: ACTIVE, target: viewer, hidden: true })?;
-        self.change(Change::Profile { user: viewer, nickname: format!("viewer in round {round}") })?;
+        let profile = json!({"nickname": format!("viewer in round {round}")});
+        self.change(Change::Record { path: format!("/v1/users/{viewer}"), body: profile.clone(), shown: profile })?;
         self.drain()?;
         let edited = self.next;
         for (id, user, on) in [(edited, viewer, true), (edited - 1, VIEWER, true), (edited, viewer, round == 1)] {

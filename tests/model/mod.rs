@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use tideline::model::{
     Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, REPOST, ReactionKind,
     Relation, Side, UserCursor, UserId,
@@ -74,7 +75,8 @@ pub(crate) struct Model {
     pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
     /// User and user hidden from to `since`.
     pub(crate) hides: BTreeMap<(UserId, UserId), Millis>,
-    pub(crate) nicknames: BTreeMap<UserId, String>,
+    /// The path of a record to the fields that a read shows.
+    pub(crate) records: BTreeMap<String, Value>,
     /// Item, kind and user to `since`; also of deleted items.
     pub(crate) reactions: BTreeMap<(ContentId, ReactionKind, UserId), Millis>,
 }

@@ -108,7 +108,7 @@ impl History {
                 | Change::Mark { .. }
                 | Change::Mute { .. }
                 | Change::Hide { .. }
-                | Change::Profile { .. } => continue,
+                | Change::Record { .. } => continue,
             };
             // The events of one change are in the order of the ids.
             let ids: BTreeSet<u64> = ids.into_iter().collect();
@@ -155,9 +155,7 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Reply> {
         Change::Hide { user, target, hidden } => {
             bar(server, &format!("/v1/users/{user}/hidden-from/{target}"), *hidden)
         }
-        Change::Profile { user, nickname } => {
-            call(server, "PUT", &format!("/v1/users/{user}"), &json!({"nickname": nickname}))
-        }
+        Change::Record { path, body, .. } => call(server, if body.is_null() { "DELETE" } else { "PUT" }, path, body),
     }
 }
 
@@ -233,13 +231,15 @@ pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
         }
         Change::Mute { user, target, muted } => stands(server, *user, *target, "muted") == *muted,
         Change::Hide { user, target, hidden } => stands(server, *user, *target, "hidden") == *hidden,
-        Change::Profile { user, nickname: new } => {
-            let found = nickname(server, *user);
-            assert!(
-                found.as_ref() == Some(new) || found.as_ref() == model.nicknames.get(&self::user(*user)),
-                "user {user}: {found:?}"
-            );
-            found.as_ref() == Some(new)
+        Change::Record { path, shown, .. } => {
+            let found = record(server, path, shown);
+            // The fields of a record that was never put are null.
+            let as_before = match model.records.get(path) {
+                Some(before) => found == *before,
+                None => found.as_object().expect("fields").values().all(Value::is_null),
+            };
+            assert!(found == *shown || as_before, "{path}: {found}");
+            found == *shown
         }
     }
 }
@@ -255,9 +255,11 @@ fn stands(server: &Server, user: u64, target: u64, what: &str) -> bool {
     server.get(&format!("/v1/users/{user}/relations?targets={target}"))["items"][0][what].as_bool().expect("a flag")
 }
 
-/// A user's nickname.
-fn nickname(server: &Server, user: u64) -> Option<String> {
-    server.get(&format!("/v1/users/{user}"))["nickname"].as_str().map(str::to_owned)
+/// The fields of a record that `like` has.
+fn record(server: &Server, path: &str, like: &Value) -> Value {
+    let found = server.get(path);
+    let fields = like.as_object().expect("fields").keys();
+    fields.map(|name| (name.clone(), found[name].clone())).collect()
 }
 
 /// A user's followees.
@@ -303,7 +305,9 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
             listed.sort_unstable();
             assert_eq!(listed, Vec::from_iter(members(&model.members(user, side))), "{when}: {list} of user {user}");
         }
-        assert_eq!(nickname(server, user.get()).as_ref(), model.nicknames.get(&user), "{when}: name of user {user}");
+    }
+    for (path, shown) in &model.records {
+        assert_eq!(record(server, path, shown), *shown, "{when}: {path}");
     }
     let live: BTreeMap<_, _> = model.living().map(|item| (item.id, item)).collect();
     for id in model.reactions.keys().map(|(id, ..)| *id).filter(|id| live.contains_key(id)).collect::<BTreeSet<_>>() {

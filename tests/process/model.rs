@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use tideline::model::{ContentId, Cursor, Entry, Millis, ReactionKind, UserCursor, UserId};
 
 use crate::model::{self, Body, Model};
@@ -44,8 +45,8 @@ pub(crate) enum Change {
     Mute { user: u64, target: u64, muted: bool },
     /// Whether a user hides from another.
     Hide { user: u64, target: u64, hidden: bool },
-    /// A user's new nickname.
-    Profile { user: u64, nickname: String },
+    /// The record of a path: the body of its PUT, null for a DELETE, and the fields that its GET then shows.
+    Record { path: String, body: Value, shown: Value },
 }
 
 impl Item {
@@ -85,16 +86,16 @@ impl Model {
             }
             Change::Mute { user: by, target, muted } => set(&mut self.mutes, (user(*by), user(*target)), *muted),
             Change::Hide { user: by, target, hidden } => set(&mut self.hides, (user(*by), user(*target)), *hidden),
-            Change::Profile { user: by, nickname } => drop(self.nicknames.insert(user(*by), nickname.clone())),
+            Change::Record { path, shown, .. } => drop(self.records.insert(path.clone(), shown.clone())),
         }
     }
 
-    /// All users who follow, are followed, publish, like or have a nickname.
+    /// All users who follow, are followed, publish or like.
     pub(crate) fn users(&self) -> BTreeSet<UserId> {
         let related = self.follows.keys().flat_map(|(user, target)| [*user, *target]);
         let related = related.chain(self.reactions.keys().map(|(.., user)| *user));
         let authors = self.living().map(|item| item.body.author);
-        related.chain(authors).chain(self.nicknames.keys().copied()).collect()
+        related.chain(authors).collect()
     }
 
     pub(crate) fn living(&self) -> impl Iterator<Item = &model::Item> {
