@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use tideline::error::Result;
 use tideline::model::{
-    Activity, Barrier, ContentId, Cursor, Edit, EventKind, Moment, Order, Profile, Progress, Publish, Reach, Reaction,
-    ReactionKind, Side, Span, Stamp, UserId, Work,
+    Activity, Barrier, ContentId, Cursor, Edit, Entry, EventKind, Moment, Order, Profile, Progress, Publish, Reach,
+    Reaction, ReactionKind, Side, Span, Stamp, UserId, Work,
 };
 use tideline::store::{Batch, Store, Then, Tier};
 
@@ -185,15 +185,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     let mut reads = Reads::default();
     reads.add("outbox", move |store, tier| store.outboxes(&[user], span, order, limit, tier));
     reads.add("user_comments", move |store, tier| store.user_comments(user, span, order, limit, tier));
-    reads.add("inbox", move |store, tier| {
-        let mut rows = Vec::new();
-        let mut visit = |row| {
-            rows.push(row);
-            if rows.len() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let floor = store.inbox(user, span, order, tier, &mut visit)?;
-        Ok((floor, rows))
-    });
+    reads.add("inbox", move |store, tier| inbox(store, user, span, order, limit, tier));
     for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
         reads.add(format_args!("members {side:?}"), move |store, tier| {
             store.members(user, side, Span::ALL, order, limit, tier)
@@ -221,6 +213,24 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("profiles", move |store, tier| store.profiles(&[user], tier));
     reads.add("marker", move |store, tier| store.marker(user, tier));
     reads.0.into_iter().for_each(|(name, read)| put(&name, read));
+}
+
+/// At most `limit` rows of an inbox, and its floor.
+pub(crate) fn inbox(
+    store: &dyn Store,
+    user: UserId,
+    span: Span<ContentId>,
+    order: Order,
+    limit: usize,
+    tier: Tier,
+) -> Result<(Vec<Entry>, Option<Cursor>)> {
+    let mut rows = Vec::new();
+    let mut visit = |row| {
+        rows.push(row);
+        if rows.len() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let floor = store.inbox(user, span, order, tier, &mut visit)?;
+    Ok((rows, floor))
 }
 
 /// An activity without the number of its job, which differs between stores.

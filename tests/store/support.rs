@@ -1,6 +1,5 @@
 //! Short functions for tests of stores.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use tideline::model::{
@@ -8,6 +7,8 @@ use tideline::model::{
 };
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Related, Store, Then, Tier};
+
+use super::everything;
 
 /// Runs a test on a fresh directory.
 pub(crate) fn on_rocks(test: fn(&dyn Store)) {
@@ -147,13 +148,7 @@ pub(crate) fn inbox_part(
     span: Span<ContentId>,
     order: Order,
 ) -> (Vec<Entry>, Option<Cursor>) {
-    let mut rows = Vec::new();
-    let mut visit = |entry| {
-        rows.push(entry);
-        ControlFlow::Continue(())
-    };
-    let floor = store.inbox(user(who), span, order, Tier::Disk, &mut visit).expect("reads");
-    (rows, floor)
+    everything::inbox(store, user(who), span, order, MANY, Tier::Disk).expect("reads")
 }
 
 /// A whole inbox, newest first.

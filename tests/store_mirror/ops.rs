@@ -1,17 +1,21 @@
 //! Random operations and reads over few users, items and times, so that they collide.
 
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use tideline::error::Result;
 use tideline::model::{
     Barrier, ContentId, Edit, MAX_ID, MAX_MILLIS, Millis, Order, Position, Profile, Reach, Reaction, ReactionKind,
     Side, Span, UserId,
 };
-use tideline::store::Batch;
+use tideline::store::{Batch, Store, Tier};
 
-use crate::everything::TOPICS;
+use crate::everything::{TOPICS, inbox};
 
 /// Few users, at the ends of the range and at carries between bytes.
 pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];
@@ -22,7 +26,8 @@ const TIMES: [Millis; 5] = [0, 1, 255, 256, MAX_MILLIS];
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) op: Op,
-    pub(crate) reads: Vec<Read>,
+    /// Reads of a part; everything is compared after every step anyway.
+    pub(crate) reads: Vec<Call>,
 }
 
 /// An item to publish.
@@ -50,15 +55,13 @@ pub(crate) enum Record {
 /// A change. `job` picks one of the existing jobs that fit. Without any the change does nothing.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
+    Same(Call),
     Publish { items: Vec<(ContentId, Item)>, batch: Batch },
     Edit { id: ContentId, edit: Edit, now: Millis },
     Delete { id: ContentId, now: Millis },
-    Purge { id: ContentId, deleted_before: Millis },
     Restore { id: ContentId, deleted_since: Millis },
-    React { id: ContentId, wishes: Vec<Reaction> },
     PurgeReactions { id: ContentId, most: usize },
     Relate { user: UserId, changes: Vec<(UserId, Option<Millis>)>, limit: usize },
-    RaiseFloor { user: UserId, floor: Position<ContentId> },
     ArchiveTopic { topic: &'static str, newest: Position<ContentId>, most: usize },
     BeginFanOut { job: usize, reach: Reach },
     Deliver { job: usize, recipients: Vec<UserId>, record: Record },
@@ -66,40 +69,39 @@ pub(crate) enum Op {
     Rebuild { job: usize, authors: Vec<UserId> },
     DropJob { job: usize },
     Touch { user: UserId, now: Millis },
-    SplitActive { users: Vec<UserId>, seen_since: Millis },
     ArchiveOutbox { author: UserId, newest: Position<ContentId>, most: usize },
-    Meet { user: UserId, now: Millis },
-    Evict { user: UserId, seen_before: Millis, floor: Position<ContentId> },
-    MoveMarker { user: UserId, place: Position<ContentId> },
-    SetBarrier { user: UserId, target: UserId, barrier: Barrier, since: Option<Millis>, limit: usize },
-    PutProfiles { profiles: Vec<(UserId, Profile)> },
     TrimEvents { below: u64 },
-    Sync,
-    Compact,
     Reopen,
 }
 
-/// A read of a part; whole tables are compared after every step anyway.
-#[derive(Debug, Clone)]
-pub(crate) enum Read {
-    Outboxes { authors: Vec<UserId>, span: Span<ContentId>, order: Order, limit: usize },
-    Comments { subject: ContentId, span: Span<ContentId>, order: Order, limit: usize },
-    UserComments { author: UserId, span: Span<ContentId>, order: Order, limit: usize },
-    Inbox { user: UserId, span: Span<ContentId>, order: Order, stop_at: usize },
-    Topic { topic: &'static str, span: Span<ContentId>, order: Order, limit: usize, depth: usize },
-    Members { user: UserId, side: Side, span: Span<UserId>, order: Order, limit: usize },
-    Reactors { id: ContentId, kind: ReactionKind, span: Span<UserId>, order: Order, limit: usize },
-    ReactedBy { user: UserId, kind: ReactionKind, span: Span<ContentId>, order: Order, limit: usize },
-    Contents { ids: Vec<ContentId> },
-    Relations { user: UserId, targets: Vec<UserId> },
-    FollowersAfter { user: UserId, after: Option<UserId>, limit: usize },
-    UsersAfter { after: Option<UserId>, limit: usize },
-    BarredAfter { user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize },
-    HidersAfter { user: UserId, after: Option<UserId>, limit: usize },
-    Profiles { users: Vec<UserId> },
-    NotEvicted { users: Vec<UserId> },
-    Idle { after: Option<UserId>, limit: usize, seen_before: Millis },
-    Lacking { authors: Vec<UserId>, floor: Option<Position<ContentId>>, active: bool },
+/// A call that both stores must answer alike.
+#[derive(Clone)]
+pub(crate) struct Call {
+    text: String,
+    run: Arc<dyn Fn(&dyn Store, Tier) -> Result<String>>,
+}
+
+impl Debug for Call {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Call {
+    /// The answer as text.
+    pub(crate) fn run(&self, store: &dyn Store, tier: Tier) -> Result<String> {
+        (self.run)(store, tier)
+    }
+}
+
+fn call<A: Debug + 'static, T: Debug + 'static>(
+    name: &str,
+    arguments: A,
+    run: fn(&dyn Store, &A, Tier) -> Result<T>,
+) -> Call {
+    let text = format!("{name} {arguments:?}");
+    let run = move |store: &dyn Store, tier| Ok(format!("{:?}", run(store, &arguments, tier)?));
+    Call { text, run: Arc::new(run) }
 }
 
 /// Sequences of steps.
@@ -207,15 +209,12 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (items, batch()).prop_map(|(items, batch)| Op::Publish { items, batch }),
         3 => (item(), edit(), time()).prop_map(|(id, edit, now)| Op::Edit { id, edit, now }),
         4 => (item(), time()).prop_map(|(id, now)| Op::Delete { id, now }),
-        2 => (item(), time()).prop_map(|(id, deleted_before)| Op::Purge { id, deleted_before }),
         4 => (item(), time()).prop_map(|(id, deleted_since)| Op::Restore { id, deleted_since }),
         10 => (user(), changes, 0..7_usize).prop_map(|(user, mut changes, limit)| {
             changes.retain(|(target, _)| *target != user);
             Op::Relate { user, changes, limit }
         }),
-        8 => (item(), vec(wish(), 0..6)).prop_map(|(id, wishes)| Op::React { id, wishes }),
         2 => (item(), 1..5_usize).prop_map(|(id, most)| Op::PurgeReactions { id, most }),
-        2 => (user(), position(item())).prop_map(|(user, floor)| Op::RaiseFloor { user, floor }),
         4 => (select(&TOPICS[..]), position(item()), 1_usize..9)
             .prop_map(|(topic, newest, most)| Op::ArchiveTopic { topic, newest, most }),
         5 => (job(), reach()).prop_map(|(job, reach)| Op::BeginFanOut { job, reach }),
@@ -224,91 +223,112 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (job(), some_users()).prop_map(|(job, authors)| Op::Rebuild { job, authors }),
         1 => job().prop_map(|job| Op::DropJob { job }),
         4 => (user(), time()).prop_map(|(user, now)| Op::Touch { user, now }),
-        3 => (some_users(), time()).prop_map(|(users, seen_since)| Op::SplitActive { users, seen_since }),
-        2 => (user(), time()).prop_map(|(user, now)| Op::Meet { user, now }),
         3 => (user(), position(item()), 1..4_usize)
             .prop_map(|(author, newest, most)| Op::ArchiveOutbox { author, newest, most }),
-        3 => (user(), time(), position(item()))
-            .prop_map(|(user, seen_before, floor)| Op::Evict { user, seen_before, floor }),
-        2 => (user(), position(item())).prop_map(|(user, place)| Op::MoveMarker { user, place }),
-        6 => (user(), user(), barrier(), option::weighted(0.7, time()), 0..5_usize)
-            .prop_map(|(user, target, barrier, since, limit)| Op::SetBarrier { user, target, barrier, since, limit }),
-        2 => vec((user(), profile()), 0..3).prop_map(|profiles| Op::PutProfiles { profiles }),
         1 => (0..110_u64).prop_map(|below| Op::TrimEvents { below }),
-        1 => Just(Op::Sync),
-        1 => Just(Op::Compact),
         1 => Just(Op::Reopen),
+        32 => same().prop_map(Op::Same),
     ]
 }
 
-fn read() -> impl Strategy<Value = Read> {
-    let side = select(&[Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom][..]);
+/// Changes whose answers have no number of a job.
+fn same() -> impl Strategy<Value = Call> {
     prop_oneof![
-        (some_users(), content_span(), order(), limit()).prop_map(|(authors, span, order, limit)| Read::Outboxes {
-            authors,
-            span,
-            order,
-            limit
+        2 => (item(), time()).prop_map(|of| call("purge", of, |store, &(id, before), _| store.purge(id, before))),
+        8 => (item(), vec(wish(), 0..6)).prop_map(|of| call("react", of, |store, (id, all), _| store.react(*id, all))),
+        2 => (user(), position(item()))
+            .prop_map(|of| call("raise_floor", of, |store, &(user, floor), _| store.raise_floor(user, floor))),
+        3 => (some_users(), time())
+            .prop_map(|of| call("split_active", of, |store, (users, since), _| store.split_active(users, *since))),
+        2 => (user(), time()).prop_map(|of| call("meet", of, |store, &(user, now), _| store.meet(user, now))),
+        3 => (user(), time(), position(item()))
+            .prop_map(|of| call("evict", of, |store, &(user, before, floor), _| store.evict(user, before, floor))),
+        2 => (user(), position(item()))
+            .prop_map(|of| call("move_marker", of, |store, &(user, place), _| store.move_marker(user, place))),
+        6 => (user(), user(), barrier(), option::weighted(0.7, time()), 0..5_usize).prop_map(|of| {
+            call("set_barrier", of, |store, &(user, target, barrier, since, limit), _| {
+                store.set_barrier(user, target, barrier, since, limit)
+            })
         }),
-        (select(&TOPICS[..]), content_span(), order(), limit(), limit())
-            .prop_map(|(topic, span, order, limit, depth)| Read::Topic { topic, span, order, limit, depth }),
-        (item(), content_span(), order(), limit()).prop_map(|(subject, span, order, limit)| Read::Comments {
-            subject,
-            span,
-            order,
-            limit
+        2 => vec((user(), profile()), 0..3)
+            .prop_map(|of| call("put_profiles", of, |store, profiles, _| store.put_profiles(profiles))),
+        1 => Just(()).prop_map(|of| call("sync", of, |store, (), _| store.sync())),
+        1 => Just(()).prop_map(|of| call("compact", of, |store, (), _| store.compact())),
+    ]
+}
+
+fn read() -> impl Strategy<Value = Call> {
+    let side = select(&[Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom][..]);
+    let after = || option::of(user());
+    prop_oneof![
+        (some_users(), content_span(), order(), limit()).prop_map(|of| {
+            call("outboxes", of, |store, (authors, span, order, limit), tier| {
+                store.outboxes(authors, *span, *order, *limit, tier)
+            })
         }),
-        (user(), content_span(), order(), limit()).prop_map(|(author, span, order, limit)| Read::UserComments {
-            author,
-            span,
-            order,
-            limit
+        (select(&TOPICS[..]), content_span(), order(), limit(), limit()).prop_map(|of| {
+            call("topic_content", of, |store, &(name, span, order, limit, depth), tier| {
+                let Some(topic) = store.topic(name, tier)? else { return Ok(None) };
+                store.topic_content(topic, span, order, limit, depth, tier).map(Some)
+            })
         }),
-        (user(), content_span(), order(), 1..9_usize).prop_map(|(user, span, order, stop_at)| Read::Inbox {
-            user,
-            span,
-            order,
-            stop_at
+        (item(), content_span(), order(), limit()).prop_map(|of| {
+            call("comments", of, |store, &(subject, span, order, limit), tier| {
+                store.comments(subject, span, order, limit, tier)
+            })
         }),
-        (user(), side, user_span(), order(), limit()).prop_map(|(user, side, span, order, limit)| Read::Members {
-            user,
-            side,
-            span,
-            order,
-            limit
+        (user(), content_span(), order(), limit()).prop_map(|of| {
+            call("user_comments", of, |store, &(author, span, order, limit), tier| {
+                store.user_comments(author, span, order, limit, tier)
+            })
         }),
-        (item(), kind(), user_span(), order(), limit()).prop_map(|(id, kind, span, order, limit)| Read::Reactors {
-            id,
-            kind,
-            span,
-            order,
-            limit
+        (user(), content_span(), order(), 1..9_usize).prop_map(|of| {
+            call("inbox", of, |store, &(user, span, order, limit), tier| inbox(store, user, span, order, limit, tier))
         }),
-        (user(), kind(), content_span(), order(), limit())
-            .prop_map(|(user, kind, span, order, limit)| { Read::ReactedBy { user, kind, span, order, limit } }),
-        vec(item(), 0..9).prop_map(|ids| Read::Contents { ids }),
-        (user(), vec(user(), 0..6)).prop_map(|(user, targets)| Read::Relations { user, targets }),
-        (user(), option::of(user()), limit()).prop_map(|(user, after, limit)| Read::FollowersAfter {
-            user,
-            after,
-            limit
+        (user(), side, user_span(), order(), limit()).prop_map(|of| {
+            call("members", of, |store, &(user, side, span, order, limit), tier| {
+                store.members(user, side, span, order, limit, tier)
+            })
         }),
-        (option::of(user()), limit()).prop_map(|(after, limit)| Read::UsersAfter { after, limit }),
-        (user(), barrier(), option::of(user()), limit()).prop_map(|(user, barrier, after, limit)| Read::BarredAfter {
-            user,
-            barrier,
-            after,
-            limit
+        (item(), kind(), user_span(), order(), limit()).prop_map(|of| {
+            call("reactors", of, |store, &(id, kind, span, order, limit), tier| {
+                store.reactors(id, kind, span, order, limit, tier)
+            })
         }),
-        (user(), option::of(user()), limit()).prop_map(|(user, after, limit)| Read::HidersAfter { user, after, limit }),
-        vec(user(), 0..6).prop_map(|users| Read::Profiles { users }),
-        some_users().prop_map(|users| Read::NotEvicted { users }),
-        (option::of(user()), 1..6_usize, time()).prop_map(|(after, limit, seen_before)| Read::Idle {
-            after,
-            limit,
-            seen_before
+        (user(), kind(), content_span(), order(), limit()).prop_map(|of| {
+            call("reacted_by", of, |store, &(user, kind, span, order, limit), tier| {
+                store.reacted_by(user, kind, span, order, limit, tier)
+            })
         }),
-        (some_users(), option::of(position(item())), any::<bool>())
-            .prop_map(|(authors, floor, active)| Read::Lacking { authors, floor, active }),
+        vec(item(), 0..9).prop_map(|of| {
+            call("contents", of, |store, ids, tier| Ok((store.contents(ids, tier)?, store.deleted(ids, tier)?)))
+        }),
+        (user(), vec(user(), 0..6)).prop_map(|of| {
+            call("relations", of, |store, (user, targets), tier| store.relations(*user, targets, tier))
+        }),
+        (user(), after(), limit()).prop_map(|of| {
+            call("followers_after", of, |store, &(user, after, limit), _| store.followers_after(user, after, limit))
+        }),
+        (after(), limit())
+            .prop_map(|of| call("users_after", of, |store, &(after, limit), _| store.users_after(after, limit))),
+        (user(), barrier(), after(), limit()).prop_map(|of| {
+            call("barred_after", of, |store, &(user, barrier, after, limit), _| {
+                store.barred_after(user, barrier, after, limit)
+            })
+        }),
+        (user(), after(), limit()).prop_map(|of| {
+            call("hiders_after", of, |store, &(user, after, limit), _| store.hiders_after(user, after, limit))
+        }),
+        vec(user(), 0..6).prop_map(|of| call("profiles", of, |store, users, tier| store.profiles(users, tier))),
+        some_users().prop_map(|of| call("not_evicted", of, |store, users, _| store.not_evicted(users.clone()))),
+        (after(), 1..6_usize, time())
+            .prop_map(|of| call("idle", of, |store, &(after, limit, before), _| store.idle(after, limit, before))),
+        (some_users(), option::of(position(item())), any::<bool>()).prop_map(|of| {
+            call("lacking", of, |store, (authors, floor, active), tier| {
+                let mut lacking = store.lacking(authors, *floor, *active, tier)?;
+                lacking.sort_unstable();
+                Ok(lacking)
+            })
+        }),
     ]
 }

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -18,7 +17,7 @@ use tideline::model::{
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier, Watch};
 
-use super::ops::{ITEMS, Item, Op, Read, Record, USERS};
+use super::ops::{Call, ITEMS, Item, Op, Record, USERS};
 use crate::everything::{Scope, reads, without_job};
 
 type Checked = std::result::Result<(), TestCaseError>;
@@ -100,6 +99,7 @@ impl World {
     /// Makes one change to both.
     pub(crate) fn apply(&mut self, op: &Op) -> Checked {
         match op {
+            Op::Same(call) => self.same(|store| call.run(store, Tier::Disk)),
             Op::Publish { items, batch } => self.publish(items, *batch),
             Op::Edit { id, edit, now } => {
                 let moment = Moment { at: *now, stamp: self.stamp(EventKind::Edit) };
@@ -113,12 +113,9 @@ impl World {
                 let below = self.events * below / 100;
                 self.same(|store| store.trim_events(below))
             }
-            Op::Purge { id, deleted_before } => self.same(|store| store.purge(*id, *deleted_before)),
             Op::Restore { id, deleted_since } => self.restore(*id, *deleted_since),
-            Op::React { id, wishes } => self.same(|store| store.react(*id, wishes)),
             Op::PurgeReactions { id, most } => self.purge_reactions(*id, *most),
             Op::Relate { user, changes, limit } => self.relate(*user, changes, *limit),
-            Op::RaiseFloor { user, floor } => self.same(|store| store.raise_floor(*user, *floor)),
             Op::BeginFanOut { job, reach } => {
                 let Some((entry, job, on_disk)) = self.pick(*job, not_begun) else { return Ok(()) };
                 self.same_with_job((job.id, on_disk), |store, id| store.begin_fan_out(id, entry, *reach))
@@ -153,16 +150,6 @@ impl World {
                 prop_assert!(model.is_ok() && disk.is_ok(), "{model:?} {disk:?}");
                 Ok(())
             }
-            Op::Meet { user, now } => self.same(|store| store.meet(*user, *now)),
-            Op::Evict { user, seen_before, floor } => self.same(|store| store.evict(*user, *seen_before, *floor)),
-            Op::MoveMarker { user, place } => self.same(|store| store.move_marker(*user, *place)),
-            Op::SplitActive { users, seen_since } => self.same(|store| store.split_active(users, *seen_since)),
-            Op::SetBarrier { user, target, barrier, since, limit } => {
-                self.same(|store| store.set_barrier(*user, *target, *barrier, *since, *limit))
-            }
-            Op::PutProfiles { profiles } => self.same(|store| store.put_profiles(profiles)),
-            Op::Sync => self.same(|store| store.sync()),
-            Op::Compact => self.same(|store| store.compact()),
             Op::Reopen => {
                 drop(self.disk.take());
                 self.disk = Some(open(&self.dir));
@@ -272,60 +259,8 @@ impl World {
     }
 
     /// Reads a part of both.
-    pub(crate) fn read(&self, read: &Read) -> Checked {
-        match read {
-            Read::Outboxes { authors, span, order, limit } => {
-                self.same_read(|store, tier| store.outboxes(authors, *span, *order, *limit, tier))
-            }
-            Read::Comments { subject, span, order, limit } => {
-                self.same_read(|store, tier| store.comments(*subject, *span, *order, *limit, tier))
-            }
-            Read::UserComments { author, span, order, limit } => {
-                self.same_read(|store, tier| store.user_comments(*author, *span, *order, *limit, tier))
-            }
-            Read::Inbox { user, span, order, stop_at } => self.same_read(|store, tier| {
-                let mut rows = Vec::new();
-                let mut visit = |row| {
-                    rows.push(row);
-                    if rows.len() == *stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                };
-                let floor = store.inbox(*user, *span, *order, tier, &mut visit)?;
-                Ok((floor, rows))
-            }),
-            Read::Topic { topic, span, order, limit, depth } => self.same_read(|store, tier| {
-                let Some(topic) = store.topic(topic, tier)? else { return Ok(None) };
-                store.topic_content(topic, *span, *order, *limit, *depth, tier).map(Some)
-            }),
-            Read::Members { user, side, span, order, limit } => {
-                self.same_read(|store, tier| store.members(*user, *side, *span, *order, *limit, tier))
-            }
-            Read::Reactors { id, kind, span, order, limit } => {
-                self.same_read(|store, tier| store.reactors(*id, *kind, *span, *order, *limit, tier))
-            }
-            Read::ReactedBy { user, kind, span, order, limit } => {
-                self.same_read(|store, tier| store.reacted_by(*user, *kind, *span, *order, *limit, tier))
-            }
-            Read::Contents { ids } => {
-                self.same_read(|store, tier| Ok((store.contents(ids, tier)?, store.deleted(ids, tier)?)))
-            }
-            Read::Relations { user, targets } => self.same_read(|store, tier| store.relations(*user, targets, tier)),
-            Read::FollowersAfter { user, after, limit } => {
-                self.same(|store| store.followers_after(*user, *after, *limit))
-            }
-            Read::Lacking { authors, floor, active } => self.same_read(|store, tier| {
-                let mut lacking = store.lacking(authors, *floor, *active, tier)?;
-                lacking.sort_unstable();
-                Ok(lacking)
-            }),
-            Read::BarredAfter { user, barrier, after, limit } => {
-                self.same(|store| store.barred_after(*user, *barrier, *after, *limit))
-            }
-            Read::HidersAfter { user, after, limit } => self.same(|store| store.hiders_after(*user, *after, *limit)),
-            Read::Profiles { users } => self.same_read(|store, tier| store.profiles(users, tier)),
-            Read::NotEvicted { users } => self.same(|store| store.not_evicted(users.clone())),
-            Read::Idle { after, limit, seen_before } => self.same(|store| store.idle(*after, *limit, *seen_before)),
-            Read::UsersAfter { after, limit } => self.same(|store| store.users_after(*after, *limit)),
-        }
+    pub(crate) fn read(&self, read: &Call) -> Checked {
+        self.same_read(|store, tier| read.run(store, tier))
     }
 
     /// Compares all data.
