@@ -28,8 +28,6 @@ mod following_batch;
 mod listener;
 #[path = "contract/lists.rs"]
 mod lists;
-#[path = "contract/marker.rs"]
-mod marker;
 #[path = "contract/members.rs"]
 mod members;
 #[path = "contract/model.rs"]
@@ -40,8 +38,6 @@ mod mutes;
 mod operations;
 #[path = "contract/presence.rs"]
 mod presence;
-#[path = "contract/profile.rs"]
-mod profile;
 #[path = "contract/publish.rs"]
 mod publish;
 #[path = "contract/publish_batch.rs"]
@@ -50,6 +46,8 @@ mod publish_batch;
 mod reactions;
 #[path = "contract/read_content.rs"]
 mod read_content;
+#[path = "contract/records.rs"]
+mod records;
 #[path = "contract/relations.rs"]
 mod relations;
 mod server;

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::records::RECORDS;
+
 /// A user.
 pub(crate) type User = u64;
 /// An item.
@@ -30,8 +32,8 @@ pub(crate) struct Model {
     pub(crate) reactions: BTreeMap<(&'static str, Item, User), u64>,
     /// Nickname, avatar and extra.
     pub(crate) profiles: BTreeMap<User, Value>,
-    /// How far each user has read.
-    pub(crate) markers: BTreeMap<User, (u64, Item)>,
+    /// The records below each user's path.
+    pub(crate) records: BTreeMap<(User, &'static str), Value>,
     /// The users and topics to compare.
     pub(crate) users: BTreeSet<User>,
     pub(crate) topics: BTreeSet<String>,
@@ -174,13 +176,15 @@ impl Model {
         relation
     }
 
-    /// `GET /v1/users/{uid}/marker`
-    pub(crate) fn marker(&self, user: User) -> Value {
-        json!({"cursor": self.markers.get(&user).map(|(at, id)| format!("{at}-{id}"))})
+    /// How far a user has read.
+    pub(crate) fn read_to(&self, user: User) -> (u64, Item) {
+        let marker = self.records.get(&(user, "/marker")).and_then(|record| record["cursor"].as_str());
+        let (at, id) = marker.and_then(|cursor| cursor.split_once('-')).unwrap_or(("0", "0"));
+        (at.parse().unwrap(), id.parse().unwrap())
     }
 
     fn unread(&self, user: User) -> usize {
-        let marker = self.markers.get(&user).copied().unwrap_or_default();
+        let marker = self.read_to(user);
         self.timeline(user).into_iter().filter(|id| self.place(*id) > marker).count()
     }
 
@@ -210,7 +214,10 @@ impl Model {
         put("", self.user(user));
         put("/timeline", whole(&timeline, content_cursor));
         put("/timeline/unread", json!({"count": self.unread(user), "capped": false}));
-        put("/marker", self.marker(user));
+        for (path, unset, _) in RECORDS {
+            let unset = || serde_json::from_str(unset).unwrap();
+            put(path, self.records.get(&(user, path)).cloned().unwrap_or_else(unset));
+        }
         put("/content", self.contents(&self.own_page(user)));
         let by_user = |item: &Value| item["kind"] == "comment" && number(&item["author_id"]) == user;
         put("/comments", self.contents(&self.select(by_user)));

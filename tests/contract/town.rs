@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::model::{Item, Model, User};
+use super::records::RECORDS;
 use crate::server::{Reply, Server};
 
 /// The server and the model of its answers.
@@ -66,7 +67,9 @@ impl Town {
         town.profile(3, json!({"nickname": "Bob"}));
         town.mute(6, 2);
         town.hide(4, 6);
-        town.read_to(1, 110, 11);
+        for (path, _, record) in RECORDS {
+            town.record(1, path, record, serde_json::from_str(record).unwrap());
+        }
         town
     }
 
@@ -285,14 +288,5 @@ impl Town {
         let whole = ["nickname", "avatar", "extra"].map(|name| (name.to_owned(), profile[name].clone()));
         self.model.profiles.insert(user, whole.into_iter().collect());
         assert_eq!(found, self.model.user(user));
-    }
-
-    /// Moves a marker forward.
-    pub(crate) fn read_to(&mut self, user: User, at: u64, id: Item) {
-        let marker = self.model.markers.entry(user).or_default();
-        *marker = (*marker).max((at, id));
-        let body = json!({"cursor": format!("{at}-{id}")}).to_string();
-        let found = self.server.call("PUT", &format!("/v1/users/{user}/marker"), body).expect(200);
-        assert_eq!(found, self.model.marker(user));
     }
 }

@@ -1,10 +1,32 @@
-//! `GET` and `PUT /v1/users/{uid}/marker`, `GET /v1/users/{uid}/timeline/unread`
+//! Records of users: `GET` and `PUT /v1/users/{uid}` and `/v1/users/{uid}/marker`, and
+//! `GET /v1/users/{uid}/timeline/unread`
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use super::model::{Item, User};
 use super::town::Town;
+
+/// Paths below a user with one record each: the answer without one, and the record that user 1 of a town has.
+pub(crate) const RECORDS: [(&str, &str, &str); 1] = [("/marker", r#"{"cursor":null}"#, r#"{"cursor":"110-11"}"#)];
+
+impl Town {
+    /// Puts a record, or removes it with an empty body.
+    pub(crate) fn record(&mut self, user: User, path: &'static str, body: &str, shown: Value) {
+        let method = if body.is_empty() { "DELETE" } else { "PUT" };
+        let found = self.server.call(method, &format!("/v1/users/{user}{path}"), body).expect(200);
+        assert_eq!(found, shown);
+        self.model.records.insert((user, path), shown);
+    }
+
+    /// Moves a marker forward.
+    pub(crate) fn read_to(&mut self, user: User, at: u64, id: Item) {
+        let body = json!({"cursor": format!("{at}-{id}")}).to_string();
+        let (at, id) = self.model.read_to(user).max((at, id));
+        self.record(user, "/marker", &body, json!({"cursor": format!("{at}-{id}")}));
+    }
+}
 
 #[test]
 fn a_marker_moves_forward_only() {
@@ -92,4 +114,57 @@ fn unread_counts_no_further_than_a_thousand() {
     }
     town.server.call("PUT", "/v1/users/1/marker", r#"{"cursor":"1-1"}"#).expect(200);
     assert_eq!(unread(), json!({"count": 1000, "capped": false}));
+}
+
+#[test]
+fn a_profile_is_replaced_whole_and_shows_in_every_author_card() {
+    let mut town = Town::new();
+    for profile in [
+        json!({"nickname": "Änne", "avatar": "https://a/b.png", "extra": {"a": [1, {"b": null}]}}),
+        json!({"avatar": "/only.png"}),
+        json!({"nickname": null, "avatar": null, "extra": null}),
+        json!({"nickname": "Ann"}),
+        json!({}),
+    ] {
+        for user in [2, 4] {
+            town.profile(user, profile.clone());
+            town.check(&format!("{user}: {profile}"));
+            town.profile(user, profile.clone());
+            town.check(&format!("{user} again: {profile}"));
+        }
+    }
+}
+
+#[test]
+fn any_id_is_a_user() {
+    let town = Town::new();
+    for user in ["99", "9223372036854775807"] {
+        assert_eq!(
+            town.server.get(&format!("/v1/users/{user}")),
+            json!({"user_id": user, "nickname": null, "avatar": null, "extra": null,
+                "counts": {"following": 0, "followers": 0, "friends": 0, "content": 0}})
+        );
+    }
+    assert_eq!(
+        town.server.get("/v1/users/2"),
+        json!({"user_id": "2", "nickname": "Ann", "avatar": "/ann.png", "extra": {"city": "Bonn"},
+            "counts": {"following": 1, "followers": 4, "friends": 1, "content": 2}})
+    );
+}
+
+#[test]
+fn what_is_no_profile_changes_none() {
+    let town = Town::new();
+    for bad in [
+        r#"{"nickname":1}"#,
+        r#"{"avatar":[]}"#,
+        r#"{"extra":"x"}"#,
+        r#"{"extra":[]}"#,
+        r#"{"extra":{"a":1,"a":2}}"#,
+        r#"{"user_id":"2"}"#,
+        r#"{"counts":{}}"#,
+    ] {
+        town.server.call("PUT", "/v1/users/2", bad).problem(bad, 400, "invalid_body");
+    }
+    town.check("refused");
 }
