@@ -262,7 +262,7 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
     let connections = config.server.max_connections.min(app.connections);
-    let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), config, connections));
+    let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), connections));
     let dispatcher = Dispatcher::start(Arc::clone(&app.feed))?;
 
     let routes = Arc::clone(&api);

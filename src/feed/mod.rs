@@ -93,6 +93,11 @@ impl Feed {
         })
     }
 
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The store, for maintenance commands.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store

@@ -9,7 +9,7 @@ use super::endpoint::{Endpoint, get, group};
 use super::openapi::parameters::{number, optional, required};
 use super::openapi::schemas::{id_pattern, text};
 use super::pools::Wants;
-use super::query::{self, Number};
+use super::query;
 use super::reply;
 use super::show::ItemId;
 use crate::error::Code;
@@ -206,7 +206,7 @@ pub(super) async fn readyz(call: Call) -> Answer {
 pub(super) async fn verify(call: Call) -> Answer {
     let user = call.user()?;
     let [depth] = call.query(["depth"])?;
-    let depth = query::value::<Number<1, MAX_DEPTH>>("depth", depth)?.map_or(DEFAULT_DEPTH, |number| number.0);
+    let depth = query::number("depth", depth, MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
     let found = call.run(Wants::Audit, move |feed| feed.verify(user, depth)).await?;
     reply::ok(&VerificationBody {
         user_id: user,

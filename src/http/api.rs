@@ -10,27 +10,21 @@ use super::limits::Limits;
 use super::pools::{Pools, Wants};
 use super::problem::Problem;
 use super::requests::Requests;
-use crate::config::Config;
+use crate::config::{Config, Server};
 use crate::feed::Feed;
 use crate::worker::Figures;
 
 /// The body limit of a batch, as a multiple of the body limit of one change.
 const BATCH_FACTOR: usize = 256;
 
+fn batch_limit(server: &Server) -> usize {
+    server.body_limit.saturating_mul(BATCH_FACTOR)
+}
+
 /// The HTTP side of the service, shared by all its threads.
 #[derive(Debug)]
 pub struct Api {
     feed: Arc<Feed>,
-    /// Most bytes of one change.
-    pub(super) body_limit: usize,
-    /// Most bytes of a batch of changes.
-    pub(super) batch_limit: usize,
-    /// Timeout of a request.
-    pub(super) timeout: Duration,
-    /// Most open streams of one user.
-    pub(super) streams_per_user: usize,
-    /// A silent stream gets a comment after this time.
-    pub(super) heartbeat: Duration,
     /// The hosts and origins whose requests are accepted.
     pub(super) access: Access,
     /// The limits of the HTTP side.
@@ -50,19 +44,12 @@ pub struct Api {
 
 impl Api {
     /// An API over a service and its workers, for at most `connections` clients at once.
-    pub fn new(feed: Arc<Feed>, workers: Figures, config: &Config, connections: usize) -> Self {
-        let heartbeat = config.presence.heartbeat.get();
-        let config = &config.server;
-        let batch_limit = config.body_limit.saturating_mul(BATCH_FACTOR);
+    pub fn new(feed: Arc<Feed>, workers: Figures, connections: usize) -> Self {
+        let server = &feed.config().server;
         Self {
+            access: Access::new(server),
+            limits: Limits::new(server.body_limit, batch_limit(server), connections),
             feed,
-            body_limit: config.body_limit,
-            batch_limit,
-            timeout: config.request_timeout.get(),
-            heartbeat,
-            streams_per_user: config.max_streams_per_user,
-            access: Access::new(config),
-            limits: Limits::new(config.body_limit, batch_limit, connections),
             pools: Pools::new(),
             requests: Requests::default(),
             timed_out: AtomicU64::new(0),
@@ -86,6 +73,21 @@ impl Api {
     /// Whether the server is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// The settings.
+    pub(super) fn config(&self) -> &Config {
+        self.feed.config()
+    }
+
+    /// Most bytes of a batch of changes.
+    pub(super) fn batch_limit(&self) -> usize {
+        batch_limit(&self.config().server)
+    }
+
+    /// Timeout of a request.
+    pub(super) fn timeout(&self) -> Duration {
+        self.config().server.request_timeout.get()
     }
 
     /// The service.
@@ -140,7 +142,7 @@ pub(super) mod tests {
         let store = Arc::new(Double::new());
         let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), &Config::default())
             .expect("opens");
-        Arc::new(Api::new(Arc::new(feed), Figures::default(), &Config::default(), 10))
+        Arc::new(Api::new(Arc::new(feed), Figures::default(), 10))
     }
 
     async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {

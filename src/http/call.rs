@@ -128,20 +128,20 @@ impl Call {
         // A body that cannot exceed a single change counts as a small body, for every call.
         let Limits { bodies, batches, .. } = &self.api.limits;
         let most = length.unwrap_or(limit);
-        let memory = if most <= self.api.body_limit { bodies } else { batches };
+        let memory = if most <= self.api.config().server.body_limit { bodies } else { batches };
         // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
-        let turn = self.api.limits.turn(most, self.api.timeout / PART_FOR_TURN).await;
+        let turn = self.api.limits.turn(most, self.api.timeout() / PART_FOR_TURN).await;
         self.in_time_or(Code::BodyTimeout, Body::read(payload, limit, most, memory, turn)).await?
     }
 
     /// Reads the body of a single change, as a JSON object.
     pub(super) async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
-        self.body(self.api.body_limit).await?.json()
+        self.body(self.api.config().server.body_limit).await?.json()
     }
 
     /// The same for an optional body.
     pub(super) async fn json_or_default<T: DeserializeOwned + Default>(&mut self) -> Result<T, Problem> {
-        let body = self.body(self.api.body_limit).await?;
+        let body = self.body(self.api.config().server.body_limit).await?;
         if body.bytes.is_empty() { Ok(T::default()) } else { body.json() }
     }
 
@@ -183,7 +183,7 @@ impl Call {
             text.shrink(seen_bytes);
             Ok((rest, text))
         });
-        let text = || Ok::<_, Problem>(Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout)?)));
+        let text = || Ok::<_, Problem>(Text::new(Some(Room::new(&self.api.limits.answers, self.api.timeout())?)));
         if !few.passed {
             let (text, show) = (text()?, Arc::clone(&show));
             let shown = self.run(Wants::Read, move |feed| -> Result<_, Problem> {
@@ -220,7 +220,7 @@ impl Call {
     }
 
     async fn in_time_or<F: Future>(&self, late: Code, work: F) -> Result<F::Output, Problem> {
-        let left: Duration = self.api.timeout.saturating_sub(self.started.elapsed());
+        let left: Duration = self.api.timeout().saturating_sub(self.started.elapsed());
         tokio::time::timeout(left, work).await.map_err(|_| {
             self.api.timed_out.fetch_add(1, Ordering::Relaxed);
             late.into()

@@ -83,7 +83,7 @@ pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync
 /// would wait for ever.
 #[cfg(target_os = "linux")]
 fn limit_writes(api: &Api, stream: &TcpStream) {
-    if let Err(error) = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(api.timeout)) {
+    if let Err(error) = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(api.timeout())) {
         tracing::debug!(%error, "the timeout for writes could not be set for a connection");
     }
 }

@@ -148,11 +148,11 @@ pub(super) fn answer_published(shown: &Shown, folder: &str, new: bool) -> Answer
 /// `POST /v1/content/batch`
 pub(super) async fn publish_batch(mut call: Call) -> Answer {
     call.no_query()?;
-    let mut body = call.body(call.api.batch_limit).await?;
-    let limit = call.api.body_limit;
+    let mut body = call.body(call.api.batch_limit()).await?;
+    let limit = call.api.config().server.body_limit;
     let work = call.api.limits.batch_work.wait_for(batch_work(body.bytes.len(), MAX_BATCH));
     let turns = (body.turn.take(), call.in_time(work).await??);
-    let patience = call.api.timeout;
+    let patience = call.api.timeout();
     let published = move |feed: &Feed| {
         let published = publish_all(feed, body, limit, patience);
         drop(turns);

@@ -94,7 +94,7 @@ pub(super) async fn listen(call: Call) -> Answer {
         return Ok(response.finish());
     }
     let place = call.api.limits.streams.take(1)?;
-    let most = call.api.streams_per_user;
+    let most = call.api.config().server.max_streams_per_user;
     let opened = call.run(Wants::Read, move |feed| open(feed, user, after, most)).await?;
     // The connection ends with the stream. The stream's place is free when both have ended.
     response.force_close();
@@ -176,7 +176,7 @@ struct Body {
 
 impl Body {
     fn new(api: &Arc<Api>, user: UserId, opened: Opened, client: Option<Watch>) -> Self {
-        let mut heartbeat = interval(api.heartbeat);
+        let mut heartbeat = interval(api.config().presence.heartbeat.get());
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         heartbeat.reset();
         let (api, stream) = (Arc::clone(api), opened.stream);
