@@ -130,11 +130,13 @@ pub(crate) fn resolved(schema: &'static Value) -> &'static Value {
     target.unwrap_or(schema)
 }
 
-/// A town with the users and the item of the examples.
+/// A town with the users of the examples, and an item of each of the two that paths name.
 pub(crate) fn town() -> Town {
     let mut town = Town::new();
     town.model.users.extend([66, 111, 200, 211, 222]);
-    town.publish(json!({"content_id": 32850, "author_id": 200, "published_at": 1_689_089_522_000_u64}));
+    for (id, author) in [(32849, 111), (32850, 200)] {
+        town.publish(json!({"content_id": id, "author_id": author, "published_at": 1_689_089_522_000_u64}));
+    }
     town
 }
 
