@@ -227,7 +227,7 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(author, newest, most)| Op::ArchiveOutbox { author, newest, most }),
         1 => (0..110_u64).prop_map(|below| Op::TrimEvents { below }),
         1 => Just(Op::Reopen),
-        32 => same().prop_map(Op::Same),
+        33 => same().prop_map(Op::Same),
     ]
 }
 
@@ -245,6 +245,12 @@ fn same() -> impl Strategy<Value = Call> {
             .prop_map(|of| call("evict", of, |store, &(user, before, floor), _| store.evict(user, before, floor))),
         2 => (user(), position(item()))
             .prop_map(|of| call("move_marker", of, |store, &(user, place), _| store.move_marker(user, place))),
+        1 => (user(), option::of(position(item()))).prop_map(|of| {
+            call("confirm_marker", of, |store, &(user, place), _| {
+                let present = store.marker(user, Tier::Disk)?;
+                present.map(|present| store.confirm_marker(user, present, place)).transpose()
+            })
+        }),
         6 => (user(), user(), barrier(), option::weighted(0.7, time()), 0..5_usize).prop_map(|of| {
             call("set_barrier", of, |store, &(user, target, barrier, since, limit), _| {
                 store.set_barrier(user, target, barrier, since, limit)
