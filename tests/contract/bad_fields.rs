@@ -39,7 +39,7 @@ const TEXTS: &[&str] = &[
     "01-1",
     "1-1-1",
     " 1-1",
-    "0123456789_0123456789_0123456789",
+    "of_33_characters_0123456789_abcde",
 ];
 /// Values that no field with attachments takes.
 const NO_MEDIA: &[&str] = &[

@@ -17,7 +17,7 @@ const NO_QUERIES: &[&str] =
 const NO_CURSORS: &[&str] =
     &["", "1", "-", "1-", "-1", "1-0", "0-0", "01-1", "1-01", "a-1", "1-1-1", "1%20-1", "9223372036854775808-1"];
 /// Texts that are no lists of ids.
-const NO_LISTS: &[&str] = &[",", "1,", ",1", "1,,2", "1,0", "1,x", "1%202", "1;2"];
+const NO_LISTS: &[&str] = &[",", "1,", ",1", "1,,2", "1,2", "1,0", "1,x", "1%202", "1;2"];
 /// Texts that are no objects for any call.
 const NO_OBJECTS: &[&[u8]] = &[
     b" ",
