@@ -84,7 +84,7 @@ fn items_of(author: u64) -> Vec<Publish> {
     let item = |n: u64| {
         let mut content = post(author * 1000 + n, author, n);
         content.broadcast = n % 7 != 6;
-        content.extra = (n % 5 == 0).then(|| "{\"k\":\"\u{e9}\"}".to_owned());
+        content.extra = n.is_multiple_of(5).then(|| "{\"k\":\"\u{e9}\"}".to_owned());
         content.topics = TOPICS[..3].iter().skip(n as usize % 4).map(|topic| (*topic).to_owned()).collect();
         if n >= ITEMS * 2 / 3 {
             (content.kind, content.ref_id) = ("comment".to_owned(), Some(item(author * 1000)));

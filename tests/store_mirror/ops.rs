@@ -74,11 +74,13 @@ pub(crate) enum Op {
     Reopen,
 }
 
+type Run = dyn Fn(&dyn Store, Tier) -> Result<String>;
+
 /// A call that both stores must answer alike.
 #[derive(Clone)]
 pub(crate) struct Call {
     text: String,
-    run: Arc<dyn Fn(&dyn Store, Tier) -> Result<String>>,
+    run: Arc<Run>,
 }
 
 impl Debug for Call {
