@@ -3,63 +3,38 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-#[path = "contract/access.rs"]
-mod access;
-#[path = "contract/bad_fields.rs"]
-mod bad_fields;
-#[path = "contract/bad_input.rs"]
-mod bad_input;
-#[path = "contract/behaviour.rs"]
-mod behaviour;
-#[path = "contract/calls.rs"]
-mod calls;
-#[path = "contract/comment.rs"]
-mod comment;
-#[path = "contract/delete.rs"]
-mod delete;
-#[path = "contract/edit.rs"]
-mod edit;
-#[path = "contract/follow.rs"]
-mod follow;
-#[path = "contract/following_batch.rs"]
-mod following_batch;
-#[allow(dead_code, reason = "shared with tests/http")]
-#[path = "http/listener.rs"]
-mod listener;
-#[path = "contract/lists.rs"]
-mod lists;
-#[path = "contract/members.rs"]
-mod members;
-#[path = "contract/model.rs"]
-mod model;
-#[path = "contract/mutes.rs"]
-mod mutes;
-#[path = "contract/operations.rs"]
-mod operations;
-#[path = "contract/presence.rs"]
-mod presence;
-#[path = "contract/publish.rs"]
-mod publish;
-#[path = "contract/publish_batch.rs"]
-mod publish_batch;
-#[path = "contract/reactions.rs"]
-mod reactions;
-#[path = "contract/read_content.rs"]
-mod read_content;
-#[path = "contract/records.rs"]
-mod records;
-#[path = "contract/relations.rs"]
-mod relations;
 mod server;
-#[path = "contract/settings.rs"]
-mod settings;
-#[path = "contract/stream.rs"]
-mod stream;
-#[path = "contract/timeline.rs"]
-mod timeline;
-#[path = "contract/topic.rs"]
-mod topic;
-#[path = "contract/town.rs"]
-mod town;
-#[path = "contract/walk.rs"]
-mod walk;
+
+mod contract {
+    mod access;
+    mod bad_fields;
+    mod bad_input;
+    mod behaviour;
+    mod calls;
+    mod comment;
+    mod delete;
+    mod edit;
+    mod follow;
+    mod following_batch;
+    #[allow(dead_code, reason = "shared with tests/http")]
+    #[path = "../http/listener.rs"]
+    mod listener;
+    mod lists;
+    mod members;
+    mod model;
+    mod mutes;
+    mod operations;
+    mod presence;
+    mod publish;
+    mod publish_batch;
+    mod reactions;
+    mod read_content;
+    mod records;
+    mod relations;
+    mod settings;
+    mod stream;
+    mod timeline;
+    mod topic;
+    mod town;
+    mod walk;
+}
