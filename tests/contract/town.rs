@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use regex::Regex;
 use serde_json::{Value, json};
 
+use super::calls::CALLS;
 use super::model::{Item, Model, User};
 use super::records::RECORDS;
 use crate::server::{Reply, Server};
@@ -289,4 +291,21 @@ impl Town {
         self.model.profiles.insert(user, whole.into_iter().collect());
         assert_eq!(found, self.model.user(user));
     }
+}
+
+/// GETs that the model does not answer: presence and streams change by themselves, the others are for operators.
+const NOT_IN_THE_MODEL: [&str; 2] = ["/v1/users/{uid}/presence", "/v1/users/{uid}/stream"];
+
+#[test]
+fn the_model_answers_every_get() {
+    let answered = Town::new().model.everything();
+    let is_answered = |path: &str| {
+        let pattern = Regex::new(r"\{\w+\}").unwrap().replace_all(path, "[^/?]+");
+        let pattern = Regex::new(&format!(r"^{pattern}(\?|$)")).unwrap();
+        answered.keys().any(|found| pattern.is_match(found))
+    };
+    let gets = CALLS.iter().filter(|call| call.method == "GET" && call.path.starts_with("/v1/"));
+    let gets = gets.map(|call| call.path.as_str()).filter(|path| !path.starts_with("/v1/admin/"));
+    let missing: Vec<_> = gets.filter(|path| !is_answered(path)).collect();
+    assert_eq!(missing, NOT_IN_THE_MODEL, "in `everything` of tests/contract/model.rs or in `RECORDS`");
 }
