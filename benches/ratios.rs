@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, SliceTransform, WriteBatch};
-use tideline::model::{Cursor, PageRequest, Span};
+use tideline::model::{Cursor, HostId, PageRequest, Span};
 use tideline::store::Tier;
 
 use common::{AUTHORS, FOLLOWEES, PAGE, POSTS, READERS, median, open, user};
@@ -68,8 +68,10 @@ fn fan_out(dir: &Path) {
     let per_round: usize = (0..POSTS).map(|post| audiences[(post % AUTHORS) as usize].len()).sum();
     let ours = open(&dir.join("fan-out"));
     for (author, audience) in audiences.iter().enumerate() {
-        let follows: Vec<_> =
-            audience.iter().map(|follower| (user(*follower), user(author as u64 + 1), Some(1))).collect();
+        let follows: Vec<_> = audience
+            .iter()
+            .map(|follower| (HostId::Number(*follower), HostId::Number(author as u64 + 1), Some(1)))
+            .collect();
         ours.feed.import_follows(&follows).expect("follows");
     }
     ours.work();

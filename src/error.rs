@@ -43,14 +43,20 @@ macro_rules! codes {
 }
 
 codes! {
-    /// An id in the path is not a whole number from 1 to 2^63-1.
-    InvalidId = 400 "invalid_id", "uid: an id is a whole number from 1 to 9223372036854775807, not \"0\"";
+    /// An id in the path is not 1 to 128 bytes of UTF-8 without control characters, or is a name although `ids.accept`
+    /// is `numbers`.
+    InvalidId = 400 "invalid_id",
+        "uid: an id is 1 to 128 bytes of text without control characters, or a number from 1 to 9223372036854775807, \
+         not \"%00\"";
     /// The kind of reaction is not `like` or `favorite`.
     InvalidKind = 400 "invalid_kind", "kind: expected \"like\" or \"favorite\", not \"love\"";
     /// The topic in the path does not have 1 to 64 characters.
     InvalidTopic = 400 "invalid_topic", "topic: expected 1 to 64 characters, percent-encoded as UTF-8, not \"%ff\"";
     /// A query parameter is unknown, repeated, missing or wrong.
     InvalidParameter = 400 "invalid_parameter", "limit: expected a whole number from 1 to 100, not \"0\"";
+    /// A cursor has an id that this server has never seen.
+    UnknownCursor = 400 "unknown_cursor",
+        "the cursor \"1689089522000-alice\" has an id that this server has never seen";
     /// `Last-Event-ID` is not a cursor.
     InvalidHeader = 400 "invalid_header",
         "last-event-id: a cursor is \"<milliseconds>-<id>\", such as \"1689089522000-32850\", not \"7\"";
@@ -68,7 +74,7 @@ codes! {
         "pages of the origin \"https://evil.example\" may not open streams. To allow this origin, add it to \
          server.allowed_origins";
     /// There is no such item, or it is deleted.
-    ContentNotFound = 404 "content_not_found", "content 32850 does not exist, or is deleted";
+    ContentNotFound = 404 "content_not_found", "the item does not exist, or is deleted";
     /// There is no such path.
     RouteNotFound = 404 "route_not_found", "there is no such path; /docs lists all calls";
     /// The path exists, but not for this method.
@@ -77,7 +83,7 @@ codes! {
     BodyTimeout = 408 "body_timeout", "the body of the request did not arrive within server.request_timeout";
     /// The `content_id` is taken by an item with other fields, or by a deleted item.
     ContentExists = 409 "content_exists",
-        "content 32850 exists with other fields, or is deleted. Use another content_id";
+        "content_id: the item exists with other fields, or is deleted. Use another content_id";
     /// The body, or an item of a batch, is larger than its limit.
     BodyTooLarge = 413 "body_too_large", "the body is larger than its limit of 65536 bytes";
     /// The `Content-Type` or `Content-Encoding` is not supported.
@@ -88,9 +94,9 @@ codes! {
         "\"evil.example\" is not a name of this server. If clients should use this name, add it to \
          server.allowed_hosts";
     /// A user cannot follow itself.
-    SelfFollow = 422 "self_follow", "user 111 cannot follow itself";
+    SelfFollow = 422 "self_follow", "a user cannot follow itself";
     /// The user would follow more than `graph.follow_limit` users.
-    FollowLimit = 422 "follow_limit", "user 111 can follow at most 1000 users (graph.follow_limit)";
+    FollowLimit = 422 "follow_limit", "a user can follow at most 1000 users (graph.follow_limit)";
     /// A user cannot mute itself.
     SelfMute = 422 "self_mute", "a user cannot mute itself";
     /// A user cannot hide its content from itself.
@@ -100,7 +106,7 @@ codes! {
     /// The user hides its content from 10,000 users already.
     HideLimit = 422 "hide_limit", "a user can hide its content from at most 10000 users";
     /// The user has `server.max_streams_per_user` open streams already.
-    StreamLimit = 429 "stream_limit", "user 111 cannot have more than 32 open streams (server.max_streams_per_user)";
+    StreamLimit = 429 "stream_limit", "a user cannot have more than 32 open streams (server.max_streams_per_user)";
     /// The server failed; the server log has the cause.
     Internal = 500 "internal", "the server failed on this request; the server log has the cause";
     /// Too much work is waiting; nothing has changed. Send the request again after `Retry-After`.
@@ -176,8 +182,8 @@ impl Error {
     }
 
     /// The refusal of a request for content that does not exist.
-    pub fn content_not_found(id: crate::model::ContentId) -> Self {
-        Self::refused(Code::ContentNotFound, format_args!("content {id} does not exist, or is deleted"))
+    pub fn content_not_found() -> Self {
+        Code::ContentNotFound.into()
     }
 
     /// The code of a refusal.

@@ -72,6 +72,8 @@ named! {
         RaiseFloor = "raise_floor",
         /// Ids for topics that have none.
         NameTopics = "name_topics",
+        /// Numbers for names that have none.
+        GiveNumbers = "give_numbers",
         /// Items of a topic moved to the archive, with the floor of its list.
         ArchiveTopic = "archive_topic",
         /// Items of topics that an earlier version dropped, put into the archive.

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use tideline::backlog::Backlog;
 use tideline::config::{self, Config};
 use tideline::feed::Feed;
-use tideline::model::{Draft, PageRequest, Span, UserId};
+use tideline::model::{Draft, HostId, PageRequest, Span, UserId};
 use tideline::store::Tier;
 use tideline::store::rocks::{self, Rocks};
 use tideline::streaming::Streaming;
@@ -91,7 +91,7 @@ pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
             }
         }
         for author in followees {
-            follows.push((user(AUTHORS + 1 + reader), user(author + 1), Some(1)));
+            follows.push((HostId::Number(AUTHORS + 1 + reader), HostId::Number(author + 1), Some(1)));
             audiences[author as usize].push(AUTHORS + 1 + reader);
         }
     }

@@ -164,6 +164,12 @@ settings! {
         max_ahead: Duration = Duration::from_secs(600), Duration::from_secs(1)..=LONGEST;
     }
 
+    /// Ids of users and items.
+    ids: Ids {
+        /// The ids that requests and imports may have.
+        accept: AcceptedIds = AcceptedIds::Any;
+    }
+
     /// The follow graph.
     graph: Graph {
         /// Most users that one user can follow.
@@ -262,6 +268,16 @@ impl Durability {
             Self::Os => "os",
         }
     }
+}
+
+/// The ids that requests and imports may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AcceptedIds {
+    /// Numbers and names: any text of 1 to 128 bytes without control characters.
+    Any,
+    /// Whole numbers from 1 to 2^63-1. Names that are stored already are still shown.
+    Numbers,
 }
 
 /// Format of log lines.

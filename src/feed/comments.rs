@@ -2,16 +2,16 @@
 
 use super::Feed;
 use crate::error::{Error, Result};
-use crate::model::{CommentDraft, Content, ContentId, Entry, Page, PageRequest, UserId};
+use crate::model::{CommentDraft, Content, ContentId, Entry, HostId, Page, PageRequest, UserId};
 use crate::store::Tier;
 
 impl Feed {
     /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does
     /// not exist; other errors as in [`Feed::publish`]. An item deleted at the same moment may still get the comment,
     /// as any item may refer to a deleted one.
-    pub fn comment(&self, subject: ContentId, draft: CommentDraft) -> Result<(Content, bool)> {
-        self.must_be_there(subject, Tier::Disk)?;
-        let published = self.publish(vec![draft.on(subject)])?;
+    pub fn comment(&self, subject: &HostId, draft: CommentDraft) -> Result<(Content, bool)> {
+        self.must_be_there(self.find_content(subject, Tier::Disk)?, Tier::Disk)?;
+        let published = self.publish(vec![draft.on(subject.clone())])?;
         published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish returned no item".to_owned()))
     }
 
@@ -38,6 +38,6 @@ impl Feed {
 
     /// `content_not_found` unless an item is live.
     pub(super) fn must_be_there(&self, id: ContentId, tier: Tier) -> Result<()> {
-        if self.contents(&[id], tier)?.is_empty() { Err(Error::content_not_found(id)) } else { Ok(()) }
+        if self.contents(&[id], tier)?.is_empty() { Err(Error::content_not_found()) } else { Ok(()) }
     }
 }

@@ -1,6 +1,7 @@
 //! Publishing, editing, deleting and showing content.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
 use crate::model::{
     Content, ContentId, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Millis, Moment, Page, PageRequest,
-    Publish, UserId, canonical,
+    Publish, Time, UserId, canonical,
 };
 use crate::store::{Batch, Published, Restored, Tier};
 use crate::streaming::{Flight, Kind};
@@ -33,17 +34,19 @@ impl Feed {
     /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
     /// the queue of jobs is full, or ids fall faster than one a millisecond.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
-        let items: Vec<_> = drafts.into_iter().map(complete).collect();
         let mut ids = HashSet::new();
-        if let Some(twice) = items.iter().filter(|item| !item.id_made).find(|item| !ids.insert(item.content.id)) {
-            return Err(Error::refused(
-                Code::InvalidBody,
-                format_args!("content {} occurs twice in the batch", twice.content.id),
-            ));
+        if let Some(twice) = drafts.iter().filter_map(|draft| draft.content_id.as_ref()).find(|id| !ids.insert(*id)) {
+            return Err(Error::refused(Code::InvalidBody, format_args!("content {twice} occurs twice in the batch")));
         }
-        let alone = items.len() == 1;
-        let name = |place| if alone { "published_at".to_owned() } else { format!("items[{place}].published_at") };
-        let (mut items, ahead) = self.sift_items(items, name)?;
+        let alone = drafts.len() == 1;
+        let field = |place, name| if alone { format!("{name}") } else { format!("items[{place}].{name}") };
+        let latest = self.latest();
+        if drafts.iter().any(|draft| draft.published_at.is_some_and(|Time(at)| at > latest)) {
+            // Before names get numbers.
+            let (_, ahead) = self.sift_items(self.found(drafts.clone())?, |place| field(place, "published_at"))?;
+            ahead.into_iter().try_for_each(|(_, there)| there.map(|_| ()))?;
+        }
+        let (mut items, ahead) = self.sift_items(self.given(drafts)?, |place| field(place, "published_at"))?;
         let repeats: Vec<_> =
             ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
         for attempt in 0..ID_ATTEMPTS {
@@ -71,9 +74,11 @@ impl Feed {
                 return Ok(results);
             }
             // A made id is replaced at the next attempt.
-            let taken = |(item, published): &(&Publish, Published)| *published == Published::Taken && !item.id_made;
-            if let Some((item, _)) = items.iter().zip(published).find(taken) {
-                return Err(content_exists(item.content.id));
+            let taken = |(item, published): (&Publish, Published)| published == Published::Taken && !item.id_made;
+            if let Some(place) = items.iter().zip(published).position(taken) {
+                // Items that repeat earlier ones were taken out.
+                let place = repeats.iter().fold(place, |place, (before, _)| place + usize::from(*before <= place));
+                return Err(content_exists(field(place, "content_id")));
             }
             self.streaming.sequencer().skip_ids(attempt);
         }
@@ -102,8 +107,7 @@ impl Feed {
     ///
     /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
-        let items = drafts.into_iter().map(complete).collect();
-        let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned())?;
+        let (mut items, ahead) = self.sift_items(self.given(drafts)?, |_| "published_at".to_owned())?;
         while self.streaming.sequencer().name_only(&mut items).is_err() {
             thread::sleep(ASK_EVERY);
         }
@@ -125,10 +129,10 @@ impl Feed {
             if published.iter().any(|published| matches!(published, Published::New(_))) {
                 gap.commit_gap();
             }
-            results.extend(part.iter().zip(published).map(|(item, published)| match published {
+            results.extend(published.into_iter().map(|published| match published {
                 Published::New(_) => Ok(true),
                 Published::Same(_) => Ok(false),
-                Published::Taken => Err(content_exists(item.content.id)),
+                Published::Taken => Err(content_exists("content_id")),
             }));
             rest = later;
         }
@@ -146,14 +150,14 @@ impl Feed {
             extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
         };
         if edit == Edit::default() {
-            let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
+            let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Arc::unwrap_or_clone(present));
         }
         let _turn = self.turns.of(id.get()).lock();
         let change = self.contents.change(id);
         let ticket = self.streaming.sequencer().take(Kind::Edit);
         let moment = Moment { at: now(), stamp: Some(ticket.stamp()) };
-        let content = self.store.edit(id, &edit, moment)?.ok_or_else(|| Error::content_not_found(id))?;
+        let content = self.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
         // Before the event: streams send the content that is read after it.
         drop(change);
         ticket.commit(&content);
@@ -165,11 +169,11 @@ impl Feed {
     pub fn delete(&self, id: ContentId) -> Result<()> {
         let _turn = self.turns.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
-        let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(|| Error::content_not_found(id))?;
+        let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
         let change = self.contents.change(id);
         let ticket = self.streaming.sequencer().take(Kind::Delete);
         if !self.store.delete(id, Moment { at: now(), stamp: Some(ticket.stamp()) })? {
-            return Err(Error::content_not_found(id));
+            return Err(Error::content_not_found());
         }
         drop(change);
         ticket.commit(&content);
@@ -206,8 +210,20 @@ impl Feed {
                 Ok(content)
             }
             Restored::Live(content) => Ok(content),
-            Restored::Gone => Err(Error::content_not_found(id)),
+            Restored::Gone => Err(Error::content_not_found()),
         }
+    }
+
+    /// The items of drafts. Their names get numbers.
+    fn given(&self, drafts: Vec<Draft>) -> Result<Vec<Publish>> {
+        let ids = self.give_all(drafts.iter().flat_map(Draft::ids))?;
+        completed(drafts, ids)
+    }
+
+    /// The same without new numbers, to check the items.
+    fn found(&self, drafts: Vec<Draft>) -> Result<Vec<Publish>> {
+        let ids = self.find_all(drafts.iter().flat_map(Draft::ids), Tier::Disk)?;
+        completed(drafts, ids)
     }
 
     /// A page of a user's own content.
@@ -221,42 +237,56 @@ impl Feed {
     }
 }
 
-fn content_exists(id: ContentId) -> Error {
+fn content_exists(field: impl Display) -> Error {
     Error::refused(
         Code::ContentExists,
-        format_args!("content {id} exists with other fields, or is deleted. Use another content_id"),
+        format_args!("{field}: the item exists with other fields, or is deleted. Use another content_id"),
     )
 }
 
+/// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].
+fn completed(drafts: Vec<Draft>, ids: Vec<ContentId>) -> Result<Vec<Publish>> {
+    let mut ids = ids.into_iter();
+    drafts
+        .into_iter()
+        .map(|draft| complete(draft, || ids.next()))
+        .collect::<Option<_>>()
+        .ok_or_else(|| Error::Corrupt("the store returned too few numbers of names".to_owned()))
+}
+
 /// The item of a draft, with defaults for omitted fields. A missing time or id is set when the order is decided.
-fn complete(draft: Draft) -> Publish {
+fn complete(draft: Draft, mut next: impl FnMut() -> Option<ContentId>) -> Option<Publish> {
+    let id_made = draft.content_id.is_none();
+    let id = if id_made { ContentId::MIN } else { next()? };
+    let author = UserId::new(next()?.get()).ok()?;
+    let ref_id = if draft.ref_id.is_some() { Some(next()?) } else { None };
     let mut content = Content {
-        id: draft.content_id.unwrap_or(ContentId::MIN),
-        author: draft.author_id,
+        id,
+        author,
         published_at: draft.published_at.map_or(0, |time| time.0),
         edited_at: None,
         kind: draft.kind.into_string(),
         text: draft.text,
         media: draft.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
         topics: draft.topics.into_vec(),
-        ref_id: draft.ref_id,
+        ref_id,
         extra: draft.extra.map(JsonObject::into_string),
         broadcast: draft.broadcast,
         fingerprint: 0,
     };
     content.fingerprint = fingerprint(&content);
-    Publish { content, time_given: draft.published_at.is_some(), id_made: draft.content_id.is_none(), stamp: None }
+    Some(Publish { content, time_given: draft.published_at.is_some(), id_made, stamp: None })
 }
 
 /// A hash of the body without id and time. Spaces and the order of keys in JSON do not change it.
 fn fingerprint(content: &Content) -> u64 {
     let body = (
-        content.author,
+        content.author.get().to_string(),
         &content.kind,
         &content.text,
         canonical(&content.media),
         &content.topics,
-        content.ref_id,
+        content.ref_id.map(|id| id.get().to_string()),
         content.extra.as_deref().map(canonical),
         content.broadcast,
     );

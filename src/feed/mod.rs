@@ -13,6 +13,7 @@ mod content_cache;
 mod events;
 mod explain;
 mod followees;
+mod host_ids;
 mod lists;
 mod markers;
 mod missed;
@@ -40,6 +41,7 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use explain::Explanation;
+pub use host_ids::Reserved;
 pub use markers::MOST_UNREAD;
 pub use reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use reactions::Reacting;

@@ -250,7 +250,7 @@ mod tests {
         let queues = Arc::new(ReactionQueues::default());
         let (lead, first) = join(&queues, ITEM, 1);
         let (_, second) = join(&queues, ITEM, 2);
-        lead.expect("leads").take(|id, _| Err(Error::content_not_found(id)));
+        lead.expect("leads").take(|_, _| Err(Error::content_not_found()));
         for told in [first, second] {
             assert!(matches!(told.try_recv(), Ok(Err(Error::Refused { code: Code::ContentNotFound, .. }))));
         }

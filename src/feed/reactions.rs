@@ -8,19 +8,19 @@ use super::reaction_queues::{Lead, OnDone, ReactionUsage};
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::model::{
-    ContentId, Cursor, Entry, Millis, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span, UserCursor,
-    UserId,
+    ContentId, Cursor, Entry, HostId, Millis, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span,
+    UserCursor, UserId,
 };
 use crate::store::Tier;
 use crate::sync::{Condvar, Mutex};
 
 /// One line of an import: a reaction of a user to an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reacting {
     /// The item.
-    pub content: ContentId,
+    pub content: HostId,
     /// The user.
-    pub user: UserId,
+    pub user: HostId,
     /// Like or favorite.
     pub kind: ReactionKind,
     /// Time of the reaction; the server's clock if left out.
@@ -74,23 +74,25 @@ impl Feed {
         let now = now();
         let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
         let mut results: Vec<_> = lines.iter().map(|_| Ok(false)).collect();
-        for (place, line) in lines.iter().enumerate() {
+        let ids: Vec<ContentId> = self.find_all(lines.iter().map(|line| &line.content), Tier::Disk)?;
+        let users: Vec<UserId> = self.give_all(lines.iter().map(|line| &line.user))?;
+        for (place, (line, id)) in lines.iter().zip(ids).enumerate() {
             match line.since.map_or(Ok(()), |since| self.not_ahead("since", since)) {
-                Ok(()) => items.entry(line.content).or_default().push(place),
+                Ok(()) => items.entry(id).or_default().push(place),
                 Err(refused) => results[place] = Err(refused),
             }
         }
         for (id, places) in items {
             let wish = |place: &usize| {
-                let Reacting { user, kind, since, .. } = lines[*place];
-                Reaction { user, kind, since: Some(since.unwrap_or(now)) }
+                let Reacting { kind, since, .. } = lines[*place];
+                Reaction { user: users[*place], kind, since: Some(since.unwrap_or(now)) }
             };
             match self.store.react(id, &places.iter().map(wish).collect::<Vec<_>>()) {
                 Ok(reacted) => {
                     places.into_iter().zip(reacted).for_each(|(place, reacted)| results[place] = Ok(reacted.changed));
                 }
                 Err(error) if error.code() == Some(Code::ContentNotFound) => {
-                    places.into_iter().for_each(|place| results[place] = Err(Error::content_not_found(id)));
+                    places.into_iter().for_each(|place| results[place] = Err(Error::content_not_found()));
                 }
                 Err(error) => return Err(error),
             }

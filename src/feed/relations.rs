@@ -6,14 +6,14 @@ use super::Feed;
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
-use crate::model::{Millis, Order, Page, PageRequest, Relation, Side, Span, UserCursor, UserId};
+use crate::model::{HostId, Millis, Order, Page, PageRequest, Relation, Side, Span, UserCursor, UserId};
 use crate::store::{Change, Tier};
 
 /// Most follows of one user that an import puts into one change.
 const IMPORT_GROUP: usize = 256;
 
 /// One line of an import: follower, followee, and the time if given.
-pub type Follow = (UserId, UserId, Option<Millis>);
+pub type Follow = (HostId, HostId, Option<Millis>);
 
 impl Feed {
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those
@@ -28,11 +28,11 @@ impl Feed {
     ) -> Result<Vec<Relation>> {
         let mut targets = HashSet::new();
         let all = follow.iter().map(|(target, _)| target).chain(unfollow);
-        if let Some(twice) = all.copied().find(|target| !targets.insert(*target)) {
-            return Err(Error::refused(Code::InvalidBody, format_args!("user {twice} occurs twice")));
+        if !all.copied().all(|target| targets.insert(target)) {
+            return Err(Error::refused(Code::InvalidBody, "a user occurs twice"));
         }
         if follow.iter().any(|(target, _)| *target == user) {
-            return Err(self_follow(user));
+            return Err(Code::SelfFollow.into());
         }
         let (now, mut changes, mut repeats) = (now(), Vec::with_capacity(targets.len()), Vec::new());
         for (place, (target, since)) in follow.iter().enumerate() {
@@ -53,11 +53,14 @@ impl Feed {
     /// Applies each valid follow, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
     pub fn import_follows(&self, follows: &[Follow]) -> Result<Vec<Result<bool>>> {
         let now = now();
+        let ids: Vec<UserId> = self.give_all(follows.iter().flat_map(|(user, target, _)| [user, target]))?;
+        let follows: Vec<_> =
+            ids.chunks(2).zip(follows).map(|(pair, (_, _, since))| (pair[0], pair[pair.len() - 1], *since)).collect();
         let mut results = Vec::with_capacity(follows.len());
-        let mut rest = follows;
+        let mut rest = follows.as_slice();
         while let Some((user, target, since)) = rest.first() {
             let decided = if user == target {
-                Some(Err(self_follow(*user)))
+                Some(Err(Code::SelfFollow.into()))
             } else {
                 match self.sift_follow(*user, *target, *since) {
                     Ok(there) => there.map(|_| Ok(false)),
@@ -72,8 +75,9 @@ impl Feed {
             }
             let (mut targets, latest) = (HashSet::new(), self.latest());
             let fine = |at: &Option<Millis>| at.is_none_or(|at| at <= latest);
-            let alike =
-                |(u, t, at): &&Follow| u == user && t != user && (t == target || fine(at)) && targets.insert(*t);
+            let alike = |(u, t, at): &&(UserId, UserId, Option<Millis>)| {
+                u == user && t != user && (t == target || fine(at)) && targets.insert(*t)
+            };
             let (group, later) = rest.split_at(rest.iter().take(IMPORT_GROUP).take_while(alike).count());
             let changes: Vec<_> = group
                 .iter()
@@ -147,8 +151,4 @@ impl Feed {
         };
         Page::from_walk(request, found, |place| *place, older_exist)
     }
-}
-
-fn self_follow(user: UserId) -> Error {
-    Error::refused(Code::SelfFollow, format_args!("user {user} cannot follow itself"))
 }

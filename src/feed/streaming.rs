@@ -6,7 +6,7 @@ use super::Feed;
 use super::followees::List;
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
-use crate::model::{ContentId, Entry, Reactions, Shown, UserId};
+use crate::model::{ContentId, Entry, Mentions, Reactions, Shown, UserId};
 use crate::store::Tier;
 use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
 
@@ -19,6 +19,15 @@ pub enum Happened {
     Edited(Shown),
     /// An item was deleted.
     Gone(Entry),
+}
+
+impl Mentions for Happened {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        match self {
+            Self::Came(item) | Self::Edited(item) => item.mentions(see),
+            Self::Gone(entry) => entry.mentions(see),
+        }
+    }
 }
 
 impl Feed {
@@ -40,7 +49,7 @@ impl Feed {
             NotOpened::Closed => Code::Stopping.into(),
             NotOpened::TooMany => Error::refused(
                 Code::StreamLimit,
-                format_args!("user {user} cannot have more than {most} open streams (server.max_streams_per_user)"),
+                format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)"),
             ),
         })?;
         if let Some(turn) = turn {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Feed;
 use crate::error::Result;
-use crate::model::{Profile, UserCounts, UserId};
+use crate::model::{HostId, Profile, UserCounts, UserId};
 use crate::store::Tier;
 
 impl Feed {
@@ -23,8 +23,9 @@ impl Feed {
     }
 
     /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before.
-    pub fn import_profiles(&self, profiles: Vec<(UserId, Profile)>) -> Result<Vec<bool>> {
-        let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
+    pub fn import_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<bool>> {
+        let users: Vec<UserId> = self.give_all(profiles.iter().map(|(user, _)| user))?;
+        let profiles: Vec<_> = users.iter().copied().zip(profiles.into_iter().map(|(_, profile)| profile)).collect();
         let mut present: HashMap<_, _> = users.iter().copied().zip(self.store.profiles(&users, Tier::Disk)?).collect();
         let mut put = |(user, profile): &(UserId, Profile)| {
             let present = present.entry(*user).or_default();

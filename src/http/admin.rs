@@ -7,14 +7,15 @@ use utoipa::ToSchema;
 use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group};
 use super::openapi::parameters::{number, optional, required};
-use super::openapi::schemas::{id_pattern, text};
+use super::openapi::schemas::id_text;
 use super::pools::Wants;
 use super::query;
 use super::reply;
 use super::show::ItemId;
-use crate::error::Code;
-use crate::model::{ContentId, Cursor, Millis, Time, UserId};
-use crate::store::TableStats;
+use crate::error::{Code, Result};
+use crate::feed::Feed;
+use crate::model::{HostId, Millis, Position, Time};
+use crate::store::{TableStats, Tier};
 
 /// Items that `verify` compares by default.
 const DEFAULT_DEPTH: usize = 1000;
@@ -64,7 +65,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "explainTimeline",
             "Why a timeline shows an item, or does not",
         )
-        .query([required("content_id", "The id of the item", text(&id_pattern()), "32850")])
+        .query([required("content_id", "The id of the item", id_text(), "32850")])
         .answers::<ExplanationBody>(200, "The reason, and the facts behind it", why),
     ];
     group("operations", calls)
@@ -136,7 +137,7 @@ impl Serialize for Tables<'_> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Verification)]
 struct VerificationBody {
-    user_id: UserId,
+    user_id: HostId,
     /// Whether there are no differences.
     exact: bool,
     /// The number of items compared.
@@ -153,8 +154,8 @@ struct VerificationBody {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Explanation)]
 struct ExplanationBody {
-    user_id: UserId,
-    content_id: ContentId,
+    user_id: HostId,
+    content_id: HostId,
     /// Whether the timeline shows the item.
     listed: bool,
     /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`, or
@@ -162,7 +163,7 @@ struct ExplanationBody {
     reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    author_id: Option<UserId>,
+    author_id: Option<HostId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     published_at: Option<Millis>,
@@ -179,8 +180,8 @@ struct ExplanationBody {
     /// The inbox has a row for the item, above the floor.
     in_inbox: bool,
     /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
-    floor: Option<Cursor>,
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-.+$")]
+    floor: Option<Position<HostId>>,
     /// A read takes the item from the author's outbox.
     pulled: bool,
 }
@@ -207,14 +208,20 @@ pub(super) async fn verify(call: Call) -> Answer {
     let user = call.user()?;
     let [depth] = call.query(["depth"])?;
     let depth = query::number("depth", depth, MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
-    let found = call.run(Wants::Audit, move |feed| feed.verify(user, depth)).await?;
+    let id = user.clone();
+    let verified = move |feed: &Feed| -> Result<_> {
+        let found = feed.verify(feed.find(&id, Tier::Disk)?, depth)?;
+        let ids = feed.host_ids(&[&found.missing[..], &found.extra[..]].concat(), Tier::Disk)?;
+        Ok((found, ids))
+    };
+    let (found, ids) = call.run(Wants::Audit, verified).await?;
     reply::ok(&VerificationBody {
         user_id: user,
         exact: found.missing.is_empty() && found.extra.is_empty(),
         compared: found.compared,
         complete: found.complete,
-        missing: found.missing.into_iter().map(ItemId::from).collect(),
-        extra: found.extra.into_iter().map(ItemId::from).collect(),
+        missing: found.missing.into_iter().map(|entry| ItemId::new(entry, &ids)).collect(),
+        extra: found.extra.into_iter().map(|entry| ItemId::new(entry, &ids)).collect(),
     })
 }
 
@@ -222,22 +229,29 @@ pub(super) async fn verify(call: Call) -> Answer {
 pub(super) async fn explain(call: Call) -> Answer {
     let user = call.user()?;
     let [id] = call.query(["content_id"])?;
-    let id: ContentId = query::required("content_id", id)?;
-    let found = call.run(Wants::Read, move |feed| feed.explain(user, id)).await?;
+    let id: HostId = query::required("content_id", id)?;
+    let (user_id, content_id) = (user.clone(), id.clone());
+    let explained = move |feed: &Feed| -> Result<_> {
+        let found = feed.explain(feed.find(&user_id, Tier::Disk)?, feed.find(&content_id, Tier::Disk)?)?;
+        let floor = feed.host_ids(&found.floor, Tier::Disk)?;
+        let entry = feed.host_ids(&found.entry, Tier::Disk)?;
+        Ok((found, floor, entry))
+    };
+    let (found, floor, entry) = call.run(Wants::Read, explained).await?;
     reply::ok(&ExplanationBody {
         user_id: user,
         content_id: id,
         listed: found.listed,
         reason: found.reason,
-        author_id: found.entry.map(|entry| entry.author),
-        published_at: found.entry.map(|entry| entry.cursor.at),
+        author_id: found.entry.map(|found| entry.of(found.author)),
+        published_at: found.entry.map(|found| found.cursor.at),
         following: found.following,
         muted: found.muted,
         hidden: found.hidden,
         unsettled: found.unsettled,
         pending: found.pending,
         in_inbox: found.in_inbox,
-        floor: found.floor,
+        floor: found.floor.map(|place| floor.place(place)),
         pulled: found.pulled,
     })
 }

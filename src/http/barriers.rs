@@ -8,8 +8,10 @@ use super::query;
 use super::relations::{BOTH, USER, example};
 use super::reply;
 use super::show::{Member, RelationItem};
-use crate::error::Code;
-use crate::model::{Barrier, Side};
+use crate::error::{Code, Result};
+use crate::feed::Feed;
+use crate::model::{Barrier, Relation, Side, UserId};
+use crate::store::Tier;
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -80,20 +82,38 @@ async fn raise(mut call: Call, barrier: Barrier) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
     let Nothing {} = call.json_or_default().await?;
-    let relation = call.run(Wants::Change, move |feed| feed.set_barrier(user, target, barrier, true)).await?;
-    reply::ok(&RelationItem::from(relation))
+    let raised = move |feed: &Feed| -> Result<_> {
+        let ids: Vec<UserId> = match user == target {
+            // Refused below.
+            true => vec![UserId::UNKNOWN; 2],
+            false => feed.give_all([&user, &target])?,
+        };
+        let relation = feed.set_barrier(ids[0], ids[1], barrier, true)?;
+        Ok(RelationItem::new(user, target, relation))
+    };
+    reply::ok(&call.run(Wants::Change, raised).await?)
 }
 
 async fn lift(call: Call, barrier: Barrier) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let relation = call.run(Wants::Change, move |feed| feed.set_barrier(user, target, barrier, false)).await?;
-    reply::ok(&RelationItem::from(relation))
+    let lifted = move |feed: &Feed| -> Result<_> {
+        let ids: Vec<UserId> = feed.find_all([&user, &target], Tier::Disk)?;
+        let relation = match ids.contains(&UserId::UNKNOWN) {
+            true => Relation::none(ids[0], ids[1]),
+            false => feed.set_barrier(ids[0], ids[1], barrier, false)?,
+        };
+        Ok(RelationItem::new(user, target, relation))
+    };
+    reply::ok(&call.run(Wants::Change, lifted).await?)
 }
 
 async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
     let (request, kept) = query::page(call.query(["limit", "before", "after"])?)?;
-    let page = call.read(move |feed, tier| feed.members(user, side, &request, tier)).await?;
-    reply::page(&page.map(|member| Member::new(member, None)), kept)
+    let look = move |feed: &Feed, tier| {
+        feed.named(feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, tier)?, tier)?, tier)
+    };
+    let (page, ids) = call.read(look).await?;
+    reply::page(ids.page(page, |member| Member::new(member, &ids, None)), &kept)
 }

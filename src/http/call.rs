@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::future::Future;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ use super::query;
 use super::reply::Text;
 use crate::error::{Code, Error, Result};
 use crate::feed::{Count, Feed};
-use crate::model::{ContentId, InvalidId, ReactionKind, UserId, is_topic};
+use crate::model::{HostId, InvalidId, ReactionKind, is_topic};
 use crate::store::Tier;
 
 /// Most bytes of content that are written as JSON on a server thread, or on one of the many threads for reads. More
@@ -54,28 +53,36 @@ pub(super) type Answer = Result<HttpResponse, Problem>;
 pub(super) struct Call {
     pub(super) request: HttpRequest,
     pub(super) api: Arc<Api>,
+    /// The path of the endpoint, with names of parameters in braces.
+    pattern: &'static str,
     payload: Option<web::Payload>,
     started: Instant,
 }
 
 impl Call {
-    pub(super) fn new(api: Arc<Api>, request: HttpRequest, payload: web::Payload, started: Instant) -> Self {
-        Self { request, api, payload: Some(payload), started }
+    pub(super) fn new(
+        api: Arc<Api>,
+        pattern: &'static str,
+        request: HttpRequest,
+        payload: web::Payload,
+        started: Instant,
+    ) -> Self {
+        Self { request, api, pattern, payload: Some(payload), started }
     }
 
     /// The user named in the path as `{uid}`.
-    pub(super) fn user(&self) -> Result<UserId, Problem> {
-        self.segment("uid")
+    pub(super) fn user(&self) -> Result<HostId, Problem> {
+        self.id("uid")
     }
 
     /// The user named in the path as `{target}`.
-    pub(super) fn target(&self) -> Result<UserId, Problem> {
-        self.segment("target")
+    pub(super) fn target(&self) -> Result<HostId, Problem> {
+        self.id("target")
     }
 
     /// The item named in the path as `{content_id}`.
-    pub(super) fn content_id(&self) -> Result<ContentId, Problem> {
-        self.segment("content_id")
+    pub(super) fn content_id(&self) -> Result<HostId, Problem> {
+        self.id("content_id")
     }
 
     /// The kind of reaction named in the path as `{kind}`.
@@ -85,10 +92,9 @@ impl Call {
         ReactionKind::named(text).ok_or_else(|| Problem::new(Code::InvalidKind, detail()))
     }
 
-    /// The topic named in the path as `{topic}`. The router decodes only some of the escapes, so the topic is read from
-    /// the raw path. The router ensures that it is the third segment.
+    /// The topic named in the path as `{topic}`.
     pub(super) fn topic(&self) -> Result<String, Problem> {
-        let sent = self.request.uri().path().split('/').nth(3).unwrap_or_default();
+        let sent = self.segment("topic");
         query::text(sent).filter(|topic| is_topic(topic)).map(Cow::into_owned).ok_or_else(|| {
             Problem::new(
                 Code::InvalidTopic,
@@ -97,9 +103,17 @@ impl Call {
         })
     }
 
-    fn segment<I: FromStr<Err = InvalidId>>(&self, name: &str) -> Result<I, Problem> {
-        let text = self.request.match_info().get(name).unwrap_or_default();
-        text.parse().map_err(|e| Problem::new(Code::InvalidId, format_args!("{name}: {e}, not \"{text}\"")))
+    fn id(&self, name: &str) -> Result<HostId, Problem> {
+        let sent = self.segment(name);
+        let id = query::text(sent).ok_or(InvalidId).and_then(|text| text.parse());
+        id.map_err(|e| Problem::new(Code::InvalidId, format_args!("{name}: {e}, not \"{sent}\"")))
+    }
+
+    /// A parameter of the path as it was sent. The router decodes only some of the escapes.
+    fn segment(&self, name: &str) -> &str {
+        let is_it = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
+        let place = self.pattern.split('/').position(is_it);
+        place.and_then(|place| self.request.uri().path().split('/').nth(place)).unwrap_or_default()
     }
 
     /// The values of the query parameters `names`, in that order. Refuses any other parameter.
@@ -242,7 +256,7 @@ mod tests {
     async fn call(api: &Arc<Api>) -> Call {
         let (request, mut payload) = TestRequest::default().to_http_parts();
         let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
-        Call::new(Arc::clone(api), request, payload, Instant::now())
+        Call::new(Arc::clone(api), "/", request, payload, Instant::now())
     }
 
     #[actix_web::test]

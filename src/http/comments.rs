@@ -52,22 +52,22 @@ pub(super) async fn comment(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: CommentDraft = call.json().await?;
     let commented = move |feed: &Feed| -> Result<_> {
-        let (comment, new) = feed.comment(subject, draft)?;
-        Ok((feed.counted(vec![Arc::new(comment)], Tier::Disk)?, new))
+        let (comment, new) = feed.comment(&subject, draft)?;
+        Ok((feed.named(feed.counted(vec![Arc::new(comment)], Tier::Disk)?, Tier::Disk)?, new))
     };
-    let (shown, new) = call.run(Wants::Change, commented).await?;
+    let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
     let shown = shown.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
-    answer_published(shown, "../", new)
+    answer_published(shown, &ids, "../", new)
 }
 
 /// `GET /v1/content/{content_id}/comments`
 pub(super) async fn on_item(call: Call) -> Answer {
     let subject = call.content_id()?;
-    list(call, move |feed, request, tier| feed.comments(subject, request, tier)).await
+    list(call, move |feed, request, tier| feed.comments(feed.find_content(&subject, tier)?, request, tier)).await
 }
 
 /// `GET /v1/users/{uid}/comments`
 pub(super) async fn by_user(call: Call) -> Answer {
     let author = call.user()?;
-    list(call, move |feed, request, tier| feed.user_comments(author, request, tier)).await
+    list(call, move |feed, request, tier| feed.user_comments(feed.find(&author, tier)?, request, tier)).await
 }

@@ -24,7 +24,7 @@ use super::reply::{self, Text};
 use super::show::{self, Item, ItemId, Items};
 use crate::error::{Code, Error};
 use crate::feed::{Count, Feed};
-use crate::model::{Content, ContentId, Draft, EditDraft, Shown};
+use crate::model::{Content, ContentId, Draft, EditDraft, HostId, HostIds, Shown};
 use crate::store::Tier;
 
 /// Most items of a batch.
@@ -130,19 +130,19 @@ fn new_items() -> Array {
 pub(super) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: Draft = call.json().await?;
-    let (new, mut published) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
+    let (new, mut published, ids) = call.run(Wants::Change, move |feed| publish_counted(feed, vec![draft])).await?;
     let Some(shown) = published.pop() else {
         return Err(Problem::internal("a publish returned no item"));
     };
-    answer_published(&shown, "content/", new)
+    answer_published(&shown, &ids, "content/", new)
 }
 
 /// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
 /// the request, because a proxy may have removed a prefix from that.
-pub(super) fn answer_published(shown: &Shown, folder: &str, new: bool) -> Answer {
+pub(super) fn answer_published(shown: &Shown, ids: &HostIds, folder: &str, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
-    response.insert_header((LOCATION, format!("{folder}{}", shown.content.id)));
-    Ok(reply::body(response, reply::encode(&Item::new(shown)?)?))
+    response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
+    Ok(reply::body(response, reply::encode(&Item::new(shown, ids)?)?))
 }
 
 /// `POST /v1/content/batch`
@@ -180,8 +180,8 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
     let mut room = body.into_room(patience);
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;
-    let (new, published) = publish_counted(feed, drafts)?;
-    let items: Items<_> = published.iter().map(Item::new).collect::<Result<_, _>>()?;
+    let (new, published, ids) = publish_counted(feed, drafts)?;
+    let items: Items<_> = published.iter().map(|item| Item::new(item, &ids)).collect::<Result<_, _>>()?;
     let mut text = Text::new(Some(room));
     text.write(&items)?;
     Ok((new, text))
@@ -189,11 +189,12 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
 
 /// Publishes. Returns whether any item is new, and all items with their counts. These can be above 0, because comments
 /// may come before their subject.
-fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> crate::error::Result<(bool, Vec<Shown>)> {
+fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> crate::error::Result<(bool, Vec<Shown>, HostIds)> {
     let published = feed.publish(drafts)?;
     let new = published.iter().any(|(_, new)| *new);
     let contents = published.into_iter().map(|(content, _)| Arc::new(content)).collect();
-    Ok((new, feed.counted(contents, Tier::Disk)?))
+    let (shown, ids) = feed.named(feed.counted(contents, Tier::Disk)?, Tier::Disk)?;
+    Ok((new, shown, ids))
 }
 
 fn status(new: bool) -> StatusCode {
@@ -203,24 +204,26 @@ fn status(new: bool) -> StatusCode {
 /// `GET /v1/content?ids=`
 pub(super) async fn list(call: Call) -> Answer {
     let [ids, view] = call.query(["ids", "view"])?;
-    let Ids(ids) = query::required::<Ids<ContentId>>("ids", ids)?;
+    let Ids(ids) = query::required("ids", ids)?;
     let view = query::value("view", view)?.unwrap_or(View::Full);
     match view {
         View::Full => {
             let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
-                let contents = feed.contents_counted(&ids, tier, count)?;
-                feed.listed(contents, tier, count)
+                let contents = feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?;
+                feed.named(feed.listed(contents, tier, count)?, tier)
             };
-            let write = |items: Vec<Shown>, text: &mut Text| {
-                text.write(&items.iter().map(Item::new).collect::<Result<Items<_>, _>>()?)
+            let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| {
+                text.write(&items.iter().map(|item| Item::new(item, &ids)).collect::<Result<Items<_>, _>>()?)
             };
             let ((), text) = call.show(look, write).await?;
             Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
         }
         View::Ids => {
-            let look = move |feed: &Feed, tier, count: &mut Count<'_>| feed.contents_counted(&ids, tier, count);
-            let write = |contents: Vec<Arc<Content>>, text: &mut Text| {
-                text.write(&contents.iter().map(|content| ItemId::from(content.entry())).collect::<Items<_>>())
+            let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
+                feed.named(feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?, tier)
+            };
+            let write = |(contents, ids): (Vec<Arc<Content>>, HostIds), text: &mut Text| {
+                text.write(&contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect::<Items<_>>())
             };
             let ((), text) = call.show(look, write).await?;
             Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
@@ -233,11 +236,11 @@ pub(super) async fn show(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
     let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
-        let contents = feed.contents_counted(&[id], tier, count)?;
-        feed.counted(contents, tier)
+        let contents = feed.contents_counted(&[feed.find_content(&id, tier)?], tier, count)?;
+        feed.named(feed.counted(contents, tier)?, tier)
     };
-    let write = move |items: Vec<Shown>, text: &mut Text| {
-        text.write(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
+    let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| {
+        text.write(&Item::new(items.first().ok_or_else(Error::content_not_found)?, &ids)?)
     };
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
@@ -248,9 +251,7 @@ pub(super) async fn edit(mut call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
     let edit: EditDraft = call.json().await?;
-    let edited = move |feed: &Feed| feed.counted(vec![Arc::new(feed.edit(id, edit)?)], Tier::Disk);
-    let items = call.run(Wants::Change, edited).await?;
-    reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
+    change(&call, id, move |feed, id| feed.edit(id, edit)).await
 }
 
 /// `POST /v1/content/{content_id}/restore`
@@ -258,15 +259,26 @@ pub(super) async fn restore(mut call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
     let Nothing {} = call.json_or_default().await?;
-    let restored = move |feed: &Feed| feed.counted(vec![Arc::new(feed.restore(id)?)], Tier::Disk);
-    let items = call.run(Wants::Change, restored).await?;
-    reply::ok(&Item::new(items.first().ok_or_else(|| Error::content_not_found(id))?)?)
+    change(&call, id, Feed::restore).await
+}
+
+/// Answers with an item after a change.
+async fn change<C>(call: &Call, id: HostId, change: C) -> Answer
+where
+    C: FnOnce(&Feed, ContentId) -> Result<Content, Error> + Send + 'static,
+{
+    let changed = move |feed: &Feed| {
+        let content = change(feed, feed.find_content(&id, Tier::Disk)?)?;
+        feed.named(feed.counted(vec![Arc::new(content)], Tier::Disk)?, Tier::Disk)
+    };
+    let (items, ids) = call.run(Wants::Change, changed).await?;
+    reply::ok(&Item::new(items.first().ok_or_else(Error::content_not_found)?, &ids)?)
 }
 
 /// `DELETE /v1/content/{content_id}`
 pub(super) async fn delete(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
-    call.run(Wants::Change, move |feed| feed.delete(id)).await?;
+    call.run(Wants::Change, move |feed| feed.delete(feed.find_content(&id, Tier::Disk)?)).await?;
     Ok(HttpResponse::NoContent().finish())
 }

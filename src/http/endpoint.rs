@@ -184,6 +184,7 @@ impl Endpoint {
         self.query(parameters::page())
             .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example)
             .header("Link")
+            .refuses(&[Code::UnknownCursor])
     }
 
     /// An answer that is not JSON.
@@ -227,11 +228,6 @@ impl Endpoint {
     /// For a call that never waits in a queue, and so is never refused by a full one.
     pub(super) fn never_waits(self) -> Self {
         Self { waits: false, ..self }
-    }
-
-    /// For a change in memory only.
-    pub(super) fn never_writes(self) -> Self {
-        Self { writes: false, ..self }
     }
 
     /// For operators: answers even when the server is full.

@@ -6,7 +6,8 @@ use super::problem::Problem;
 use super::reply;
 use super::show::{Item, ItemId};
 use crate::feed::{Feed, Happened};
-use crate::model::{Cursor, Reactions, UserId};
+use crate::model::{Cursor, HostIds, Reactions, UserId};
+use crate::store::Tier;
 use crate::streaming::{Event, Frame, Kind};
 
 /// The media type `text/event-stream`.
@@ -17,16 +18,16 @@ pub(super) const COMMENT: &str = ":\n\n";
 
 /// Events ready for delivery, each separate; `None` for events undone since.
 pub(super) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>, Problem> {
-    let happened = feed.happened(events, None)?;
-    events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened)).collect()
+    let (happened, ids) = feed.named(feed.happened(events, None)?, Tier::Disk)?;
+    events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened, &ids)).collect()
 }
 
-fn frame(feed: &Feed, event: &Event, happened: Option<Happened>) -> Result<Option<Frame>, Problem> {
+fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<Frame>, Problem> {
     let reacted = match &happened {
         Some(Happened::Came(item) | Happened::Edited(item)) => Some(item.counts.likes + item.counts.favorites > 0),
         Some(Happened::Gone(_)) | None => None,
     };
-    let Some(text) = told(event, happened)? else { return Ok(None) };
+    let Some(text) = told(event, happened, ids)? else { return Ok(None) };
     // `viewer` becomes the last field of the item, before its end. No brace follows the end.
     let viewer_at = text.rfind('}');
     let frame = feed.streaming().streams().frame(event.entry.author, text);
@@ -51,8 +52,8 @@ pub(super) fn write(frame: &Frame, reader: UserId, text: &mut String) {
 }
 
 /// An event as text; `None` if it was undone since.
-pub(super) fn told(event: &Event, happened: Option<Happened>) -> Result<Option<String>, Problem> {
-    let text = happened.map(text).transpose()?;
+pub(super) fn told(event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<String>, Problem> {
+    let text = happened.map(|happened| text(event, happened, ids)).transpose()?;
     Ok(match (event.kind, text) {
         (Kind::Mark, _) => Some(place(event.place())),
         // The item's id is the place of its publish. The place of this event follows it.
@@ -61,17 +62,22 @@ pub(super) fn told(event: &Event, happened: Option<Happened>) -> Result<Option<S
     })
 }
 
-fn text(happened: Happened) -> Result<String, Problem> {
+fn text(event: &Event, happened: Happened, ids: &HostIds) -> Result<String, Problem> {
     match happened {
-        Happened::Came(item) => message("content", Some(item.content.cursor()), reply::encode(&Item::new(&item)?)?),
-        Happened::Edited(item) => message("edit", None, reply::encode(&Item::new(&item)?)?),
-        Happened::Gone(entry) => message("delete", None, reply::encode(&ItemId::from(entry))?),
+        Happened::Came(item) => {
+            let id = ids.place(item.content.cursor()).to_string();
+            // A client sends the place in a header, where a space at the end is lost.
+            let id = if id.ends_with(' ') { event.place().to_string() } else { id };
+            message("content", Some(id), reply::encode(&Item::new(&item, ids)?)?)
+        }
+        Happened::Edited(item) => message("edit", None, reply::encode(&Item::new(&item, ids)?)?),
+        Happened::Gone(entry) => message("delete", None, reply::encode(&ItemId::new(entry, ids))?),
     }
 }
 
 /// A reset: events were left out. The client resumes after the cursor.
 pub(super) fn reset(cursor: Cursor) -> Result<String, Problem> {
-    message("reset", Some(cursor), b"{}".to_vec())
+    message("reset", Some(cursor.to_string()), b"{}".to_vec())
 }
 
 /// Tells the client where to resume if the connection ends before the next event. A block without data is no event.
@@ -79,10 +85,9 @@ pub(super) fn place(cursor: Cursor) -> String {
     format!("id: {cursor}\n\n")
 }
 
-fn message(event: &'static str, id: Option<Cursor>, json: Vec<u8>) -> Result<String, Problem> {
+fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<String, Problem> {
     let data = String::from_utf8(json).map_err(Problem::internal)?.into();
-    let id = id.map(|cursor| cursor.to_string().into());
-    let message = Message { data, event: Some(event.into()), retry: None, id };
+    let message = Message { data, event: Some(event.into()), retry: None, id: id.map(Into::into) };
     Ok(Sse::Message(message).into_bytestring().map_err(Problem::internal)?.to_string())
 }
 
@@ -91,7 +96,6 @@ mod tests {
     use super::*;
     use crate::http::api::tests::api;
     use crate::model::{ContentId, Draft, Entry, Shown};
-    use crate::store::Tier;
 
     #[test]
     fn the_text_with_a_viewer_is_that_of_a_list() {
@@ -111,10 +115,13 @@ mod tests {
                 |shown: Shown| Some(if kind == Kind::Edit { Happened::Edited(shown) } else { Happened::Came(shown) });
             for [liked, favorited] in [[false, false], [true, false], [false, true], [true, true]] {
                 let viewer = Reactions { liked, favorited };
-                let as_in_list = |viewer| told(&event, happened(Shown { viewer: Some(viewer), ..shown.clone() }));
+                let as_in_list = |viewer| {
+                    told(&event, happened(Shown { viewer: Some(viewer), ..shown.clone() }), &HostIds::default())
+                };
                 let mut liked_by_one = shown.clone();
                 liked_by_one.counts.likes = u64::from(viewer != Reactions::default());
-                let mut frame = frame(feed, &event, happened(liked_by_one)).expect("text").expect("an event");
+                let mut frame =
+                    frame(feed, &event, happened(liked_by_one), &HostIds::default()).expect("text").expect("an event");
                 frame.add_viewers([(reader, viewer)]);
                 let counted = |text: String| text.replace(r#""likes":1"#, r#""likes":0"#);
                 for (who, did) in [(reader, viewer), (stranger, Reactions::default())] {
@@ -124,7 +131,7 @@ mod tests {
                 }
             }
         }
-        let gone = frame(feed, &of_kind(Kind::Delete), Some(Happened::Gone(entry)));
+        let gone = frame(feed, &of_kind(Kind::Delete), Some(Happened::Gone(entry)), &HostIds::default());
         let mut text = String::new();
         write(&gone.expect("text").expect("an event"), reader, &mut text);
         assert!(text.starts_with("event: delete\n") && !text.contains("viewer"), "{text}");

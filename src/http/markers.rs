@@ -10,7 +10,9 @@ use super::openapi::schemas;
 use super::pools::Wants;
 use super::reply;
 use crate::error::Code;
-use crate::model::{Cursor, Unread};
+use crate::feed::Feed;
+use crate::model::{HostId, Position, Unread};
+use crate::store::Tier;
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -37,7 +39,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             )
             .takes::<NewMarker>(marker.clone())
             .answers::<MarkerBody>(200, "The marker after the change", marker)
-            .refuses(&[Code::TimeAhead])
+            .refuses(&[Code::TimeAhead, Code::UnknownCursor])
             .leads_to("getMarker", &[("uid", "$request.path.uid")])
             .leads_to("getUnread", &[("uid", "$request.path.uid")]),
     ];
@@ -48,15 +50,15 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 #[serde(deny_unknown_fields)]
 struct NewMarker {
     #[schema(schema_with = schemas::cursor)]
-    cursor: Cursor,
+    cursor: Position<HostId>,
 }
 
 /// The place up to which a user has read; `null` for a user without a marker.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Marker)]
 struct MarkerBody {
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[0-9]+$")]
-    cursor: Option<Cursor>,
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-.+$")]
+    cursor: Option<Position<HostId>>,
 }
 
 /// The number of unread items; `capped` if there are more.
@@ -77,8 +79,9 @@ impl From<Unread> for UnreadBody {
 pub(super) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let cursor = call.read(move |feed, tier| feed.marker(user, tier)).await?;
-    reply::ok(&MarkerBody { cursor })
+    let look = move |feed: &Feed, tier| feed.named(feed.marker(feed.find(&user, tier)?, tier)?, tier);
+    let (cursor, ids) = call.read(look).await?;
+    reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
 }
 
 /// `PUT /v1/users/{uid}/marker`
@@ -86,14 +89,18 @@ pub(super) async fn advance(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let NewMarker { cursor } = call.json().await?;
-    let cursor = call.run(Wants::Change, move |feed| feed.move_marker(user, cursor)).await?;
-    reply::ok(&MarkerBody { cursor: Some(cursor) })
+    let moved = move |feed: &Feed| {
+        let cursor = feed.find_place(&cursor, Tier::Disk)?;
+        feed.named(feed.move_marker(feed.give(&user)?, cursor)?, Tier::Disk)
+    };
+    let (cursor, ids) = call.run(Wants::Change, moved).await?;
+    reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }
 
 /// `GET /v1/users/{uid}/timeline/unread`
 pub(super) async fn unread(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let unread = call.read(move |feed, tier| feed.unread(user, tier)).await?;
+    let unread = call.read(move |feed, tier| feed.unread(feed.find(&user, tier)?, tier)).await?;
     reply::ok(&UnreadBody::from(unread))
 }

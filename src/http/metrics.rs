@@ -294,6 +294,8 @@ impl Scrape {
         let mut caches = self.api.feed().caches().to_vec();
         for store in self.sample.iter().map(|sample| &sample.store) {
             caches.push(("activities", store.activities));
+            caches.push(("numbers", store.numbers));
+            caches.push(("names", store.names));
             caches.push(("topic_names", store.topic_names));
             caches.push(("topic_ends", store.topic_ends));
         }

@@ -8,7 +8,10 @@ use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group, put};
 use super::reply;
 use crate::clock::now;
-use crate::model::{Millis, Time, UserId};
+use crate::error::Error;
+use crate::feed::Feed;
+use crate::model::{HostId, Millis, Time, UserId};
+use crate::store::Tier;
 use crate::streaming::Online;
 
 /// The calls of this file.
@@ -20,13 +23,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 "This call does not mark the user as active. Presence is in memory: after a restart nobody is online \
                  until the next heartbeat or stream.",
             )
-            .answers::<PresenceBody>(200, "The presence of the user", there.clone())
-            .never_waits(),
+            .answers::<PresenceBody>(200, "The presence of the user", there.clone()),
         put("/v1/users/{uid}/presence", beat, "setPresence", "Send a heartbeat, or end it")
             .about("A user is online for `presence.ttl` after a heartbeat, and while a stream is open.")
             .takes::<NewPresence>(json!({"online": true}))
-            .answers::<PresenceBody>(200, "The presence after the change", there)
-            .never_writes(),
+            .answers::<PresenceBody>(200, "The presence after the change", there),
     ];
     group("streams", calls)
 }
@@ -42,7 +43,7 @@ struct NewPresence {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Presence)]
 pub(super) struct PresenceBody {
-    user_id: UserId,
+    user_id: HostId,
     /// Whether the user has a heartbeat or an open stream.
     online: bool,
     /// The end of the heartbeat, if there is one.
@@ -52,7 +53,7 @@ pub(super) struct PresenceBody {
 }
 
 impl PresenceBody {
-    fn new(user_id: UserId, state: Online) -> Self {
+    fn new(user_id: HostId, state: Online) -> Self {
         Self { user_id, online: state.is_online(), expires_at: state.until }
     }
 }
@@ -61,7 +62,9 @@ impl PresenceBody {
 pub(super) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    reply::ok(&PresenceBody::new(user, call.api.feed().streaming().presence().of(user, now())))
+    let id = user.clone();
+    let look = move |feed: &Feed, tier| Ok(feed.streaming().presence().of(feed.find(&id, tier)?, now()));
+    reply::ok(&PresenceBody::new(user, call.read(look).await?))
 }
 
 /// `PUT /v1/users/{uid}/presence`
@@ -69,6 +72,15 @@ pub(super) async fn beat(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let NewPresence { online } = call.json().await?;
-    let state = call.read(move |feed, tier| feed.set_presence(user, online, tier)).await?;
+    let id = user.clone();
+    let beat = move |feed: &Feed, tier| {
+        let user = match feed.find(&id, tier)? {
+            UserId::UNKNOWN if online && tier == Tier::Memory => return Err(Error::NotCached),
+            UserId::UNKNOWN if online => feed.give(&id)?,
+            user => user,
+        };
+        feed.set_presence(user, online, tier)
+    };
+    let state = call.read(beat).await?;
     reply::ok(&PresenceBody::new(user, state))
 }

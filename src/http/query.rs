@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::problem::Problem;
-use crate::model::{Id, PageRequest, Position, Span, UserId};
+use crate::model::{HostId, PageRequest, Span};
 
 /// Most items of a page.
 pub(super) const MAX_LIMIT: usize = 100;
@@ -95,19 +95,39 @@ pub(super) fn number(name: &str, value: Option<Cow<'_, str>>, most: usize) -> Re
     value.map(read).transpose()
 }
 
-/// A list of up to [`MAX_IDS`] ids with commas between them.
+/// A list of up to [`MAX_IDS`] ids with commas between them, each once.
 #[derive(Debug)]
-pub(super) struct Ids<I>(pub(super) Vec<I>);
+pub(super) struct Ids(pub(super) Vec<HostId>);
 
-impl<I: FromStr<Err: fmt::Display>> FromStr for Ids<I> {
+impl FromStr for Ids {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.split(',').count() > MAX_IDS {
-            return Err(format!("expected at most {MAX_IDS} ids"));
+        let mut ids = Vec::new();
+        for part in parts(text) {
+            if ids.len() == MAX_IDS {
+                return Err(format!("expected at most {MAX_IDS} ids"));
+            }
+            let id = part.parse().map_err(|e| format!("expected ids with commas between them: {e}"))?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
         }
-        let ids: Result<Vec<I>, _> = text.split(',').map(str::parse).collect();
-        ids.map(Self).map_err(|e| format!("expected ids with commas between them: {e}"))
+        Ok(Self(ids))
     }
+}
+
+/// Splits a list at its commas. In a part, `\,` is a comma, and `\\` is a backslash.
+fn parts(text: &str) -> Vec<String> {
+    let (mut parts, mut part, mut rest) = (Vec::new(), String::new(), text.chars());
+    while let Some(c) = rest.next() {
+        match c {
+            ',' => parts.push(std::mem::take(&mut part)),
+            '\\' => part.push(rest.next().unwrap_or('\\')),
+            c => part.push(c),
+        }
+    }
+    parts.push(part);
+    parts
 }
 
 /// How much of each item a list of content shows.
@@ -131,19 +151,19 @@ impl FromStr for View {
 }
 
 /// The part of a query that all pages of a list share; printed as the start of a query.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Kept<I> {
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
     /// The limit asked for.
     pub(super) limit: Option<usize>,
     /// The view asked for.
     pub(super) view: Option<View>,
     /// The user whose relations to show.
-    pub(super) viewer: Option<UserId>,
+    pub(super) viewer: Option<HostId>,
     /// The bounds asked for. If there are two, a link replaces one and keeps the other.
-    pub(super) span: Span<I>,
+    pub(super) span: Span<HostId>,
 }
 
-impl<I> fmt::Display for Kept<I> {
+impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(limit) = self.limit {
             write!(f, "limit={limit}&")?;
@@ -153,23 +173,26 @@ impl<I> fmt::Display for Kept<I> {
             Some(View::Ids) => f.write_str("view=ids&")?,
             None => {}
         }
-        if let Some(viewer) = self.viewer {
-            write!(f, "viewer={viewer}&")?;
+        if let Some(viewer) = &self.viewer {
+            write!(f, "viewer={}&", escaped(viewer))?;
         }
         Ok(())
     }
 }
 
+/// An id or a cursor, escaped for an address.
+pub(super) fn escaped(id: &impl fmt::Display) -> String {
+    /// All but the characters that RFC 3986 leaves unreserved.
+    const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(&id.to_string(), RESERVED).to_string()
+}
+
 /// The request for a page, from `[limit, before, after]`.
-pub(super) fn page<I>(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<I>, Kept<I>), Problem>
-where
-    I: Id,
-    Position<I>: FromStr<Err: fmt::Display>,
-{
+pub(super) fn page(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<HostId>, Kept), Problem> {
     let [limit, before, after] = values;
     let limit = number("limit", limit, MAX_LIMIT)?;
     let span = Span { before: value("before", before)?, after: value("after", after)? };
-    let kept = Kept { limit, view: None, viewer: None, span };
+    let kept = Kept { limit, view: None, viewer: None, span: span.clone() };
     Ok((PageRequest { span, limit: limit.unwrap_or(DEFAULT_LIMIT) }, kept))
 }
 
@@ -186,8 +209,8 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for bad in ["x=1", "a", "a=1&a=1", "a=%", "a=%f", "a=%zz", "a=%+1", "a=%ff", "%ff=1", "a=1&=2", "a=1&%61=2"] {
-            let parsed = parse(bad, ["a"]).and_then(|[a]| required::<UserId>("a", a));
+        for bad in ["x=1", "a", "a=1&a=1", "a=%", "a=%f", "a=%zz", "a=%00", "a=%ff", "%ff=1", "a=1&=2", "a=1&%61=2"] {
+            let parsed = parse(bad, ["a"]).and_then(|[a]| required::<HostId>("a", a));
             assert!(parsed.is_err(), "{bad}");
         }
     }
@@ -197,9 +220,10 @@ mod tests {
         for bad in ["", "0", "01", "+1", "-1", "101", "1.0", " 1", "99999999999999999999"] {
             assert!(number("n", Some(bad.into()), 100).is_err(), "{bad}");
         }
-        assert_eq!("1,2".parse::<Ids<UserId>>().expect("list").0.len(), 2);
-        for bad in ["", ",", "1,", "1,,2", "0", "a", "1, 2", &"1,".repeat(101)] {
-            assert!(bad.parse::<Ids<UserId>>().is_err(), "{bad}");
+        let ids = |text: &str| text.parse::<Ids>().map(|ids| ids.0.iter().map(HostId::to_string).collect::<Vec<_>>());
+        assert_eq!(ids(r"1,a b,1,\,\\,\"), Ok(["1", "a b", r",\", r"\"].map(str::to_owned).to_vec()));
+        for bad in ["", ",", "1,", "1,,2", "a\n", &"1,".repeat(101)] {
+            assert!(ids(bad).is_err(), "{bad}");
         }
     }
 }

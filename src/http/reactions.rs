@@ -16,9 +16,10 @@ use super::reply;
 use super::show::{Counts, Member};
 use super::timelines;
 use crate::clock::now;
-use crate::error::Code;
+use crate::error::{Code, Error};
 use crate::feed::Feed;
-use crate::model::{ContentId, Millis, Reaction, ReactionKind, Time, UserId};
+use crate::model::{ContentId, HostId, Millis, Reaction, ReactionKind, Time, UserId};
+use crate::store::Tier;
 
 /// Link from a reaction to the calls about it.
 const THIS: &Takes = &[
@@ -70,8 +71,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Reaction)]
 pub(super) struct ReactionItem {
-    content_id: ContentId,
-    user_id: UserId,
+    content_id: HostId,
+    user_id: HostId,
     #[schema(value_type = ReactionKind)]
     kind: &'static str,
     /// Whether the user has this reaction to the item.
@@ -88,29 +89,41 @@ pub(super) async fn put(mut call: Call) -> Answer {
     call.no_query()?;
     let Since { since } = call.json_or_default().await?;
     let since = since.map_or_else(now, |Time(since)| since);
-    change(&call, id, Reaction { user, kind, since: Some(since) }).await
+    change(&call, id, user, kind, Some(since)).await
 }
 
 /// `DELETE /v1/content/{content_id}/reactions/{kind}/{uid}`
 pub(super) async fn delete(call: Call) -> Answer {
     let (id, kind, user) = path(&call)?;
     call.no_query()?;
-    change(&call, id, Reaction { user, kind, since: None }).await
+    change(&call, id, user, kind, None).await
 }
 
-fn path(call: &Call) -> Result<(ContentId, ReactionKind, UserId), Problem> {
+fn path(call: &Call) -> Result<(HostId, ReactionKind, HostId), Problem> {
     Ok((call.content_id()?, call.reaction()?, call.user()?))
 }
 
 /// Joins the item's queue of reactions. Only the leader of the queue takes a thread that may block; the others wait
 /// without one.
-async fn change(call: &Call, id: ContentId, wish: Reaction) -> Answer {
+async fn change(call: &Call, id: HostId, user: HostId, kind: ReactionKind, since: Option<Millis>) -> Answer {
+    let ids = (id.clone(), user.clone());
+    let look = move |feed: &Feed, tier: Tier| Ok((feed.find_content(&ids.0, tier)?, feed.find(&ids.1, tier)?));
+    let (item, mut by): (ContentId, UserId) = call.read(look).await?;
+    if by == UserId::UNKNOWN && since.is_some() {
+        let user = user.clone();
+        let give = move |feed: &Feed| match feed.contents(&[item], Tier::Disk)?.is_empty() {
+            true => Err(Error::content_not_found()),
+            false => feed.give(&user),
+        };
+        by = call.run(Wants::Change, give).await?;
+    }
+    let wish = Reaction { user: by, kind, since };
     let (tell, told) = oneshot::channel();
     let told_of = Box::new(move |result| {
         // A caller that is gone needs no answer.
         let _ = tell.send(result);
     });
-    if let Some(lead) = call.api.feed().ask_reaction(id, wish, told_of)? {
+    if let Some(lead) = call.api.feed().ask_reaction(item, wish, told_of)? {
         let api = call.api.clone();
         // Separate from this request, which is answered after the first write, and may be abandoned.
         rt::spawn(async move {
@@ -126,8 +139,8 @@ async fn change(call: &Call, id: ContentId, wish: Reaction) -> Answer {
     let reacted = told.map_err(|_| Problem::internal("a change of a reaction ended without a result"))??;
     reply::ok(&ReactionItem {
         content_id: id,
-        user_id: wish.user,
-        kind: wish.kind.name(),
+        user_id: user,
+        kind: kind.name(),
         active: reacted.since.is_some(),
         since: reacted.since,
         counts: Counts::from(reacted.counts),
@@ -139,12 +152,17 @@ pub(super) async fn of_content(call: Call) -> Answer {
     let (id, kind) = (call.content_id()?, call.reaction()?);
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
     let (request, kept) = query::page([limit, before, after])?;
-    let page = call.read(move |feed, tier| feed.reactors(id, kind, &request, tier)).await?;
-    reply::page(&page.map(|member| Member::new(member, None)), kept)
+    let look = move |feed: &Feed, tier| {
+        let id = feed.find_content(&id, tier)?;
+        feed.named(feed.reactors(id, kind, &feed.find_span(&request, tier)?, tier)?, tier)
+    };
+    let (page, ids) = call.read(look).await?;
+    reply::page(ids.page(page, |member| Member::new(member, &ids, None)), &kept)
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`
 pub(super) async fn of_user(call: Call) -> Answer {
     let (user, kind) = (call.user()?, call.reaction()?);
-    timelines::list(call, move |feed, request, tier| feed.reacted_by(user, kind, request, tier)).await
+    timelines::list(call, move |feed, request, tier| feed.reacted_by(feed.find(&user, tier)?, kind, request, tier))
+        .await
 }

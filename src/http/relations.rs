@@ -1,5 +1,7 @@
 //! Follows: changes and lists.
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -16,7 +18,7 @@ use super::reply;
 use super::show::{Items, Member, RelationItem};
 use crate::error::{Code, Result};
 use crate::feed::Feed;
-use crate::model::{Page, Relation, Side, Time, UserId, or_default};
+use crate::model::{HostId, Millis, Page, Relation, Side, Time, UserId, or_default};
 use crate::store::Tier;
 
 /// Most follows and unfollows of a batch, together.
@@ -38,7 +40,7 @@ pub(super) fn example() -> Value {
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let list = |call: Endpoint| {
-        let viewer = schemas::text(&schemas::id_pattern());
+        let viewer = schemas::id_text();
         call.answers_pages::<Member>("UserPage", Member::example_page())
             .query([parameters::optional(
                 "viewer",
@@ -97,10 +99,10 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 struct FollowingChange {
     #[serde(default, deserialize_with = "or_default")]
     #[schema(schema_with = to_follow)]
-    follow: UpTo<UserId, MAX_BATCH>,
+    follow: UpTo<HostId, MAX_BATCH>,
     #[serde(default, deserialize_with = "or_default")]
     #[schema(schema_with = to_unfollow)]
-    unfollow: UpTo<UserId, MAX_BATCH>,
+    unfollow: UpTo<HostId, MAX_BATCH>,
 }
 
 fn to_follow() -> Array {
@@ -121,21 +123,57 @@ pub(super) async fn follow(mut call: Call) -> Answer {
     call.no_query()?;
     let Since { since } = call.json_or_default().await?;
     let since = since.map(|Time(since)| since);
-    let relations = call.run(Wants::Change, move |feed| feed.relate(user, &[(target, since)], &[])).await?;
-    only(relations)
+    change(call, user, vec![(target, since)], Vec::new()).await
 }
 
 /// `DELETE /v1/users/{uid}/following/{target}`
 pub(super) async fn unfollow(call: Call) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let relations = call.run(Wants::Change, move |feed| feed.relate(user, &[], &[target])).await?;
-    only(relations)
+    change(call, user, Vec::new(), vec![target]).await
 }
 
-fn only(relations: Vec<Relation>) -> Answer {
+/// Answers with the relation after a change of one pair.
+async fn change(call: Call, user: HostId, follow: Vec<(HostId, Option<Millis>)>, unfollow: Vec<HostId>) -> Answer {
+    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow)).await?;
     let relation = relations.into_iter().next().ok_or_else(|| Problem::internal("a follow returned no relation"))?;
-    reply::ok(&RelationItem::from(relation))
+    reply::ok(&relation)
+}
+
+/// Applies follows and unfollows of a user. Only the follows give numbers to names.
+fn relate(
+    feed: &Feed,
+    user: &HostId,
+    follow: Vec<(HostId, Option<Millis>)>,
+    unfollow: Vec<HostId>,
+) -> Result<Vec<RelationItem>> {
+    if follow.iter().any(|(target, _)| target == user) {
+        return Err(Code::SelfFollow.into());
+    }
+    let mut ids: Vec<UserId> = match follow.is_empty() {
+        true => vec![feed.find(user, Tier::Disk)?],
+        false => feed.give_all([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
+    };
+    let user_id = ids.remove(0);
+    let to_follow: Vec<_> = ids.into_iter().zip(&follow).map(|(target, (_, since))| (target, *since)).collect();
+    let to_unfollow: Vec<UserId> = feed.find_all(&unfollow, Tier::Disk)?;
+    let known: Vec<_> = to_unfollow.iter().copied().filter(|target| *target != UserId::UNKNOWN).collect();
+    let mut related = match user_id {
+        UserId::UNKNOWN => Vec::new(),
+        user => feed.relate(user, &to_follow, &known)?,
+    }
+    .into_iter();
+    let mut relation = |target: UserId| match target {
+        UserId::UNKNOWN => None,
+        _ => related.next(),
+    };
+    let followed = to_follow.iter().map(|(target, _)| *target);
+    let relations: Vec<_> = followed
+        .chain(to_unfollow)
+        .map(|target| relation(target).unwrap_or_else(|| Relation::none(user_id, target)))
+        .collect();
+    let targets = follow.into_iter().map(|(target, _)| target).chain(unfollow);
+    Ok(targets.zip(relations).map(|(target, relation)| RelationItem::new(user.clone(), target, relation)).collect())
 }
 
 /// `POST /v1/users/{uid}/following/batch`
@@ -147,18 +185,33 @@ pub(super) async fn change_batch(mut call: Call) -> Answer {
         let detail = format_args!("follow and unfollow: expected 1 to {MAX_BATCH} ids in total");
         return Err(Problem::invalid_body(detail));
     }
+    let mut targets = HashSet::new();
+    if let Some(twice) = follow.iter().chain(&unfollow).find(|target| !targets.insert(*target)) {
+        return Err(Problem::invalid_body(format_args!("user {twice} occurs twice")));
+    }
     let follow: Vec<_> = follow.into_iter().map(|target| (target, None)).collect();
-    let relations = call.run(Wants::Change, move |feed| feed.relate(user, &follow, &unfollow)).await?;
-    reply::ok(&relations.into_iter().map(RelationItem::from).collect::<Items<_>>())
+    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow)).await?;
+    reply::ok(&relations.into_iter().collect::<Items<_>>())
 }
 
 /// `GET /v1/users/{uid}/relations?targets=`
 pub(super) async fn relations(call: Call) -> Answer {
     let user = call.user()?;
     let [targets] = call.query(["targets"])?;
-    let Ids(targets) = query::required::<Ids<UserId>>("targets", targets)?;
-    let relations = call.read(move |feed, tier| feed.relations(user, &targets, tier)).await?;
-    reply::ok(&relations.into_iter().map(RelationItem::from).collect::<Items<_>>())
+    let Ids(targets) = query::required("targets", targets)?;
+    let look = move |feed: &Feed, tier: Tier| -> Result<Items<RelationItem>> {
+        let (user_id, ids): (_, Vec<UserId>) = (feed.find(&user, tier)?, feed.find_all(&targets, tier)?);
+        let known: Vec<_> = ids.iter().copied().filter(|target| *target != UserId::UNKNOWN).collect();
+        let mut relations = feed.relations(user_id, &known, tier)?.into_iter();
+        let mut relation = |target: UserId| match target {
+            UserId::UNKNOWN => None,
+            _ => relations.next(),
+        };
+        let relations = ids.into_iter().map(|id| relation(id).unwrap_or_else(|| Relation::none(user_id, id)));
+        let item = |(target, relation): (&HostId, _)| RelationItem::new(user.clone(), target.clone(), relation);
+        Ok(targets.iter().zip(relations).map(item).collect())
+    };
+    reply::ok(&call.read(look).await?)
 }
 
 /// `GET /v1/users/{uid}/following`
@@ -180,16 +233,19 @@ async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
     let [limit, before, after, viewer] = call.query(["limit", "before", "after", "viewer"])?;
     let (request, kept) = query::page([limit, before, after])?;
-    let viewer: Option<UserId> = query::value("viewer", viewer)?;
-    let read = move |feed: &Feed, tier: Tier| -> Result<Page<Member, UserId>> {
-        let page = feed.members(user, side, &request, tier)?;
-        let Some(viewer) = viewer else {
-            return Ok(page.map(|member| Member::new(member, None)));
+    let viewer: Option<HostId> = query::value("viewer", viewer)?;
+    let kept = Kept { viewer: viewer.clone(), ..kept };
+    let read = move |feed: &Feed, tier: Tier| -> Result<Page<Member, HostId>> {
+        let page = feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, tier)?, tier)?;
+        let ids = feed.host_ids(&page, tier)?;
+        let Some(viewer) = &viewer else {
+            return Ok(ids.page(page, |member| Member::new(member, &ids, None)));
         };
         let targets: Vec<UserId> = page.items.iter().map(|member| member.id).collect();
-        let mut relations = feed.relations(viewer, &targets, tier)?.into_iter();
-        Ok(page.map(|member| Member::new(member, relations.next().map(|relation| relation.kind()))))
+        let mut relations = feed.relations(feed.find(viewer, tier)?, &targets, tier)?.into_iter();
+        let kind = |relation: Relation| relation.kind();
+        Ok(ids.page(page, |member| Member::new(member, &ids, relations.next().map(kind))))
     };
     let page = call.read(read).await?;
-    reply::page(&page, Kept { viewer, ..kept })
+    reply::page(page, &kept)
 }

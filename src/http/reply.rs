@@ -1,7 +1,7 @@
 //! Successful answers: JSON objects and pages.
 
 use std::collections::VecDeque;
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 use std::io;
 
 use actix_web::http::StatusCode;
@@ -13,9 +13,9 @@ use serde::Serialize;
 use super::answer_memory::{Counted, PIECE, Pieces, Room};
 use super::call::Answer;
 use super::problem::Problem;
-use super::query::Kept;
+use super::query::{Kept, escaped};
 use crate::error::Error;
-use crate::model::{Page, Position};
+use crate::model::{HostId, Page, Position};
 
 /// Bytes for a page of ids, so that its buffer grows at most once or twice.
 const FIRST_BYTES: usize = 2048;
@@ -23,10 +23,10 @@ const FIRST_BYTES: usize = 2048;
 /// One page.
 #[derive(Serialize)]
 #[serde(bound = "T: Serialize")]
-struct PageBody<'a, T, I: Display> {
+struct PageBody<'a, T> {
     items: &'a [T],
-    next: Option<Position<I>>,
-    prev: Option<Position<I>>,
+    next: &'a Option<Position<HostId>>,
+    prev: &'a Option<Position<HostId>>,
 }
 
 /// JSON text as it is written: in one part or, if its memory is counted, in pieces sent in order.
@@ -142,24 +142,21 @@ pub(super) fn ok(value: &impl Serialize) -> Answer {
 }
 
 /// 200 with a page of a list, and its neighbours in a `Link` header.
-pub(super) fn page<T: Serialize, I: Display + Copy>(page: &Page<T, I>, kept: Kept<I>) -> Answer {
+pub(super) fn page<T: Serialize>(page: Page<T, HostId>, kept: &Kept) -> Answer {
     let mut text = Text::new(None);
     let ends = write_page(page, &mut text)?;
     Ok(text_page(text, &ends, kept))
 }
 
 /// Writes a page. Returns only its neighbours.
-pub(super) fn write_page<T: Serialize, I: Display + Copy>(
-    page: &Page<T, I>,
-    text: &mut Text,
-) -> Result<Page<(), I>, Problem> {
+pub(super) fn write_page<T: Serialize>(page: Page<T, HostId>, text: &mut Text) -> Result<Page<(), HostId>, Problem> {
     let Page { items, next, prev } = page;
-    text.write(&PageBody { items, next: *next, prev: *prev })?;
-    Ok(Page { items: Vec::new(), next: *next, prev: *prev })
+    text.write(&PageBody { items: &items, next: &next, prev: &prev })?;
+    Ok(Page { items: Vec::new(), next, prev })
 }
 
 /// 200 with a written page.
-pub(super) fn text_page<I: Display + Copy>(text: Text, ends: &Page<(), I>, kept: Kept<I>) -> HttpResponse {
+pub(super) fn text_page(text: Text, ends: &Page<(), HostId>, kept: &Kept) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     if ends.next.is_some() || ends.prev.is_some() {
         response.insert_header((LINK, links(ends, kept)));
@@ -168,7 +165,7 @@ pub(super) fn text_page<I: Display + Copy>(text: Text, ends: &Page<(), I>, kept:
 }
 
 /// The links, relative to the address of the request, because a proxy may have removed a prefix from that.
-fn links<T, I: Display>(page: &Page<T, I>, kept: Kept<I>) -> String {
+fn links(page: &Page<(), HostId>, kept: &Kept) -> String {
     let mut links = String::with_capacity(192);
     // A list between two bounds keeps them; with one bound, the page moves on from it.
     let bounds = kept.span.before.as_ref().zip(kept.span.after.as_ref());
@@ -179,8 +176,8 @@ fn links<T, I: Display>(page: &Page<T, I>, kept: Kept<I>) -> String {
         if let Some(place) = place {
             let comma = if links.is_empty() { "" } else { ", " };
             // Writing to a string does not fail.
-            let _ = write!(links, "{comma}<?{kept}{parameter}={place}");
-            let _ = bound.map_or(Ok(()), |bound| write!(links, "&{other}={bound}"));
+            let _ = write!(links, "{comma}<?{kept}{parameter}={}", escaped(place));
+            let _ = bound.map_or(Ok(()), |bound| write!(links, "&{other}={}", escaped(bound)));
             let _ = write!(links, ">; rel=\"{rel}\"");
         }
     }

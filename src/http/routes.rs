@@ -22,8 +22,15 @@ use crate::error::Code;
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
     let mut rest: Vec<&Endpoint> = ENDPOINTS.iter().collect();
     while let Some(path) = rest.first().map(|endpoint| endpoint.path) {
-        let (here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.path == path);
+        let (mut here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.path == path);
         rest = others;
+        // `batch` in place of an id is an id, too, for the methods of calls with an id.
+        let as_id = ENDPOINTS.iter().filter(|endpoint| endpoint.path != path && covers(endpoint.path, path));
+        for endpoint in as_id {
+            if here.iter().all(|present| present.method != endpoint.method) {
+                here.push(endpoint);
+            }
+        }
         // An empty topic is an invalid topic, not another path.
         let mut resource = web::resource(path.replace("{topic}", "{topic:[^/]*}"));
         let mut methods = Vec::new();
@@ -39,6 +46,12 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
     config.default_service(web::to(refuse(api, nothing_there)));
 }
 
+/// Whether a path, in which parameters stand for any segment, includes another.
+fn covers(path: &str, other: &str) -> bool {
+    let is_same = |(part, other): (&str, &str)| part == other || part.starts_with('{') && !other.starts_with('{');
+    path.split('/').count() == other.split('/').count() && path.split('/').zip(other.split('/')).all(is_same)
+}
+
 /// The route to a handler.
 pub(super) fn route<F, R>(api: &Arc<Api>, endpoint: &Endpoint, handler: F) -> Route
 where
@@ -47,7 +60,7 @@ where
 {
     let api = Arc::clone(api);
     let counts = api.requests.route(endpoint.path, endpoint.method);
-    let (always, open) = (endpoint.always, endpoint.open);
+    let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
     let handle = move |request: HttpRequest, payload: Payload| {
         let (api, counts) = (Arc::clone(&api), Arc::clone(&counts));
         let began = Instant::now();
@@ -57,7 +70,7 @@ where
             false if open => Ok(()),
             false => api.access.check(&request),
         };
-        let answer = admitted.map(|()| handler(Call::new(Arc::clone(&api), request.clone(), payload, began)));
+        let answer = admitted.map(|()| handler(Call::new(Arc::clone(&api), pattern, request.clone(), payload, began)));
         async move {
             let answer = match answer {
                 Ok(answer) if always => answer.await,

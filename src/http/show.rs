@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Card, ContentId, Entry, ItemCounts, JsonObject, MediaList, Millis, Reactions, Relation, RelationKind, Shown, Time,
-    UserCursor, UserId,
+    Card, Entry, HostId, HostIds, ItemCounts, JsonObject, MediaList, Millis, Reactions, Relation, RelationKind, Shown,
+    Time, UserCursor,
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
@@ -16,8 +16,8 @@ use crate::model::{
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Content)]
 pub(super) struct Item<'a> {
-    content_id: ContentId,
-    author_id: UserId,
+    content_id: HostId,
+    author_id: HostId,
     #[schema(value_type = Time)]
     published_at: Millis,
     /// The time of the last edit.
@@ -36,7 +36,7 @@ pub(super) struct Item<'a> {
     /// The id of another item: the original of a repost, the subject of a comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    ref_id: Option<ContentId>,
+    ref_id: Option<HostId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = JsonObject)]
     extra: Option<&'a RawValue>,
@@ -68,16 +68,16 @@ pub(super) fn example() -> Value {
 /// The author of an item in a list. A field without a value is `null`.
 #[derive(Debug, Serialize, ToSchema)]
 struct Author<'a> {
-    user_id: UserId,
+    user_id: HostId,
     #[schema(required)]
     nickname: Option<&'a str>,
     #[schema(required)]
     avatar: Option<&'a str>,
 }
 
-impl<'a> From<&'a Card> for Author<'a> {
-    fn from(card: &'a Card) -> Self {
-        Self { user_id: card.user, nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
+impl<'a> Author<'a> {
+    fn new(card: &'a Card, ids: &HostIds) -> Self {
+        Self { user_id: ids.of(card.user), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
     }
 }
 
@@ -96,25 +96,25 @@ impl From<Reactions> for Viewer {
 
 impl<'a> Item<'a> {
     /// A complete item.
-    pub(super) fn new(shown: &'a Shown) -> Result<Self> {
+    pub(super) fn new(shown: &'a Shown, ids: &HostIds) -> Result<Self> {
         let content = &*shown.content;
         let raw = |text: &'a str| {
             serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
         };
         Ok(Self {
-            content_id: content.id,
-            author_id: content.author,
+            content_id: ids.of(content.id),
+            author_id: ids.of(content.author),
             published_at: content.published_at,
             edited_at: content.edited_at,
             kind: &content.kind,
             text: content.text.as_deref(),
             media: raw(&content.media)?,
             topics: &content.topics,
-            ref_id: content.ref_id,
+            ref_id: content.ref_id.map(|id| ids.of(id)),
             extra: content.extra.as_deref().map(raw).transpose()?,
             broadcast: content.broadcast,
             counts: shown.counts.into(),
-            author: shown.author.as_deref().map(Author::from),
+            author: shown.author.as_deref().map(|card| Author::new(card, ids)),
             viewer: shown.viewer.map(Viewer::from),
         })
     }
@@ -125,15 +125,16 @@ impl<'a> Item<'a> {
 #[schema(as = ContentRef)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ItemId {
-    content_id: ContentId,
-    author_id: UserId,
+    content_id: HostId,
+    author_id: HostId,
     #[schema(value_type = Time)]
     published_at: Millis,
 }
 
-impl From<Entry> for ItemId {
-    fn from(entry: Entry) -> Self {
-        Self { content_id: entry.cursor.id, author_id: entry.author, published_at: entry.cursor.at }
+impl ItemId {
+    pub(super) fn new(entry: Entry, ids: &HostIds) -> Self {
+        let Entry { cursor, author } = entry;
+        Self { content_id: ids.of(cursor.id), author_id: ids.of(author), published_at: cursor.at }
     }
 }
 
@@ -157,8 +158,8 @@ impl From<ItemCounts> for Counts {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Relation)]
 pub(super) struct RelationItem {
-    user_id: UserId,
-    target_id: UserId,
+    user_id: HostId,
+    target_id: HostId,
     #[schema(value_type = RelationKind)]
     relation: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,11 +171,12 @@ pub(super) struct RelationItem {
     hidden: bool,
 }
 
-impl From<Relation> for RelationItem {
-    fn from(relation: Relation) -> Self {
+impl RelationItem {
+    /// The relation of these users.
+    pub(super) fn new(user_id: HostId, target_id: HostId, relation: Relation) -> Self {
         Self {
-            user_id: relation.user,
-            target_id: relation.target,
+            user_id,
+            target_id,
             relation: relation.kind().name(),
             since: relation.following_since,
             muted: relation.muted_since.is_some(),
@@ -186,7 +188,7 @@ impl From<Relation> for RelationItem {
 /// A user in a list of users.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Member {
-    user_id: UserId,
+    user_id: HostId,
     /// The time of the follow, the mute, the hide or the reaction.
     #[schema(value_type = Time)]
     since: Millis,
@@ -206,8 +208,8 @@ impl Member {
     }
 
     /// A user of the list, with the viewer's relation to that user if requested.
-    pub(super) fn new(user: UserCursor, relation: Option<RelationKind>) -> Self {
-        Self { user_id: user.id, since: user.at, relation: relation.map(RelationKind::name) }
+    pub(super) fn new(user: UserCursor, ids: &HostIds, relation: Option<RelationKind>) -> Self {
+        Self { user_id: ids.of(user.id), since: user.at, relation: relation.map(RelationKind::name) }
     }
 }
 

@@ -27,8 +27,9 @@ use super::pools::Wants;
 use super::problem::Problem;
 use super::show;
 use crate::error::Code;
-use crate::feed::Feed;
-use crate::model::{Cursor, UserId};
+use crate::feed::{Feed, Reserved};
+use crate::model::{HostId, Position, UserId};
+use crate::store::Tier;
 use crate::streaming::{Event, Item, Share, Stream};
 
 /// Items read at once for a client that catches up.
@@ -74,7 +75,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         .about(EVENTS)
         .query([last])
         .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", event, came)
-        .refuses(&[Code::InvalidHeader, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
+        .refuses(&[Code::InvalidHeader, Code::UnknownCursor, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
     group("streams", [call])
 }
 
@@ -95,7 +96,7 @@ pub(super) async fn listen(call: Call) -> Answer {
     }
     let place = call.api.limits.streams.take(1)?;
     let most = call.api.config().server.max_streams_per_user;
-    let opened = call.run(Wants::Read, move |feed| open(feed, user, after, most)).await?;
+    let opened = call.run(Wants::Read, move |feed| open(feed, &user, after, most)).await?;
     // The connection ends with the stream. The stream's place is free when both have ended.
     response.force_close();
     match call.request.conn_data::<HeldPlaces>() {
@@ -103,14 +104,14 @@ pub(super) async fn listen(call: Call) -> Answer {
         None => return Err(Problem::internal("the connection is not registered")),
     }
     let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
-    let mut response = response.body(Body::new(&call.api, user, opened, client));
+    let mut response = response.body(Body::new(&call.api, opened, client));
     // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
     response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
     Ok(response)
 }
 
 /// The item or place after which a client resumes; `None` for an empty header.
-fn last_event_id(call: &Call) -> Result<Option<Cursor>, Problem> {
+fn last_event_id(call: &Call) -> Result<Option<Position<HostId>>, Problem> {
     let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
     let mut values = call.request.headers().get_all("last-event-id");
     let Some(value) = values.next() else { return Ok(None) };
@@ -120,11 +121,12 @@ fn last_event_id(call: &Call) -> Result<Option<Cursor>, Problem> {
     if value.is_empty() {
         return Ok(None);
     }
-    let text = value.to_str().map_err(|_| wrong("expected ASCII text"))?;
+    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| wrong("expected UTF-8"))?;
     text.parse().map(Some).map_err(|e| wrong(&format!("{e}, not \"{text}\"")))
 }
 
 struct Opened {
+    reader: Reserved,
     stream: Stream,
     /// The first text.
     text: String,
@@ -132,7 +134,10 @@ struct Opened {
     missed: VecDeque<Event>,
 }
 
-fn open(feed: &Feed, user: UserId, after: Option<Cursor>, most: usize) -> Result<Opened, Problem> {
+fn open(feed: &Feed, user: &HostId, after: Option<Position<HostId>>, most: usize) -> Result<Opened, Problem> {
+    let after = after.map(|after| feed.find_place(&after, Tier::Disk)).transpose()?;
+    let reader = feed.reserve(user)?;
+    let user = reader.user;
     let stream = feed.listen(user, most)?;
     let (position, place) = stream.start();
     let missed = after.map(|after| feed.missed(user, after, position)).transpose()?;
@@ -141,7 +146,7 @@ fn open(feed: &Feed, user: UserId, after: Option<Cursor>, most: usize) -> Result
         Some(None) => (events::reset(place)?, Vec::new()),
         Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
     };
-    Ok(Opened { stream, text, missed: missed.into() })
+    Ok(Opened { reader, stream, text, missed: missed.into() })
 }
 
 /// A part of the missed events.
@@ -159,7 +164,7 @@ type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
 /// The body of an open stream.
 struct Body {
     api: Arc<Api>,
-    user: UserId,
+    reader: Reserved,
     /// The text to send next.
     text: String,
     /// The missed events; they precede all new ones.
@@ -175,21 +180,21 @@ struct Body {
 }
 
 impl Body {
-    fn new(api: &Arc<Api>, user: UserId, opened: Opened, client: Option<Watch>) -> Self {
+    fn new(api: &Arc<Api>, opened: Opened, client: Option<Watch>) -> Self {
         let mut heartbeat = interval(api.config().presence.heartbeat.get());
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         heartbeat.reset();
-        let (api, stream) = (Arc::clone(api), opened.stream);
-        let text = opened.text;
-        let mut body = Self { api, user, text, catch_up: None, held: None, stream, client, over: false, heartbeat };
-        body.catch_up(opened.missed);
+        let Opened { reader, stream, text, missed } = opened;
+        let api = Arc::clone(api);
+        let mut body = Self { api, reader, text, catch_up: None, held: None, stream, client, over: false, heartbeat };
+        body.catch_up(missed);
         body
     }
 
     /// Starts to read the next part of the missed events, if any. A slow client must not hold more than a part in
     /// memory.
     fn catch_up(&mut self, missed: VecDeque<Event>) {
-        let (api, user) = (Arc::clone(&self.api), self.user);
+        let (api, user) = (Arc::clone(&self.api), self.reader.user);
         self.catch_up = (!missed.is_empty()).then(|| -> Reading { Box::pin(read_part(api, user, missed)) });
     }
 
@@ -218,7 +223,7 @@ impl Body {
         while self.text.len() < PIECE {
             match self.stream.poll(context) {
                 Poll::Pending => break,
-                Poll::Ready(Some(Item::Frame(frame))) => events::write(&frame, self.user, &mut self.text),
+                Poll::Ready(Some(Item::Frame(frame))) => events::write(&frame, self.reader.user, &mut self.text),
                 Poll::Ready(Some(Item::Reset(place))) => match events::reset(place) {
                     Ok(reset) => self.text.push_str(&reset),
                     Err(_) => return false,
@@ -252,9 +257,10 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     while text.len() < most && !rest.is_empty() {
         let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).copied().collect();
         let mut full = false;
-        for (event, happened) in step.iter().zip(feed.happened(&step, Some(user))?) {
+        let (happened, ids) = feed.named(feed.happened(&step, Some(user))?, Tier::Disk)?;
+        for (event, happened) in step.iter().zip(happened) {
             let is_shown = authors.binary_search(&event.entry.author).is_ok();
-            let next = if is_shown { events::told(event, happened)? } else { None }.unwrap_or_default();
+            let next = if is_shown { events::told(event, happened, &ids)? } else { None }.unwrap_or_default();
             full = !text.is_empty() && text.len() + next.len() > most;
             if full {
                 break;

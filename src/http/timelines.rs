@@ -10,7 +10,7 @@ use super::reply::{self, Text};
 use super::show::{self, Item, ItemId};
 use crate::error::Result;
 use crate::feed::{Count, Feed};
-use crate::model::{ContentId, Entry, Page, PageRequest, Shown, UserId};
+use crate::model::{ContentId, Entry, HostId, HostIds, Page, PageRequest, Shown};
 use crate::store::Tier;
 
 /// Pages of content, in the form given by `view`.
@@ -49,13 +49,15 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 /// `GET /v1/users/{uid}/timeline`
 pub(super) async fn timeline(call: Call) -> Answer {
     let user = call.user()?;
-    list_for(call, Some(user), move |feed, request, tier| feed.timeline(user, request, tier)).await
+    let viewer = user.clone();
+    let read_page = move |feed: &Feed, request: &Request, tier| feed.timeline(feed.find(&user, tier)?, request, tier);
+    list_for(call, Some(viewer), read_page).await
 }
 
 /// `GET /v1/users/{uid}/content`
 pub(super) async fn outbox(call: Call) -> Answer {
     let author = call.user()?;
-    list(call, move |feed, request, tier| feed.outbox(author, request, tier)).await
+    list(call, move |feed, request, tier| feed.outbox(feed.find(&author, tier)?, request, tier)).await
 }
 
 /// `GET /v1/topics/{topic}/content`
@@ -64,37 +66,45 @@ pub(super) async fn topic(call: Call) -> Answer {
     list(call, move |feed, request, tier| feed.topic(&topic, request, tier)).await
 }
 
+/// The request for a page of content.
+pub(super) type Request = PageRequest<ContentId>;
+
 /// Answers with the page of entries that `read_page` returns, for every list of content.
 pub(super) async fn list<R>(call: Call, read_page: R) -> Answer
 where
-    R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
+    R: Fn(&Feed, &Request, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
 {
     list_for(call, None, read_page).await
 }
 
 /// The same with the viewer's reactions to each item.
-async fn list_for<R>(call: Call, viewer: Option<UserId>, read_page: R) -> Answer
+async fn list_for<R>(call: Call, viewer: Option<HostId>, read_page: R) -> Answer
 where
-    R: Fn(&Feed, &PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
+    R: Fn(&Feed, &Request, Tier) -> Result<Page<Entry, ContentId>> + Send + Sync + 'static,
 {
     let [limit, before, after, view] = call.query(["limit", "before", "after", "view"])?;
     let (request, kept) = query::page([limit, before, after])?;
     let kept = Kept { view: query::value("view", view)?, ..kept };
     match kept.view.unwrap_or(View::Full) {
         View::Ids => {
-            let page = call.read(move |feed, tier| read_page(feed, &request, tier)).await?;
-            reply::page(&page.map(ItemId::from), kept)
+            let look =
+                move |feed: &Feed, tier| feed.named(read_page(feed, &feed.find_span(&request, tier)?, tier)?, tier);
+            let (page, ids) = call.read(look).await?;
+            reply::page(ids.page(page, |entry| ItemId::new(entry, &ids)), &kept)
         }
         View::Full => {
             let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
-                feed.hydrate(read_page(feed, &request, tier)?, viewer, tier, count)
+                let page = read_page(feed, &feed.find_span(&request, tier)?, tier)?;
+                let viewer = viewer.as_ref().map(|viewer| feed.find(viewer, tier)).transpose()?;
+                feed.named(feed.hydrate(page, viewer, tier, count)?, tier)
             };
-            let write = |page: Page<Shown, ContentId>, text: &mut Text| {
-                let items = page.items.iter().map(Item::new).collect::<Result<_>>()?;
-                reply::write_page(&Page { items, next: page.next, prev: page.prev }, text)
+            let write = |(page, ids): (Page<Shown, ContentId>, HostIds), text: &mut Text| {
+                let Page { items, next, prev } = page;
+                let written = items.iter().map(|item| Item::new(item, &ids)).collect::<Result<_>>()?;
+                reply::write_page(ids.page(Page { items: written, next, prev }, |item| item), text)
             };
             let (ends, text) = call.show(look, write).await?;
-            Ok(reply::text_page(text, &ends, kept))
+            Ok(reply::text_page(text, &ends, &kept))
         }
     }
 }

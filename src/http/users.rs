@@ -11,7 +11,8 @@ use super::pools::Wants;
 use super::relations::USER;
 use super::reply;
 use crate::error::{Error, Result};
-use crate::model::{JsonObject, Profile, ProfileDraft, UserCounts, UserId};
+use crate::feed::Feed;
+use crate::model::{HostId, JsonObject, Profile, ProfileDraft, UserCounts};
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -37,7 +38,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Profile)]
 struct ProfileBody<'a> {
-    user_id: UserId,
+    user_id: HostId,
     #[schema(required)]
     nickname: Option<&'a str>,
     #[schema(required)]
@@ -60,11 +61,11 @@ struct UserCountsBody {
 
 impl<'a> ProfileBody<'a> {
     /// A profile with the user's counts.
-    fn new(user: UserId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
+    fn new(user: &HostId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
         let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
         let UserCounts { following, followers, friends, content } = counts;
         Ok(Self {
-            user_id: user,
+            user_id: user.clone(),
             nickname: profile.nickname.as_deref(),
             avatar: profile.avatar.as_deref(),
             extra: profile.extra.as_deref().map(raw).transpose()?,
@@ -77,8 +78,9 @@ impl<'a> ProfileBody<'a> {
 pub(super) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let (profile, counts) = call.read(move |feed, tier| feed.user(user, tier)).await?;
-    reply::ok(&ProfileBody::new(user, &profile, counts)?)
+    let id = user.clone();
+    let (profile, counts) = call.read(move |feed, tier| feed.user(feed.find(&id, tier)?, tier)).await?;
+    reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }
 
 /// `PUT /v1/users/{uid}`
@@ -86,6 +88,8 @@ pub(super) async fn put(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let draft: ProfileDraft = call.json().await?;
-    let (profile, counts) = call.run(Wants::Change, move |feed| feed.put_profile(user, draft.into())).await?;
-    reply::ok(&ProfileBody::new(user, &profile, counts)?)
+    let id = user.clone();
+    let put = move |feed: &Feed| feed.put_profile(feed.give(&id)?, draft.into());
+    let (profile, counts) = call.run(Wants::Change, put).await?;
+    reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }

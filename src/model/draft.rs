@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 
 use super::counts::COMMENT;
-use super::id::{ContentId, UserId};
+use super::host_id::HostId;
 use super::json::{JsonObject, MediaList};
 use super::position::{MAX_MILLIS, Millis};
 
@@ -20,10 +20,10 @@ pub const MAX_TOPIC_CHARS: usize = 64;
 #[serde(deny_unknown_fields)]
 pub struct Draft {
     /// The author.
-    pub author_id: UserId,
+    pub author_id: HostId,
     /// The id; made by the server if left out.
     #[serde(default)]
-    pub content_id: Option<ContentId>,
+    pub content_id: Option<HostId>,
     /// Time of publishing; the server's clock if left out.
     #[serde(default)]
     pub published_at: Option<Time>,
@@ -41,7 +41,7 @@ pub struct Draft {
     pub topics: Topics,
     /// The item that it points at.
     #[serde(default)]
-    pub ref_id: Option<ContentId>,
+    pub ref_id: Option<HostId>,
     /// The host's own data.
     #[serde(default)]
     pub extra: Option<JsonObject>,
@@ -50,15 +50,22 @@ pub struct Draft {
     pub broadcast: bool,
 }
 
+impl Draft {
+    /// The ids that it mentions, in the order in which the names among them get numbers.
+    pub fn ids(&self) -> impl Iterator<Item = &HostId> {
+        self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id)
+    }
+}
+
 /// A requested comment: a publish without kind and `ref_id`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommentDraft {
     /// The author.
-    pub author_id: UserId,
+    pub author_id: HostId,
     /// The id; made by the server if left out.
     #[serde(default)]
-    pub content_id: Option<ContentId>,
+    pub content_id: Option<HostId>,
     /// Time of publishing; the server's clock if left out.
     #[serde(default)]
     pub published_at: Option<Time>,
@@ -81,7 +88,7 @@ pub struct CommentDraft {
 
 impl CommentDraft {
     /// The publish of this comment on an item.
-    pub fn on(self, subject: ContentId) -> Draft {
+    pub fn on(self, subject: HostId) -> Draft {
         Draft {
             author_id: self.author_id,
             content_id: self.content_id,

@@ -57,7 +57,7 @@ impl Event {
     /// The number of the event, if the cursor is the place of an event. `None` if the cursor's id is too small for a
     /// place.
     pub fn number_of(place: Cursor) -> Option<u64> {
-        place.id.get().checked_sub(PLACES)
+        place.id.get().checked_sub(PLACES).filter(|_| !place.id.is_name())
     }
 
     /// Whether it is the publish of an item with this cursor.

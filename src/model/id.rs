@@ -1,16 +1,15 @@
-//! Ids given by the host application: unsigned integers from 1 to 2^63-1.
+//! Ids in the store: numbers. A number of the host application, from 1 to 2^63-1, is its own id. A *name*, which is any
+//! other id of the host, gets a number with the top bit set; see [`HostId`](super::HostId).
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-/// The largest id, 2^63-1.
+/// The largest number of a host, 2^63-1.
 pub const MAX_ID: u64 = i64::MAX as u64;
 
 /// Why a text or a number is not an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an id is a whole number from 1 to 9223372036854775807")]
+#[error("an id is 1 to 128 bytes of text without control characters, or a number from 1 to 9223372036854775807")]
 pub struct InvalidId;
 
 /// Parses canonical decimal digits: no sign, no blanks, no leading zero.
@@ -21,11 +20,21 @@ pub(super) fn parse_digits(text: &str) -> Option<u64> {
 }
 
 /// The common part of all ids.
-pub trait Id: Copy + Ord {
+pub trait Id: Copy + Ord + Into<u64> {
     /// The smallest id.
     const MIN: Self;
-    /// The largest id.
+    /// The largest id of all.
     const MAX: Self;
+    /// The largest number of a host.
+    const LAST_NUMBER: Self;
+    /// Stands for a name that has no number. No row has it.
+    const UNKNOWN: Self;
+
+    /// Takes any number but 0.
+    fn of(raw: u64) -> Result<Self, InvalidId>;
+
+    /// Whether it is the number of a name.
+    fn is_name(self) -> bool;
 
     /// The next greater id; `None` above the largest.
     fn next_greater(self) -> Option<Self>;
@@ -44,11 +53,18 @@ macro_rules! id_type {
             /// The smallest id.
             pub const MIN: Self = Self(1);
             /// The largest id.
-            pub const MAX: Self = Self(MAX_ID);
+            pub const MAX: Self = Self(u64::MAX);
+            /// Stands for a name that has no number. No row has it.
+            pub const UNKNOWN: Self = Self(u64::MAX - 1);
 
-            /// Takes a number in range.
+            /// Takes any number but 0: of the host, or of a name.
             pub const fn new(raw: u64) -> Result<Self, InvalidId> {
-                if raw >= 1 && raw <= MAX_ID { Ok(Self(raw)) } else { Err(InvalidId) }
+                if raw >= 1 { Ok(Self(raw)) } else { Err(InvalidId) }
+            }
+
+            /// Whether it is the number of a name.
+            pub const fn is_name(self) -> bool {
+                self.0 > MAX_ID
             }
 
             /// The number itself.
@@ -60,9 +76,19 @@ macro_rules! id_type {
         impl Id for $name {
             const MIN: Self = Self::MIN;
             const MAX: Self = Self::MAX;
+            const LAST_NUMBER: Self = Self(MAX_ID);
+            const UNKNOWN: Self = Self::UNKNOWN;
+
+            fn of(raw: u64) -> Result<Self, InvalidId> {
+                Self::new(raw)
+            }
+
+            fn is_name(self) -> bool {
+                Self::is_name(self)
+            }
 
             fn next_greater(self) -> Option<Self> {
-                Self::new(self.0 + 1).ok()
+                Self::new(self.0.checked_add(1)?).ok()
             }
 
             fn next_smaller(self) -> Option<Self> {
@@ -71,6 +97,7 @@ macro_rules! id_type {
         }
 
         impl fmt::Display for $name {
+            /// The number, for logs. Answers have a [`HostId`](super::HostId).
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
             }
@@ -79,7 +106,7 @@ macro_rules! id_type {
         impl FromStr for $name {
             type Err = InvalidId;
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                Self::new(parse_digits(text).ok_or(InvalidId)?)
+                parse_digits(text).filter(|raw| *raw <= MAX_ID).ok_or(InvalidId).and_then(Self::new)
             }
         }
 
@@ -93,36 +120,6 @@ macro_rules! id_type {
         impl From<$name> for u64 {
             fn from(id: $name) -> u64 {
                 id.0
-            }
-        }
-
-        impl Serialize for $name {
-            /// As a string: JavaScript loses integers above 2^53.
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(itoa::Buffer::new().format(self.0))
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            /// From a string or a number.
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Visitor;
-                impl de::Visitor<'_> for Visitor {
-                    type Value = $name;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str("an id from 1 to 9223372036854775807, as a string or a number")
-                    }
-                    fn visit_u64<E: de::Error>(self, raw: u64) -> Result<$name, E> {
-                        $name::new(raw).map_err(E::custom)
-                    }
-                    fn visit_i64<E: de::Error>(self, raw: i64) -> Result<$name, E> {
-                        u64::try_from(raw).map_err(|_| InvalidId).and_then($name::new).map_err(E::custom)
-                    }
-                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
-                        text.parse().map_err(E::custom)
-                    }
-                }
-                deserializer.deserialize_any(Visitor)
             }
         }
     };
@@ -148,20 +145,9 @@ mod tests {
     #[test]
     fn takes_the_whole_range_and_nothing_else() {
         assert_eq!("1".parse(), Ok(UserId::MIN));
-        assert_eq!("9223372036854775807".parse(), Ok(UserId::MAX));
+        assert_eq!("9223372036854775807".parse(), Ok(UserId::LAST_NUMBER));
         for bad in ["", "0", "-1", "+1", " 1", "01", "1.0", "9223372036854775808", "99999999999999999999", "１"] {
             assert_eq!(bad.parse::<UserId>(), Err(InvalidId), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn json_is_a_string_out_and_either_in() {
-        let id = ContentId::new(42).expect("in range");
-        assert_eq!(serde_json::to_string(&id).expect("json"), "\"42\"");
-        assert_eq!(serde_json::from_str::<ContentId>("42").expect("number"), id);
-        assert_eq!(serde_json::from_str::<ContentId>("\"42\"").expect("string"), id);
-        for bad in ["0", "-1", "1.5", "1e3", "true", "null", "\"\"", "[1]", "9223372036854775808"] {
-            assert!(serde_json::from_str::<ContentId>(bad).is_err(), "{bad}");
         }
     }
 }

@@ -7,9 +7,11 @@ mod content;
 mod counts;
 mod draft;
 mod event;
+mod host_id;
 mod id;
 mod job;
 mod json;
+mod mentions;
 mod page;
 mod position;
 mod profile;
@@ -26,9 +28,11 @@ pub use draft::{
     CommentDraft, Draft, EditDraft, Kind, MAX_TOPIC_CHARS, MAX_TOPICS, Time, Topics, is_topic, or_default,
 };
 pub use event::{Event, EventKind, Moment, Stamp};
+pub use host_id::{HostId, MAX_NAME};
 pub use id::{ContentId, Id, InvalidId, MAX_ID, TopicId, UserId};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
+pub use mentions::{HostIds, Mentions};
 pub use page::{Order, Page, PageRequest, Span, Unread};
 pub use position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position, UserCursor};
 pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};

@@ -60,6 +60,25 @@ impl<I: Id> Position<I> {
         }
     }
 
+    /// A place that a host can name, above this one and at or below every newer item, if there is nothing newer of the
+    /// same time; this place itself at the very top.
+    pub(super) fn just_above(self) -> Self {
+        let next = match self.id.next_greater() {
+            Some(id) if !id.is_name() => Some(Self { at: self.at, id }),
+            _ => (self.at < MAX_MILLIS).then(|| Self { at: self.at + 1, id: I::MIN }),
+        };
+        next.unwrap_or(self)
+    }
+
+    /// The same below this one, if there is nothing older of the same time.
+    pub(super) fn just_below(self) -> Self {
+        match self.id.next_smaller() {
+            Some(id) if id.is_name() => Self { at: self.at, id: I::LAST_NUMBER },
+            Some(id) => Self { at: self.at, id },
+            None => self.at.checked_sub(1).map_or(self, |at| Self { at, id: I::LAST_NUMBER }),
+        }
+    }
+
     /// The next older place, or `None` at the very end.
     pub fn next_older(self) -> Option<Self> {
         match self.id.next_smaller() {
@@ -120,11 +139,35 @@ mod tests {
         assert!(cursor("10-9") < cursor("10-10"));
         assert!(cursor("9-100") < cursor("10-1"));
         assert_eq!(cursor("10-9").next_newer(), Some(cursor("10-10")));
-        assert_eq!(cursor("10-9223372036854775807").next_newer(), Some(cursor("11-1")));
+        let last_number = cursor("10-9223372036854775807");
+        let first_name = last_number.next_newer().expect("a name's");
+        assert!(first_name.id.is_name() && last_number < first_name && first_name < cursor("11-1"));
+        assert_eq!(Cursor { at: 10, id: ContentId::MAX }.next_newer(), Some(cursor("11-1")));
         assert_eq!(Cursor::NEWEST.next_newer(), None);
         assert_eq!(cursor("10-10").next_older(), Some(cursor("10-9")));
-        assert_eq!(cursor("10-1").next_older(), Some(cursor("9-9223372036854775807")));
+        assert_eq!(cursor("10-1").next_older(), Some(Cursor { at: 9, id: ContentId::MAX }));
         assert_eq!(Cursor::OLDEST.next_older(), None);
+    }
+
+    #[test]
+    fn a_host_can_name_the_neighbours() {
+        let cursor = |text: &str| text.parse::<Cursor>().expect(text);
+        let name = cursor("10-9223372036854775807").next_newer().expect("a name's");
+        for (place, above, below) in [
+            (cursor("10-9"), "10-10", "10-8"),
+            (cursor("10-9223372036854775807"), "11-1", "10-9223372036854775806"),
+            (name, "11-1", "10-9223372036854775807"),
+            (Cursor { at: 10, id: ContentId::UNKNOWN }, "11-1", "10-9223372036854775807"),
+            (cursor("10-1"), "10-2", "9-9223372036854775807"),
+            (cursor("0-1"), "0-2", "0-1"),
+            (
+                cursor("9223372036854775807-9223372036854775807"),
+                "9223372036854775807-9223372036854775807",
+                "9223372036854775807-9223372036854775806",
+            ),
+        ] {
+            assert_eq!((place.just_above(), place.just_below()), (cursor(above), cursor(below)), "{place}");
+        }
     }
 
     #[test]

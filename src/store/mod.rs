@@ -15,6 +15,7 @@
 //!   instead of touching the disk.
 
 mod content;
+mod names;
 pub mod rocks;
 mod types;
 mod users;
@@ -26,6 +27,7 @@ use crate::error::Result;
 use crate::model::{Event, UserId};
 
 pub use content::{Contents, Lists, Reacting, Topics};
+pub use names::Names;
 pub use types::{
     Batch, Change, Delivery, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related, Restored, Split,
     TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
@@ -43,6 +45,7 @@ pub trait Store:
     + Inboxes
     + Activities
     + Records
+    + Names
     + Events
     + Upkeep
     + Any

@@ -169,6 +169,10 @@ pub struct Usage {
     pub log: Fill,
     /// Activities in memory.
     pub activities: CacheUsage,
+    /// Numbers by name in memory.
+    pub numbers: CacheUsage,
+    /// Names by number in memory.
+    pub names: CacheUsage,
     /// Names of topics in memory.
     pub topic_names: CacheUsage,
     /// Ends of lists of topics in memory.

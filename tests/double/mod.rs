@@ -8,6 +8,7 @@ mod content;
 mod events;
 mod graph;
 mod inbox;
+mod names;
 mod reactions;
 mod records;
 mod users;
@@ -55,6 +56,12 @@ struct State {
     outbox: BTreeSet<(UserId, Cursor)>,
     /// The ids of topics that an item has ever named.
     topics: BTreeMap<String, TopicId>,
+    /// Numbers of names.
+    names: BTreeMap<String, u64>,
+    /// Reserved numbers, each with the number of its holders.
+    reserved: BTreeMap<String, (u64, usize)>,
+    /// The highest number of a name.
+    last_name: u64,
     /// User and place to the author. Rows at or below the floor are ignored.
     inbox: BTreeMap<(UserId, Cursor), UserId>,
     floors: BTreeMap<UserId, Cursor>,
@@ -149,6 +156,8 @@ impl Upkeep for Double {
             ("topic_ids", state.topics.len() + usize::from(!state.topics.is_empty())),
             ("topic_content", state.topic_rows()),
             ("topic_archive", 0),
+            ("names", state.names.len() + usize::from(!state.names.is_empty())),
+            ("names_by_number", state.names.len()),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),
             ("jobs", state.jobs.len()),

@@ -16,7 +16,7 @@ impl Reacting for Double {
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         let mut state = self.state();
         if state.live(id).is_none() {
-            return Err(Error::content_not_found(id));
+            return Err(Error::content_not_found());
         }
         Ok(wishes.iter().map(|wish| state.react(id, wish)).collect())
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tideline::error::{Code, Error};
-use tideline::model::{Barrier, COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, Millis, Relation, UserId};
+use tideline::model::{
+    Barrier, COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Millis, Relation, UserId,
+};
 
 use super::case::Case;
 use super::names::{TOPICS, item, user};
@@ -278,7 +280,7 @@ impl Case {
         let text = fields(post.id, post.at, &body).collect::<Vec<_>>().join(",");
         let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
         let began = clock();
-        let answer = self.system.feed.comment(subject, draft).map(|published| vec![published]);
+        let answer = self.system.feed.comment(&HostId::Number(subject.get()), draft).map(|published| vec![published]);
         if deleted {
             return expect_not_found(answer);
         }
@@ -380,7 +382,11 @@ impl Case {
             return Ok(()); // Would wait for workers that may be off.
         }
         let follows: Vec<_> = follows.iter().map(|(u, t, since)| (user(*u), user(*t), since.or(Some(3)))).collect();
-        let results = self.system.feed.import_follows(&follows).map_err(|e| format!("import fails: {e}"))?;
+        let hosts = |&(me, target, since): &(UserId, UserId, Option<Millis>)| {
+            (HostId::Number(me.get()), HostId::Number(target.get()), since)
+        };
+        let lines: Vec<_> = follows.iter().map(hosts).collect();
+        let results = self.system.feed.import_follows(&lines).map_err(|e| format!("import fails: {e}"))?;
         ensure_eq!(results.len(), follows.len(), "answers");
         for ((me, target, since), result) in follows.into_iter().zip(results) {
             let known = self.model.follows(me, target);

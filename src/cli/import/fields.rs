@@ -14,12 +14,14 @@ pub(super) struct Columns {
     places: Vec<Option<usize>>,
     /// Most fields of a record.
     width: usize,
+    /// Columns that every record must have.
+    needed: usize,
 }
 
 impl Columns {
     /// The table's order, for a file without a header.
     pub(super) fn in_order(table: &[Column]) -> Self {
-        Self { places: (0..table.len()).map(Some).collect(), width: table.len() }
+        Self { places: (0..table.len()).map(Some).collect(), width: table.len(), needed: needed(table) }
     }
 
     /// The order of a header. Refuses unknown, repeated and missing names.
@@ -34,7 +36,7 @@ impl Columns {
                     let hint = slip(name).map_or_else(String::new, |hint| format!("; {hint}"));
                     return Err(format!(
                         "unknown column {name:?} in the header; the known columns are {}{hint}. A first line is a header \
-                         unless its first field begins with a digit",
+                         if a field of it is the name of a column",
                         known.join(", ")
                     ));
                 }
@@ -45,12 +47,18 @@ impl Columns {
         let missing = table.iter().zip(&places).find(|((_, needed), place)| *needed && place.is_none());
         match missing {
             Some(((name, _), _)) => Err(format!("column {name} is missing in the header")),
-            None => Ok(Self { places, width: header.len() }),
+            None => Ok(Self { places, width: header.len(), needed: needed(table) }),
         }
     }
 
-    /// Refuses a record with more fields than there are columns.
+    /// Refuses a record with more fields than there are columns, or with another separator.
     pub(super) fn check(&self, fields: &[Cow<'_, str>]) -> Result<(), Refusal> {
+        if let [field] = fields
+            && self.needed > 1
+            && let Some(hint) = slip(field)
+        {
+            return Err(Refusal::of_line(INVALID_LINE, "the line has only one field").with_hint(hint));
+        }
         if fields.len() > self.width {
             let detail = format_args!("the line has {} fields, but at most {} are expected", fields.len(), self.width);
             return Err(Refusal::of_line(INVALID_LINE, detail));
@@ -65,10 +73,14 @@ impl Columns {
     }
 }
 
-/// Whether a record is a header: its first field is not a number.
-pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
-    let first = fields.first().map_or("", |field| field.trim());
-    !first.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
+/// Whether a record is a header: a field of it is the name of a column, in upper or lower case.
+pub(super) fn is_header(table: &[Column], fields: &[Cow<'_, str>]) -> bool {
+    let is_name = |field: &str| table.iter().any(|(name, _)| name.eq_ignore_ascii_case(field.trim()));
+    fields.iter().any(|field| field.split([';', '\t']).any(is_name))
+}
+
+fn needed(table: &[Column]) -> usize {
+    table.iter().filter(|(_, needed)| *needed).count()
 }
 
 /// The likely mistake behind a refused value, if it is recognised.
@@ -145,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_known_by_its_first_field() {
-        for header in ["user_id,target_id", "x", "", ",2", "\"user_id\"", "id1,2", "-,1"] {
-            assert!(is_header(&split(header)), "{header}");
+    fn a_header_is_known_by_the_name_of_a_column() {
+        for header in ["user_id,target_id", "x,Target_ID", "\"user_id\"", " since", "user_id;target_id", "user_id\tx"] {
+            assert!(is_header(TABLE, &split(header)), "{header}");
         }
-        for data in ["1,2", "0,1", "-1,2", "+1", " 7", "1.5,2", "\"1\",2", "9999999999999999999999,1", "1a"] {
-            assert!(!is_header(&split(data)), "{data}");
+        for data in ["1,2", "alice,bob", "", ",2", "user,target", "user_id1,2", "\"1\",2"] {
+            assert!(!is_header(TABLE, &split(data)), "{data}");
         }
     }
 

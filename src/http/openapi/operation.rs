@@ -61,7 +61,7 @@ fn answer(good: &Good, links: &[(&'static str, Vec<(&'static str, &'static str)>
         let (about, schema) = match *name {
             "Location" => (
                 "The address of the item, relative to the address of the request",
-                schemas::text(r"^(content|\.\.)/[1-9][0-9]{0,18}$"),
+                schemas::text(r"^(content|\.\.)/[^/]+$"),
             ),
             "Link" => (
                 "The addresses of the pages `next` and `prev`, if they exist (RFC 8288), relative to the address of \

@@ -5,8 +5,8 @@ use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Required, Schema, path::Parameter};
 
-use super::schemas::{self, enumeration, text};
-use crate::http::query::{DEFAULT_LIMIT, MAX_IDS, MAX_LIMIT};
+use super::schemas::{self, enumeration};
+use crate::http::query::{DEFAULT_LIMIT, MAX_LIMIT};
 
 /// Names of the schemas of enumerations. Generated clients have one type for each, not one a parameter.
 const REACTION_KIND: &str = "ReactionKind";
@@ -21,9 +21,9 @@ pub(in crate::http) fn words() -> [(String, RefOr<Schema>); 2] {
 /// The parameter `{name}` of a path; `None` for an unknown name.
 pub(in crate::http) fn in_path(name: &str) -> Option<Parameter> {
     let (about, schema, example): (_, RefOr<Schema>, Value) = match name {
-        "uid" => ("The id of the user", text(&schemas::id_pattern()).into(), "111".into()),
-        "target" => ("The id of the other user", text(&schemas::id_pattern()).into(), "200".into()),
-        "content_id" => ("The id of the item", text(&schemas::id_pattern()).into(), "32850".into()),
+        "uid" => ("The id of the user", schemas::id_text().into(), "111".into()),
+        "target" => ("The id of the other user", schemas::id_text().into(), "200".into()),
+        "content_id" => ("The id of the item", schemas::id_text().into(), "32850".into()),
         "topic" => ("The topic, percent-encoded: `a/b` is `a%2Fb`", schemas::topic().into(), "sea".into()),
         "kind" => ("The kind of the reaction", Ref::from_schema_name(REACTION_KIND).into(), "like".into()),
         _ => return None,
@@ -62,10 +62,10 @@ pub(in crate::http) fn required(name: &str, about: &str, schema: impl Into<RefOr
     in_query(name, about, schema).required(Required::True).example(Some(example.into())).build()
 }
 
-/// Up to [`MAX_IDS`] ids with commas between them. The type is text, because many generators send a list as one
+/// Up to [`MAX_IDS`](crate::http::query::MAX_IDS) ids with commas between them. The type is text, because many generators send a list as one
 /// parameter an item, whatever its description says.
 pub(in crate::http) fn ids(name: &str, about: &str, example: &str) -> Parameter {
-    required(name, about, text(&schemas::ids_pattern(MAX_IDS)), example)
+    required(name, about, schemas::ids_text(), example)
 }
 
 /// A whole number.

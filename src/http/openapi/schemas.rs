@@ -9,8 +9,8 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::model::{
-    CommentDraft, ContentId, Draft, EditDraft, JsonObject, MAX_AVATAR, MAX_ID, MAX_MILLIS, MAX_NICKNAME,
-    MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind, RelationKind, Time, UserId,
+    CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MILLIS, MAX_NAME, MAX_NICKNAME,
+    MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position, ProfileDraft, ReactionKind, RelationKind, Time,
 };
 
 /// A schema with the schemas that it refers to, each by its name.
@@ -48,7 +48,7 @@ impl Shape {
     pub(in crate::http) fn page(self, name: &str) -> Self {
         let cursor = |about: &str| {
             let nullable = [Type::String, Type::Null].into_iter().collect::<utoipa::openapi::schema::SchemaType>();
-            ObjectBuilder::new().schema_type(nullable).pattern(Some("^[0-9]+-[0-9]+$")).description(Some(about)).build()
+            ObjectBuilder::new().schema_type(nullable).pattern(Some("^[0-9]+-.+$")).description(Some(about)).build()
         };
         let page = ObjectBuilder::new()
             .property("next", cursor("The cursor to pass as `before` for older entries; `null` on the last page"))
@@ -65,25 +65,14 @@ impl Shape {
     }
 }
 
-/// Exactly the numbers from 1 to [`MAX_ID`] in plain digits. Numbers as long as the largest have the same digits up to
-/// some place, and a smaller digit there.
-pub(in crate::http) fn id_pattern() -> String {
-    format!("^{}$", ids())
-}
+/// Text without control characters.
+const NAME: &str = r"[^\x00-\x1f\x7f-\x9f]+";
 
-/// Up to `most` ids with commas between them.
-pub(in crate::http) fn ids_pattern(most: usize) -> String {
-    format!("^{0}(,{0}){{0,{1}}}$", ids(), most.saturating_sub(1))
-}
-
-/// A time, a hyphen, an id.
-pub(in crate::http) fn cursor_pattern() -> String {
-    format!("^(0|{0})-{0}$", ids())
-}
-
-fn ids() -> String {
-    let largest = MAX_ID.to_string();
-    let mut ways = vec![format!("[1-9][0-9]{{0,{}}}", largest.len() - 2)];
+/// A number from 0 to 2^63-1 in plain digits. Numbers as long as the largest have the same digits up to some place, and
+/// a smaller digit there.
+fn millis() -> String {
+    let largest = MAX_MILLIS.to_string();
+    let mut ways = vec!["0".to_owned(), format!("[1-9][0-9]{{0,{}}}", largest.len() - 2)];
     for (place, digit) in largest.bytes().enumerate() {
         let least = if place == 0 { b'1' } else { b'0' };
         let rest = largest.len() - 1 - place;
@@ -105,6 +94,21 @@ fn ids() -> String {
         ways.push(format!("{}{digits}{rest}", &largest[..place]));
     }
     format!("({})", ways.join("|"))
+}
+
+/// A time, a hyphen, an id.
+pub(in crate::http) fn cursor_pattern() -> String {
+    format!("^{}-{NAME}$", millis())
+}
+
+/// An id in a path or a query.
+pub(in crate::http) fn id_text() -> Object {
+    id().build()
+}
+
+/// Ids with commas between them.
+pub(in crate::http) fn ids_text() -> Object {
+    text(&format!("^{NAME}$"))
 }
 
 /// Text with a pattern.
@@ -155,7 +159,9 @@ pub(in crate::http) fn or_null(schema_type: Type) -> SchemaType {
 /// An id in a request, which may also be a JSON number. Only the description says so: with both types in the schema,
 /// generated clients have a separate type for every field with an id.
 pub(in crate::http) fn id() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern()))
+    let length = (Some(1), Some(MAX_NAME));
+    let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(format!("^{NAME}$")));
+    text.min_length(length.0).max_length(length.1)
 }
 
 fn time() -> ObjectBuilder {
@@ -193,6 +199,10 @@ fn media() -> ArrayBuilder {
 /// The description of `extra`.
 const EXTRA: &str = "Any JSON object, returned unchanged; at most 32 levels deep, with numbers that fit 64-bit floats";
 
+/// The description of ids.
+const ABOUT_ID: &str = "An id of a user or an item, as the application gave it: 1 to 128 bytes of UTF-8 without \
+                        control characters";
+
 /// Gives a type of the model a named schema in the document.
 macro_rules! named {
     ($type:ty, $name:literal, $schema:expr) => {
@@ -210,8 +220,7 @@ macro_rules! named {
     };
 }
 
-named!(UserId, "UserId", text("^[1-9][0-9]{0,18}$"));
-named!(ContentId, "ContentId", text("^[1-9][0-9]{0,18}$"));
+named!(HostId, "Id", id().description(Some(ABOUT_ID)).build());
 named!(ReactionKind, "ReactionKind", reaction_kind());
 named!(RelationKind, "RelationKind", enumeration(&RelationKind::ALL.map(RelationKind::name)));
 named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build());
@@ -224,7 +233,7 @@ named!(ProfileDraft, "NewProfile", new_profile().build());
 
 impl<I> PartialSchema for Position<I> {
     fn schema() -> RefOr<Schema> {
-        text("^[0-9]+-[0-9]+$").into()
+        text("^[0-9]+-.+$").into()
     }
 }
 
@@ -321,25 +330,13 @@ mod tests {
     }
 
     #[test]
-    fn the_pattern_takes_ids_and_nothing_else() {
-        let pattern = regex::Regex::new(&id_pattern()).expect("a pattern");
-        let takes = |text: &str| pattern.is_match(text);
-        for good in
-            [1_u64, 9, 10, 12_345, 999_999_999_999_999_999, 1_000_000_000_000_000_000, 8_999_999_999_999_999_999]
-        {
-            assert!(takes(&good.to_string()), "{good}");
+    fn the_pattern_takes_cursors_and_nothing_else() {
+        let pattern = regex::Regex::new(&cursor_pattern()).expect("a pattern");
+        for good in ["0-1", "9223372036854775807-a b", "9223372036854775799--", "1689089522000-é/%", "1-01"] {
+            assert!(pattern.is_match(good), "{good}");
         }
-        let mut place = 1;
-        for _ in 0..18 {
-            for near in [MAX_ID - place, MAX_ID - place / 2, MAX_ID / place * place] {
-                assert!(near == 0 || takes(&near.to_string()), "{near}");
-                let beyond = MAX_ID + place;
-                assert!(!takes(&beyond.to_string()), "{beyond}");
-            }
-            place *= 10;
-        }
-        for bad in ["", "0", "01", "9223372036854775808", "9999999999999999999", "10000000000000000000", "a", "1a"] {
-            assert!(!takes(bad), "{bad}");
+        for bad in ["", "1", "1-", "-1", "01-1", "9223372036854775808-1", "9999999999999999999-1", "a-1", "1-\u{7f}"] {
+            assert!(!pattern.is_match(bad), "{bad}");
         }
     }
 }

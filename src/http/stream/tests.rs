@@ -5,7 +5,7 @@ use super::*;
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::http::api::tests::api;
-use crate::model::{Barrier, ContentId, Entry};
+use crate::model::{Barrier, ContentId, Cursor, Entry};
 use crate::streaming::{Kind, Streaming};
 
 fn user(raw: u64) -> UserId {
@@ -34,7 +34,8 @@ fn happens(api: &Api, kinds: &[Kind], id: u64) {
 
 /// The missed events of a stream that resumes after this place; `None` if it starts with a reset.
 fn after(api: &Api, place: Cursor) -> Option<Vec<Event>> {
-    let opened = open(api.feed(), user(1), Some(place), 1).expect("opens");
+    let place = place.to_string().parse().expect("a cursor");
+    let opened = open(api.feed(), &HostId::Number(1), Some(place), 1).expect("opens");
     (opened.text == events::COMMENT).then(|| opened.missed.into())
 }
 
@@ -77,7 +78,8 @@ async fn what_came_back_comes_once_and_leads_on_from_there() {
 
 fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
     let stream = api.feed().listen(user(1), 1).expect("open");
-    Box::pin(Body::new(api, user(1), Opened { stream, text: events::COMMENT.to_owned(), missed }, None))
+    let reader = api.feed().reserve(&HostId::Number(1)).expect("a number");
+    Box::pin(Body::new(api, Opened { reader, stream, text: events::COMMENT.to_owned(), missed }, None))
 }
 
 fn poll(body: &mut Pin<Box<Body>>) -> Poll<Option<Bytes>> {

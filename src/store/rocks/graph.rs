@@ -48,7 +48,7 @@ impl Graph for Rocks {
             if count > follow_limit as u64 {
                 return Err(Error::refused(
                     Code::FollowLimit,
-                    format!("user {user} can follow at most {follow_limit} users (graph.follow_limit)"),
+                    format!("a user can follow at most {follow_limit} users (graph.follow_limit)"),
                 ));
             }
         }

@@ -39,13 +39,8 @@ pub(super) fn topic_entry(topic: TopicId, cursor: Cursor) -> [u8; ROW] {
     row(topic.get(), cursor.at, cursor.id.get())
 }
 
-/// The key of a topic's id: the name itself, one byte at least.
-pub(super) fn topic(name: &str) -> &[u8] {
-    name.as_bytes()
-}
-
-/// The key of the highest id of a topic. No name is empty.
-pub(super) const HIGHEST_TOPIC: &[u8] = &[];
+/// The key of the highest number in a table of numbers of texts. No text is empty.
+pub(super) const HIGHEST_NUMBER: &[u8] = &[];
 
 /// The key of the mark in the archive of topics. It tells which items dropped by an earlier version are back: all if
 /// its value is empty, else those below the content id in the value. No topic has the id 0.
@@ -74,8 +69,8 @@ pub(super) fn reactor(id: ContentId, place: UserCursor) -> [u8; ROW] {
     row(id.get(), place.at, place.id.get())
 }
 
-/// The first possible key of a partition, of the row that holds a floor. Times and ids are below 2^63, so every entry's
-/// key is greater.
+/// The first possible key of a partition, of the row that holds a floor. Times are below 2^63, so every entry's key is
+/// greater.
 pub(super) fn head(partition: u64) -> [u8; ROW] {
     row(partition, u64::MAX, u64::MAX)
 }
@@ -175,7 +170,7 @@ mod tests {
                 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFD
             ]
         );
-        assert_eq!(entry(UserId::MAX, Cursor::NEWEST), {
+        assert_eq!(entry(user(u64::MAX >> 1), place(u64::MAX >> 1, u64::MAX >> 1)), {
             let mut key = [0; ROW];
             key[0] = 0x7F;
             key[1..8].fill(0xFF);
@@ -183,9 +178,15 @@ mod tests {
             key[16] = 0x80;
             key
         });
+        assert_eq!(entry(user(1 << 63 | 1), Cursor::NEWEST), {
+            let mut key = [0; ROW];
+            key[0] = 0x80;
+            key[7] = 1;
+            key[8] = 0x80;
+            key
+        });
         let topic_id = TopicId::new(7).expect("in range");
         assert_eq!(topic_entry(topic_id, place(1, 2)), entry(user(7), place(1, 2)));
-        assert_eq!(topic("a/é"), [b'a', b'/', 0xC3, 0xA9]);
         let lane = Lane::new(0x0203).expect("a lane");
         assert_eq!(job(JobId { lane, seq: 0xFF00 }), [2, 3, 0, 0, 0, 0, 0, 0, 0xFF, 0]);
         assert_eq!(reaction(place(1, 2).id, user(3)), [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
@@ -212,7 +213,7 @@ mod tests {
         let bytes = [0, 1, 0xFE, 0xFF, 0x100, 0xFF00, 0xFFFF, 0x10000, u64::MAX >> 1];
         let mut places = Vec::new();
         for at in bytes {
-            places.extend(bytes.iter().filter_map(|id| cursor(at, *id)));
+            places.extend(bytes.iter().chain(&[(1 << 63) + 1, u64::MAX]).filter_map(|id| cursor(at, *id)));
         }
         places.sort_unstable_by(|a, b| b.cmp(a));
         let author = user(0xFF);

@@ -18,6 +18,8 @@ mod keys;
 mod lists;
 mod log;
 mod migration;
+mod names;
+mod numbering;
 mod reactions;
 mod records;
 mod reserve;
@@ -46,6 +48,7 @@ use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::Health;
 use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};
+use self::names::Names;
 use self::reserve::Reserve;
 use self::run::Run;
 use self::tables::{Filters, Table};
@@ -140,6 +143,8 @@ pub struct Rocks {
     evicted: KeyFilter,
     /// The rows of `unpushed`.
     unpushed: UnpushedRows,
+    /// Numbers of names, and names of numbers.
+    names: Names,
     /// Names of topics, and the ends of their lists.
     topics: Topics,
     /// The rows of outboxes, by author.
@@ -242,6 +247,7 @@ impl Rocks {
             deleted: KeyFilter::default(),
             evicted: KeyFilter::default(),
             unpushed: UnpushedRows::default(),
+            names: Names::default(),
             topics: Topics::default(),
             outboxes: Archived::new(tables::OUTBOX, tables::OUTBOX_ARCHIVE, Write::Archive),
             topic_lists: Archived::new(tables::TOPIC_CONTENT, tables::TOPIC_ARCHIVE, Write::ArchiveTopic),
@@ -262,7 +268,8 @@ impl Rocks {
         store.deleted = KeyFilter::of(&store, tables::DELETED)?;
         store.evicted = store.seen_evicted()?;
         store.unpushed.fill(&store)?;
-        store.load_highest_topic()?;
+        store.names.numbers.load(&store)?;
+        store.topics.ids.load(&store)?;
         store.complete_topic_archive(&options.dir)?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;

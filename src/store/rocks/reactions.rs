@@ -66,7 +66,7 @@ impl Reacting for Rocks {
     fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         // Against a delete, and so that no other call changes these rows between read and write.
         let _lock = self.content_locks.of(id.get()).lock();
-        let stored = self.live(id)?.ok_or_else(|| Error::content_not_found(id))?;
+        let stored = self.live(id)?.ok_or_else(Error::content_not_found)?;
         let mut counts = self.item_counts(&[id], Tier::Disk)?.pop().unwrap_or_default();
         let mut pairs = self.present(id, wishes)?;
         let reacted = wishes.iter().map(|wish| apply(wish, &mut pairs, &mut counts)).collect();

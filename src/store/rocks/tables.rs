@@ -48,8 +48,8 @@ pub(super) enum Keys {
     Pair,
     /// A user and a counter.
     Counter,
-    /// The name of a topic.
-    Topic,
+    /// A text that has a number, and its kind.
+    Text(&'static str),
     /// An item and a user.
     Reaction,
     /// A partition and a place in it.
@@ -137,9 +137,11 @@ tables! {
     HIDDEN_BY_TIME = Spec::scan("hidden_by_time", Keys::Row("user"));
     HIDDEN_TO = Spec::pairs("hidden_to");
     PROFILES = Spec::record("profiles", |row| values::read_profile(row).is_ok());
-    TOPIC_IDS = Spec::point("topic_ids", Keys::Topic);
+    TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
     TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic"));
     TOPIC_ARCHIVE = Spec { tune: archive, ..Spec::scan("topic_archive", Keys::Row("topic")) };
+    NAMES = Spec::point("names", Keys::Text("name"));
+    NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number"));
     ACTIVITY = Spec::point("activity", Keys::One("user"));
     UNPUSHED = Spec::point("unpushed", Keys::One("user"));
     MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());

@@ -100,9 +100,8 @@ impl Rocks {
     /// Puts a part's rows at or below floors into the archive; returns their number.
     fn repair_part(&self, part: &Part) -> Result<usize> {
         let names: BTreeSet<&str> = part.live.iter().flat_map(|item| &item.topics).map(String::as_str).collect();
-        let mut ids = HashMap::new();
         // A name without an id has no list; an audit reports it.
-        self.known_topics(names.into_iter().collect(), &mut ids)?;
+        let ids = self.known_topics(names.into_iter().collect())?;
         let floors = self.topic_floors(ids.values().copied().collect())?;
         let archive = self.family(TOPIC_ARCHIVE)?;
         let (mut change, mut put) = (WriteBatch::default(), 0);

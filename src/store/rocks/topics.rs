@@ -3,18 +3,16 @@
 //! The older items of a list may be in the archive. A mark there tells whether it has all items at or below the floors:
 //! an earlier version dropped such items (`topic_repair.rs`).
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-use rocksdb::WriteBatch;
-
 use super::archive::Walks;
+use super::numbering::Numbering;
 use super::tables::{TOPIC_ARCHIVE, TOPIC_IDS};
 use super::topic_ends::TopicEnds;
 use super::{Rocks, keys, values};
-use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Span, TopicId};
@@ -22,22 +20,11 @@ use crate::store::{self, Tier};
 
 /// Memory for names and their ids, bytes.
 const NAMES: u64 = 8 << 20;
-const NAME: fn(&Named) -> u64 = |named| 32 + u64::from(named.length);
-const USUAL_NAME: u64 = 48;
-
-/// The permanent id of a name.
-#[derive(Debug, Clone, Copy)]
-struct Named {
-    id: TopicId,
-    /// Bytes of the name, which is the key.
-    length: u16,
-}
 
 /// The part of topics in memory.
 pub(super) struct Topics {
-    names: Cache<Box<str>, Named>,
-    /// The highest id given to a name, or tried. Locked to give the next.
-    highest: Mutex<u64>,
+    /// Ids of names.
+    pub(super) ids: Numbering,
     ends: TopicEnds,
     /// Whether the archive is marked as complete.
     pub(super) complete: AtomicBool,
@@ -46,8 +33,7 @@ pub(super) struct Topics {
 impl Default for Topics {
     fn default() -> Self {
         Self {
-            names: Cache::new(NAMES, USUAL_NAME, NAME),
-            highest: Mutex::default(),
+            ids: Numbering::new(TOPIC_IDS, Write::NameTopics, 0, NAMES),
             ends: TopicEnds::default(),
             complete: AtomicBool::new(false),
         }
@@ -55,15 +41,9 @@ impl Default for Topics {
 }
 
 impl Topics {
-    fn remember(&self, name: &str, id: TopicId) {
-        // A name has at most 256 bytes.
-        let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
-        self.names.insert(name.into(), Named { id, length });
-    }
-
     /// The caches in figures: names, then ends.
     pub(super) fn usage(&self) -> [CacheUsage; 2] {
-        [self.names.usage(), self.ends.usage()]
+        [self.ids.usage(), self.ends.usage()]
     }
 }
 
@@ -94,16 +74,7 @@ impl Drop for TopicEndsChange<'_> {
 
 impl store::Topics for Rocks {
     fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
-        if let Some(named) = self.topics.names.get(name) {
-            return Ok(Some(named.id));
-        }
-        if name.is_empty() {
-            return Ok(None);
-        }
-        let Some(row) = self.get(TOPIC_IDS, keys::topic(name), tier)? else { return Ok(None) };
-        let id = values::read_topic(&row)?;
-        self.topics.remember(name, id);
-        Ok(Some(id))
+        self.topics.ids.find(self, name, tier)?.map(topic_id).transpose()
     }
 
     fn topic_content(
@@ -163,80 +134,31 @@ impl Rocks {
     }
 
     fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
-        let mut ids = HashMap::with_capacity(names.len());
-        let unknown = self.known_topics(names, &mut ids)?;
-        if unknown.is_empty() {
-            return Ok(ids);
+        let is_write = Cell::new(false);
+        let ids = self.topics.ids.give(self, names, |change, _| {
+            is_write.set(true);
+            if !self.topics.complete.load(Ordering::Relaxed) {
+                // These are the first names, so no list has lost an item.
+                change.put_cf(self.family(TOPIC_ARCHIVE)?, keys::ARCHIVE_IS_COMPLETE, []);
+            }
+            Ok(())
+        })?;
+        if is_write.get() {
+            self.topics.complete.store(true, Ordering::Relaxed);
         }
-        let mut highest = self.topics.highest.lock();
-        // Some may have an id by now.
-        let unknown = self.known_topics(unknown, &mut ids)?;
-        if unknown.is_empty() {
-            return Ok(ids);
-        }
-        let table = self.family(TOPIC_IDS)?;
-        let mut change = WriteBatch::default();
-        let mut made = Vec::with_capacity(unknown.len());
-        for name in unknown {
-            // Also if the write fails: it may be on disk anyway, and no id is given to two names.
-            *highest += 1;
-            let id = TopicId::new(*highest).map_err(|_| Error::Corrupt("topic ids".to_owned()))?;
-            change.put_cf(table, keys::topic(name), values::topic(id));
-            change.put_cf(table, keys::HIGHEST_TOPIC, values::topic(id));
-            made.push((name, id));
-        }
-        if !self.topics.complete.load(Ordering::Relaxed) {
-            // These are the first names, so no list has lost an item.
-            change.put_cf(self.family(TOPIC_ARCHIVE)?, keys::ARCHIVE_IS_COMPLETE, []);
-        }
-        self.follow_up(Write::NameTopics, change)?;
-        self.topics.complete.store(true, Ordering::Relaxed);
-        for (name, id) in made {
-            self.topics.remember(name, id);
-            ids.insert(name.to_owned(), id);
-        }
-        Ok(ids)
+        ids.into_iter().map(|(name, id)| Ok((name, topic_id(id)?))).collect()
     }
 
-    /// Adds the names that have an id to `ids`; returns the others.
-    pub(super) fn known_topics<'n>(
-        &self,
-        names: Vec<&'n str>,
-        ids: &mut HashMap<String, TopicId>,
-    ) -> Result<Vec<&'n str>> {
-        let mut missed = Vec::new();
-        for name in names {
-            match self.topics.names.get(name) {
-                Some(named) => _ = ids.insert(name.to_owned(), named.id),
-                None => missed.push(name),
-            }
-        }
-        let rows = self.get_many(TOPIC_IDS, missed.iter().map(|name| keys::topic(name)), Tier::Disk)?;
-        let mut unknown = Vec::new();
-        for (name, row) in missed.into_iter().zip(rows) {
-            match row {
-                Some(row) => {
-                    let id = values::read_topic(&row)?;
-                    self.topics.remember(name, id);
-                    ids.insert(name.to_owned(), id);
-                }
-                None => unknown.push(name),
-            }
-        }
-        Ok(unknown)
-    }
-
-    /// Loads the highest id, at start.
-    pub(super) fn load_highest_topic(&mut self) -> Result<()> {
-        let row = self.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
-        let highest = row.map(|row| values::read_topic(&row)).transpose()?.map_or(0, TopicId::get);
-        self.topics.highest = Mutex::new(highest);
-        Ok(())
+    /// The ids of the names that have one.
+    pub(super) fn known_topics(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
+        let mut ids = HashMap::new();
+        self.topics.ids.find_all(self, names, &mut ids)?;
+        ids.into_iter().map(|(name, id)| Ok((name, topic_id(id)?))).collect()
     }
 
     /// Whether an item has ever named a topic.
     pub(super) fn has_topics(&self) -> bool {
-        *self.topics.highest.lock() > 0
+        self.topics.ids.highest() > 0
     }
 
     /// Rows of a list, of one instant.
@@ -268,6 +190,10 @@ impl Rocks {
         walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
         Ok(found)
     }
+}
+
+fn topic_id(raw: u64) -> Result<TopicId> {
+    TopicId::new(raw).map_err(|_| Error::Corrupt("topic ids".to_owned()))
 }
 
 /// Takes rows of a list until there are `limit`.

@@ -67,6 +67,7 @@ impl Upkeep for Rocks {
             write_buffers.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
         }
         let (unpushed, unpushed_left_out) = self.unpushed.usage();
+        let [numbers, names] = self.names.usage();
         let [topic_names, topic_ends] = self.topics.usage();
         Ok(Usage {
             tables: self.stats()?,
@@ -77,6 +78,8 @@ impl Upkeep for Rocks {
             write_buffers,
             log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
             activities: self.activities.usage(),
+            numbers,
+            names,
             topic_names,
             topic_ends,
             unpushed,
@@ -102,7 +105,7 @@ impl Rocks {
         options.set_total_order_seek(true);
         let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
         let mut found = Vec::new();
-        rows.seek(keys::id(after.map_or(0, |after| after.get() + 1)));
+        rows.seek(keys::id(after.map_or(0, |after| after.get().saturating_add(1))));
         while found.len() < limit {
             let Some((key, value)) = rows.item() else { break };
             if table == COUNTS && values::read_count(value) == Some(0) {
@@ -112,7 +115,8 @@ impl Rocks {
             let partition = keys::number(key).and_then(|raw| UserId::new(raw).ok());
             let partition = partition.ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
             found.push(partition);
-            rows.seek(keys::id(partition.get() + 1));
+            let Some(next) = partition.get().checked_add(1) else { break };
+            rows.seek(keys::id(next));
         }
         rows.status().map_err(storage)?;
         Ok(found)

@@ -196,7 +196,8 @@ impl Rocks {
         visit: &mut dyn FnMut(UserId, Activity) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut rows = self.db.raw_iterator_cf_opt(self.family(ACTIVITY)?, ReadOptions::default());
-        rows.seek(keys::id(after.map_or(0, |after| after.get() + 1)));
+        // No user has the greatest id.
+        rows.seek(keys::id(after.map_or(0, |after| after.get().saturating_add(1))));
         while let Some((key, value)) = rows.item() {
             let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
             let user = user.ok_or_else(|| Error::Corrupt(format!("a key in {ACTIVITY}")))?;

@@ -10,8 +10,7 @@ use bincode::{Decode, Encode};
 use super::keys::number;
 use crate::error::{Error, Result};
 use crate::model::{
-    Activity, Content, ContentId, Cursor, Entry, Job, JobId, Millis, Profile, Progress, Reach, TopicId, Unpushed,
-    UserId, Work,
+    Activity, Content, ContentId, Cursor, Entry, Job, JobId, Millis, Profile, Progress, Reach, Unpushed, UserId, Work,
 };
 
 const CONTENT: u8 = 1;
@@ -189,14 +188,13 @@ pub(super) fn read_author(bytes: &[u8]) -> Result<UserId> {
     raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("author"))
 }
 
-/// A topic's id.
-pub(super) fn topic(topic: TopicId) -> [u8; 8] {
-    topic.get().to_be_bytes()
+/// The number of a text: a topic's id, or that of a name.
+pub(super) fn given(number: u64) -> [u8; 8] {
+    number.to_be_bytes()
 }
 
-pub(super) fn read_topic(bytes: &[u8]) -> Result<TopicId> {
-    let raw = number(bytes).filter(|_| bytes.len() == 8);
-    raw.and_then(|raw| TopicId::new(raw).ok()).ok_or_else(|| corrupt("topic"))
+pub(super) fn read_given(bytes: &[u8]) -> Result<u64> {
+    number(bytes).filter(|given| bytes.len() == 8 && *given > 0).ok_or_else(|| corrupt("number of a text"))
 }
 
 /// A cursor in a value: time, then id.

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Column, Columns, INVALID_FIELD, Refusal, Row, needed, object};
-use crate::model::{JsonObject, Millis, Profile, UserId};
+use super::{Column, Columns, INVALID_FIELD, Refusal, Row, id, object};
+use crate::model::{HostId, JsonObject, Millis, Profile};
 
-impl Row for (UserId, Profile) {
+impl Row for (HostId, Profile) {
     const COLUMNS: &'static [Column] = &[("user_id", true), ("nickname", false), ("avatar", false), ("extra", false)];
 
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| columns.get(fields, column);
-        let user = needed((Self::COLUMNS[0].0, field(0)))?;
+        let user = id((Self::COLUMNS[0].0, field(0)))?;
         let extra =
             field(3).map(|text| object::<JsonObject>(text).map_err(|why| why.within("extra").showing(text.as_bytes())));
         let (nickname, avatar) = (field(1).map(str::to_owned), field(2).map(str::to_owned));
@@ -24,7 +24,7 @@ impl Row for (UserId, Profile) {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Object {
-            user_id: UserId,
+            user_id: HostId,
             #[serde(default)]
             nickname: Option<String>,
             #[serde(default)]
@@ -48,14 +48,14 @@ fn checked(nickname: Option<String>, avatar: Option<String>, extra: Option<JsonO
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{csv, refused, user};
+    use super::super::tests::{csv, number, refused};
     use super::*;
 
-    type UserProfile = (UserId, Profile);
+    type UserProfile = (HostId, Profile);
 
     fn profile(nickname: Option<&str>, avatar: Option<&str>, extra: Option<&str>) -> Result<UserProfile, Refusal> {
         let own = |text: Option<&str>| text.map(str::to_owned);
-        Ok((user(1), Profile { nickname: own(nickname), avatar: own(avatar), extra: own(extra) }))
+        Ok((number(1), Profile { nickname: own(nickname), avatar: own(avatar), extra: own(extra) }))
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
             csv,
             &[
                 (",a", "user_id is missing"),
-                ("x,a", "user_id: an id"),
+                ("x ,a", "user_id: expected no space"),
                 (&format!("1,{long}"), "nickname: expected 1 to 200 characters"),
                 (&format!("1,,{}", long.repeat(11)), "avatar: expected 1 to 2048 characters"),
                 ("1,,,[]", "extra: expected a JSON object"),

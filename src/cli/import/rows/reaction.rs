@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Column, Columns, Refusal, Row, needed, object, time};
+use super::{Column, Columns, Refusal, Row, id, needed, object, time};
 use crate::feed::Reacting;
-use crate::model::{ContentId, Millis, ReactionKind, Time, UserId};
+use crate::model::{HostId, Millis, ReactionKind, Time};
 
 impl Row for Reacting {
     const COLUMNS: &'static [Column] = &[("content_id", true), ("user_id", true), ("kind", true), ("since", false)];
@@ -14,20 +14,15 @@ impl Row for Reacting {
     fn from_fields(columns: &Columns, fields: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         columns.check(fields)?;
         let field = |column: usize| (Self::COLUMNS[column].0, columns.get(fields, column));
-        Ok(Self {
-            content: needed(field(0))?,
-            user: needed(field(1))?,
-            kind: needed(field(2))?,
-            since: time(field(3))?,
-        })
+        Ok(Self { content: id(field(0))?, user: id(field(1))?, kind: needed(field(2))?, since: time(field(3))? })
     }
 
     fn from_json(text: &str) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Object {
-            content_id: ContentId,
-            user_id: UserId,
+            content_id: HostId,
+            user_id: HostId,
             kind: String,
             #[serde(default)]
             since: Option<Time>,
@@ -45,13 +40,13 @@ impl Row for Reacting {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{content_id, csv, refused, user};
+    use super::super::tests::{csv, number, refused};
     use super::*;
 
     #[test]
     fn reactions_are_read_from_both_formats() {
         let (like, favorite) = (ReactionKind::Like, ReactionKind::Favorite);
-        let row = |kind, since| Ok(Reacting { content: content_id(7), user: user(1), kind, since });
+        let row = |kind, since| Ok(Reacting { content: number(7), user: number(1), kind, since });
         assert_eq!(csv("7,1,like"), row(like, None));
         assert_eq!(csv("7,1,favorite,\"5\""), row(favorite, Some(5)));
         assert_eq!(Reacting::from_json(r#"{"content_id":7,"user_id":"1","kind":"like"}"#), row(like, None));
@@ -69,8 +64,8 @@ mod tests {
                 ("7", "user_id is missing"),
                 ("7,1", "kind is missing"),
                 (",1,like", "content_id is missing"),
-                ("0,1,like", "content_id: an id"),
-                ("7,x,like", "user_id: an id"),
+                ("\u{1},1,like", "content_id: an id"),
+                ("7, x,like", "user_id: expected no space"),
                 ("7,1,Like", "kind: expected like or favorite"),
                 ("7,1,like,soon", "since: a time"),
                 ("7,1,like,1,2", "5 fields"),

@@ -18,7 +18,7 @@ fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
             (format!("user {first}"), format!("user {second}"))
         }
         Keys::Counter => (format!("user {}", keys::number(key)?), counter(key)?.to_owned()),
-        Keys::Topic => (format!("topic {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
+        Keys::Text(what) => (format!("{what} {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
         Keys::Reaction => {
             let (content, user) = pair(key)?;
             (format!("content {content}"), format!("user {user}"))

@@ -10,7 +10,7 @@ use super::content::below;
 use super::window::{MOST, Window};
 use super::{Audit, Row, Wanted, Way, has};
 use crate::error::Result;
-use crate::model::{Content, Cursor, TopicId};
+use crate::model::{Content, Cursor};
 use crate::store::Tier;
 
 impl Audit<'_> {
@@ -59,16 +59,16 @@ impl Audit<'_> {
 
     /// No id belongs to two names, and none is above the highest.
     fn names_of_topics(&mut self) -> Result<()> {
-        let highest = self.store.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
-        let highest = highest.and_then(|row| values::read_topic(&row).ok()).map_or(0, TopicId::get);
+        let highest = self.store.get(TOPIC_IDS, keys::HIGHEST_NUMBER, Tier::Disk)?;
+        let highest = highest.and_then(|row| values::read_given(&row).ok()).unwrap_or_default();
         let mut from = Some(0);
         while let Some(start) = from {
             let mut window = Window::new(start, MOST);
             self.each_batch(TOPIC_IDS, |audit, rows| {
-                for row in rows.iter().filter(|row| *row.key != *keys::HIGHEST_TOPIC) {
-                    match (std::str::from_utf8(&row.key), values::read_topic(&row.value)) {
+                for row in rows.iter().filter(|row| *row.key != *keys::HIGHEST_NUMBER) {
+                    match (std::str::from_utf8(&row.key), values::read_given(&row.value)) {
                         (Ok(_), Ok(id)) => {
-                            let names: &mut u64 = match window.at(id.get()) {
+                            let names: &mut u64 = match window.at(id) {
                                 Some(names) => names,
                                 None => continue,
                             };
@@ -76,7 +76,7 @@ impl Audit<'_> {
                             if *names > 1 {
                                 audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id} of another topic")));
                             }
-                            if id.get() > highest {
+                            if id > highest {
                                 audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id}, above the highest id")));
                             }
                         }
@@ -115,10 +115,10 @@ impl Audit<'_> {
     /// The ids of the topics that some items name.
     fn topic_ids<'c>(&self, items: impl Iterator<Item = &'c Content>) -> Result<HashMap<String, u64>> {
         let names: BTreeSet<&str> = items.flat_map(|content| &content.topics).map(String::as_str).collect();
-        let rows = self.store.get_many(TOPIC_IDS, names.iter().map(|name| keys::topic(name)), Tier::Disk)?;
+        let rows = self.store.get_many(TOPIC_IDS, names.iter().map(|name| name.as_bytes()), Tier::Disk)?;
         let id = |(name, row): (&str, Option<_>)| {
             let row: rocksdb::DBPinnableSlice<'_> = row?;
-            Some((name.to_owned(), values::read_topic(&row).ok()?.get()))
+            Some((name.to_owned(), values::read_given(&row).ok()?))
         };
         Ok(names.into_iter().zip(rows).filter_map(id).collect())
     }

@@ -42,7 +42,7 @@ fn golden_content() {
     expected.extend(b"[]");
     expected.extend([1, 1]);
     expected.extend(b"t");
-    expected.extend([1, 253, 255, 255, 255, 255, 255, 255, 255, 127]);
+    expected.extend([1, 253, 255, 255, 255, 255, 255, 255, 255, 255]);
     expected.extend([0, 1, 251, 255, 0]);
     assert_eq!(bytes, expected);
     assert_eq!(read_content(ContentId::MIN, &bytes).expect("decodes"), stored());

@@ -1,0 +1,124 @@
+//! Ids as the host application writes them.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::id::{InvalidId, MAX_ID, parse_digits};
+
+/// Most bytes of a name.
+pub const MAX_NAME: usize = 128;
+
+/// The id of a user or an item, as the host gave it. The text of a number and of a name differ always.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum HostId {
+    /// From 1 to [`MAX_ID`].
+    Number(u64),
+    /// Any other text of 1 to [`MAX_NAME`] bytes of UTF-8 without control characters, compared byte by byte.
+    Name(Arc<str>),
+}
+
+impl HostId {
+    fn number(raw: u64) -> Result<Self, InvalidId> {
+        if (1..=MAX_ID).contains(&raw) { Ok(Self::Number(raw)) } else { Err(InvalidId) }
+    }
+}
+
+impl fmt::Display for HostId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(raw) => raw.fmt(f),
+            Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+impl FromStr for HostId {
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        if let Some(Ok(number)) = parse_digits(text).map(Self::number) {
+            return Ok(number);
+        }
+        let is_name = (1..=MAX_NAME).contains(&text.len()) && !text.chars().any(char::is_control);
+        if is_name { Ok(Self::Name(text.into())) } else { Err(InvalidId) }
+    }
+}
+
+impl Serialize for HostId {
+    /// As a string: JavaScript loses integers above 2^53.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(raw) => serializer.serialize_str(itoa::Buffer::new().format(*raw)),
+            Self::Name(name) => serializer.serialize_str(name),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HostId {
+    /// From a string, or from a number of a host.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = HostId;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an id: a string of 1 to 128 bytes, or a number from 1 to 9223372036854775807")
+            }
+            fn visit_u64<E: de::Error>(self, raw: u64) -> Result<HostId, E> {
+                HostId::number(raw).map_err(E::custom)
+            }
+            fn visit_i64<E: de::Error>(self, raw: i64) -> Result<HostId, E> {
+                u64::try_from(raw).map_err(|_| InvalidId).and_then(HostId::number).map_err(E::custom)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<HostId, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_numbers_are_numbers_and_the_rest_are_names() {
+        for number in ["1", "42", "9223372036854775807"] {
+            let raw = number.parse().expect("a number");
+            assert_eq!(number.parse(), Ok(HostId::Number(raw)));
+            assert_eq!(serde_json::from_str::<HostId>(number).expect("reads"), HostId::Number(raw));
+            assert_eq!(serde_json::from_str::<HostId>(&format!("\"{number}\"")).expect("reads"), HostId::Number(raw));
+        }
+        let long = "é".repeat(64);
+        for name in [
+            "0",
+            "042",
+            "+1",
+            "-1",
+            "1e3",
+            "1.0",
+            " 1",
+            "9223372036854775808",
+            "a/b",
+            "%2F",
+            "..",
+            "🌊",
+            "e\u{301}",
+            "é",
+            &long,
+        ] {
+            let id: HostId = name.parse().expect(name);
+            assert!(matches!(&id, HostId::Name(_)) && id.to_string() == name, "{name}");
+            let json = serde_json::to_string(&id).expect("writes");
+            assert_eq!(serde_json::from_str::<HostId>(&json).expect("reads"), id);
+        }
+        for bad in ["", "a\0b", "\n", "\u{7f}", "\u{85}", &format!("{long}x")] {
+            assert_eq!(bad.parse::<HostId>(), Err(InvalidId), "{bad:?}");
+        }
+        for bad in ["0", "-1", "1.5", "1e3", "true", "null", "[1]", "9223372036854775808"] {
+            assert!(serde_json::from_str::<HostId>(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! From ids in the store back to ids of the host application.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::content::Content;
+use super::host_id::HostId;
+use super::id::MAX_ID;
+use super::page::Page;
+use super::position::{Entry, Position};
+use super::relation::Relation;
+use super::shown::Shown;
+
+/// A value that mentions users or items by their ids in the store.
+pub trait Mentions {
+    /// Visits the ids, in any order; one may come more than once.
+    fn mentions(&self, see: &mut dyn FnMut(u64));
+}
+
+/// The ids that a value mentions, as the host wrote them.
+#[derive(Debug, Default)]
+pub struct HostIds(HashMap<u64, Arc<str>>);
+
+impl HostIds {
+    /// From the names of their numbers.
+    pub fn new(names: HashMap<u64, Arc<str>>) -> Self {
+        Self(names)
+    }
+
+    /// The id of a user or an item. An end of all ids, which no user and no item has, becomes the greatest number.
+    pub fn of(&self, id: impl Into<u64>) -> HostId {
+        let id = id.into();
+        if id <= MAX_ID {
+            return HostId::Number(id);
+        }
+        self.0.get(&id).map_or(HostId::Number(MAX_ID), |name| HostId::Name(Arc::clone(name)))
+    }
+
+    /// A place in a list.
+    pub fn place<I: Into<u64>>(&self, place: Position<I>) -> Position<HostId> {
+        Position { at: place.at, id: self.of(place.id) }
+    }
+
+    /// A page, with each item turned into another.
+    pub fn page<T, U, I: Into<u64>>(&self, page: Page<T, I>, f: impl FnMut(T) -> U) -> Page<U, HostId> {
+        let place = |place: Option<Position<I>>| place.map(|place| self.place(place));
+        Page { items: page.items.into_iter().map(f).collect(), next: place(page.next), prev: place(page.prev) }
+    }
+}
+
+impl<I: Copy + Into<u64>> Mentions for Position<I> {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        see(self.id.into());
+    }
+}
+
+impl Mentions for Entry {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        see(self.cursor.id.get());
+        see(self.author.get());
+    }
+}
+
+impl Mentions for Content {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        self.entry().mentions(see);
+        self.ref_id.iter().for_each(|id| see(id.get()));
+    }
+}
+
+impl Mentions for Shown {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        self.content.mentions(see);
+    }
+}
+
+impl Mentions for Relation {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        see(self.user.get());
+        see(self.target.get());
+    }
+}
+
+impl<T: Mentions, I: Copy + Into<u64>> Mentions for Page<T, I> {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        self.items.mentions(see);
+        [self.next, self.prev].iter().flatten().for_each(|place| place.mentions(see));
+    }
+}
+
+impl<T: Mentions> Mentions for Vec<T> {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        self.iter().for_each(|one| one.mentions(see));
+    }
+}
+
+impl<T: Mentions> Mentions for Option<T> {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        self.iter().for_each(|one| one.mentions(see));
+    }
+}
+
+impl<T: Mentions + ?Sized> Mentions for Arc<T> {
+    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+        (**self).mentions(see);
+    }
+}

@@ -1,0 +1,26 @@
+//! Numbers of names. A name is an id of the host that is not a number; see [`HostId`](crate::model::HostId).
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::store::Tier;
+
+/// Names and their numbers. Users and items share them. A name keeps its number for ever.
+pub trait Names {
+    /// The numbers of names, in their order; `None` for a name that has none.
+    fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>>;
+
+    /// The same, and gives numbers to the names that have none, ascending in their order. New numbers are above all
+    /// given before, and durable no later than the next change that acknowledges.
+    fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>>;
+
+    /// The number of a name; without one, the number that it would get. That number is kept for it, in memory only,
+    /// until [`Names::release`].
+    fn reserve_number(&self, name: &str) -> Result<u64>;
+
+    /// Ends one reservation of a name, if it has any.
+    fn release_number(&self, name: &str);
+
+    /// The names of numbers, in their order. `Corrupt` if one has no name.
+    fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>>;
+}
