@@ -95,6 +95,16 @@ impl Feed {
         })
     }
 
+    /// The id in the store of a user who may have a stream; see [`Feed::reserve`].
+    pub fn find_reader(&self, id: &HostId, tier: Tier) -> Result<UserId> {
+        let found = self.find(id, tier)?;
+        let reserved = match id {
+            HostId::Name(name) if found == UserId::UNKNOWN => self.store.reserved_number(name),
+            _ => None,
+        };
+        reserved.map_or(Ok(found), id_of)
+    }
+
     /// A value, with the ids that it mentions as the host wrote them.
     pub fn named<T: Mentions>(&self, value: T, tier: Tier) -> Result<(T, HostIds)> {
         let ids = self.host_ids(&value, tier)?;

@@ -63,7 +63,7 @@ pub(super) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let id = user.clone();
-    let look = move |feed: &Feed, tier| Ok(feed.streaming().presence().of(feed.find(&id, tier)?, now()));
+    let look = move |feed: &Feed, tier| Ok(feed.streaming().presence().of(feed.find_reader(&id, tier)?, now()));
     reply::ok(&PresenceBody::new(user, call.read(look).await?))
 }
 
@@ -74,12 +74,15 @@ pub(super) async fn beat(mut call: Call) -> Answer {
     let NewPresence { online } = call.json().await?;
     let id = user.clone();
     let beat = move |feed: &Feed, tier| {
+        if !online {
+            return feed.set_presence(feed.find_reader(&id, tier)?, false, tier);
+        }
         let user = match feed.find(&id, tier)? {
-            UserId::UNKNOWN if online && tier == Tier::Memory => return Err(Error::NotCached),
-            UserId::UNKNOWN if online => feed.give(&id)?,
+            UserId::UNKNOWN if tier == Tier::Memory => return Err(Error::NotCached),
+            UserId::UNKNOWN => feed.give(&id)?,
             user => user,
         };
-        feed.set_presence(user, online, tier)
+        feed.set_presence(user, true, tier)
     };
     let state = call.read(beat).await?;
     reply::ok(&PresenceBody::new(user, state))

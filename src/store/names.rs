@@ -18,6 +18,9 @@ pub trait Names {
     /// until [`Names::release`].
     fn reserve_number(&self, name: &str) -> Result<u64>;
 
+    /// The number that is reserved for a name.
+    fn reserved_number(&self, name: &str) -> Option<u64>;
+
     /// Ends one reservation of a name, if it has any.
     fn release_number(&self, name: &str);
 

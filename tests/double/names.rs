@@ -39,6 +39,10 @@ impl Names for Double {
         Ok(*number)
     }
 
+    fn reserved_number(&self, name: &str) -> Option<u64> {
+        self.state().reserved.get(name).map(|(number, _)| *number)
+    }
+
     fn release_number(&self, name: &str) {
         let mut state = self.state();
         if let Some((_, holders)) = state.reserved.get_mut(name) {

@@ -74,6 +74,10 @@ impl store::Names for Rocks {
         self.names.numbers.reserve(self, name)
     }
 
+    fn reserved_number(&self, name: &str) -> Option<u64> {
+        self.names.numbers.reserved(name)
+    }
+
     fn release_number(&self, name: &str) {
         self.names.numbers.release(name);
     }

@@ -79,6 +79,11 @@ impl Numbering {
         Ok(number)
     }
 
+    /// The number reserved for a text.
+    pub(super) fn reserved(&self, text: &str) -> Option<u64> {
+        self.given.lock().reserved.get(text).map(|(number, _)| *number)
+    }
+
     /// Ends one reservation of a text, if it has any.
     pub(super) fn release(&self, text: &str) {
         let mut given = self.given.lock();
