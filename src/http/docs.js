@@ -21,7 +21,8 @@ const streams = ({ React: { createElement, useEffect, useRef, useState } }) => {
       const given = specSelectors.parameterValues([path, method]).toJS();
       const value = (name) => String(Object.entries(given).find(([key]) => key.startsWith(name))?.[1] ?? "");
       const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(value(`path.${name}`)));
-      const lastId = value("header.Last-Event-ID");
+      // A header takes only bytes.
+      const lastId = String.fromCharCode(...new TextEncoder().encode(value("header.Last-Event-ID")));
       const here = (running.current = new AbortController());
       setText("");
       setState("connecting");

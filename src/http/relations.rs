@@ -155,25 +155,31 @@ fn relate(
         false => feed.give_all([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
     };
     let user_id = ids.remove(0);
-    let to_follow: Vec<_> = ids.into_iter().zip(&follow).map(|(target, (_, since))| (target, *since)).collect();
+    let to_follow: Vec<_> = ids.iter().zip(&follow).map(|(target, (_, since))| (*target, *since)).collect();
     let to_unfollow: Vec<UserId> = feed.find_all(&unfollow, Tier::Disk)?;
-    let known: Vec<_> = to_unfollow.iter().copied().filter(|target| *target != UserId::UNKNOWN).collect();
-    let mut related = match user_id {
+    let related = match user_id {
         UserId::UNKNOWN => Vec::new(),
-        user => feed.relate(user, &to_follow, &known)?,
-    }
-    .into_iter();
-    let mut relation = |target: UserId| match target {
-        UserId::UNKNOWN => None,
-        _ => related.next(),
+        user => feed.relate(user, &to_follow, &known(&to_unfollow))?,
     };
-    let followed = to_follow.iter().map(|(target, _)| *target);
-    let relations: Vec<_> = followed
-        .chain(to_unfollow)
-        .map(|target| relation(target).unwrap_or_else(|| Relation::none(user_id, target)))
-        .collect();
+    let relations = of_all(user_id, &[ids, to_unfollow].concat(), related);
     let targets = follow.into_iter().map(|(target, _)| target).chain(unfollow);
     Ok(targets.zip(relations).map(|(target, relation)| RelationItem::new(user.clone(), target, relation)).collect())
+}
+
+/// The users that the server knows.
+fn known(users: &[UserId]) -> Vec<UserId> {
+    users.iter().copied().filter(|user| *user != UserId::UNKNOWN).collect()
+}
+
+/// The relations to all `targets`, in their order, from those to the known ones, or from none.
+fn of_all(user: UserId, targets: &[UserId], to_known: Vec<Relation>) -> Vec<Relation> {
+    let mut to_known = to_known.into_iter();
+    let relation = |target: &UserId| match *target {
+        UserId::UNKNOWN => None,
+        _ => to_known.next(),
+    };
+    let relations: Vec<_> = targets.iter().map(relation).collect();
+    targets.iter().zip(relations).map(|(target, found)| found.unwrap_or(Relation::none(user, *target))).collect()
 }
 
 /// `POST /v1/users/{uid}/following/batch`
@@ -201,13 +207,7 @@ pub(super) async fn relations(call: Call) -> Answer {
     let Ids(targets) = query::required("targets", targets)?;
     let look = move |feed: &Feed, tier: Tier| -> Result<Items<RelationItem>> {
         let (user_id, ids): (_, Vec<UserId>) = (feed.find(&user, tier)?, feed.find_all(&targets, tier)?);
-        let known: Vec<_> = ids.iter().copied().filter(|target| *target != UserId::UNKNOWN).collect();
-        let mut relations = feed.relations(user_id, &known, tier)?.into_iter();
-        let mut relation = |target: UserId| match target {
-            UserId::UNKNOWN => None,
-            _ => relations.next(),
-        };
-        let relations = ids.into_iter().map(|id| relation(id).unwrap_or_else(|| Relation::none(user_id, id)));
+        let relations = of_all(user_id, &ids, feed.relations(user_id, &known(&ids), tier)?);
         let item = |(target, relation): (&HostId, _)| RelationItem::new(user.clone(), target.clone(), relation);
         Ok(targets.iter().zip(relations).map(item).collect())
     };
