@@ -135,7 +135,7 @@ fn a_second_run_takes_nothing_twice() {
     assert_eq!(lines(&third.out), ["content more: 1 new, 5 already there, 1 refused"]);
     assert_eq!(
         refused(&third.err, "more"),
-        [(7, "content_exists: content 14 exists with other fields, or is deleted. Use another content_id")]
+        [(7, "content_exists: content_id: the item exists with other fields, or is deleted. Use another content_id")]
     );
 }
 

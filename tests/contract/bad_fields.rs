@@ -27,6 +27,10 @@ const NO_TEXTS: &[&str] = &[
 /// Texts, each of which some field does not take.
 const TEXTS: &[&str] = &[
     "",
+    "a\0b",
+    "\n",
+    "\u{7f}",
+    "1\u{85}",
     "x",
     "1",
     "01",
@@ -99,7 +103,9 @@ fn forbidden(schema: &'static Value) -> Vec<String> {
     bad.extend(bound("minItems").map(|_| "[]".to_owned()));
     if let Some(pattern) = schema["pattern"].as_str() {
         let pattern = Regex::new(pattern).unwrap();
-        bad.extend(TEXTS.iter().filter(|text| !pattern.is_match(text)).map(|text| format!("\"{text}\"")));
+        bad.extend(TEXTS.iter().filter(|text| !pattern.is_match(text)).map(|text| Value::from(*text).to_string()));
+        // A length in characters; ids have a bound in bytes.
+        bad.extend(bound("maxLength").map(|most| format!("\"{}\"", "é".repeat(usize::try_from(most).unwrap()))));
     } else if bound("minLength") == Some(1) {
         bad.push("\"\"".to_owned());
     }
@@ -193,7 +199,7 @@ pub(crate) fn bad_fields(server: &Server) {
         date["detail"],
         "published_at: invalid type: string \"2026-01-01T00:00:00Z\", expected whole milliseconds since 1970"
     );
-    let list = refused("POST", "/v1/users/1/following/batch", r#"{"follow":[66],"unfollow":[67,"x"]}"#);
+    let list = refused("POST", "/v1/users/1/following/batch", r#"{"follow":[66],"unfollow":[67,"\u0000"]}"#);
     assert!(names(&list, "unfollow[1]"), "{list}");
     times_to_come(server);
     for lists in ["{}", r#"{"follow":[]}"#, r#"{"follow":null}"#, r#"{"follow":66}"#] {

@@ -91,6 +91,13 @@ impl Call {
         self.slots.iter().fold(path.to_owned(), |path, (slot, good)| path.replace(slot, good))
     }
 
+    /// Whether a path leads to this call, if no other fits better.
+    pub(crate) fn fits(&self, path: &str) -> bool {
+        let (segments, given): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
+        let mut pairs = segments.iter().zip(&given);
+        segments.len() == given.len() && pairs.all(|(segment, given)| segment == given || segment.starts_with('{'))
+    }
+
     /// The required parameters but one, each with a good value.
     pub(crate) fn needed(&self, but: &str) -> Vec<String> {
         let needed = self.query.iter().filter(|parameter| parameter.required && parameter.name != but);

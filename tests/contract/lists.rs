@@ -129,9 +129,10 @@ fn no_list_takes_what_is_no_page() {
             "limit=",
             "before=",
             "before=1",
-            "after=1-0",
+            "after=1-",
             "after=x-1",
-            "before=1-9223372036854775808",
+            "before=1-%00",
+            "before=1-%ff",
             "limit=1&limit=2",
             "after=1-1&after=1-1",
             "page=2",
@@ -139,6 +140,10 @@ fn no_list_takes_what_is_no_page() {
         ] {
             let reply = server.call("GET", &format!("{path}?{bad}"), "");
             reply.problem(&format!("{path}?{bad}"), 400, "invalid_parameter");
+        }
+        for unknown in ["after=1-0", "before=1-x&limit=1", "before=1-1&after=1-9223372036854775808"] {
+            let reply = server.call("GET", &format!("{path}?{unknown}"), "");
+            reply.problem(&format!("{path}?{unknown}"), 400, "unknown_cursor");
         }
         let of_users = OF_USERS.contains(&path);
         let view = server.call("GET", &format!("{path}?view=ids"), "");

@@ -66,6 +66,6 @@ fn asking_is_no_heartbeat() {
     }
     assert_eq!(town.server.figure(ONLINE), 0.0);
     town.server.call("GET", "/v1/users/1/presence?online=true", "").problem("a query", 400, "invalid_parameter");
-    town.server.call("GET", "/v1/users/0/presence", "").problem("an id", 400, "invalid_id");
+    town.server.call("GET", "/v1/users/%00/presence", "").problem("an id", 400, "invalid_id");
     town.check("asking changes nothing");
 }

@@ -86,7 +86,10 @@ fn the_limits_of_every_field_are_those_of_the_contract() {
         town.server.call("POST", "/v1/content", draft.to_string()).problem(field, 400, "invalid_body");
     };
     refused("content_id", json!(1_u64 << 63));
-    refused("author_id", json!("0"));
+    refused("author_id", json!(0));
+    for field in ["content_id", "author_id", "ref_id"] {
+        refused(field, json!("é".repeat(64) + "x"));
+    }
     refused("kind", json!("a".repeat(33)));
     refused("topics", json!(vec!["t"; 11]));
     refused("topics", json!(["x".repeat(65)]));

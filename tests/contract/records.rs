@@ -44,10 +44,19 @@ fn a_marker_moves_forward_only() {
 #[test]
 fn a_marker_is_a_cursor() {
     let town = Town::new();
-    for bad in
-        ["{}", r#"{"cursor":5}"#, r#"{"cursor":""}"#, r#"{"cursor":"1"}"#, r#"{"cursor":"1-0"}"#, r#"{"cursor":"1-x"}"#]
-    {
+    for bad in [
+        "{}",
+        r#"{"cursor":5}"#,
+        r#"{"cursor":""}"#,
+        r#"{"cursor":"1"}"#,
+        r#"{"cursor":"1-"}"#,
+        r#"{"cursor":"x-1"}"#,
+        r#"{"cursor":"1-\u0000"}"#,
+    ] {
         town.server.call("PUT", "/v1/users/1/marker", bad).problem(bad, 400, "invalid_body");
+    }
+    for unknown in [r#"{"cursor":"1-0"}"#, r#"{"cursor":"1-x"}"#, r#"{"cursor":"1-1-1"}"#] {
+        town.server.call("PUT", "/v1/users/1/marker", unknown).problem(unknown, 400, "unknown_cursor");
     }
     town.check("refused");
 }

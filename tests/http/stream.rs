@@ -173,14 +173,18 @@ fn who_missed_too_much_is_told_so() {
 #[test]
 fn a_wrong_place_is_refused() {
     let server = Server::start();
-    for bad in ["1", "1-0", "x", "x-1", "-", "01-1", "9223372036854775808-1", "1-2-3", "é"] {
+    for bad in ["1", "1-", "x", "x-1", "-", "-1", "01-1", "9223372036854775808-1", "1-\u{85}", "é"] {
         let reply = server.call_as("GET", "/v1/users/1/stream", "", &[("last-event-id", bad)]);
         reply.problem(bad, 400, "invalid_header");
+    }
+    for unknown in ["1-0", "1-x", "1-2-3", "1-é"] {
+        let reply = server.call_as("GET", "/v1/users/1/stream", "", &[("last-event-id", unknown)]);
+        reply.problem(unknown, 400, "unknown_cursor");
     }
     let twice = [("last-event-id", "1-1"), ("last-event-id", "1-1")];
     server.call_as("GET", "/v1/users/1/stream", "", &twice).problem("twice", 400, "invalid_header");
     server.call("GET", "/v1/users/1/stream?limit=1", "").problem("a parameter", 400, "invalid_parameter");
-    server.call("GET", "/v1/users/0/stream", "").problem("an id", 400, "invalid_id");
+    server.call("GET", "/v1/users/%00/stream", "").problem("an id", 400, "invalid_id");
     server.call("POST", "/v1/users/1/stream", "").problem("a method", 405, "method_not_allowed");
     let head = server.call("HEAD", "/v1/users/1/stream", "");
     assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));

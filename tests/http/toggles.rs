@@ -89,7 +89,7 @@ fn a_user_has_so_many_streams_and_no_more() {
     for _ in 0..2 {
         let refused = server.call("GET", "/v1/users/1/stream", "");
         let problem = refused.problem("one more", 429, "stream_limit");
-        assert_eq!(problem["detail"], "user 1 cannot have more than 3 open streams (server.max_streams_per_user)");
+        assert_eq!(problem["detail"], "a user cannot have more than 3 open streams (server.max_streams_per_user)");
         assert_eq!(refused.header("retry-after"), Some("1"));
     }
     let full = r#"tideline_overloaded_total{full="streams_of_user"}"#;

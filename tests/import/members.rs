@@ -147,9 +147,9 @@ fn refused_lines_are_named_and_change_nothing() {
     place.file("p", "1,first\n");
     place.run(&["import", "--content", "c", "--profiles", "p"]).ok();
     let before = place.dump();
-    place.file("r", "content_id,user_id,kind\n10,1,love\n99,1,like\n10,0,like\n\n10,1\n10,1,like,x\n98,2,like\n");
+    place.file("r", "content_id,user_id,kind\n10,1,love\n99,1,like\n10,\u{1},like\n\n10,1\n10,1,like,x\n98,2,like\n");
     let long = "x".repeat(201);
-    place.file("q", format!("1,{long}\n1,second,,[]\n0,a\n1,a,b,{{}},c\n\"1\n"));
+    place.file("q", format!("1,{long}\n1,second,,[]\n\u{1},a\n1,a,b,{{}},c\n\"1\n"));
     let ran = place.run(&["import", "--reactions", "r", "--profiles", "q"]).failed("all lines were refused");
     assert_eq!(
         lines(&ran.out),
