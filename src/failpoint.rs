@@ -72,8 +72,6 @@ named! {
         RaiseFloor = "raise_floor",
         /// Ids for topics that have none.
         NameTopics = "name_topics",
-        /// Numbers for names that have none.
-        GiveNumbers = "give_numbers",
         /// Items of a topic moved to the archive, with the floor of its list.
         ArchiveTopic = "archive_topic",
         /// Items of topics that an earlier version dropped, put into the archive.
@@ -82,6 +80,13 @@ named! {
         Migrate = "migrate",
         /// The end of a job that has nothing left to do.
         DropJob = "drop_job",
+    }
+}
+
+impl Write {
+    /// Whether it belongs to a job. The change that made the job is written already.
+    pub fn is_of_a_job(self) -> bool {
+        matches!(self, Self::BeginFanOut | Self::Deliver | Self::Settle | Self::Rebuild | Self::DropJob)
     }
 }
 

@@ -11,7 +11,7 @@ pub trait Names {
     fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>>;
 
     /// The same, and gives numbers to the names that have none, ascending in their order. New numbers are above all
-    /// given before, and durable no later than the next change that acknowledges.
+    /// given before. They are durable no later than the next change of the caller, and lost in a crash before it.
     fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>>;
 
     /// The number of a name; without one, the number that it would get. That number is kept for it, in memory only,

@@ -156,7 +156,7 @@ impl Upkeep for Double {
             ("topic_ids", state.topics.len() + usize::from(!state.topics.is_empty())),
             ("topic_content", state.topic_rows()),
             ("topic_archive", 0),
-            ("names", state.names.len() + usize::from(!state.names.is_empty())),
+            ("names", state.names.len()),
             ("names_by_number", state.names.len()),
             ("activity", state.activity.len()),
             ("unpushed", state.unpushed.len()),

@@ -39,8 +39,8 @@ pub(super) fn topic_entry(topic: TopicId, cursor: Cursor) -> [u8; ROW] {
     row(topic.get(), cursor.at, cursor.id.get())
 }
 
-/// The key of the highest number in a table of numbers of texts. No text is empty.
-pub(super) const HIGHEST_NUMBER: &[u8] = &[];
+/// The key of the highest id of a topic. No name is empty.
+pub(super) const HIGHEST_TOPIC: &[u8] = &[];
 
 /// The key of the mark in the archive of topics. It tells which items dropped by an earlier version are back: all if
 /// its value is empty, else those below the content id in the value. No topic has the id 0.

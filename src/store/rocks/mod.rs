@@ -268,8 +268,8 @@ impl Rocks {
         store.deleted = KeyFilter::of(&store, tables::DELETED)?;
         store.evicted = store.seen_evicted()?;
         store.unpushed.fill(&store)?;
-        store.names.numbers.load(&store)?;
-        store.topics.ids.load(&store)?;
+        store.load_names()?;
+        store.load_highest_topic()?;
         store.complete_topic_archive(&options.dir)?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
@@ -295,9 +295,11 @@ impl Rocks {
         self.write(what, batch, false)
     }
 
-    fn write(&self, what: Write, batch: WriteBatch, sync: bool) -> Result<()> {
+    fn write(&self, what: Write, mut batch: WriteBatch, sync: bool) -> Result<()> {
+        let names = if what.is_of_a_job() { Vec::new() } else { self.add_names(&mut batch)? };
         failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
         self.commit(batch, sync)?;
+        self.wrote_names(&names);
         failpoint::end(what);
         Ok(())
     }

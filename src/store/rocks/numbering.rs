@@ -1,16 +1,11 @@
-//! Permanent numbers for texts: one row for each text, and the highest number in the first row. The cache needs no
-//! announcements, because a number never changes.
+//! Permanent numbers of texts, one row for each text. The cache needs no announcements, because a number never changes.
 
 use std::collections::HashMap;
 
-use parking_lot::Mutex;
-use rocksdb::WriteBatch;
-
 use super::tables::Table;
-use super::{Rocks, keys, values};
+use super::{Rocks, values};
 use crate::cache::Cache;
-use crate::error::{Error, Result};
-use crate::failpoint::Write;
+use crate::error::Result;
 use crate::model::CacheUsage;
 use crate::store::Tier;
 
@@ -28,77 +23,13 @@ struct Numbered {
 /// The numbers in one table.
 pub(super) struct Numbering {
     table: Table,
-    write: Write,
     numbers: Cache<Box<str>, Numbered>,
-    /// Locked to give the next number.
-    given: Mutex<Given>,
-}
-
-/// The state of the next number.
-struct Given {
-    /// The highest number given, tried or reserved.
-    highest: u64,
-    /// Reserved numbers, each with the number of its holders.
-    reserved: HashMap<Box<str>, (u64, usize)>,
 }
 
 impl Numbering {
-    /// For a table whose numbers come after `base`, with a cache of this many bytes. Numbers are given by `write`.
-    pub(super) fn new(table: Table, write: Write, base: u64, cache: u64) -> Self {
-        let given = Mutex::new(Given { highest: base, reserved: HashMap::new() });
-        Self { table, write, numbers: Cache::new(cache, USUAL, MEMORY), given }
-    }
-
-    /// Continues after the highest number on disk.
-    pub(super) fn load(&self, store: &Rocks) -> Result<()> {
-        if let Some(row) = store.get(self.table, keys::HIGHEST_NUMBER, Tier::Disk)? {
-            let mut given = self.given.lock();
-            given.highest = values::read_given(&row)?.max(given.highest);
-        }
-        Ok(())
-    }
-
-    /// The highest number given, or the base.
-    pub(super) fn highest(&self) -> u64 {
-        self.given.lock().highest
-    }
-
-    /// The number of a text; without one, the number that it would get. That number is kept for it until
-    /// [`Numbering::release`].
-    pub(super) fn reserve(&self, store: &Rocks, text: &str) -> Result<u64> {
-        let mut given = self.given.lock();
-        if let Some(number) = self.find(store, text, Tier::Disk)? {
-            return Ok(number);
-        }
-        if let Some((number, holders)) = given.reserved.get_mut(text) {
-            *holders += 1;
-            return Ok(*number);
-        }
-        let number = self.next(&mut given)?;
-        given.reserved.insert(text.into(), (number, 1));
-        Ok(number)
-    }
-
-    /// The number reserved for a text.
-    pub(super) fn reserved(&self, text: &str) -> Option<u64> {
-        self.given.lock().reserved.get(text).map(|(number, _)| *number)
-    }
-
-    /// Ends one reservation of a text, if it has any.
-    pub(super) fn release(&self, text: &str) {
-        let mut given = self.given.lock();
-        if let Some((_, holders)) = given.reserved.get_mut(text) {
-            *holders -= 1;
-            if *holders == 0 {
-                given.reserved.remove(text);
-            }
-        }
-    }
-
-    fn next(&self, given: &mut Given) -> Result<u64> {
-        given.highest =
-            given.highest.checked_add(1).ok_or_else(|| Error::Corrupt(format!("the numbers in {}", self.table)))?;
-        Ok(given.highest)
+    /// For a table, with a cache of this many bytes.
+    pub(super) fn new(table: Table, cache: u64) -> Self {
+        Self { table, numbers: Cache::new(cache, USUAL, MEMORY) }
     }
 
     /// The cache in figures.
@@ -154,48 +85,8 @@ impl Numbering {
         Ok(unknown)
     }
 
-    /// The numbers of texts. Gives numbers to those that have none, ascending in the order of `texts` unless reserved, in one write;
-    /// `add` adds rows of the new numbers to it. Texts must differ.
-    pub(super) fn give(
-        &self,
-        store: &Rocks,
-        texts: Vec<&str>,
-        add: impl FnOnce(&mut WriteBatch, &[(&str, u64)]) -> Result<()>,
-    ) -> Result<HashMap<String, u64>> {
-        let mut numbers = HashMap::with_capacity(texts.len());
-        let unknown = self.find_all(store, texts, &mut numbers)?;
-        if unknown.is_empty() {
-            return Ok(numbers);
-        }
-        let mut state = self.given.lock();
-        // Some may have a number by now.
-        let unknown = self.find_all(store, unknown, &mut numbers)?;
-        if unknown.is_empty() {
-            return Ok(numbers);
-        }
-        let table = store.family(self.table)?;
-        let mut change = WriteBatch::default();
-        let mut given = Vec::with_capacity(unknown.len());
-        for text in unknown {
-            // Not given again if the write fails: it may be on disk anyway, and no number is given to two texts.
-            let number = match state.reserved.get(text) {
-                Some((number, _)) => *number,
-                None => self.next(&mut state)?,
-            };
-            change.put_cf(table, text.as_bytes(), values::given(number));
-            given.push((text, number));
-        }
-        change.put_cf(table, keys::HIGHEST_NUMBER, values::given(state.highest));
-        add(&mut change, &given)?;
-        store.follow_up(self.write, change)?;
-        for (text, number) in given {
-            self.remember(text, number);
-            numbers.insert(text.to_owned(), number);
-        }
-        Ok(numbers)
-    }
-
-    fn remember(&self, text: &str, number: u64) {
+    /// Keeps a number in memory.
+    pub(super) fn remember(&self, text: &str, number: u64) {
         let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
         self.numbers.insert(text.into(), Numbered { number, length });
     }

@@ -3,10 +3,12 @@
 //! The older items of a list may be in the archive. A mark there tells whether it has all items at or below the floors:
 //! an earlier version dropped such items (`topic_repair.rs`).
 
-use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use rocksdb::WriteBatch;
 
 use super::archive::Walks;
 use super::numbering::Numbering;
@@ -24,7 +26,9 @@ const NAMES: u64 = 8 << 20;
 /// The part of topics in memory.
 pub(super) struct Topics {
     /// Ids of names.
-    pub(super) ids: Numbering,
+    ids: Numbering,
+    /// The highest id given, or tried. Locked to give the next.
+    highest: Mutex<u64>,
     ends: TopicEnds,
     /// Whether the archive is marked as complete.
     pub(super) complete: AtomicBool,
@@ -33,7 +37,8 @@ pub(super) struct Topics {
 impl Default for Topics {
     fn default() -> Self {
         Self {
-            ids: Numbering::new(TOPIC_IDS, Write::NameTopics, 0, NAMES),
+            ids: Numbering::new(TOPIC_IDS, NAMES),
+            highest: Mutex::default(),
             ends: TopicEnds::default(),
             complete: AtomicBool::new(false),
         }
@@ -134,19 +139,42 @@ impl Rocks {
     }
 
     fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
-        let is_write = Cell::new(false);
-        let ids = self.topics.ids.give(self, names, |change, _| {
-            is_write.set(true);
-            if !self.topics.complete.load(Ordering::Relaxed) {
-                // These are the first names, so no list has lost an item.
-                change.put_cf(self.family(TOPIC_ARCHIVE)?, keys::ARCHIVE_IS_COMPLETE, []);
-            }
-            Ok(())
-        })?;
-        if is_write.get() {
-            self.topics.complete.store(true, Ordering::Relaxed);
+        let mut ids = HashMap::with_capacity(names.len());
+        let unknown = self.topics.ids.find_all(self, names, &mut ids)?;
+        if !unknown.is_empty() {
+            let mut highest = self.topics.highest.lock();
+            // Some may have an id by now.
+            let unknown = self.topics.ids.find_all(self, unknown, &mut ids)?;
+            self.give_topic_ids(unknown, &mut highest, &mut ids)?;
         }
         ids.into_iter().map(|(name, id)| Ok((name, topic_id(id)?))).collect()
+    }
+
+    fn give_topic_ids(&self, names: Vec<&str>, highest: &mut u64, ids: &mut HashMap<String, u64>) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let table = self.family(TOPIC_IDS)?;
+        let mut change = WriteBatch::default();
+        let mut made = Vec::with_capacity(names.len());
+        for name in names {
+            // Also if the write fails: it may be on disk anyway, and no id is given to two names.
+            *highest += 1;
+            change.put_cf(table, name.as_bytes(), values::given(*highest));
+            change.put_cf(table, keys::HIGHEST_TOPIC, values::given(*highest));
+            made.push((name, *highest));
+        }
+        if !self.topics.complete.load(Ordering::Relaxed) {
+            // These are the first names, so no list has lost an item.
+            change.put_cf(self.family(TOPIC_ARCHIVE)?, keys::ARCHIVE_IS_COMPLETE, []);
+        }
+        self.follow_up(Write::NameTopics, change)?;
+        self.topics.complete.store(true, Ordering::Relaxed);
+        for (name, id) in made {
+            self.topics.ids.remember(name, id);
+            ids.insert(name.to_owned(), id);
+        }
+        Ok(())
     }
 
     /// The ids of the names that have one.
@@ -156,9 +184,17 @@ impl Rocks {
         ids.into_iter().map(|(name, id)| Ok((name, topic_id(id)?))).collect()
     }
 
+    /// Continues after the highest id on disk.
+    pub(super) fn load_highest_topic(&self) -> Result<()> {
+        if let Some(row) = self.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)? {
+            *self.topics.highest.lock() = values::read_given(&row)?;
+        }
+        Ok(())
+    }
+
     /// Whether an item has ever named a topic.
     pub(super) fn has_topics(&self) -> bool {
-        self.topics.ids.highest() > 0
+        *self.topics.highest.lock() > 0
     }
 
     /// Rows of a list, of one instant.

@@ -59,13 +59,13 @@ impl Audit<'_> {
 
     /// No id belongs to two names, and none is above the highest.
     fn names_of_topics(&mut self) -> Result<()> {
-        let highest = self.store.get(TOPIC_IDS, keys::HIGHEST_NUMBER, Tier::Disk)?;
+        let highest = self.store.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
         let highest = highest.and_then(|row| values::read_given(&row).ok()).unwrap_or_default();
         let mut from = Some(0);
         while let Some(start) = from {
             let mut window = Window::new(start, MOST);
             self.each_batch(TOPIC_IDS, |audit, rows| {
-                for row in rows.iter().filter(|row| *row.key != *keys::HIGHEST_NUMBER) {
+                for row in rows.iter().filter(|row| *row.key != *keys::HIGHEST_TOPIC) {
                     match (std::str::from_utf8(&row.key), values::read_given(&row.value)) {
                         (Ok(_), Ok(id)) => {
                             let names: &mut u64 = match window.at(id) {
