@@ -96,9 +96,9 @@ streams: setup ## load STREAMS= open streams with RATE= publishes a second for S
 	cargo bench --locked --bench streams -- $(STREAMS) $(RATE) $(SECONDS) $(CUTS)
 
 .PHONY: scale
-scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data)
+scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data); IDS=uuids
 	python3 tests/scale.py --binary $(TIDELINE) \
-	  --follows $(or $(FOLLOWS),$(DEMO)/follows.csv) --content $(or $(CONTENT),$(DEMO)/content.csv) $(ARGS)
+	  --follows $(or $(FOLLOWS),$(DEMO)/follows.csv) --content $(or $(CONTENT),$(DEMO)/content.csv) $(if $(IDS),--ids $(IDS)) $(ARGS)
 
 .PHONY: chaos
 chaos: build ## kill the server at random instants under load, and compare all acknowledged changes: ARGS=

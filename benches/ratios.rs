@@ -11,10 +11,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, SliceTransform, WriteBatch};
-use tideline::model::{Cursor, HostId, PageRequest, Span};
+use tideline::model::{Cursor, PageRequest, Span};
 use tideline::store::Tier;
 
-use common::{AUTHORS, FOLLOWEES, PAGE, POSTS, READERS, median, open, user};
+use common::{AUTHORS, FOLLOWEES, Ids, Opened, PAGE, POSTS, READERS, median, open, user};
 use fastrand::Rng;
 
 const USERS: u64 = 200_000;
@@ -66,21 +66,19 @@ fn fan_out(dir: &Path) {
         })
         .collect();
     let per_round: usize = (0..POSTS).map(|post| audiences[(post % AUTHORS) as usize].len()).sum();
-    let ours = open(&dir.join("fan-out"));
-    for (author, audience) in audiences.iter().enumerate() {
-        let follows: Vec<_> = audience
-            .iter()
-            .map(|follower| (HostId::Number(*follower), HostId::Number(author as u64 + 1), Some(1)))
-            .collect();
-        ours.feed.import_follows(&follows).expect("follows");
-    }
-    ours.work();
+    let ours = with_audiences(&dir.join("fan-out"), Ids::Numbers, &audiences);
+    let named = with_audiences(&dir.join("fan-out-names"), Ids::Names, &audiences);
     let raw = bare(&dir.join("fan-out-bare"));
-    let (mut our_rates, mut raw_rates) = (Vec::new(), Vec::new());
+    let (mut our_rates, mut raw_rates, mut named_rates) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut published, mut named_published) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS as u64 {
         let posts = (round * POSTS + 1..=(round + 1) * POSTS).map(|id| (id, (id - 1) % AUTHORS + 1));
-        ours.publish(posts.clone());
-        our_rates.push(per_round as f64 / ours.work().as_secs_f64());
+        for (side, rates, times) in
+            [(&ours, &mut our_rates, &mut published), (&named, &mut named_rates, &mut named_published)]
+        {
+            times.push(POSTS as f64 / side.publish(posts.clone()).as_secs_f64());
+            rates.push(per_round as f64 / side.work().as_secs_f64());
+        }
         let start = Instant::now();
         for (id, author) in posts {
             let mut batch = WriteBatch::default();
@@ -96,6 +94,24 @@ fn fan_out(dir: &Path) {
     println!("  tideline  {:>8.0} k/s", ours / 1e3);
     println!("  raw batch {:>8.0} k/s (one thread, one WriteBatch a post)", raw / 1e3);
     println!("  ratio     {:>8.2} (at least 0.6 wanted)", ours / raw);
+    let named = median(named_rates);
+    println!("  names     {:>8.0} k/s, ratio to numbers {:.2} (at least 0.8 wanted)", named / 1e3, named / ours);
+    let (ours, named) = (median(published), median(named_published));
+    println!("publish: {POSTS} posts a round, 1000 a batch, without HTTP");
+    println!("  numbers   {:>8.0} k/s", ours / 1e3);
+    println!("  names     {:>8.0} k/s, ratio to numbers {:.2}", named / 1e3, named / ours);
+}
+
+/// A store in which the audience of each author follows.
+fn with_audiences(dir: &Path, ids: Ids, audiences: &[Vec<u64>]) -> Opened {
+    let opened = open(dir, ids);
+    for (author, audience) in audiences.iter().enumerate() {
+        let author = ids.user(author as u64 + 1);
+        let follows: Vec<_> = audience.iter().map(|follower| (ids.user(*follower), author.clone(), Some(1))).collect();
+        opened.feed.import_follows(&follows).expect("follows");
+    }
+    opened.work();
+    opened
 }
 
 fn workers() -> usize {
@@ -103,7 +119,7 @@ fn workers() -> usize {
 }
 
 fn pages(dir: &Path) {
-    let (ours, audiences) = common::readers(&dir.join("pages"));
+    let (ours, audiences) = common::readers(&dir.join("pages"), Ids::Numbers);
     let raw = bare(&dir.join("pages-bare"));
     for id in 1..=POSTS {
         let author = (id - 1) % AUTHORS;

@@ -19,11 +19,13 @@ from pathlib import Path
 
 from support.client import Client, Unexpected
 from support.everything import compare_all
+from support.ids import KINDS, Id, make, quoted
 from support.listener import Listener
 from support.model import Model
 from support.preload import Clock, Impossible
 from support.server import Tideline, Workspace
-from support.writer import Reader, Shared, Writer
+from support.shared import Shared, must
+from support.writer import Reader, Writer
 
 # Seconds between progress lines.
 TELL_EVERY = 20
@@ -63,6 +65,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--readers", type=int, default=2)
     parser.add_argument("--listeners", type=int, default=3, help="streams that resume after every end of the server")
     parser.add_argument("--users", type=int, default=60)
+    parser.add_argument("--ids", choices=KINDS, help="ids of users and items; by default both mixed, and those of new items differ by round")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--tmp", help="where to put the temporary data directory")
     parser.add_argument("--keep", action="store_true", help="keep the data directory")
@@ -87,12 +90,11 @@ class Chaos:
         self.clock: Clock | None = None
         self.model = Model(follow_limit=1000)
         self.shared = Shared(self.model)
-        everybody = range(1, given.users + 1)
         # Viewers follow many, publish nothing, and keep their follows.
-        self.viewers = range(given.users + 1, given.users + 7)
-        self.users = [*everybody, *self.viewers]
+        self.users = [make(given.ids or "mixed", number, self.rng) for number in range(1, given.users + 7)]
+        self.everybody, self.viewers = self.users[: given.users], self.users[given.users :]
         self.writers = [
-            Writer(self.shared, number, everybody[number :: given.writers], everybody, random.Random(self.rng.random()))
+            Writer(self.shared, number, self.everybody[number :: given.writers], self.everybody, random.Random(self.rng.random()))
             for number in range(given.writers)
         ]
         self.readers = [Reader(self.shared, self.viewers, random.Random(self.rng.random())) for _ in range(given.readers)]
@@ -189,11 +191,11 @@ class Chaos:
     def begin(self) -> None:
         """Makes the viewers follow users."""
         client = Client(self.tideline.address)
+        self.shared.expect(self.users)
+        self.shared.rank(client)
         for viewer in self.viewers:
-            follow = self.rng.sample(range(1, self.given.users + 1), self.given.users // 2)
-            answer = client.call("POST", f"/v1/users/{viewer}/following/batch", {"follow": follow, "unfollow": []})
-            if answer.status != 200:
-                raise Unexpected(f"following/batch: {answer.status} {answer.body}")
+            follow = self.rng.sample(self.everybody, self.given.users // 2)
+            must(client, "POST", f"/v1/users/{quoted(viewer)}/following/batch", {"follow": follow, "unfollow": []})
             for target in follow:
                 self.model.follow(viewer, target)
         self.listen()
@@ -203,6 +205,9 @@ class Chaos:
         for listener in self.listeners:
             if self.rng.random() < 0.2:
                 listener.close()
+        kind = self.given.ids or self.rng.choice(KINDS)
+        for writer in self.writers:
+            writer.ids = kind
         stop = threading.Event()
         threads = [threading.Thread(target=each.run, args=(self.tideline.address, stop)) for each in [*self.writers, *self.readers]]
         for thread in threads:
@@ -236,6 +241,7 @@ class Chaos:
         client = Client(self.tideline.address)
         for writer in self.writers:
             writer.resolve(client)
+        self.shared.rank(client)
         self.compare_lists(client)
         self.compare_streams(client)
         client.close()
@@ -248,7 +254,7 @@ class Chaos:
     def compare_streams(self, client: Client) -> None:
         """Compares each stream with the timeline, once it has sent the last change."""
         heard = [listener for listener in self.listeners if listener.is_open()]
-        last: list[tuple[int, int]] = []
+        last: list[tuple[Id, Id]] = []
         for listener in heard:
             author = self.rng.choice(sorted(self.model.authors(listener.user)))
             writer = next(writer for writer in self.writers if author in writer.owned)

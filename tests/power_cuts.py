@@ -84,9 +84,12 @@ class PowerCuts(chaos.Chaos):
                 durability = self.durability
                 how = f"cut {number + 1}, durability {durability}: {self.cut()}"
                 self.durability = self.wanted[(number + 1) % len(self.wanted)]
+                loses = durability == "os" and not self.in_order
+                for listener in self.listeners:
+                    listener.forgotten |= loses
                 self.restart()
                 try:
-                    self.find(durability, loses=durability == "os" and not self.in_order)
+                    self.find(durability, loses)
                 except Unexpected as error:
                     self.shared.fail(str(error))
                 if self.shared.wrong:
@@ -195,6 +198,7 @@ class PowerCuts(chaos.Chaos):
         if loses:
             # Lost times and ids may be given again.
             self.shared.given = (0, 0)
+        self.shared.rank(client, kept=not loses)
         self.compare_lists(client)
         self.load = prefix.Round(self.shared, self.writers)
         self.compare_streams(client)

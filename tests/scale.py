@@ -5,6 +5,7 @@ Exits non-zero on any difference. Needs only Python 3.10 or newer.
 """
 
 import argparse
+import csv
 import os
 import random
 import re
@@ -12,10 +13,12 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from support.client import Client, Unexpected
 from support.compare import difference
-from support.model import Model
+from support.ids import Id, host_id, new_uuid, quoted
+from support.model import Model, rows
 from support.operations import Operations
 from support.server import Tideline, Workspace
 from support.workers import Work, compare
@@ -39,6 +42,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--follow-limit", type=int, default=1000)
     parser.add_argument("--users", type=int, default=2000, help="how many random users to compare")
     parser.add_argument("--limit", type=int, default=50, help="items a page")
+    parser.add_argument("--ids", choices=("given", "uuids"), default="given", help="ids as in the files, or a UUID v4 instead of each")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--kill", action="store_true", help="kill -9 the import twice, then run it to its end")
@@ -50,6 +54,24 @@ def options() -> argparse.Namespace:
     parser.add_argument("--tmp", help="where to put the temporary data directory")
     parser.add_argument("--keep", action="store_true", help="keep the data directory")
     return parser.parse_args()
+
+
+def rename(given: argparse.Namespace, directory: Path) -> None:
+    """Copies the files of an import, with a UUID v4 instead of each id of a user or an item."""
+    rng = random.Random(given.seed)
+    users: dict[str, str] = {}
+    items: dict[str, str] = {}
+    uuid = lambda of, id: of.get(id) or of.setdefault(id, new_uuid(rng))
+    with open(directory / "follows.csv", "w", newline="") as file:
+        renamed = csv.writer(file)
+        renamed.writerow(["user_id", "target_id"])
+        renamed.writerows([uuid(users, user), uuid(users, target)] for user, target, *_ in rows(given.follows))
+    with open(directory / "content.csv", "w", newline="") as file:
+        renamed = csv.writer(file)
+        renamed.writerow(["content_id", "author_id", "published_at"])
+        renamed.writerows([uuid(items, item), uuid(users, author), at] for item, author, at, *_ in rows(given.content))
+    given.follows, given.content = str(directory / "follows.csv"), str(directory / "content.csv")
+    print(f"{len(users):,} users and {len(items):,} items have UUIDs instead of their ids", flush=True)
 
 
 @contextmanager
@@ -76,6 +98,8 @@ class Run:
 
     def run(self) -> bool:
         """Runs all requested steps. Returns whether nothing differed."""
+        if self.given.ids == "uuids":
+            rename(self.given, self.tideline.directory)
         with step("model") as said:
             self.model.load(self.given.follows, self.given.content)
             audience = self.model.audience()
@@ -88,8 +112,10 @@ class Run:
         if self.given.kill:
             self.kill_imports()
         with step("import") as said:
+            begin = time.monotonic()
             code = self.tideline.command("import", *self.files()).wait()
-            said += [f"exit code {code}", f"{self.tideline.disk_mb():.0f} MiB on disk"]
+            lines = audience.total() + self.model.refused + len(self.model.items)
+            said += [f"{lines / (time.monotonic() - begin):,.0f} lines a second", f"exit code {code}", f"{self.tideline.disk_mb():.0f} MiB on disk"]
         told = self.tideline.output("import").splitlines()[-8:]
         print("".join(f"  | {line}\n" for line in told), end="")
         refused = [line for line in told if line.startswith("follows ") and line.endswith(f" {self.model.refused} refused")]
@@ -117,7 +143,7 @@ class Run:
         """Compacts, which trims and drops as much as possible, and compares timelines again."""
         with step("compact") as said:
             code = self.tideline.command("compact").wait()
-            said.append(f"{self.tideline.disk_mb():.0f} MiB on disk")
+            said.append(f"{self.tideline.disk_mb() * 2**20:,.0f} bytes on disk")
         told = self.tideline.output("compact")
         print("".join(f"  | {line}\n" for line in told.splitlines()), end="")
         found = re.search(r"the largest has (\d+) \(limit (\d+), slack (\d+)\)", told)
@@ -145,8 +171,9 @@ class Run:
         most_following = sorted(self.model.followees, key=lambda user: len(self.model.followees[user]))[-100:]
         most_followed = [user for user, _ in self.model.audience().most_common(100)]
         chosen = self.rng.sample(users, min(self.given.users, len(users)))
+        unknown = users[-1] + 1 if isinstance(users[-1], int) else host_id(new_uuid(self.rng))
         # The longest timelines come first, so that the processes end together.
-        return list(dict.fromkeys([*reversed(most_following), *most_followed, *chosen, users[-1] + 1]))
+        return list(dict.fromkeys([*reversed(most_following), *most_followed, *chosen, unknown]))
 
     def compare(self, what: str, users: list[int]) -> None:
         """Compares users. A quarter of them are read in further ways."""
@@ -191,8 +218,8 @@ class Run:
         for user in self.rng.sample(list(self.model.followees), min(count, len(self.model.followees))):
             authors, cursor = [], ""
             while cursor is not None:
-                page = client.get(f"/v1/users/{user}/following?limit=100{cursor and '&before=' + cursor}")
-                authors += [item["user_id"] for item in page["items"]]
+                page = client.get(f"/v1/users/{quoted(user)}/following?limit=100{cursor and '&before=' + quote(cursor, safe='')}")
+                authors += [host_id(item["user_id"]) for item in page["items"]]
                 cursor = page["next"]
             merged = sorted((item for author in authors for item in self.scroll(client, author, "content")), reverse=True)
             full += bool(merged)
@@ -204,10 +231,10 @@ class Run:
         return wrong
 
     @staticmethod
-    def scroll(client: Client, user: object, what: str) -> list:
+    def scroll(client: Client, user: Id, what: str) -> list:
         items, before = [], None
         while True:
-            page = client.page(f"/v1/users/{user}/{what}", limit=100, before=before)
+            page = client.page(f"/v1/users/{quoted(user)}/{what}", limit=100, before=before)
             items += page.items
             if page.next is None:
                 return items

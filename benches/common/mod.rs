@@ -26,13 +26,40 @@ pub fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("in range")
 }
 
+/// Kind of the ids of users and items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    Numbers,
+    /// UUIDs.
+    Names,
+}
+
+impl Ids {
+    pub fn user(self, number: u64) -> HostId {
+        self.id("user", number)
+    }
+
+    pub fn item(self, number: u64) -> HostId {
+        self.id("item", number)
+    }
+
+    fn id(self, what: &str, number: u64) -> HostId {
+        if self == Self::Numbers {
+            return HostId::Number(number);
+        }
+        let hex = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(format!("{what} {number}").as_bytes()));
+        HostId::Name(format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..]).into())
+    }
+}
+
 pub struct Opened {
+    pub ids: Ids,
     pub feed: Feed,
     pub config: Config,
     pub candidates: Candidates,
 }
 
-pub fn open(dir: &Path) -> Opened {
+pub fn open(dir: &Path, ids: Ids) -> Opened {
     let mut config = Config::default();
     config.graph.follow_limit = 100_000;
     config.timeline.evict_after = config::Duration::from_secs(0);
@@ -44,6 +71,7 @@ pub fn open(dir: &Path) -> Opened {
     let store = Arc::new(Rocks::open(&options).expect("opens"));
     let backlog = Arc::new(Backlog::new(1_000_000));
     Opened {
+        ids,
         feed: Feed::new(store, backlog, Arc::new(Streaming::new(60_000)), &config).expect("events"),
         config,
         candidates,
@@ -62,23 +90,27 @@ impl Opened {
         taken
     }
 
-    pub fn publish(&self, posts: impl Iterator<Item = (u64, u64)>) {
+    /// Publishes pairs of item and author. Returns the time that it took.
+    pub fn publish(&self, posts: impl Iterator<Item = (u64, u64)>) -> Duration {
         let draft = |(id, author): (u64, u64)| {
-            let body =
-                format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{}}}"#, 1_700_000_000_000 + id);
+            let at = 1_700_000_000_000 + id;
+            let (id, author) = (self.ids.item(id), self.ids.user(author));
+            let body = format!(r#"{{"content_id":"{id}","author_id":"{author}","published_at":{at}}}"#);
             serde_json::from_str::<Draft>(&body).expect("a draft")
         };
         let drafts: Vec<_> = posts.map(draft).collect();
+        let start = Instant::now();
         for part in drafts.chunks(1000) {
             self.feed.import(part.to_vec()).expect("publishes");
         }
+        start.elapsed()
     }
 }
 
 /// Active readers, each with [`FOLLOWEES`] followees. All items are delivered, none is pulled, and the data is in
 /// compacted table files. Also returns the followers of each author.
-pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
-    let ours = open(dir);
+pub fn readers(dir: &Path, ids: Ids) -> (Opened, Vec<Vec<u64>>) {
+    let ours = open(dir, ids);
     let mut random = Rng::with_seed(2);
     let mut follows = Vec::new();
     let mut audiences = vec![Vec::new(); AUTHORS as usize];
@@ -91,7 +123,7 @@ pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
             }
         }
         for author in followees {
-            follows.push((HostId::Number(AUTHORS + 1 + reader), HostId::Number(author + 1), Some(1)));
+            follows.push((ids.user(AUTHORS + 1 + reader), ids.user(author + 1), Some(1)));
             audiences[author as usize].push(AUTHORS + 1 + reader);
         }
     }
@@ -101,7 +133,8 @@ pub fn readers(dir: &Path) -> (Opened, Vec<Vec<u64>>) {
     ours.work();
     for reader in 0..READERS {
         let request = PageRequest { span: Span::ALL, limit: PAGE };
-        ours.feed.timeline(user(AUTHORS + 1 + reader), &request, Tier::Disk).expect("reads");
+        let reader = ours.feed.find(&ids.user(AUTHORS + 1 + reader), Tier::Disk).expect("reads");
+        ours.feed.timeline(reader, &request, Tier::Disk).expect("reads");
     }
     ours.work();
     ours.feed.store().compact().expect("compacts");

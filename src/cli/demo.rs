@@ -7,8 +7,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fastrand::Rng;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::print;
 use crate::clock::now;
@@ -27,12 +28,53 @@ pub(super) struct DemoArgs {
     /// Number of posts
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
     posts: u32,
-    /// Seed of the random numbers: the same seed, sizes and --until give the same files
+    /// Ids of users and posts
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Ids::Numbers)]
+    ids: Ids,
+    /// Seed of the random numbers: the same seed, sizes, --ids and --until give the same files
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Time of the newest post, in milliseconds since 1970, not after the clock [default: now]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(posts::YEAR..))]
     until: Option<Millis>,
+}
+
+/// Kind of the ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Ids {
+    /// Numbers from 1
+    Numbers,
+    /// UUIDs of version 4
+    Uuids,
+}
+
+/// Makes ids.
+#[derive(Debug, Clone, Copy)]
+struct Naming {
+    ids: Ids,
+    seed: u64,
+}
+
+impl Naming {
+    fn user(self, index: usize) -> String {
+        self.id("user", index + 1)
+    }
+
+    fn post(self, index: usize) -> String {
+        self.id("post", index + 1)
+    }
+
+    /// The id number `number` of its kind. It does not depend on the ids before it.
+    fn id(self, kind: &str, number: usize) -> String {
+        if self.ids == Ids::Numbers {
+            return number.to_string();
+        }
+        let random = xxh3_128_with_seed(format!("{kind} {number}").as_bytes(), self.seed);
+        let (version, variant) = (76, 62);
+        let uuid = random & !(0b1111 << version | 0b11 << variant) | 4 << version | 0b10 << variant;
+        let hex = format!("{uuid:032x}");
+        [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+    }
 }
 
 pub(super) fn run(args: &DemoArgs) -> Result<()> {
@@ -61,19 +103,28 @@ fn make(args: &DemoArgs) -> Result<usize> {
     }
     let mut random = Rng::with_seed(args.seed);
     let graph = graph::make(args.users, &mut random);
-    let edges = write_follows(&follows, &graph, until, &mut random).map_err(|e| failed(&follows, e))?;
-    write_content(&content, posts::make(&graph, args.posts, until, &mut random)).map_err(|e| failed(&content, e))?;
+    let naming = Naming { ids: args.ids, seed: args.seed };
+    let edges = write_follows(&follows, &graph, naming, until, &mut random).map_err(|e| failed(&follows, e))?;
+    write_content(&content, posts::make(&graph, args.posts, until, &mut random), naming)
+        .map_err(|e| failed(&content, e))?;
     Ok(edges)
 }
 
-fn write_follows(path: &Path, graph: &[Vec<u32>], until: Millis, random: &mut Rng) -> io::Result<usize> {
+fn write_follows(
+    path: &Path,
+    graph: &[Vec<u32>],
+    naming: Naming,
+    until: Millis,
+    random: &mut Rng,
+) -> io::Result<usize> {
     let mut out = BufWriter::new(File::create_new(path)?);
     writeln!(out, "user_id,target_id,since")?;
     let mut edges = 0;
     for (user, targets) in graph.iter().enumerate() {
+        let follower = naming.user(user);
         for target in targets {
             let since = until - posts::WINDOW - random.u64(..posts::YEAR - posts::WINDOW);
-            writeln!(out, "{},{},{since}", user + 1, target + 1)?;
+            writeln!(out, "{follower},{},{since}", naming.user(*target as usize))?;
         }
         edges += targets.len();
     }
@@ -81,12 +132,12 @@ fn write_follows(path: &Path, graph: &[Vec<u32>], until: Millis, random: &mut Rn
     Ok(edges)
 }
 
-fn write_content(path: &Path, posts: Vec<posts::Post>) -> io::Result<()> {
+fn write_content(path: &Path, posts: Vec<posts::Post>, naming: Naming) -> io::Result<()> {
     let mut out = csv::Writer::from_writer(File::create_new(path)?);
     out.write_record(["content_id", "author_id", "published_at", "text"])?;
     for (index, post) in posts.into_iter().enumerate() {
-        let (id, author) = (index + 1, post.author + 1);
-        out.write_record([&id.to_string(), &author.to_string(), &post.at.to_string(), &post.text])?;
+        let (id, author) = (naming.post(index), naming.user(post.author as usize));
+        out.write_record([&id, &author, &post.at.to_string(), &post.text])?;
     }
     out.flush()
 }
@@ -95,22 +146,46 @@ fn write_content(path: &Path, posts: Vec<posts::Post>) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn args(out: &Path, seed: u64) -> DemoArgs {
-        DemoArgs { out: out.to_owned(), users: 300, posts: 500, seed, until: Some(1_700_000_000_000) }
+    fn args(out: &Path, ids: Ids, seed: u64) -> DemoArgs {
+        DemoArgs { out: out.to_owned(), users: 300, posts: 500, ids, seed, until: Some(1_700_000_000_000) }
+    }
+
+    /// Both files.
+    fn made(ids: Ids, seed: u64) -> [String; 2] {
+        let dir = tempfile::tempdir().expect("temp dir");
+        make(&args(dir.path(), ids, seed)).expect("runs");
+        ["follows.csv", "content.csv"].map(|name| fs::read_to_string(dir.path().join(name)).expect(name))
     }
 
     #[test]
     fn the_seed_decides_every_byte() {
-        let made = |seed| {
-            let dir = tempfile::tempdir().expect("temp dir");
-            make(&args(dir.path(), seed)).expect("runs");
-            let read = |name| fs::read(dir.path().join(name)).expect(name);
-            (read("follows.csv"), read("content.csv"))
-        };
-        let (first, again, other) = (made(1), made(1), made(2));
-        assert_eq!(first, again);
-        assert_ne!(first.0, other.0);
-        assert_ne!(first.1, other.1);
+        for ids in [Ids::Numbers, Ids::Uuids] {
+            let (first, again, other) = (made(ids, 1), made(ids, 1), made(ids, 2));
+            assert_eq!(first, again);
+            assert_ne!(first[0], other[0]);
+            assert_ne!(first[1], other[1]);
+        }
+    }
+
+    #[test]
+    fn uuids_are_of_version_4_and_stand_for_the_same_numbers_everywhere() {
+        let (numbers, mut uuids) = (made(Ids::Numbers, 1), made(Ids::Uuids, 1));
+        let naming = Naming { ids: Ids::Uuids, seed: 1 };
+        let shape = regex::Regex::new("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$");
+        let shape = shape.expect("a pattern");
+        let mut seen = std::collections::HashSet::new();
+        for index in 0..500 {
+            for (id, number) in [
+                (naming.user(index), format!("user {}", index + 1)),
+                (naming.post(index), format!("post {}", index + 1)),
+            ] {
+                assert!(shape.is_match(&id), "{id}");
+                uuids.iter_mut().for_each(|file| *file = file.replace(&id, &number));
+                assert!(seen.insert(id), "twice");
+            }
+        }
+        let plain = uuids.map(|file| file.replace("user ", "").replace("post ", ""));
+        assert_eq!(plain, numbers);
     }
 
     #[test]
@@ -119,7 +194,7 @@ mod tests {
             let dir = tempfile::tempdir().expect("temp dir");
             let mine = dir.path().join(name);
             fs::write(&mine, "mine").expect("writes");
-            let error = make(&args(dir.path(), 1)).expect_err(name).to_string();
+            let error = make(&args(dir.path(), Ids::Numbers, 1)).expect_err(name).to_string();
             assert_eq!(error, format!("{} exists already. Choose another directory with --out", mine.display()));
             assert_eq!(fs::read_to_string(&mine).expect("reads"), "mine");
             assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);

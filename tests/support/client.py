@@ -5,9 +5,12 @@ import json
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from .ids import Id, fall, host_id
 
 # (published_at, content_id, author): Python's order of these is the order of timelines.
-Item = tuple[int, int, int]
+Item = tuple[int, Id, Id]
 
 
 class Page(NamedTuple):
@@ -38,7 +41,7 @@ def item_of(body: dict[str, Any]) -> Item:
     """The place and author of a content object; checks the types that the contract gives them."""
     if not (type(body["content_id"]) is str and type(body["author_id"]) is str and type(body["published_at"]) is int):
         raise Unexpected(f"wrong types in {body}")
-    return body["published_at"], int(body["content_id"]), int(body["author_id"])
+    return body["published_at"], host_id(body["content_id"]), host_id(body["author_id"])
 
 
 class Client:
@@ -94,7 +97,7 @@ class Client:
 
     def page(self, path: str, **query: object) -> Page:
         """One page of a content list, ids only."""
-        arguments = "".join(f"&{name}={value}" for name, value in query.items() if value is not None)
+        arguments = "".join(f"&{name}={quote(str(value), safe='')}" for name, value in query.items() if value is not None)
         body = self.get(f"{path}?view=ids{arguments}")
         return Page([item_of(item) for item in body["items"]], body["next"], body["prev"])
 
@@ -105,15 +108,15 @@ class Client:
             self.connection = None
 
 
-def members(client: Client, path: str) -> list[int]:
+def members(client: Client, path: str) -> list[Id]:
     """A list of users to its end, newest first."""
     found, before = [], ""
     while True:
         body = client.get(f"{path}?limit=100{before}")
-        found += [(item["since"], int(item["user_id"])) for item in body["items"]]
+        found += [(item["since"], host_id(item["user_id"])) for item in body["items"]]
         if body["next"] is None:
             break
-        before = f"&before={body['next']}"
-    if any(older >= newer for newer, older in zip(found, found[1:])):
+        before = f"&before={quote(body['next'], safe='')}"
+    if not fall(found):
         return [0, *(user for _, user in found)]  # out of order, or somebody twice: equal to nothing
     return [user for _, user in found]

@@ -4,8 +4,11 @@ import random
 from bisect import bisect_left, bisect_right
 
 from .client import Client, Item, Page, Unexpected, cursor
+from .ids import Id, Name, quoted
 
 BOTTOM = "0-1"
+# Above all numbers, below all names.
+LAST_NUMBER = 2**63 - 1
 
 
 def around(items: list[Item], place: int) -> str:
@@ -72,9 +75,13 @@ class List:
         rising = self.expected[::-1]
         for _ in range(count if rising else 0):
             at, content_id, _ = rng.choice(rising)
-            low = (at, max(1, content_id + rng.choice((0, 0, 1, -1))))
+            if isinstance(content_id, Name):
+                low = (at, rng.choice((content_id, LAST_NUMBER, rng.choice(rising)[1])))
+            else:
+                low = (at, max(1, content_id + rng.choice((0, 0, 1, -1))))
             high = rng.choice(rising)[:2]
-            start, end = bisect_right(rising, (*low, 2**63)), bisect_left(rising, (*high, 0))
+            start = bisect_right(rising, low, key=lambda item: item[:2])
+            end = bisect_left(rising, high, key=lambda item: item[:2])
             span = rising[start:end][::-1]
             before, after = "{}-{}".format(*high), "{}-{}".format(*low)
             for what, items, older, query in (
@@ -88,13 +95,13 @@ class List:
         return None
 
 
-def explain(client: Client, user: int, wrong: str, expected: list[Item]) -> str:
+def explain(client: Client, user: Id, wrong: str, expected: list[Item]) -> str:
     """Adds what the server itself says about the first item that the timeline lacks or has too much."""
     try:
         got: list[Item] = []
         before = None
         while True:
-            page = client.page(f"/v1/users/{user}/timeline", limit=100, before=before)
+            page = client.page(f"/v1/users/{quoted(user)}/timeline", limit=100, before=before)
             got += page.items
             if page.next is None:
                 break
@@ -102,7 +109,7 @@ def explain(client: Client, user: int, wrong: str, expected: list[Item]) -> str:
         missing, extra = sorted(set(expected) - set(got)), sorted(set(got) - set(expected))
         wrong += f"\n  read again: {len(missing)} missing, {len(extra)} too many, {len(got) - len(set(got))} twice"
         for item in (missing + extra)[-1:]:
-            answer = client.call("GET", f"/v1/admin/users/{user}/timeline/explain?content_id={item[1]}")
+            answer = client.call("GET", f"/v1/admin/users/{quoted(user)}/timeline/explain?content_id={quoted(item[1])}")
             wrong += f"\n  explain {cursor(item)}: {answer.body}"
     except (OSError, Unexpected) as error:
         wrong += f"\n  (no explanation: {error!r})"

@@ -5,11 +5,13 @@ from urllib.parse import quote
 
 from .client import Client, members
 from .compare import List
+from .ids import Id, host_id, listed, quoted
+from .shared import Shared
 from .workers import check_user
-from .writer import TOPICS, Shared
+from .writer import TOPICS
 
 
-def compare_all(client: Client, shared: Shared, users: list[int], rng: random.Random, topic_limit: int) -> int:
+def compare_all(client: Client, shared: Shared, users: list[Id], rng: random.Random, topic_limit: int) -> int:
     """Notes what is wrong; how many items there were in all timelines."""
     total = 0
     for user in users:
@@ -33,7 +35,7 @@ def check_topic(client: Client, shared: Shared, name: str, limit: int, rng: rand
     return shown.descending() or shown.ascending() or shown.jumps(rng, 2)
 
 
-def check_members(client: Client, shared: Shared, user: int) -> str | None:
+def check_members(client: Client, shared: Shared, user: Id) -> str | None:
     """Every list of users around one, and what is counted of the user."""
     model = shared.model
     sides = {
@@ -41,10 +43,10 @@ def check_members(client: Client, shared: Shared, user: int) -> str | None:
         "mutes": model.mutes.get(user, set()), "hidden-from": model.hides.get(user, set()),
     }
     for side, right in sides.items():
-        found = members(client, f"/v1/users/{user}/{side}")
+        found = members(client, f"/v1/users/{quoted(user)}/{side}")
         if len(found) != len(right) or set(found) != right:
             return f"{side} of {user}: {sorted(right - set(found))} missing, {sorted(set(found) - right)} too many, {found}"
-    counts = client.get(f"/v1/users/{user}")["counts"]
+    counts = client.get(f"/v1/users/{quoted(user)}")["counts"]
     wanted = {side: len(sides[side]) for side in ("following", "followers", "friends")} | {"content": len(model.own_page(user))}
     return None if counts == wanted else f"counts of {user}: {wanted} expected, got {counts}"
 
@@ -55,12 +57,12 @@ def check_texts(client: Client, shared: Shared) -> None:
     attached = shared.model.attached()
     for first in range(0, len(live), 100):
         ids = live[first : first + 100]
-        found = client.get("/v1/content?ids=" + ",".join(map(str, ids)))["items"]
-        texts = {int(body["content_id"]): body["text"] for body in found}
+        found = client.get("/v1/content?ids=" + listed(ids))["items"]
+        texts = {host_id(body["content_id"]): body["text"] for body in found}
         for content_id in ids:
             if texts.get(content_id) != shared.texts[content_id]:
                 shared.fail(f"content {content_id}: text {shared.texts[content_id]!r} expected, got {texts.get(content_id)!r}")
-        for content_id, body in ((int(body["content_id"]), body) for body in found):
+        for content_id, body in ((host_id(body["content_id"]), body) for body in found):
             wanted = {
                 "likes": len(shared.model.likes.get(content_id, ())), "favorites": 0,
                 "comments": attached["comment", content_id], "reposts": attached["repost", content_id],

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .client import Unexpected
-from .writer import Shared
+from .ids import Id, host_id, quoted
+from .shared import Shared
 
 # How long a stream may take to tell of something that was acknowledged, seconds.
 PATIENCE = 60
@@ -19,16 +20,17 @@ PATIENCE = 60
 class Listener:
     """Keeps the items of one user's timeline as the stream tells of them, and goes on with `Last-Event-ID`."""
 
-    def __init__(self, shared: Shared, user: int):
+    def __init__(self, shared: Shared, user: Id):
         self.shared = shared
         self.user = user
-        self.told: dict[int, str] = {}  # of the items that the client knows
+        self.told: dict[Id, str] = {}  # of the items that the client knows
         self.last_id: str | None = None
         self.events = 0
         self.resumed = 0
         self.resets = 0
         self.comes_back = (False, 0)  # whether it went on when it came back last, and the resets before
-        self.since_reset: set[int] | None = None  # the same since it was told to load the timeline, and has not
+        self.since_reset: set[Id] | None = None  # the same since it was told to load the timeline, and has not
+        self.forgotten = False  # whether a power cut may have taken the name in its last id
         self.changed = threading.Condition()
         self.socket: socket.socket | None = None
         self.thread: threading.Thread | None = None
@@ -38,13 +40,21 @@ class Listener:
         connection = http.client.HTTPConnection(*address, timeout=PATIENCE)
         connection.connect()
         self.socket = connection.sock
-        headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
+        headers = {"Last-Event-ID": self.last_id.encode()} if self.last_id else {}
         self.resumed += bool(self.last_id)
         self.comes_back = (bool(self.last_id), self.resets)
-        connection.request("GET", f"/v1/users/{self.user}/stream", headers=headers)
+        connection.request("GET", f"/v1/users/{quoted(self.user)}/stream", headers=headers)
         response = connection.getresponse()
         if response.status != 200:
-            raise Unexpected(f"stream of {self.user} after {self.last_id}: {response.status} {response.read()!r}")
+            problem = json.loads(response.read())
+            if not self.forgotten or problem["code"] != "unknown_cursor":
+                raise Unexpected(f"stream of {self.user} after {self.last_id}: {response.status} {problem}")
+            # The client loads the timeline, and listens without an id.
+            connection.request("GET", f"/v1/users/{quoted(self.user)}/stream")
+            response = connection.getresponse()
+            self.last_id = None
+            self.take("reset", {})
+        self.forgotten = False
         self.thread = threading.Thread(target=self.listen, args=(response,))
         self.thread.start()
         self.wait(lambda: self.last_id is not None, "a place to go on from")
@@ -95,7 +105,7 @@ class Listener:
             self.resets += 1
             self.since_reset = set()
         elif event:
-            content_id = int(data["content_id"])
+            content_id = host_id(data["content_id"])
             if event == "delete":
                 self.told.pop(content_id, None)
             else:
@@ -108,11 +118,11 @@ class Listener:
         went_on, resets = self.comes_back
         return self.resets > resets if went_on and self.is_open() else None
 
-    def wanted(self) -> dict[int, str]:
+    def wanted(self) -> dict[Id, str]:
         """What the timeline shows."""
         return {item[1]: self.shared.texts[item[1]] for item in self.shared.model.timeline(self.user)}
 
-    def hear(self, content_id: int) -> None:
+    def hear(self, content_id: Id) -> None:
         """Waits until the stream has told of an item."""
         self.wait(lambda: content_id in self.told, str(content_id))
 

@@ -2,12 +2,12 @@
 
 import csv
 import gzip
-from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
 from .client import Item
+from .ids import Id, host_id, in_order
 
 
 def rows(path: str) -> Iterator[list[str]]:
@@ -20,35 +20,36 @@ def rows(path: str) -> Iterator[list[str]]:
 
 
 class Model:
-    """Who follows whom and what is live. Users and items are plain numbers."""
+    """Who follows whom and what is live. Lists of users and items are by id."""
 
     def __init__(self, follow_limit: int):
         self.follow_limit = follow_limit
-        self.followees: dict[int, set[int]] = {}
-        self.posts: dict[int, list[Item]] = {}  # by author, oldest first
-        self.items: dict[int, Item] = {}  # live ones, by content id
-        self.mutes: dict[int, set[int]] = {}
-        self.hides: dict[int, set[int]] = {}  # by author: from whom
-        self.likes: dict[int, set[int]] = {}  # by item, live or deleted
-        self.refs: dict[int, tuple[str, int]] = {}  # kind, and what the item points at; live, deleted, never published
-        self.topics: dict[int, set[str]] = {}  # what each item names; live, deleted, never published
+        self.followees: dict[Id, set[Id]] = {}
+        self.posts: dict[Id, list[Item]] = {}  # by author, in any order
+        self.items: dict[Id, Item] = {}  # live ones, by content id
+        self.mutes: dict[Id, set[Id]] = {}
+        self.hides: dict[Id, set[Id]] = {}  # by author: from whom
+        self.likes: dict[Id, set[Id]] = {}  # by item, live or deleted
+        self.refs: dict[Id, tuple[str, Id]] = {}  # kind, and what the item points at; live, deleted, never published
+        self.topics: dict[Id, set[str]] = {}  # what each item names; live, deleted, never published
         self.refused = 0
-        self._followers: dict[int, set[int]] | None = None
+        self._followers: dict[Id, set[Id]] | None = None
 
     def load(self, follows: str, content: str) -> None:
-        """Reads what `tideline import` reads, with the same refusals."""
+        """Reads what `tideline import` reads, with the same refusals. The server sees the names in the order of the files."""
         for row in rows(follows):
-            if not self.follow(int(row[0]), int(row[1])):
+            user, target = host_id(row[0]), host_id(row[1])
+            in_order((user, target))
+            if not self.follow(user, target):
                 self.refused += 1
         for row in rows(content):
-            item = (int(row[2]), int(row[0]), int(row[1]))
+            item = (int(row[2]), host_id(row[0]), host_id(row[1]))
+            in_order(item[1:])
             self.items.setdefault(item[1], item)
         for item in self.items.values():
             self.posts.setdefault(item[2], []).append(item)
-        for posts in self.posts.values():
-            posts.sort()
 
-    def follow(self, user: int, target: int) -> bool:
+    def follow(self, user: Id, target: Id) -> bool:
         """False if the limit, or following oneself, is in the way."""
         followees = self.followees.setdefault(user, set())
         if target in followees:
@@ -60,7 +61,7 @@ class Model:
             self._followers.setdefault(target, set()).add(user)
         return True
 
-    def unfollow(self, user: int, target: int) -> None:
+    def unfollow(self, user: Id, target: Id) -> None:
         """Whether or not there is something to take back."""
         self.followees.get(user, set()).discard(target)
         if self._followers is not None:
@@ -69,16 +70,15 @@ class Model:
     def publish(self, item: Item) -> None:
         """A new item."""
         self.items[item[1]] = item
-        insort(self.posts.setdefault(item[2], []), item)
+        self.posts.setdefault(item[2], []).append(item)
 
-    def delete(self, content_id: int) -> Item:
+    def delete(self, content_id: Id) -> Item:
         """Takes a live item out."""
         item = self.items.pop(content_id)
-        posts = self.posts[item[2]]
-        del posts[bisect_left(posts, item)]
+        self.posts[item[2]].remove(item)
         return item
 
-    def followers(self, author: int) -> set[int]:
+    def followers(self, author: Id) -> set[Id]:
         """Kept up to date from the first call on."""
         if self._followers is None:
             self._followers = {}
@@ -87,36 +87,36 @@ class Model:
                     self._followers.setdefault(target, set()).add(user)
         return self._followers.get(author, set())
 
-    def authors(self, user: int) -> set[int]:
+    def authors(self, user: Id) -> set[Id]:
         """Whose items are in the home timeline."""
         barred = self.mutes.get(user, set())
         return {a for a in self.followees.get(user, ()) if a not in barred and user not in self.hides.get(a, ())}
 
-    def attached(self) -> Counter[tuple[str, int]]:
+    def attached(self) -> Counter[tuple[str, Id]]:
         """How many live comments on, and reposts of, each item."""
         return Counter(self.refs[item] for item in self.items if item in self.refs)
 
-    def friends(self, user: int) -> set[int]:
+    def friends(self, user: Id) -> set[Id]:
         """Whom the user follows and is followed by."""
         return self.followees.get(user, set()) & self.followers(user)
 
-    def timeline(self, user: int) -> list[Item]:
+    def timeline(self, user: Id) -> list[Item]:
         """The whole home timeline, newest first."""
         authors = self.authors(user)
         return sorted(chain.from_iterable(self.posts.get(author, ()) for author in authors), reverse=True)
 
-    def own_page(self, user: int) -> list[Item]:
+    def own_page(self, user: Id) -> list[Item]:
         """All that the user published, newest first."""
-        return self.posts.get(user, [])[::-1]
+        return sorted(self.posts.get(user, []), reverse=True)
 
     def topic(self, name: str) -> list[Item]:
         """All live items that name a topic, newest first."""
         return sorted((item for item in self.items.values() if name in self.topics.get(item[1], ())), reverse=True)
 
-    def audience(self) -> Counter[int]:
+    def audience(self) -> Counter[Id]:
         """How many follow each."""
         return Counter(chain.from_iterable(self.followees.values()))
 
-    def users(self) -> list[int]:
+    def users(self) -> list[Id]:
         """All who follow, are followed or publish, ascending."""
         return sorted(set(self.followees) | set(self.posts) | set(chain.from_iterable(self.followees.values())))

@@ -4,12 +4,15 @@ import copy
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import quote
 
 from .client import Client, Unexpected, members
-from .writer import Shared, Writer
+from .ids import Id, host_id, quoted
+from .shared import Shared
+from .writer import Writer
 
 # What a writer's changes can be seen by: for each kind of list and user what is in it.
-Seen = dict[tuple[str, int], list[int] | dict[int, str]]
+Seen = dict[tuple[str, Id], set[Id] | dict[Id, str]]
 
 
 class Place(NamedTuple):
@@ -153,7 +156,7 @@ class Round:
         return "".join(each)
 
 
-def entries(seen: list[int] | dict[int, str]) -> set:
+def entries(seen: set[Id] | dict[Id, str]) -> set:
     """Of a list, or of items and their texts."""
     return set(seen.items() if isinstance(seen, dict) else seen)
 
@@ -163,10 +166,10 @@ def look(client: Client, writer: Writer) -> Seen:
     seen: Seen = {}
     for user in writer.owned:
         for side in ("following", "mutes", "hidden-from"):
-            seen[side, user] = sorted(members(client, f"/v1/users/{user}/{side}"))
-        texts = rows(client, f"/v1/users/{user}/content")
-        seen["content", user] = {int(body["content_id"]): body["text"] for body in texts}
-        seen["like", user] = sorted(int(body["content_id"]) for body in rows(client, f"/v1/users/{user}/reactions/like"))
+            seen[side, user] = set(members(client, f"/v1/users/{quoted(user)}/{side}"))
+        texts = rows(client, f"/v1/users/{quoted(user)}/content")
+        seen["content", user] = {host_id(body["content_id"]): body["text"] for body in texts}
+        seen["like", user] = {host_id(body["content_id"]) for body in rows(client, f"/v1/users/{quoted(user)}/reactions/like")}
     return seen
 
 
@@ -178,21 +181,21 @@ def rows(client: Client, path: str) -> list[dict]:
         found += body["items"]
         if body["next"] is None:
             return found
-        before = f"&before={body['next']}"
+        before = f"&before={quote(body['next'], safe='')}"
 
 
 def expected(writer: Writer) -> Seen:
     """The same by the model."""
     model, texts = writer.model, writer.shared.texts
-    liked: dict[int, list[int]] = {}
-    for content_id in sorted(writer.live):
+    liked: dict[Id, set[Id]] = {}
+    for content_id in writer.live:
         for user in model.likes.get(content_id, ()):
-            liked.setdefault(user, []).append(content_id)
+            liked.setdefault(user, set()).add(content_id)
     seen: Seen = {}
     for user in writer.owned:
-        seen["following", user] = sorted(model.followees.get(user, ()))
-        seen["mutes", user] = sorted(model.mutes.get(user, ()))
-        seen["hidden-from", user] = sorted(model.hides.get(user, ()))
+        seen["following", user] = set(model.followees.get(user, ()))
+        seen["mutes", user] = set(model.mutes.get(user, ()))
+        seen["hidden-from", user] = set(model.hides.get(user, ()))
         seen["content", user] = {item[1]: texts[item[1]] for item in model.posts.get(user, ())}
-        seen["like", user] = liked.get(user, [])
+        seen["like", user] = liked.get(user, set())
     return seen

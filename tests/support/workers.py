@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from .client import Client, Unexpected
 from .compare import List, explain
+from .ids import Id, quoted
 from .model import Model
 
 
@@ -19,7 +20,7 @@ class Work(NamedTuple):
     address: tuple[str, int]
     limit: int
     seed: int
-    thorough: frozenset[int]  # users who get the further checks too
+    thorough: frozenset[Id]  # users who get the further checks too
 
 
 class Report(NamedTuple):
@@ -41,24 +42,24 @@ def _begin() -> None:
     _client = Client(_work.address, _latencies.append)
 
 
-def check_user(client: Client, model: Model, user: int, limit: int, further: random.Random | None) -> tuple[int, str | None]:
+def check_user(client: Client, model: Model, user: Id, limit: int, further: random.Random | None) -> tuple[int, str | None]:
     """Compares the user's timeline, and for `further` more ways of reading it; the items there were, and what is wrong."""
     expected = model.timeline(user)
-    timeline = List(client, f"/v1/users/{user}/timeline", expected, limit)
-    own = List(client, f"/v1/users/{user}/content", model.own_page(user), limit)
+    timeline = List(client, f"/v1/users/{quoted(user)}/timeline", expected, limit)
+    own = List(client, f"/v1/users/{quoted(user)}/content", model.own_page(user), limit)
     wrong = timeline.descending() or own.descending()
     if further and not wrong:
         wrong = timeline.ascending() or timeline.jumps(further, 3) or own.ascending() or own.jumps(further, 1)
-    if wrong and "/timeline" in wrong:
+    if wrong and timeline.path in wrong:
         wrong = explain(client, user, wrong, expected)
     return len(expected), wrong
 
 
-def _check(users: Sequence[int]) -> Report:
+def _check(users: Sequence[Id]) -> Report:
     _latencies.clear()
     total, all_wrong = 0, []
     for user in users:
-        rng = random.Random(_work.seed ^ user) if user in _work.thorough else None
+        rng = random.Random(f"{_work.seed} {user}") if user in _work.thorough else None
         try:
             count, wrong = check_user(_client, _work.model, user, _work.limit, rng)
             total += count
@@ -69,7 +70,7 @@ def _check(users: Sequence[int]) -> Report:
     return Report(len(users), total, _latencies[:], all_wrong)
 
 
-def compare(work: Work, users: Sequence[int], processes: int, what: str) -> Report:
+def compare(work: Work, users: Sequence[Id], processes: int, what: str) -> Report:
     """Compares all users' lists; reports progress, and prints the first differences."""
     global _work
     _work = work

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .client import Answer, Client, Item, Unexpected, item_of, members
-from .model import Model
+from .ids import Id, host_id, listed, make, quoted
+from .shared import Place, Shared
 
 Lost = (OSError, http.client.HTTPException)
 
@@ -40,52 +41,10 @@ class Done(NamedTuple):
     ended: float
 
 
-class Shared:
-    """What writers and readers know together. No two threads write about the same user or item."""
-
-    def __init__(self, model: Model):
-        self.model = model
-        self.begun: dict[int, int] = {}  # every publish that was ever sent with an id: its author
-        self.deleting: set[int] = set()  # every delete that was ever sent
-        self.deleted: list[int] = []  # the last ones of which that was acknowledged
-        self.restoring: set[int] = set()  # every restore that was ever sent
-        self.texts: dict[int, str] = {}
-        self.wrong: list[str] = []
-        self.given = (0, 0)  # the last of the cursors that the server gave and acknowledged
-
-    def scroll(self, client: Client, user: int, limit: int) -> None:
-        """From the top to the end by `next` while others write, by somebody for whom nobody changes meanwhile
-        whom to see: nothing twice, nothing left out that was there all the time, nothing of somebody else."""
-        followees = self.model.authors(user)
-        there = {item for author in followees for item in self.model.posts.get(author, [])[:]}
-        gone = self.deleted[:]
-        seen: list[Item] = []
-        before = None
-        while True:
-            page = client.page(f"/v1/users/{user}/timeline", limit=limit, before=before)
-            seen += page.items
-            if page.next is None:
-                break
-            before = page.next
-        if any(older >= newer for newer, older in zip(seen, seen[1:])):
-            raise Unexpected(f"timeline of {user}: repeated or out of order while others write")
-        unknown = [item for item in seen if self.begun.get(item[1], item[2]) != item[2] or item[2] not in followees]
-        lost = [item for item in there - set(seen) if item[1] not in self.deleting]
-        back = (set(gone) & {item[1] for item in seen}) - self.restoring
-        if unknown or lost or back:
-            what = f"{lost[:5]} left out, {unknown[:5]} not to be there, {list(back)[:5]} deleted before"
-            raise Unexpected(f"timeline of {user} while others write: {what}")
-
-    def fail(self, text: str) -> None:
-        """Notes something that must not be."""
-        self.wrong.append(text)
-        print(f"WRONG {text}", flush=True)
-
-
 class Writer:
     """Changes whom the users that it owns see, what they like, and what they publish."""
 
-    def __init__(self, shared: Shared, number: int, owned: Sequence[int], everybody: Sequence[int], rng: random.Random):
+    def __init__(self, shared: Shared, number: int, owned: Sequence[Id], everybody: Sequence[Id], rng: random.Random):
         self.shared = shared
         self.model = shared.model
         self.owned = owned
@@ -93,16 +52,17 @@ class Writer:
         self.rng = rng
         self.number = number
         self.next_id = 1_000_000 * (number + 1)
-        self.live: list[int] = []
+        self.ids = "numbers"  # of new items
+        self.live: list[Id] = []
         self.gone: list[Item] = []  # deleted, and not restored
         self.acknowledged = 0
         self.scrolls = 0
         self.pending: Change | None = None
         self.pending_since = 0.0
-        self.above: tuple[int, int] | None = None  # what the server had given last when the change under way began
+        self.above: Place | None = None  # what the server had given last when the change under way began
         self.history: list[Done] = []  # what was acknowledged since the last start of the server
         self.resends = True  # whether a publish without an answer may be sent again
-        self.just_changed: int | None = None  # whom this writer owns
+        self.just_changed: Id | None = None  # whom this writer owns
 
     def run(self, address: tuple[str, int], stop: threading.Event) -> None:
         """Makes changes until told to stop or until the server is gone."""
@@ -159,18 +119,19 @@ class Writer:
     def draft(self) -> dict[str, object]:
         """With an id of this writer; mostly with one of few times, so that many are equal, else now."""
         self.next_id += 1
-        author = self.rng.choice(self.owned)
-        self.shared.begun[self.next_id] = author
-        body = {"content_id": self.next_id, "author_id": author, "text": f"text of {self.next_id}"}
+        content_id, author = make(self.ids, self.next_id, self.rng), self.rng.choice(self.owned)
+        self.shared.begun[content_id] = author
+        self.shared.expect([content_id])
+        body = {"content_id": content_id, "author_id": author, "text": f"text of {content_id}"}
         if self.rng.random() < 0.7:
             body["published_at"] = self.rng.randint(1, LATEST)
         if self.rng.random() < 0.5:
             body["topics"] = self.rng.sample(TOPICS, self.rng.randint(1, 2))
-            self.model.topics[self.next_id] = set(body["topics"])
+            self.model.topics[content_id] = set(body["topics"])
         if self.live and self.rng.random() < 0.3:
             subject = self.rng.choice(self.live)
             body |= {"kind": self.rng.choice(("comment", "repost")), "ref_id": subject}
-            self.model.refs[self.next_id] = (body["kind"], subject)
+            self.model.refs[content_id] = (body["kind"], subject)
         return body
 
     def published(self, *contents: dict[str, Any]) -> None:
@@ -178,9 +139,9 @@ class Writer:
         for content in contents:
             item = item_of(content)
             if item[0] > LATEST and self.above is not None:
-                if item[:2] <= self.above:
-                    self.shared.fail(f"the cursor {item[:2]} was given after {self.above}")
+                self.shared.rose(self.above, item[:2])
                 self.shared.given = max(self.shared.given, item[:2])
+            self.shared.acknowledge(item[1])
             self.shared.texts[item[1]] = content["text"]
             self.model.publish(item)
             self.live.append(item[1])
@@ -200,14 +161,14 @@ class Writer:
 
         def resolve(client: Client) -> None:
             if not self.resends or self.rng.random() < 0.5:
-                same(client.call("GET", f"/v1/content/{body['content_id']}"))
+                same(client.call("GET", f"/v1/content/{quoted(body['content_id'])}"))
             # What a careful host does: send it again. It exists afterwards either way.
             elif not same(client.call("POST", "/v1/content", body)):
                 raise Unexpected(f"publishing {body} again")
 
         return Change("POST", "/v1/content", body, (201,), same, resolve)
 
-    def publish_unnamed(self, by: int | None = None) -> Change:
+    def publish_unnamed(self, by: Id | None = None) -> Change:
         """With an id that the server makes. Whether it was carried out shows on the author's own page."""
         author, text = by or self.rng.choice(self.owned), f"unnamed {self.rng.random()}"
 
@@ -217,7 +178,7 @@ class Writer:
             self.published(answer.body)
 
         def resolve(client: Client) -> None:
-            items = client.get(f"/v1/users/{author}/content?limit=10")["items"]
+            items = client.get(f"/v1/users/{quoted(author)}/content?limit=10")["items"]
             self.published(*(item for item in items if item["text"] == text))
 
         return Change("POST", "/v1/content", {"author_id": author, "text": text}, (201,), apply, resolve)
@@ -226,14 +187,14 @@ class Writer:
         drafts = [self.draft() for _ in range(self.rng.randint(2, 12))]
 
         def take(found: list[dict[str, Any]]) -> None:
-            if [(int(item["content_id"]), int(item["author_id"]), item["text"]) for item in found] != [
+            if [(host_id(item["content_id"]), host_id(item["author_id"]), item["text"]) for item in found] != [
                 (draft["content_id"], draft["author_id"], draft["text"]) for draft in drafts
             ]:
                 raise Unexpected(f"a batch of {len(drafts)} posts took effect in part, or wrongly: {found}")
             self.published(*found)
 
         def resolve(client: Client) -> None:
-            found = client.get("/v1/content?ids=" + ",".join(str(draft["content_id"]) for draft in drafts))["items"]
+            found = client.get("/v1/content?ids=" + listed(draft["content_id"] for draft in drafts))["items"]
             if found:
                 take(found)
 
@@ -252,7 +213,7 @@ class Writer:
                 raise Unexpected(f"a batch with a future time: {answer.body}")
 
         def resolve(client: Client) -> None:
-            found = client.get("/v1/content?ids=" + ",".join(str(draft["content_id"]) for draft in drafts))["items"]
+            found = client.get("/v1/content?ids=" + listed(draft["content_id"] for draft in drafts))["items"]
             if found:
                 raise Unexpected(f"a refused batch with a future time left {found}")
 
@@ -263,7 +224,7 @@ class Writer:
             return None
         content_id = self.rng.choice(self.live)
         self.shared.deleting.add(content_id)
-        path = f"/v1/content/{content_id}"
+        path = f"/v1/content/{quoted(content_id)}"
 
         def apply(_: Answer | None = None) -> None:
             self.live.remove(content_id)
@@ -292,10 +253,10 @@ class Writer:
             self.live.append(content_id)
 
         def resolve(client: Client) -> None:
-            if client.call("GET", f"/v1/content/{content_id}").status == 200:
+            if client.call("GET", f"/v1/content/{quoted(content_id)}").status == 200:
                 apply()
 
-        return Change("POST", f"/v1/content/{content_id}/restore", None, (200,), apply, resolve)
+        return Change("POST", f"/v1/content/{quoted(content_id)}/restore", None, (200,), apply, resolve)
 
     def like(self) -> Change | None:
         """A like, or the end of one."""
@@ -303,7 +264,7 @@ class Writer:
             return None
         user, content_id = self.rng.choice(self.owned), self.rng.choice(self.live)
         wanted = user not in self.model.likes.get(content_id, ())
-        path = f"/v1/content/{content_id}/reactions/like/{user}"
+        path = f"/v1/content/{quoted(content_id)}/reactions/like/{quoted(user)}"
 
         def apply(answer: Answer | None = None) -> None:
             likes = self.model.likes.setdefault(content_id, set())
@@ -312,7 +273,7 @@ class Writer:
                 raise Unexpected(f"{len(likes)} likes of {content_id}, {answer.body}")
 
         def resolve(client: Client) -> None:
-            if (user in members(client, f"/v1/content/{content_id}/reactions/like")) == wanted:
+            if (user in members(client, f"/v1/content/{quoted(content_id)}/reactions/like")) == wanted:
                 apply()
 
         return Change("PUT" if wanted else "DELETE", path, None, (200,), apply, resolve)
@@ -326,7 +287,7 @@ class Writer:
         """The same the other way; from somebody of this writer's, for whom nobody else changes whom to see."""
         return self.bar("hidden-from", "hidden", lambda: self.model.hides, self.rng.choice(self.owned), self.rng.choice(self.owned))
 
-    def bar(self, side: str, name: str, bars: Callable[[], dict[int, set[int]]], user: int, target: int) -> Change | None:
+    def bar(self, side: str, name: str, bars: Callable[[], dict[Id, set[Id]]], user: Id, target: Id) -> Change | None:
         if user == target:
             return None
         wanted = target not in bars().get(user, ())
@@ -337,18 +298,18 @@ class Writer:
             self.just_changed = user if side == "mutes" else target
 
         def resolve(client: Client) -> None:
-            relation = client.get(f"/v1/users/{user}/relations?targets={target}")["items"][0]
+            relation = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed([target])}")["items"][0]
             if relation[name] == wanted:
                 apply()
             self.just_changed = None
 
-        return Change("PUT" if wanted else "DELETE", f"/v1/users/{user}/{side}/{target}", None, (200,), apply, resolve)
+        return Change("PUT" if wanted else "DELETE", f"/v1/users/{quoted(user)}/{side}/{quoted(target)}", None, (200,), apply, resolve)
 
     def patch(self) -> Change | None:
         if not self.live:
             return None
         content_id = self.rng.choice(self.live)
-        path, text = f"/v1/content/{content_id}", f"edit {self.rng.random()} of {content_id}"
+        path, text = f"/v1/content/{quoted(content_id)}", f"edit {self.rng.random()} of {content_id}"
 
         def apply(_: Answer | None = None) -> None:
             self.shared.texts[content_id] = text
@@ -364,7 +325,7 @@ class Writer:
         user = self.rng.choice(self.owned)
         target = self.rng.choice([other for other in self.everybody if other != user])
         wanted = target not in self.model.followees.get(user, ())
-        path = f"/v1/users/{user}/following/{target}"
+        path = f"/v1/users/{quoted(user)}/following/{quoted(target)}"
         apply, resolve = self.relate(user, [target] if wanted else [], [] if wanted else [target])
         return Change("PUT" if wanted else "DELETE", path, None, (200,), apply, resolve)
 
@@ -375,10 +336,10 @@ class Writer:
         follow = [target for target in targets if target not in followees]
         unfollow = [target for target in targets if target in followees]
         apply, resolve = self.relate(user, follow, unfollow)
-        path = f"/v1/users/{user}/following/batch"
+        path = f"/v1/users/{quoted(user)}/following/batch"
         return Change("POST", path, {"follow": follow, "unfollow": unfollow}, (200,), apply, resolve)
 
-    def relate(self, user: int, follow: list[int], unfollow: list[int]) -> tuple[Callable[..., None], Callable[[Client], None]]:
+    def relate(self, user: Id, follow: list[Id], unfollow: list[Id]) -> tuple[Callable[..., None], Callable[[Client], None]]:
         self.just_changed = user
 
         def apply(_: Answer | None = None) -> None:
@@ -388,8 +349,7 @@ class Writer:
                 self.model.unfollow(user, target)
 
         def resolve(client: Client) -> None:
-            targets = ",".join(map(str, follow + unfollow))
-            relations = client.get(f"/v1/users/{user}/relations?targets={targets}")["items"]
+            relations = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed(follow + unfollow)}")["items"]
             follows = [relation["relation"] in ("following", "mutual") for relation in relations]
             done = [True] * len(follow) + [False] * len(unfollow)
             if follows == done:
@@ -403,7 +363,7 @@ class Writer:
 class Reader:
     """Scrolls while others write."""
 
-    def __init__(self, shared: Shared, viewers: Sequence[int], rng: random.Random):
+    def __init__(self, shared: Shared, viewers: Sequence[Id], rng: random.Random):
         self.shared = shared
         self.viewers = viewers
         self.rng = rng
