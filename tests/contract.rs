@@ -22,6 +22,7 @@ mod contract {
     mod lists;
     mod members;
     mod model;
+    mod modes;
     mod mutes;
     mod operations;
     mod presence;

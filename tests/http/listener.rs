@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::server::{PATIENCE, Server};
+use crate::server::{PATIENCE, Server, host_ids};
 
 /// One event, or a block without one.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,8 +46,10 @@ impl Listener {
 
     /// The same for a client of HTTP/1.0, or of HTTP/1.1.
     pub(crate) fn with_version(version: &str, mut stream: TcpStream, user: u64, last_id: Option<&str>) -> Self {
-        let header = last_id.map_or_else(String::new, |id| format!("Last-Event-ID: {id}\r\n"));
-        write!(stream, "GET /v1/users/{user}/stream HTTP/{version}\r\nhost: localhost\r\n{header}\r\n").unwrap();
+        let header = last_id.map_or_else(String::new, |id| format!("Last-Event-ID: {}\r\n", host_ids::cursor(id)));
+        let path = format!("/v1/users/{user}/stream");
+        let path = host_ids::target(&path);
+        write!(stream, "GET {path} HTTP/{version}\r\nhost: localhost\r\n{header}\r\n").unwrap();
         let mut listener = Self {
             stream,
             raw: Vec::new(),
@@ -119,7 +121,7 @@ impl Listener {
             self.unchunk();
             if let Some(end) = self.text.find("\n\n") {
                 let block: String = self.text.drain(..end + 2).collect();
-                return Some(self.parse(&block));
+                return Some(self.parse(&host_ids::told(&block)));
             }
             let left = patience.saturating_sub(began.elapsed());
             if self.ended || left.is_zero() {

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test binary and bench uses a part")]
 
 pub(crate) mod described;
+pub(crate) mod host_ids;
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -85,6 +86,7 @@ impl Server {
 
     /// Starts a server on a data directory that may have been used before.
     pub(crate) fn on(data: TempDir, settings: &[(&str, &str)]) -> Self {
+        host_ids::prepare(data.path());
         let started = Self::launch(command(&data, "127.0.0.1:0", settings));
         let mut server = started.unwrap_or_else(|status| panic!("the server ended with {status}"));
         server.data = Some(data);
@@ -136,18 +138,26 @@ impl Server {
         body: impl AsRef<[u8]>,
         headers: &[(&str, &str)],
     ) -> Result<Reply, ureq::Error> {
-        let body = body.as_ref();
-        let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let body = host_ids::body(body.as_ref());
+        let target = host_ids::target(path);
+        let mut request = Request::builder().method(method).uri(format!("http://{}{target}", self.address));
         for (name, value) in headers {
-            request = request.header(*name, *value);
+            let value = if *name == "last-event-id" { host_ids::cursor(value) } else { (*value).into() };
+            request = request.header(*name, &*value);
         }
         let answer = match method {
             "GET" | "HEAD" | "DELETE" | "OPTIONS" => self.agent.run(request.body(()).unwrap()),
-            _ => self.agent.run(request.body(body).unwrap()),
+            _ => self.agent.run(request.body(&*body).unwrap()),
         };
         let mut answer = answer?;
         let bytes = answer.body_mut().with_config().limit(64 << 20).read_to_vec()?;
-        let reply = Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), bytes };
+        let mut headers = answer.headers().clone();
+        for value in headers.values_mut() {
+            *value = host_ids::told(value.to_str().unwrap()).parse().unwrap();
+        }
+        let bytes =
+            String::from_utf8(bytes).map_or_else(|e| e.into_bytes(), |text| host_ids::told(&text).into_owned().into());
+        let reply = Reply { status: answer.status().as_u16(), headers, bytes };
         described::check(method, path, &reply);
         Ok(reply)
     }
