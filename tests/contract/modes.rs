@@ -9,12 +9,13 @@ const LEFT_OUT: [&str; 5] =
 
 #[test]
 fn the_suite_passes_with_names() {
-    suite_passes("names", &[], &LEFT_OUT);
+    // The other mode runs the two longest tests.
+    suite_passes("names", &[], &[&LEFT_OUT[..], &["a_walk_ends_at_the_first_item", "bad_input::"]].concat());
 }
 
 #[test]
 fn the_suite_passes_with_names_and_numbers() {
-    suite_passes("mixed", &[], &LEFT_OUT);
+    suite_passes("mixed", &[], &[&LEFT_OUT[..], &["every_list_is_the_same_whatever"]].concat());
 }
 
 #[test]
