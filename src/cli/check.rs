@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::UserId;
 use crate::server::{self, Told};
 use crate::store::rocks::Rocks;
-use crate::store::{Store, Tier, Watch};
+use crate::store::{Store, Tier, Watch, shown};
 
 /// Users read at a time.
 const USERS: usize = 1000;
@@ -95,7 +95,9 @@ fn walk(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
             let followees = store.followees(user, Tier::Disk);
             match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
                 // An unreadable row does not end the check.
-                Err(Error::Corrupt(what)) => findings.add(|| format!("user {user}: a row cannot be read: {what}")),
+                Err(Error::Corrupt(what)) => {
+                    findings.add(|| format!("user {}: a row cannot be read: {what}", shown(store, user)))
+                }
                 checked => checked?,
             }
             done += 1;

@@ -62,7 +62,7 @@ impl<I: Id> Position<I> {
 
     /// A place that a host can name, above this one and at or below every newer item, if there is nothing newer of the
     /// same time; this place itself at the very top.
-    pub(super) fn just_above(self) -> Self {
+    pub fn just_above(self) -> Self {
         let next = match self.id.next_greater() {
             Some(id) if !id.is_name() => Some(Self { at: self.at, id }),
             _ => (self.at < MAX_MILLIS).then(|| Self { at: self.at + 1, id: I::MIN }),
@@ -71,7 +71,7 @@ impl<I: Id> Position<I> {
     }
 
     /// The same below this one, if there is nothing older of the same time.
-    pub(super) fn just_below(self) -> Self {
+    pub fn just_below(self) -> Self {
         match self.id.next_smaller() {
             Some(id) if id.is_name() => Self { at: self.at, id: I::LAST_NUMBER },
             Some(id) => Self { at: self.at, id },

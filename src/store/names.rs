@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::model::MAX_ID;
 use crate::store::Tier;
 
 /// Names and their numbers. Users and items share them. A name keeps its number for ever.
@@ -26,4 +27,11 @@ pub trait Names {
 
     /// The names of numbers, in their order. `Corrupt` if one has no name.
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>>;
+}
+
+/// The id of a user or an item for a report: the name of a number in quotes. A number without a name stays as it is.
+pub fn shown(names: &(impl Names + ?Sized), id: impl Into<u64>) -> String {
+    let id = id.into();
+    let name = if id > MAX_ID { names.names(&[id], Tier::Disk).ok().and_then(|mut names| names.pop()) } else { None };
+    name.map_or_else(|| id.to_string(), |name| format!("{name:?}"))
 }

@@ -237,13 +237,12 @@ pub(crate) fn page<T: Copy, I: Id>(
     let items: Vec<T> = within.iter().skip(skipped).take(request.limit).copied().collect();
     let last = items.last().map(&place);
     // An empty page lies between its bound and the next place on its side.
-    let end = last.or(after.filter(|_| upwards).map(|after| after.next_newer().unwrap_or(after)));
+    let end = last.or(after.filter(|_| upwards).map(Position::just_above));
     let older_exist = match end {
         Some(end) if upwards => list.iter().any(|item| place(item) < end),
         Some(end) => within.iter().any(|item| place(item) < end),
         None => false,
     };
-    let below = before.map(|before| before.next_older().unwrap_or(before));
-    let prev = items.first().map(&place).or(after).or(below);
+    let prev = items.first().map(&place).or(after).or(before.map(Position::just_below));
     Page { items, next: end.filter(|_| older_exist), prev }
 }

@@ -161,10 +161,9 @@ impl Bounds<'_> {
     fn check_shape(&self, request: &PageRequest<ContentId>, page: &Page<Entry, ContentId>) -> Result<(), String> {
         let (span, items) = (request.span, &page.items);
         let (first, last) = ends(request, items);
-        let below = span.before.map(|before| before.next_older().unwrap_or(before));
         ensure!(items.iter().all(|item| span.contains(item.cursor)), "something is out of range");
         ensure!(items.len() <= request.limit, "more than the limit");
-        ensure_eq!(page.prev, first.or(span.after).or(below), "prev");
+        ensure_eq!(page.prev, first.or(span.after).or(span.before.map(Cursor::just_below)), "prev");
         ensure!(page.next.is_none() || page.next == last, "next is not the end of the page");
         Ok(())
     }
@@ -173,6 +172,5 @@ impl Bounds<'_> {
 /// The first item, and the end of the page: its last item or, if it is empty and upwards, just above its bound.
 fn ends(request: &PageRequest<ContentId>, items: &[Entry]) -> (Option<Cursor>, Option<Cursor>) {
     let upwards = request.span.after.filter(|_| request.order() == Order::OldestFirst);
-    let above = upwards.map(|after| after.next_newer().unwrap_or(after));
-    (items.first().map(|item| item.cursor), items.last().map(|item| item.cursor).or(above))
+    (items.first().map(|item| item.cursor), items.last().map(|item| item.cursor).or(upwards.map(Cursor::just_above)))
 }

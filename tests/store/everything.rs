@@ -18,6 +18,9 @@ use super::support::{
 /// The topics of a small world, and one that no item has.
 pub(crate) const TOPICS: [&str; 4] = ["t", "u", "a/é 🌊", "none"];
 
+/// Names of users or items, and one that has no number.
+pub(crate) const NAMES: [&str; 4] = ["ann", "042", "b/é 🌊", "nobody"];
+
 /// Items of each of three authors: enough for lists longer than any page.
 const ITEMS: u64 = 300;
 
@@ -32,6 +35,7 @@ pub(crate) fn fill(store: &dyn Store) {
             follow_settled(store, target, who, who);
         }
     }
+    store.give_numbers(&NAMES[..3]).expect("gives");
     unfollow(store, 4, 1);
     follow(store, 10, 1, 70);
     push(store, 40, 3, 400, &users([5, 6]));
@@ -153,6 +157,13 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
         lacking.sort_unstable();
         Ok(lacking)
     });
+    reads.add("numbers", |store, tier| store.numbers(&NAMES, tier));
+    for name in NAMES {
+        reads.add(format_args!("names {name}"), move |store, tier| {
+            let given: Vec<_> = store.numbers(&[name], tier)?.into_iter().flatten().collect();
+            store.names(&given, tier)
+        });
+    }
     reads.add("events", |store, _| store.events(0, MANY));
     reads.add("newest_events", |store, _| store.newest_events(3));
     reads.add("users_after", |store, _| store.users_after(None, MANY));

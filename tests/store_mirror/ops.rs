@@ -15,11 +15,12 @@ use tideline::model::{
 };
 use tideline::store::{Batch, Store, Tier};
 
-use crate::everything::{TOPICS, inbox};
+use crate::everything::{NAMES, TOPICS, inbox};
 
 /// Few users, at the ends of the range and at carries between bytes.
 pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];
 pub(crate) const ITEMS: [u64; 7] = [1, 2, 255, 256, 0x00FF_00FF_00FF_00FF, MAX_ID - 1, MAX_ID];
+pub(crate) const MOST_STEPS: usize = 80;
 const TIMES: [Millis; 5] = [0, 1, 255, 256, MAX_MILLIS];
 
 /// One change, then some reads.
@@ -109,7 +110,7 @@ fn call<A: Debug + 'static, T: Debug + 'static>(
 /// Sequences of steps.
 pub(crate) fn sequences() -> impl Strategy<Value = Vec<Step>> {
     let step = (op(), vec(read(), 0..4)).prop_map(|(op, reads)| Step { op, reads });
-    vec(step, 1..80)
+    vec(step, 1..MOST_STEPS)
 }
 
 fn user() -> impl Strategy<Value = UserId> {
@@ -122,6 +123,10 @@ fn item() -> impl Strategy<Value = ContentId> {
 
 fn time() -> impl Strategy<Value = Millis> {
     select(&TIMES[..])
+}
+
+fn name() -> impl Strategy<Value = &'static str> {
+    select(&NAMES[..])
 }
 
 fn kind() -> impl Strategy<Value = ReactionKind> {
@@ -260,6 +265,15 @@ fn same() -> impl Strategy<Value = Call> {
         }),
         2 => vec((user(), profile()), 0..3)
             .prop_map(|of| call("put_profiles", of, |store, profiles, _| store.put_profiles(profiles))),
+        4 => vec(name(), 0..4)
+            .prop_map(|of| call("give_numbers", of, |store, names, _| store.give_numbers(names))),
+        2 => name().prop_map(|of| call("reserve_number", of, |store, name, _| store.reserve_number(name))),
+        2 => name().prop_map(|of| {
+            call("release_number", of, |store, name, _| {
+                store.release_number(name);
+                Ok(())
+            })
+        }),
         1 => Just(()).prop_map(|of| call("sync", of, |store, (), _| store.sync())),
         1 => Just(()).prop_map(|of| call("compact", of, |store, (), _| store.compact())),
     ]

@@ -17,8 +17,8 @@ use tideline::model::{
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier, Watch};
 
-use super::ops::{Call, ITEMS, Item, Op, Record, USERS};
-use crate::everything::{Scope, reads, without_job};
+use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS};
+use crate::everything::{NAMES, Scope, reads, without_job};
 
 type Checked = std::result::Result<(), TestCaseError>;
 
@@ -30,12 +30,21 @@ pub(crate) struct World {
     jobs: BTreeMap<JobId, JobId>,
     /// The number of the last event.
     events: u64,
+    /// How often the disk was opened again.
+    openings: usize,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        Self { model: Box::new(Double::new()), disk: Some(open(&dir)), dir, jobs: BTreeMap::new(), events: 0 }
+        Self {
+            model: Box::new(Double::new()),
+            disk: Some(open(&dir)),
+            dir,
+            jobs: BTreeMap::new(),
+            events: 0,
+            openings: 0,
+        }
     }
 
     fn disk(&self) -> &dyn Store {
@@ -150,12 +159,21 @@ impl World {
                 prop_assert!(model.is_ok() && disk.is_ok(), "{model:?} {disk:?}");
                 Ok(())
             }
-            Op::Reopen => {
-                drop(self.disk.take());
-                self.disk = Some(open(&self.dir));
-                Ok(())
-            }
+            Op::Reopen => self.reopen(),
         }
+    }
+
+    /// A start forgets reservations, and gives their numbers again unless a later one was given.
+    fn reopen(&mut self) -> Checked {
+        let last = format!("before opening {}", self.openings);
+        self.openings += 1;
+        self.same(|store| store.give_numbers(&[&last]))?;
+        for name in NAMES {
+            (0..MOST_STEPS).for_each(|_| self.model.release_number(name));
+        }
+        drop(self.disk.take());
+        self.disk = Some(open(&self.dir));
+        Ok(())
     }
 
     /// The stamp of the next change; none for some changes.

@@ -3,7 +3,7 @@
 use super::super::lists::comment_rows;
 use super::super::tables::{COMMENTS, CONTENT, USER_COMMENTS};
 use super::super::values::{self, Stored};
-use super::{Audit, Row, Wanted, Way, has};
+use super::{Audit, Row, Wanted, Way};
 use crate::error::Result;
 
 impl Audit<'_> {
@@ -35,7 +35,7 @@ impl Audit<'_> {
                             rows.any(|(t, key)| t == table && key == *row.key) && (table == USER_COMMENTS || is_author);
                     }
                     if !is_right {
-                        audit.find(has(table, &row.key, ", but there is no such live comment"));
+                        audit.has(table, &row.key, ", but there is no such live comment");
                     }
                 }
                 Ok(())

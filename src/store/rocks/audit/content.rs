@@ -6,7 +6,7 @@ use super::super::keys;
 use super::super::tables::{CONTENT, DELETED, OUTBOX, OUTBOX_ARCHIVE, Table};
 use super::super::values::{self, Stored};
 use super::names::one;
-use super::{Audit, Row, Wanted, Way, has, lacks};
+use super::{Audit, Row, Wanted, Way};
 use crate::error::Result;
 use crate::model::{ContentId, Cursor};
 use crate::store::Tier;
@@ -42,10 +42,10 @@ impl Audit<'_> {
         for ((row, stored), present) in items.iter().zip(present) {
             let marked = stored.deleted_at.map(values::millis);
             match (marked, present) {
-                (None, Some(_)) => self.find(has(DELETED, &row.key, ", but the item is live")),
-                (Some(_), None) => self.find(lacks(DELETED, &row.key)),
+                (None, Some(_)) => self.has(DELETED, &row.key, ", but the item is live"),
+                (Some(_), None) => self.lacks(DELETED, &row.key),
                 (Some(at), Some(value)) if at[..] != value[..] => {
-                    self.find(has(DELETED, &row.key, " with another value than content"));
+                    self.has(DELETED, &row.key, " with another value than content");
                 }
                 _ => {}
             }
@@ -73,7 +73,7 @@ impl Audit<'_> {
             places.retain(|(row, author, cursor)| {
                 let archived = below(&floors, *author, *cursor);
                 if table == OUTBOX_ARCHIVE && !archived {
-                    audit.find(has(table, &row.key, " above the floor of outbox"));
+                    audit.has(table, &row.key, " above the floor of outbox");
                 }
                 // Moved rows stay in `outbox` until a compaction.
                 archived == (table == OUTBOX_ARCHIVE)
@@ -86,7 +86,7 @@ impl Audit<'_> {
                     same && content.broadcast && stored.deleted_at.is_none()
                 });
                 if !is_right {
-                    audit.find(has(table, &row.key, ", but there is no such live item"));
+                    audit.has(table, &row.key, ", but there is no such live item");
                 }
             }
             Ok(())

@@ -8,11 +8,11 @@ use super::super::tables::{
     CONTENT, COUNTS, FOLLOWERS, FOLLOWING, FRIENDS_BY_TIME, ITEM_COUNTS, OUTBOX, OUTBOX_ARCHIVE, Table,
 };
 use super::super::{storage, values};
+use super::Audit;
 use super::content::read;
 use super::groups::Groups;
 use super::names::one;
 use super::window::{self, Window};
-use super::{Audit, has};
 use crate::error::Result;
 use crate::model::{ItemCounter, ReactionKind};
 
@@ -49,13 +49,14 @@ impl Audit<'_> {
                 let what = usize::from(key.get(keys::ID).copied().unwrap_or_default());
                 match values::read_count(value).filter(|_| key.len() == keys::ID + 1 && (1..5).contains(&what)) {
                     Some(count) => stored[what] = count,
-                    None => self.watch.finds(has(COUNTS, key, ", which cannot be read")),
+                    None => self.has(COUNTS, key, ", which cannot be read"),
                 }
                 rows.next();
             }
             rows.status().map_err(storage)?;
             for (what, name) in [(1, "following"), (2, "follower"), (3, "friend"), (4, "content")] {
                 if u64::try_from(stored[what]) != Ok(sums[what]) {
+                    let user = self.id(user);
                     self.find(format!("user {user}: {name} count is {}, expected {}", stored[what], sums[what]));
                 }
             }
@@ -72,7 +73,7 @@ impl Audit<'_> {
             if let Some(number) = keys::number(key) {
                 return Some(number);
             }
-            self.watch.finds(has(table, key, ", which cannot be read"));
+            self.has(table, key, ", which cannot be read");
             rows.next();
         }
         None
@@ -124,7 +125,7 @@ impl Audit<'_> {
             {
                 stored = values::read_item_counts(value).filter(|_| one(key).is_some());
                 if stored.is_none() {
-                    self.watch.finds(has(ITEM_COUNTS, key, ", which cannot be read"));
+                    self.has(ITEM_COUNTS, key, ", which cannot be read");
                 }
                 rows.next();
             }
@@ -133,6 +134,7 @@ impl Audit<'_> {
                 ["likes", "favorites", "comments", "reposts"].into_iter().zip(stored.into_iter().flatten()).zip(sums);
             for ((name, count), sum) in all {
                 if u64::try_from(count) != Ok(sum) {
+                    let id = self.id(id);
                     self.find(format!("content {id}: count of {name} is {count}, expected {sum}"));
                 }
             }
@@ -146,6 +148,8 @@ impl Audit<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::super::super::Options;
     use super::*;
     use crate::model::{Content, ContentId, Publish, Reaction, UserId};
@@ -200,7 +204,7 @@ mod tests {
         }
         let found = |most| {
             let mut lines = Lines::default();
-            Audit { store: &store, watch: &mut lines }.item_counts(most).expect("reads");
+            Audit { store: &store, watch: &mut lines, looked: BTreeSet::new() }.item_counts(most).expect("reads");
             lines.0
         };
         for most in [1, 2, 3, 100] {

@@ -2,8 +2,8 @@
 
 use super::super::tables::EVENTS;
 use super::super::values::events::read_event;
+use super::Audit;
 use super::names::one;
-use super::{Audit, has};
 use crate::error::Result;
 
 impl Audit<'_> {
@@ -17,7 +17,7 @@ impl Audit<'_> {
                     continue;
                 };
                 if event.logged < logged || event.top < top || event.top < event.logged {
-                    audit.find(has(EVENTS, &row.key, " with an earlier time than the event before it"));
+                    audit.has(EVENTS, &row.key, " with an earlier time than the event before it");
                 }
                 (logged, top) = (logged.max(event.logged), top.max(event.top));
             }

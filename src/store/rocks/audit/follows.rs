@@ -3,7 +3,7 @@
 use super::super::tables::{FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME};
 use super::super::{keys, values};
 use super::names::pair;
-use super::{Audit, Row, Wanted, Way, has};
+use super::{Audit, Row, Wanted, Way};
 use crate::error::Result;
 use crate::model::Millis;
 use crate::store::Tier;
@@ -62,7 +62,7 @@ impl Audit<'_> {
                     Some((_, since, _)) => {
                         let later = found.next().and_then(|both| Some(both[0]?.max(both[1]?)));
                         if later != Some(since) {
-                            audit.find(has(FRIENDS_BY_TIME, &row.key, ", which does not agree with following"));
+                            audit.has(FRIENDS_BY_TIME, &row.key, ", which does not agree with following");
                         }
                     }
                 }

@@ -12,9 +12,12 @@ mod events;
 mod follows;
 mod groups;
 mod names;
+mod numbers;
 mod reactions;
 mod topics;
 mod window;
+
+use std::collections::BTreeSet;
 
 use rocksdb::{DBRawIterator, ReadOptions};
 
@@ -23,7 +26,7 @@ use super::tables::{ALL, Table};
 use super::{Rocks, storage};
 use crate::error::Result;
 use crate::model::UserId;
-use crate::store::{Tier, Watch};
+use crate::store::{Tier, Watch, shown};
 
 /// Most rows in a batch.
 const ROWS: usize = 1000;
@@ -68,7 +71,7 @@ enum Way {
 impl Rocks {
     /// See [`Upkeep::audit`](crate::store::Upkeep::audit).
     pub(super) fn compare_tables(&self, watch: &mut dyn Watch) -> Result<()> {
-        let mut audit = Audit { store: self, watch };
+        let mut audit = Audit { store: self, watch, looked: BTreeSet::new() };
         audit.follows()?;
         audit.barriers()?;
         audit.content()?;
@@ -77,8 +80,10 @@ impl Rocks {
         audit.reactions()?;
         audit.records()?;
         audit.events()?;
+        audit.names()?;
         audit.user_counts()?;
-        audit.item_counts(counts::WINDOW)
+        audit.item_counts(counts::WINDOW)?;
+        audit.other_ids()
     }
 }
 
@@ -86,11 +91,30 @@ impl Rocks {
 struct Audit<'a> {
     store: &'a Rocks,
     watch: &'a mut dyn Watch,
+    /// The tables in which the numbers of names were looked up.
+    looked: BTreeSet<&'static str>,
 }
 
 impl<'a> Audit<'a> {
     fn find(&mut self, line: String) {
         self.watch.finds(line);
+    }
+
+    /// Reports that a table lacks a row.
+    fn lacks(&mut self, table: Table, key: &[u8]) {
+        let (whose, what) = named(table, key, |id| self.id(id));
+        self.find(format!("{whose}: {table} lacks {what}"));
+    }
+
+    /// Reports that a table has a wrong row.
+    fn has(&mut self, table: Table, key: &[u8], why: &str) {
+        let (whose, what) = named(table, key, |id| self.id(id));
+        self.find(format!("{whose}: {table} has {what}{why}"));
+    }
+
+    /// A user or an item as the host writes it.
+    fn id(&self, id: u64) -> String {
+        shown(self.store, id)
     }
 
     /// An iterator over a whole table. It leaves the cache to others.
@@ -118,6 +142,9 @@ impl<'a> Audit<'a> {
             }
             if at_end || batch.len() == ROWS || bytes >= BYTES {
                 rows.status().map_err(storage)?;
+                if !self.looked.contains(table.name) {
+                    self.look_up_ids(table, &batch)?;
+                }
                 visit(self, &batch)?;
                 done += batch.len() as u64;
                 self.watch.looked_at(table.name, done);
@@ -125,6 +152,7 @@ impl<'a> Audit<'a> {
                 bytes = 0;
             }
             if at_end {
+                self.looked.insert(table.name);
                 return Ok(());
             }
         }
@@ -156,12 +184,11 @@ impl<'a> Audit<'a> {
                 let is_right =
                     present.as_ref().map(|value| one.value.as_ref().is_none_or(|want| want[..] == value[..]));
                 if is_right != Some(true) {
-                    let line = match (way, is_right) {
-                        (Way::Out, None) => lacks(table, &one.key),
-                        (Way::Out, Some(_)) => has(table, &one.key, &format!(" with another value than {from}")),
-                        (Way::Back, _) => has(from, &row.key, &format!(", which does not agree with {table}")),
-                    };
-                    self.find(line);
+                    match (way, is_right) {
+                        (Way::Out, None) => self.lacks(table, &one.key),
+                        (Way::Out, Some(_)) => self.has(table, &one.key, &format!(" with another value than {from}")),
+                        (Way::Back, _) => self.has(from, &row.key, &format!(", which does not agree with {table}")),
+                    }
                 }
             }
         }
@@ -181,18 +208,6 @@ impl<'a> Audit<'a> {
     }
 
     fn unreadable(&mut self, table: Table, row: &Row) {
-        self.find(has(table, &row.key, ", which cannot be read"));
+        self.has(table, &row.key, ", which cannot be read");
     }
-}
-
-/// The finding that a table lacks a row.
-fn lacks(table: Table, key: &[u8]) -> String {
-    let (whose, what) = named(table, key);
-    format!("{whose}: {table} lacks {what}")
-}
-
-/// The finding that a table has a surplus row.
-fn has(table: Table, key: &[u8], why: &str) -> String {
-    let (whose, what) = named(table, key);
-    format!("{whose}: {table} has {what}{why}")
 }

@@ -5,30 +5,53 @@ use std::fmt::Write;
 use super::super::keys::{self, Counter};
 use super::super::tables::{Keys, Table};
 
-/// The owner of a row, and the row among theirs. A key that cannot be read is shown as bytes.
-pub(super) fn named(table: Table, key: &[u8]) -> (String, String) {
-    read(table, key).unwrap_or_else(|| (format!("key {}", hex(key)), "its row".to_owned()))
+/// The owner of a row, and the row among theirs. `id` shows the id of a user or an item. A key that cannot be read is
+/// shown as bytes.
+pub(super) fn named(table: Table, key: &[u8], id: impl Fn(u64) -> String) -> (String, String) {
+    read(table, key, id).unwrap_or_else(|| (format!("key {}", hex(key)), "its row".to_owned()))
 }
 
-fn read(table: Table, key: &[u8]) -> Option<(String, String)> {
+fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String) -> Option<(String, String)> {
+    let owner = |what: &str, raw| if is_id(what) { format!("{what} {}", id(raw)) } else { format!("{what} {raw}") };
     let (whose, which) = match table.keys {
-        Keys::One(what) => (format!("{what} {}", one(key)?), "its row".to_owned()),
+        Keys::One(what) => (owner(what, one(key)?), "its row".to_owned()),
         Keys::Pair => {
             let (first, second) = pair(key)?;
-            (format!("user {first}"), format!("user {second}"))
+            (owner("user", first), owner("user", second))
         }
-        Keys::Counter => (format!("user {}", keys::number(key)?), counter(key)?.to_owned()),
+        Keys::Counter => (owner("user", keys::number(key)?), counter(key)?.to_owned()),
         Keys::Text(what) => (format!("{what} {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
         Keys::Reaction => {
             let (content, user) = pair(key)?;
-            (format!("content {content}"), format!("user {user}"))
+            (owner("content", content), owner("user", user))
         }
         Keys::Row(what) => {
-            let (partition, at, id) = keys::split_row(key)?;
-            (format!("{what} {partition}"), format!("{at}-{id}"))
+            let (partition, at, place) = keys::split_row(key)?;
+            (owner(what, partition), format!("{at}-{}", id(place)))
         }
     };
     Some((whose, which))
+}
+
+/// The ids of users and items in a key.
+pub(super) fn ids(table: Table, key: &[u8]) -> Vec<u64> {
+    let ids = match table.keys {
+        Keys::One(what) => one(key).filter(|_| is_id(what)).map(|id| vec![id]),
+        Keys::Counter => keys::number(key).map(|user| vec![user]),
+        Keys::Pair | Keys::Reaction => pair(key).map(|(first, second)| vec![first, second]),
+        Keys::Text(_) => None,
+        Keys::Row(_) if keys::is_head(key) => keys::number(key).map(|partition| vec![partition]),
+        Keys::Row(what) => keys::split_row(key).map(|(partition, _, id)| match is_id(what) {
+            true => vec![partition, id],
+            false => vec![id],
+        }),
+    };
+    ids.unwrap_or_default()
+}
+
+/// Whether the owner of a row is a user or an item.
+fn is_id(what: &str) -> bool {
+    matches!(what, "user" | "content")
 }
 
 /// The id of a key that consists of one id.
@@ -68,18 +91,22 @@ fn hex(key: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::super::tables::{
-        CONTENT, COUNTS, FAVORITES_BY_TIME, FOLLOWERS, LIKES, LIKES_BY_USER, OUTBOX, PROFILES, TOPIC_ARCHIVE,
-        TOPIC_CONTENT, TOPIC_IDS,
+        CONTENT, COUNTS, FAVORITES_BY_TIME, FOLLOWERS, LIKES, LIKES_BY_USER, NAMES_BY_NUMBER, OUTBOX, PROFILES,
+        TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS,
     };
     use super::*;
 
     #[test]
     fn every_sort_of_key_has_a_name() {
         let row = keys::row(7, 100, 9);
+        let ann = 1 << 63;
         let pair = [keys::id(7), keys::id(9)].concat();
         for (table, key, whose, what) in [
             (CONTENT, keys::id(7).to_vec(), "content 7", "its row"),
             (PROFILES, keys::id(7).to_vec(), "user 7", "its row"),
+            (PROFILES, keys::id(ann).to_vec(), "user \"ann\"", "its row"),
+            (NAMES_BY_NUMBER, keys::id(ann).to_vec(), "number 9223372036854775808", "its row"),
+            (TOPIC_CONTENT, keys::row(ann, 100, ann).to_vec(), "topic 9223372036854775808", "100-\"ann\""),
             (FOLLOWERS, pair.clone(), "user 7", "user 9"),
             (LIKES, pair, "content 7", "user 9"),
             (FAVORITES_BY_TIME, row.to_vec(), "content 7", "100-9"),
@@ -93,8 +120,9 @@ mod tests {
             (CONTENT, vec![1, 2], "key 0x0102", "its row"),
             (TOPIC_IDS, vec![0xFF], "key 0xff", "its row"),
         ] {
-            assert_eq!(named(table, &key), (whose.to_owned(), what.to_owned()), "{table}");
+            let id = |id: u64| if id == 1 << 63 { "\"ann\"".to_owned() } else { id.to_string() };
+            assert_eq!(named(table, &key, id), (whose.to_owned(), what.to_owned()), "{table}");
         }
-        assert!(named(CONTENT, &[0; 100]).0.ends_with("00…"));
+        assert!(named(CONTENT, &[0; 100], |_| String::new()).0.ends_with("00…"));
     }
 }

@@ -3,7 +3,7 @@
 use super::super::reactions::{ReactionTables, of_kind};
 use super::super::{keys, values};
 use super::follows::{edge, key};
-use super::{Audit, Wanted, Way, has};
+use super::{Audit, Wanted, Way};
 use crate::error::Result;
 use crate::model::{ContentId, ReactionKind};
 
@@ -33,7 +33,7 @@ impl Audit<'_> {
                 };
                 wanted.push((row, Wanted::any(tables.by_time, keys::row(id, since, user))));
                 match item {
-                    None => audit.find(has(tables.rows, &row.key, ", but the item does not exist")),
+                    None => audit.has(tables.rows, &row.key, ", but the item does not exist"),
                     Some(stored) => {
                         let place = stored.content.cursor();
                         let by_user = keys::row(user, place.at, place.id.get());
@@ -62,7 +62,7 @@ impl Audit<'_> {
                 if is_right {
                     wanted.push((row, Wanted::any(tables.rows, key(id, user))));
                 } else {
-                    audit.find(has(tables.by_user, &row.key, ", which does not agree with content"));
+                    audit.has(tables.by_user, &row.key, ", which does not agree with content");
                 }
             }
             audit.look_up(tables.by_user, Way::Back, &wanted)

@@ -8,7 +8,7 @@ use super::super::tables::{CONTENT, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Tab
 use super::super::values::{self, Stored};
 use super::content::below;
 use super::window::{MOST, Window};
-use super::{Audit, Row, Wanted, Way, has};
+use super::{Audit, Row, Wanted, Way};
 use crate::error::Result;
 use crate::model::{Content, Cursor};
 use crate::store::Tier;
@@ -32,7 +32,7 @@ impl Audit<'_> {
             places.retain(|(row, topic, cursor)| {
                 let archived = below(&floors, *topic, *cursor);
                 if table == TOPIC_ARCHIVE && !archived {
-                    audit.find(has(table, &row.key, " above the floor of topic_content"));
+                    audit.has(table, &row.key, " above the floor of topic_content");
                 }
                 // Moved rows stay in `topic_content` until a compaction.
                 archived == (table == TOPIC_ARCHIVE)
@@ -46,7 +46,7 @@ impl Audit<'_> {
                     names_it && same && deleted_at.is_none()
                 });
                 if !is_right {
-                    audit.find(has(table, &row.key, ", but there is no such live item with the topic"));
+                    audit.has(table, &row.key, ", but there is no such live item with the topic");
                 }
             }
             Ok(())
@@ -74,10 +74,10 @@ impl Audit<'_> {
                             };
                             *names += 1;
                             if *names > 1 {
-                                audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id} of another topic")));
+                                audit.has(TOPIC_IDS, &row.key, &format!(" with id {id} of another topic"));
                             }
                             if id > highest {
-                                audit.find(has(TOPIC_IDS, &row.key, &format!(" with id {id}, above the highest id")));
+                                audit.has(TOPIC_IDS, &row.key, &format!(" with id {id}, above the highest id"));
                             }
                         }
                         _ if start == 0 => audit.unreadable(TOPIC_IDS, row),
@@ -99,7 +99,10 @@ impl Audit<'_> {
         for (row, Stored { content, .. }) in live {
             for name in content.topics.iter().collect::<BTreeSet<_>>() {
                 match ids.get(name) {
-                    None => self.find(format!("content {}: topic_ids lacks its topic {name:?}", content.id)),
+                    None => {
+                        let id = self.id(content.id.get());
+                        self.find(format!("content {id}: topic_ids lacks its topic {name:?}"));
+                    }
                     Some(topic) => {
                         let archived = below(&floors, *topic, content.cursor());
                         let table = if archived { TOPIC_ARCHIVE } else { TOPIC_CONTENT };
