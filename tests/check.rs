@@ -10,6 +10,8 @@ mod damage;
 #[allow(dead_code, reason = "shared with tests/store")]
 #[path = "store/everything.rs"]
 mod everything;
+#[path = "check/names.rs"]
+mod names;
 #[allow(dead_code, reason = "shared with tests/store")]
 #[path = "store/support.rs"]
 mod support;

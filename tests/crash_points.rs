@@ -95,7 +95,10 @@ impl Load<'_> {
         self.change(Change::Mute { user: *READERS.start(), target: ALL, muted: round.is_multiple_of(2) })?;
         self.change(Change::Hide { user: ACTIVE, target: viewer, hidden: true })?;
         let profile = json!({"nickname": format!("viewer in round {round}")});
-        self.change(Change::Record { path: format!("/v1/users/{viewer}"), body: profile.clone(), shown: profile })?;
+        for path in [format!("/v1/users/{viewer}"), format!("/v1/users/viewer%20{viewer}")] {
+            // The second is a name, which gets a number.
+            self.change(Change::Record { path, body: profile.clone(), shown: profile.clone() })?;
+        }
         self.drain()?;
         let edited = self.next;
         for (id, user, on) in [(edited, viewer, true), (edited - 1, VIEWER, true), (edited, viewer, round == 1)] {

@@ -36,6 +36,7 @@ mod store {
     mod inbox;
     mod jobs;
     mod members;
+    mod names;
     mod outboxes;
     mod publish;
     mod races;

@@ -78,7 +78,8 @@ pub(crate) fn set(data: &Path, Row(table, key): &Row, value: Option<&[u8]>) -> O
 fn place() -> Place {
     let place = Place::new().with_env("TIDELINE__TIMELINE__OUTBOX_LIMIT", 1);
     // Users 1 and 2 follow each other, and both follow 3.
-    place.file("f", "1,2,100\n2,1,200\n1,3,300\n2,3,400\n");
+    // Alice, bob, a post and its reference have names, whose numbers come in this order.
+    place.file("f", "1,2,100\n2,1,200\n1,3,300\n2,3,400\nalice,bob,500\n");
     place.file(
         "c",
         concat!(
@@ -97,6 +98,8 @@ fn place() -> Place {
             r#"{"content_id":16,"author_id":3,"published_at":1600,"broadcast":false}"#,
             "\n",
             r#"{"content_id":17,"author_id":3,"published_at":1700,"broadcast":false,"kind":"comment","ref_id":16}"#,
+            "\n",
+            r#"{"content_id":"post 1","author_id":"bob","published_at":1000,"kind":"repost","ref_id":"post 0"}"#,
             "\n",
         ),
     );

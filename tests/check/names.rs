@@ -1,0 +1,162 @@
+//! Names: their two tables, and the ids of other tables.
+
+use super::damage::{Row, compare, key, row};
+
+/// The first number of a name, and those of the community.
+const ALICE: u64 = (1 << 63) + 1;
+const BOB: u64 = ALICE + 1;
+const POST: u64 = ALICE + 2;
+const REF: u64 = ALICE + 3;
+/// A number that no name has.
+const NOBODY: u64 = ALICE + 99;
+
+#[test]
+fn names_and_numbers_are_compared() {
+    compare(vec![
+        (
+            Row("names", b"alice".to_vec()),
+            None,
+            &["number 9223372036854775809: names_by_number has its row, which does not agree with names"],
+        ),
+        (
+            Row("names", b"alice".to_vec()),
+            Some(key(&[BOB])),
+            &["name \"alice\": names has its row with number 9223372036854775810 of another name"],
+        ),
+        (
+            Row("names", b"alice".to_vec()),
+            Some(vec![7]),
+            &[
+                "name \"alice\": names has its row, which cannot be read",
+                "number 9223372036854775809: names_by_number has its row, which does not agree with names",
+            ],
+        ),
+        (
+            Row("names", b"carol".to_vec()),
+            Some(key(&[ALICE])),
+            &["name \"carol\": names has its row with number 9223372036854775809 of another name"],
+        ),
+        (
+            Row("names", b"carol".to_vec()),
+            Some(key(&[77])),
+            &[
+                "name \"carol\": names has its row with number 77, which is an id of a host",
+                "number 77: names_by_number lacks its row",
+            ],
+        ),
+        (
+            Row("names", b"carol".to_vec()),
+            Some(key(&[NOBODY])),
+            &[
+                "name \"carol\": names has its row with number 9223372036854775908, above the highest number",
+                "number 9223372036854775908: names_by_number lacks its row",
+            ],
+        ),
+        (
+            Row("names_by_number", key(&[NOBODY])),
+            Some(b"carol".to_vec()),
+            &["number 9223372036854775908: names_by_number has its row, which does not agree with names"],
+        ),
+        (
+            Row("names_by_number", key(&[NOBODY])),
+            Some(b"alice".to_vec()),
+            &["number 9223372036854775908: names_by_number has its row, which does not agree with names"],
+        ),
+        (
+            Row("names_by_number", key(&[POST])),
+            Some(vec![0xFF]),
+            &[
+                "name \"post 1\": names has its row with number 9223372036854775811 of another name",
+                "number 9223372036854775811: names_by_number has its row, which cannot be read",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn every_id_above_the_numbers_has_a_name() {
+    compare(vec![
+        (
+            Row("names_by_number", key(&[ALICE])),
+            None,
+            &[
+                "user 9223372036854775809: following has user \"bob\", but number 9223372036854775809 has no name",
+                "user \"bob\": followers has user 9223372036854775809, but number 9223372036854775809 has no name",
+                "user 9223372036854775809: following_by_time has 500-\"bob\", but number 9223372036854775809 has no name",
+                "user \"bob\": followers_by_time has 500-9223372036854775809, but number 9223372036854775809 has no name",
+                "number 9223372036854775809: names_by_number lacks its row",
+                "user 9223372036854775809: inbox has 1000-\"post 1\", but number 9223372036854775809 has no name",
+                "user 9223372036854775809: counts has following, but number 9223372036854775809 has no name",
+                "user 9223372036854775809: activity has its row, but number 9223372036854775809 has no name",
+            ],
+        ),
+        (
+            Row("names_by_number", key(&[REF])),
+            None,
+            &[
+                "content \"post 1\": content has its row, but number 9223372036854775812 has no name",
+                "number 9223372036854775812: names_by_number lacks its row",
+                "content 9223372036854775812: item_counts has its row, but number 9223372036854775812 has no name",
+            ],
+        ),
+        (
+            Row("mutes", key(&[3, NOBODY])),
+            Some(key(&[600])),
+            &[
+                "user 3: mutes has user 9223372036854775908, but number 9223372036854775908 has no name",
+                "user 3: mutes_by_time lacks 600-9223372036854775908",
+            ],
+        ),
+        (
+            Row("likes_by_user", row(NOBODY, 1000, 10)),
+            Some(key(&[2])),
+            &[
+                "user 9223372036854775908: likes_by_user has 1000-10, but number 9223372036854775908 has no name",
+                "user 9223372036854775908: likes_by_user has 1000-10, which does not agree with likes",
+            ],
+        ),
+        (
+            Row("topic_content", row(2, 1000, NOBODY)),
+            Some(key(&[3])),
+            &[
+                "topic 2: topic_content has 1000-9223372036854775908, but number 9223372036854775908 has no name",
+                "topic 2: topic_content has 1000-9223372036854775908, but there is no such live item with the topic",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn findings_name_users_and_items_as_the_host_does() {
+    compare(vec![
+        (
+            Row("inbox", row(ALICE, 1000, POST)),
+            None,
+            &["user \"alice\": inbox lacks 1000-\"post 1\" of author \"bob\""],
+        ),
+        (
+            Row("inbox", row(BOB, 2000, POST)),
+            Some(key(&[ALICE])),
+            &["user \"bob\": inbox has 2000-\"post 1\" of author \"alice\" that the user does not follow"],
+        ),
+        (
+            Row("outbox", row(BOB, 1000, POST)),
+            None,
+            &[
+                "user \"alice\": inbox has 1000-\"post 1\" of author \"bob\" that is not in the outbox",
+                "user \"bob\": outbox lacks 1000-\"post 1\"",
+                "user \"bob\": content count is 1, expected 0",
+            ],
+        ),
+        (
+            Row("followers", key(&[BOB, ALICE])),
+            None,
+            &["user \"bob\": followers lacks user \"alice\"", "user \"bob\": follower count is 1, expected 0"],
+        ),
+        (
+            Row("item_counts", key(&[POST])),
+            Some([1_i64, 0, 0, 0].map(i64::to_le_bytes).concat()),
+            &["content \"post 1\": count of likes is 1, expected 0"],
+        ),
+    ]);
+}

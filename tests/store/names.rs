@@ -1,0 +1,245 @@
+//! Names and their numbers.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use tideline::error::{Error, Result};
+use tideline::model::MAX_ID;
+use tideline::store::rocks::Options;
+use tideline::store::{Store, Tier};
+
+use super::support::{open, open_with};
+
+on_both! {
+    names_get_rising_numbers_in_the_order_of_the_call,
+    names_are_compared_byte_by_byte,
+    a_reserved_number_is_kept_for_its_name,
+    a_reservation_lasts_as_long_as_any_of_its_holders,
+    a_reservation_of_a_known_name_changes_nothing,
+}
+
+fn give(store: &dyn Store, names: &[&str]) -> Vec<u64> {
+    store.give_numbers(names).expect("gives")
+}
+
+fn reserve(store: &dyn Store, name: &str) -> u64 {
+    store.reserve_number(name).expect("reserves")
+}
+
+fn number(store: &dyn Store, name: &str) -> Option<u64> {
+    store.numbers(&[name], Tier::Disk).expect("reads")[0]
+}
+
+fn names(store: &dyn Store, numbers: &[u64]) -> Result<Vec<String>> {
+    Ok(store.names(numbers, Tier::Disk)?.iter().map(|name| name.to_string()).collect())
+}
+
+/// Both directions have each of these names with its number.
+#[track_caller]
+fn are_there(store: &dyn Store, named: &[&str], numbers: &[u64]) {
+    let found = store.numbers(named, Tier::Disk).expect("reads");
+    assert_eq!(found, numbers.iter().copied().map(Some).collect::<Vec<_>>());
+    assert_eq!(names(store, numbers).expect("reads"), named);
+}
+
+fn names_get_rising_numbers_in_the_order_of_the_call(store: &dyn Store) {
+    assert_eq!(store.numbers(&["b", "a"], Tier::Disk).expect("reads"), [None, None]);
+    assert_eq!((give(store, &[]), names(store, &[]).expect("reads")), (vec![], vec![]));
+    let first = give(store, &["b", "a", "b"]);
+    assert!(MAX_ID + 1 < first[0] && first[0] < first[1] && first[0] == first[2], "{first:?}");
+    let second = give(store, &["d", "a", "c"]);
+    assert!(first[1] < second[0] && second[0] < second[2] && second[1] == first[1], "{second:?}");
+    are_there(store, &["d", "b", "c", "a"], &[second[0], first[0], second[2], first[1]]);
+    assert_eq!(number(store, "e"), None);
+    for unknown in [1, MAX_ID, MAX_ID + 1, second[2] + 1, u64::MAX - 1, u64::MAX] {
+        assert!(matches!(names(store, &[first[0], unknown]), Err(Error::Corrupt(_))), "{unknown}");
+    }
+}
+
+fn names_are_compared_byte_by_byte(store: &dyn Store) {
+    let long = "é".repeat(64);
+    let alike =
+        ["é", "e\u{301}", "E", "e", "042", "42 ", " 42", "0", "-1", "9223372036854775808", "a/b", "a%2Fb", &long];
+    let numbers = give(store, &alike);
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+    are_there(store, &alike, &numbers);
+    assert_eq!(number(store, &long[..126]), None);
+    assert_eq!(number(store, ""), None);
+}
+
+fn a_reserved_number_is_kept_for_its_name(store: &dyn Store) {
+    let reserved = reserve(store, "x");
+    assert_eq!((number(store, "x"), reserve(store, "x")), (None, reserved));
+    assert!(names(store, &[reserved]).is_err());
+    let other = give(store, &["y"])[0];
+    assert!(other > reserved);
+    assert_eq!(give(store, &["z", "x"]), [other + 1, reserved]);
+    are_there(store, &["x", "y"], &[reserved, other]);
+    // It is the name's, whoever holds it.
+    for _ in 0..3 {
+        store.release_number("x");
+        assert_eq!(give(store, &["x"]), [reserved]);
+    }
+}
+
+fn a_reservation_lasts_as_long_as_any_of_its_holders(store: &dyn Store) {
+    let first = reserve(store, "x");
+    assert_eq!((reserve(store, "x"), reserve(store, "x")), (first, first));
+    for _ in 0..2 {
+        store.release_number("x");
+        assert_eq!(reserve(store, "x"), first);
+        store.release_number("x");
+    }
+    store.release_number("x");
+    // Its number may be lost, but no other name gets it while a stream of this process may know it.
+    let other = give(store, &["y", "x"]);
+    assert!(other[0] > first && other[1] > other[0], "{first} {other:?}");
+    // Without a reservation nothing happens.
+    store.release_number("x");
+    store.release_number("nobody");
+    assert_eq!((number(store, "nobody"), give(store, &["x"])), (None, vec![other[1]]));
+}
+
+fn a_reservation_of_a_known_name_changes_nothing(store: &dyn Store) {
+    let known = give(store, &["x"]);
+    assert_eq!(reserve(store, "x"), known[0]);
+    let held = reserve(store, "y");
+    assert_eq!(give(store, &["y"]), [held]);
+    // One holder came before the name was known, one after.
+    assert_eq!(reserve(store, "y"), held);
+    (0..2).for_each(|_| store.release_number("y"));
+    assert_eq!((give(store, &["y"]), reserve(store, "y")), (vec![held], held));
+    are_there(store, &["x", "y"], &[known[0], held]);
+}
+
+#[test]
+fn names_keep_their_numbers_over_starts() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(dir.path());
+    let reserved = reserve(&*store, "reserved");
+    let mut known = vec![("a".to_owned(), give(&*store, &["a"])[0])];
+    drop(store);
+    for round in 0..3 {
+        let store = open(dir.path());
+        let name = format!("{round}");
+        let number = give(&*store, &[&name])[0];
+        assert!(known.iter().all(|(_, before)| *before < number), "{number} {known:?}");
+        known.push((name, number));
+        let (all, numbers): (Vec<_>, Vec<_>) = known.iter().map(|(name, number)| (name.as_str(), *number)).unzip();
+        are_there(&*store, &all, &numbers);
+        assert!(number != reserved && super::names::number(&*store, "reserved").is_none());
+    }
+}
+
+/// Copies a directory that is open, as a crash leaves it.
+fn crashed(dir: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().expect("a directory");
+    fs::create_dir(copy.path().join("db")).expect("makes");
+    fs::copy(dir.join("FORMAT"), copy.path().join("FORMAT")).expect("copies");
+    for entry in fs::read_dir(dir.join("db")).expect("lists") {
+        let entry = entry.expect("lists");
+        fs::copy(entry.path(), copy.path().join("db").join(entry.file_name())).expect("copies");
+    }
+    copy
+}
+
+#[test]
+fn no_number_is_given_twice_over_a_crash() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(dir.path());
+    let mut last = MAX_ID;
+    for round in 0..20 {
+        let name = format!("name {round}");
+        if round % 3 == 0 {
+            reserve(&*store, &name);
+        }
+        let given = give(&*store, &[&name])[0];
+        let copy = crashed(dir.path());
+        let after = open(copy.path());
+        are_there(&*after, &[&name], &[given]);
+        let next = give(&*after, &["another"])[0];
+        assert!(last < given && given < next, "{last} {given} {next}");
+        last = given;
+    }
+}
+
+#[test]
+fn names_that_come_at_the_same_time_get_one_number_each() {
+    const NAMES: u64 = 300;
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open_with(&Options { sync: false, ..Options::new(dir.path()) });
+    let by_thread: Vec<Vec<u64>> = std::thread::scope(|scope| {
+        let give_all = |thread: u64| {
+            let store = &*store;
+            scope.spawn(move || {
+                let name = |n: u64| format!("name {}", (n * 7 + thread * 31) % NAMES);
+                for n in (0..NAMES).step_by(3) {
+                    let three = [name(n), name(n + 1), name(n + 2)];
+                    if n % 2 == 0 {
+                        reserve(store, &three[1]);
+                    }
+                    give(store, &three.each_ref().map(String::as_str));
+                    store.release_number(&three[1]);
+                }
+                (0..NAMES).map(|n| give(store, &[&format!("name {n}")])[0]).collect()
+            })
+        };
+        let threads: Vec<_> = (0..4).map(give_all).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    assert!(by_thread.iter().all(|numbers| *numbers == by_thread[0]));
+    assert_eq!(by_thread[0].iter().collect::<BTreeSet<_>>().len() as u64, NAMES);
+    let all: Vec<_> = (0..NAMES).map(|n| format!("name {n}")).collect();
+    are_there(&*store, &all.iter().map(String::as_str).collect::<Vec<_>>(), &by_thread[0]);
+}
+
+#[test]
+fn a_read_from_memory_is_right_or_not_cached() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let all: Vec<_> = (0..2000).map(|n| format!("name {n}")).collect();
+    let all: Vec<_> = all.iter().map(String::as_str).collect();
+    let given = give(&*open(dir.path()), &all);
+    let store = open(dir.path());
+    let mut cold = 0;
+    for (part, numbers) in all.chunks(20).zip(given.chunks(20)) {
+        match store.numbers(part, Tier::Memory) {
+            Ok(found) => assert!(found.iter().copied().eq(numbers.iter().copied().map(Some)), "{part:?}"),
+            Err(Error::NotCached) => cold += 1,
+            Err(other) => panic!("{other:?}"),
+        }
+        match store.names(numbers, Tier::Memory) {
+            Ok(found) => assert!(found.iter().map(|name| &**name).eq(part.iter().copied()), "{part:?}"),
+            Err(Error::NotCached) => cold += 1,
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert!(cold > 0, "everything was in memory: the test shows nothing");
+    are_there(&*store, &all, &given);
+    let found = store.numbers(&all, Tier::Memory).expect("in memory");
+    assert_eq!(found, given.iter().copied().map(Some).collect::<Vec<_>>());
+    assert_eq!(store.names(&given, Tier::Memory).expect("in memory").len(), all.len());
+}
+
+#[test]
+fn names_in_memory_are_bounded() {
+    const NAMES: usize = 200_000;
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open_with(&Options { sync: false, ..Options::new(dir.path()) });
+    let name = |n: usize| format!("{n:0>128}");
+    let mut numbers = Vec::new();
+    for first in (0..NAMES).step_by(5000) {
+        let part: Vec<_> = (first..first + 5000).map(name).collect();
+        let part: Vec<_> = part.iter().map(String::as_str).collect();
+        numbers.extend(give(&*store, &part));
+        store.names(&numbers[first..], Tier::Disk).expect("reads");
+    }
+    let usage = store.usage().expect("reads");
+    for cache in [usage.numbers, usage.names] {
+        assert!(cache.bytes.used <= cache.bytes.limit && cache.bytes.limit <= 64 << 20, "{cache:?}");
+        assert!(cache.evictions > 0 && (1000..NAMES as u64).contains(&cache.entries), "{cache:?}");
+    }
+    for n in (0..NAMES).step_by(997) {
+        are_there(&*store, &[&name(n)], &[numbers[n]]);
+    }
+}
