@@ -21,7 +21,10 @@ fn names_and_numbers_are_compared() {
         (
             Row("names", b"alice".to_vec()),
             Some(key(&[BOB])),
-            &["name \"alice\": names has its row with number 9223372036854775810 of another name"],
+            &[
+                "number 9223372036854775810: names_by_number has its row with another value than names",
+                "number 9223372036854775809: names_by_number has its row, which does not agree with names",
+            ],
         ),
         (
             Row("names", b"alice".to_vec()),
@@ -34,23 +37,17 @@ fn names_and_numbers_are_compared() {
         (
             Row("names", b"carol".to_vec()),
             Some(key(&[ALICE])),
-            &["name \"carol\": names has its row with number 9223372036854775809 of another name"],
+            &["number 9223372036854775809: names_by_number has its row with another value than names"],
         ),
         (
             Row("names", b"carol".to_vec()),
             Some(key(&[77])),
-            &[
-                "name \"carol\": names has its row with number 77, which is an id of a host",
-                "number 77: names_by_number lacks its row",
-            ],
+            &["name \"carol\": names has its row, which cannot be read"],
         ),
         (
             Row("names", b"carol".to_vec()),
             Some(key(&[NOBODY])),
-            &[
-                "name \"carol\": names has its row with number 9223372036854775908, above the highest number",
-                "number 9223372036854775908: names_by_number lacks its row",
-            ],
+            &["number 9223372036854775908: names_by_number lacks its row"],
         ),
         (
             Row("names_by_number", key(&[NOBODY])),
@@ -66,7 +63,7 @@ fn names_and_numbers_are_compared() {
             Row("names_by_number", key(&[POST])),
             Some(vec![0xFF]),
             &[
-                "name \"post 1\": names has its row with number 9223372036854775811 of another name",
+                "number 9223372036854775811: names_by_number has its row with another value than names",
                 "number 9223372036854775811: names_by_number has its row, which cannot be read",
             ],
         ),

@@ -268,6 +268,7 @@ fn same() -> impl Strategy<Value = Call> {
         4 => vec(name(), 0..4)
             .prop_map(|of| call("give_numbers", of, |store, names, _| store.give_numbers(names))),
         2 => name().prop_map(|of| call("reserve_number", of, |store, name, _| store.reserve_number(name))),
+        1 => name().prop_map(|of| call("reserved_number", of, |store, name, _| Ok(store.reserved_number(name)))),
         2 => name().prop_map(|of| {
             call("release_number", of, |store, name, _| {
                 store.release_number(name);

@@ -12,7 +12,8 @@ use proptest::test_runner::TestCaseError;
 use crate::double::Double;
 use tideline::error::{Error, Result};
 use tideline::model::{
-    Content, ContentId, Entry, EventKind, Job, JobId, Millis, Moment, Progress, Publish, Reach, Stamp, UserId, Work,
+    Content, ContentId, Entry, EventKind, Job, JobId, Millis, Moment, Profile, Progress, Publish, Reach, Stamp, UserId,
+    Work,
 };
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier, Watch};
@@ -163,11 +164,17 @@ impl World {
         }
     }
 
-    /// A start forgets reservations, and gives their numbers again unless a later one was given.
+    /// A start forgets reservations and names without a change, and gives their numbers again unless a later one is on
+    /// disk.
     fn reopen(&mut self) -> Checked {
         let last = format!("before opening {}", self.openings);
         self.openings += 1;
-        self.same(|store| store.give_numbers(&[&last]))?;
+        let profile = Profile { nickname: Some(last.clone()), ..Profile::default() };
+        self.same(|store| {
+            let numbers = store.give_numbers(&[&last])?;
+            store.put_profile(UserId::MIN, &profile)?;
+            Ok(numbers)
+        })?;
         for name in NAMES {
             (0..MOST_STEPS).for_each(|_| self.model.release_number(name));
         }
