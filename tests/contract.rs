@@ -24,6 +24,7 @@ mod contract {
     mod model;
     mod modes;
     mod mutes;
+    mod names;
     mod operations;
     mod presence;
     mod publish;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::server::Server;
+use crate::server::host_ids::escaped;
 
 /// A whole list, newest first, and the function from its items to cursors.
 pub(crate) struct List<'a> {
@@ -39,6 +40,13 @@ impl List<'_> {
         links
     }
 
+    /// The cursor of an item, for an address.
+    fn place(&self, item: &Value) -> String {
+        let cursor = (self.cursor)(item);
+        let (at, id) = cursor.split_once('-').unwrap();
+        format!("{at}-{}", escaped(id))
+    }
+
     fn link(&self, links: &[(String, String)], rel: &str) -> Option<String> {
         let (_, url) = links.iter().find(|(other, _)| other == rel)?;
         // Links are relative to the address of the page.
@@ -57,7 +65,7 @@ impl List<'_> {
                 let older = older((number + 1) * limit);
                 self.page(&query, wanted, older);
                 let links = self.page(&linked.expect("a link to the next page"), wanted, older);
-                query = format!("{base}&before={}", (self.cursor)(&wanted[wanted.len() - 1]));
+                query = format!("{base}&before={}", self.place(&wanted[wanted.len() - 1]));
                 linked = self.link(&links, "next");
             }
             assert_eq!(linked, None, "{}: a link beyond the end", self.path);
@@ -70,7 +78,7 @@ impl List<'_> {
                 let wanted = &all[end.saturating_sub(limit)..end];
                 self.page(&query, wanted, older(end));
                 let links = self.page(&linked.expect("a link to the page above"), wanted, older(end));
-                query = format!("{base}&after={}", (self.cursor)(&wanted[0]));
+                query = format!("{base}&after={}", self.place(&wanted[0]));
                 linked = self.link(&links, "prev");
                 end -= wanted.len();
             }
@@ -85,15 +93,17 @@ impl List<'_> {
     fn between(&self, more: &str) {
         let all = self.items;
         for (place, item) in all.iter().enumerate() {
-            let cursor = (self.cursor)(item);
+            let cursor = self.place(item);
             let below = &all[place + 1..];
             self.page(&format!("limit=2&before={cursor}{more}"), &below[..below.len().min(2)], below.len() > 2);
             self.page(&format!("limit=2&after={cursor}{more}"), &all[place.saturating_sub(2)..place], true);
             let (at, id) = cursor.split_once('-').unwrap();
-            let just_above = format!("{at}-{}", id.parse::<u64>().unwrap() + 1);
-            self.page(&format!("limit=1&before={just_above}{more}"), &all[place..=place], place + 1 < all.len());
+            if let Ok(id) = id.parse::<u64>() {
+                let query = format!("limit=1&before={at}-{}{more}", id + 1);
+                self.page(&query, &all[place..=place], place + 1 < all.len());
+            }
             for (further, other) in all.iter().enumerate().skip(place + 1) {
-                let query = format!("limit=100&before={cursor}&after={}{more}", (self.cursor)(other));
+                let query = format!("limit=100&before={cursor}&after={}{more}", self.place(other));
                 self.page(&query, &all[place + 1..further], false);
             }
         }

@@ -1,5 +1,6 @@
 //! A client of a stream: one connection, read as server-sent events.
 
+use std::fmt::Display;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -35,17 +36,22 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// Opens a user's stream; waits for the head.
-    pub(crate) fn open(server: &Server, user: u64, last_id: Option<&str>) -> Self {
+    pub(crate) fn open(server: &Server, user: impl Display, last_id: Option<&str>) -> Self {
         let stream = TcpStream::connect(server.address).unwrap();
         Self::on(stream, user, last_id)
     }
 
-    pub(crate) fn on(stream: TcpStream, user: u64, last_id: Option<&str>) -> Self {
+    pub(crate) fn on(stream: TcpStream, user: impl Display, last_id: Option<&str>) -> Self {
         Self::with_version("1.1", stream, user, last_id)
     }
 
     /// The same for a client of HTTP/1.0, or of HTTP/1.1.
-    pub(crate) fn with_version(version: &str, mut stream: TcpStream, user: u64, last_id: Option<&str>) -> Self {
+    pub(crate) fn with_version(
+        version: &str,
+        mut stream: TcpStream,
+        user: impl Display,
+        last_id: Option<&str>,
+    ) -> Self {
         let header = last_id.map_or_else(String::new, |id| format!("Last-Event-ID: {}\r\n", host_ids::cursor(id)));
         let path = format!("/v1/users/{user}/stream");
         let path = host_ids::target(&path);

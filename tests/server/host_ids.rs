@@ -90,8 +90,9 @@ fn place(kind: Kind, text: &str, written: impl Fn(String) -> String) -> Cow<'_, 
     split.map_or(text.into(), |(at, id)| format!("{at}-{}", written(id)).into())
 }
 
-fn escaped(name: String) -> String {
-    utf8_percent_encode(&name, NON_ALPHANUMERIC).to_string()
+/// An id as a part of an address.
+pub(crate) fn escaped(id: &str) -> String {
+    utf8_percent_encode(id, NON_ALPHANUMERIC).to_string()
 }
 
 /// The path and the query of a request.
@@ -108,7 +109,7 @@ pub(crate) fn target(target: &str) -> Cow<'_, str> {
             (_, "content") => Kind::Item,
             _ => return (*segment).to_owned(),
         };
-        host_id(kind, segment).map_or_else(|| (*segment).to_owned(), escaped)
+        host_id(kind, segment).map_or_else(|| (*segment).to_owned(), |name| escaped(&name))
     };
     let mut sent = segments.iter().enumerate().map(segment).collect::<Vec<_>>().join("/");
     let of_users =
@@ -117,10 +118,10 @@ pub(crate) fn target(target: &str) -> Cow<'_, str> {
     let listed = if of_users { Kind::User } else { Kind::Item };
     let parameter = |pair: &str| {
         let Some((parameter, value)) = pair.split_once('=') else { return pair.to_owned() };
-        let one = |kind| host_id(kind, value).map_or(value.into(), |name| Cow::from(escaped(name)));
+        let one = |kind| host_id(kind, value).map_or(value.into(), |name| Cow::from(escaped(&name)));
         let list = |kind| {
             let id =
-                |id: &str| host_id(kind, id).map_or_else(|| id.to_owned(), |name| escaped(name.replace(',', "\\,")));
+                |id: &str| host_id(kind, id).map_or_else(|| id.to_owned(), |name| escaped(&name.replace(',', "\\,")));
             value.replace("%2C", ",").split(',').map(id).collect::<Vec<_>>().join(",").into()
         };
         let value = match parameter {
@@ -128,7 +129,7 @@ pub(crate) fn target(target: &str) -> Cow<'_, str> {
             "content_id" => one(Kind::Item),
             "targets" => list(Kind::User),
             "ids" => list(Kind::Item),
-            "before" | "after" => place(listed, value, escaped),
+            "before" | "after" => place(listed, value, |name| escaped(&name)),
             _ => value.into(),
         };
         format!("{parameter}={value}")
