@@ -63,8 +63,7 @@ fn both_stores_do_the_same() {
 }
 
 /// Methods without an answer to compare: about the engine, a start, or in terms of another method.
-const NOT_COMPARED: [&str; 6] =
-    ["begin_run", "has_content", "is_set_back", "needs_restart", "stats", "usage"];
+const NOT_COMPARED: [&str; 6] = ["begin_run", "has_content", "is_set_back", "needs_restart", "stats", "usage"];
 
 #[test]
 fn every_method_of_a_store_is_compared() {

@@ -65,14 +65,18 @@ impl Feed {
         })
     }
 
-    /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned.
+    /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:
+    /// pages have such places whatever a server accepts.
     pub fn find_place<I: Id>(&self, place: &Position<HostId>, tier: Tier) -> Result<Position<I>> {
-        let id: I = self.find(&place.id, tier)?;
-        if id == I::UNKNOWN {
+        let number = match &place.id {
+            HostId::Number(raw) => Some(*raw),
+            HostId::Name(name) => self.store.numbers(&[name], tier)?.pop().flatten(),
+        };
+        let Some(number) = number else {
             let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
             return Err(Error::refused(Code::UnknownCursor, detail));
-        }
-        Ok(Position { at: place.at, id })
+        };
+        Ok(Position { at: place.at, id: id_of(number)? })
     }
 
     /// The request for a page; `unknown_cursor` as in [`Feed::find_place`].

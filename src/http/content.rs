@@ -56,7 +56,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .answers::<Item<'_>>(201, "The new item", alone.clone())
             .answers::<Item<'_>>(200, "The same item was published before", alone.clone())
             .header("Location")
-            .refuses(&[Code::TimeAhead, Code::ContentExists])
+            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists])
             .leads_to("getContent", BY_ID)
             .leads_to("editContent", BY_ID)
             .leads_to("deleteContent", BY_ID)
@@ -71,7 +71,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 parameters::ids("ids", "Up to 100 ids of items, separated by commas", "32850,50015"),
                 parameters::view(),
             ])
-            .answers_items::<Item<'_>>(200, "ContentList", "The items", show::example()),
+            .answers_items::<Item<'_>>(200, "ContentList", "The items", show::example())
+            .refuses(&[Code::InvalidId]),
         post("/v1/content/batch", publish_batch, "publishContentBatch", "Publish up to 1,000 items, all or none")
             .about(
                 "One change publishes all items. The body may have 256 times as many bytes as the body of a single \
@@ -80,7 +81,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .takes::<NewContentList<'_>>(json!({"items": [new]}))
             .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new", alone.clone())
             .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before", alone.clone())
-            .refuses(&[Code::TimeAhead, Code::ContentExists])
+            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists])
             .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
         get("/v1/content/{content_id}", show, "getContent", "One item")
             .answers::<Item<'_>>(200, "The item", alone.clone())

@@ -98,8 +98,9 @@ impl List<'_> {
             self.page(&format!("limit=2&before={cursor}{more}"), &below[..below.len().min(2)], below.len() > 2);
             self.page(&format!("limit=2&after={cursor}{more}"), &all[place.saturating_sub(2)..place], true);
             let (at, id) = cursor.split_once('-').unwrap();
-            if let Ok(id) = id.parse::<u64>() {
-                let query = format!("limit=1&before={at}-{}{more}", id + 1);
+            let number = id.parse::<i64>().ok().filter(|number| *number > 0 && number.to_string() == id);
+            if let Some(above) = number.and_then(|number| number.checked_add(1)) {
+                let query = format!("limit=1&before={at}-{above}{more}");
                 self.page(&query, &all[place..=place], place + 1 < all.len());
             }
             for (further, other) in all.iter().enumerate().skip(place + 1) {
