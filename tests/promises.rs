@@ -28,12 +28,14 @@ mod promises {
     pub(crate) mod crash;
     pub(crate) mod fresh;
     pub(crate) mod history;
+    pub(crate) mod hosts;
     mod ids;
     pub(crate) mod names;
     pub(crate) mod ops;
     pub(crate) mod prove;
     pub(crate) mod react;
     pub(crate) mod read;
+    pub(crate) mod relate;
     pub(crate) mod seed;
     pub(crate) mod settled;
     pub(crate) mod shape;

@@ -90,6 +90,20 @@ impl Model {
         self.items.iter_mut().find(|item| item.id == id && !item.deleted)
     }
 
+    /// Whether a user or an item has this id.
+    pub(crate) fn mentions(&self, id: u64) -> bool {
+        let pairs = self.follows.keys().chain(self.mutes.keys()).chain(self.hides.keys());
+        let in_items = self.items.iter().flat_map(|Item { id, body, .. }| {
+            [Some(id.get()), Some(body.author.get()), body.ref_id.map(ContentId::get)]
+        });
+        in_items
+            .flatten()
+            .chain(pairs.flat_map(|(user, target)| [user.get(), target.get()]))
+            .chain(self.markers.iter().flat_map(|(user, place)| [user.get(), place.id.get()]))
+            .chain(self.reactions.keys().map(|(.., user)| user.get()))
+            .any(|other| other == id)
+    }
+
     pub(crate) fn follows(&self, user: UserId, target: UserId) -> bool {
         self.follows.contains_key(&(user, target))
     }

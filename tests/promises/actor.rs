@@ -14,7 +14,7 @@ use tideline::store::Tier;
 use tideline::worker::{Candidate, Candidates};
 
 use super::history::{Clock, History, Life, Read, Seen, Window};
-use super::names::{AUTHORS, USERS, place, user};
+use super::names::{AUTHORS, Ids, USERS, json, place};
 use super::seed::pick;
 use super::upkeep::{archive, evict, trim};
 
@@ -65,6 +65,9 @@ pub(crate) struct Round<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) inbox_limit: usize,
+    pub(crate) ids: Ids,
+    /// In the order of [`USERS`].
+    pub(crate) users: &'a [UserId],
     /// Whether deletes can be undone.
     pub(crate) can_restore: bool,
 }
@@ -93,7 +96,7 @@ impl Part {
 
     /// Reads all timelines completely.
     pub(crate) fn scroll_all(&mut self, round: Round<'_>) -> Result<(), String> {
-        USERS.iter().try_for_each(|raw| Actor { round, part: self, rough: false }.scroll(user(*raw)))
+        round.users.iter().try_for_each(|user| Actor { round, part: self, rough: false }.scroll(*user))
     }
 }
 
@@ -106,14 +109,16 @@ struct Actor<'a> {
 
 impl Actor<'_> {
     fn anybody(&mut self) -> UserId {
-        user(pick(&mut self.part.random, &USERS))
+        pick(&mut self.part.random, self.round.users)
     }
 
     fn somewhere(&mut self) -> Cursor {
         if self.part.random.u64(..8) == 0 {
             return pick(&mut self.part.random, &[Cursor::OLDEST, Cursor::NEWEST, place(MAX_MILLIS, 1)]);
         }
-        place(self.part.random.u64(..TIMES), 1 + self.part.random.u64(..1000))
+        let id = 1 + self.part.random.u64(..1000);
+        let is_name = self.round.ids != Ids::Numbers && self.part.random.bool();
+        place(self.part.random.u64(..TIMES), if is_name { MAX_ID + 1 + id } else { id })
     }
 
     fn span(&mut self) -> Span<ContentId> {
@@ -147,7 +152,8 @@ impl Actor<'_> {
     fn draft(&mut self) -> Draft {
         let id = 1 + self.part.share.number + self.part.share.of * self.part.made;
         self.part.made += 1;
-        let author = pick(&mut self.part.random, &USERS[..AUTHORS]);
+        let ids = self.round.ids;
+        let (id, author) = (json(&ids.host(id)), json(&ids.host(pick(&mut self.part.random, &USERS[..AUTHORS]))));
         let time = match self.part.random.u64(..3) {
             0 => String::new(),
             _ => format!(",\"published_at\":{}", self.part.random.u64(..TIMES)),
@@ -200,15 +206,15 @@ impl Actor<'_> {
     }
 
     /// The users whose follows and barriers only this thread changes.
-    fn mine(&self) -> Vec<u64> {
+    fn mine(&self) -> Vec<UserId> {
         let Share { number, of, .. } = self.part.share;
-        USERS.into_iter().skip(number as usize).step_by(of as usize).collect()
+        self.round.users.iter().copied().skip(number as usize).step_by(of as usize).collect()
     }
 
     /// Raises or lifts a barrier of one of this thread's users, and mostly reads an affected list right after it.
     fn bar(&mut self) -> Result<(), String> {
         let mine = self.mine();
-        let (me, target) = (user(pick(&mut self.part.random, &mine)), self.anybody());
+        let (me, target) = (pick(&mut self.part.random, &mine), self.anybody());
         if me == target {
             return Ok(());
         }
@@ -234,14 +240,13 @@ impl Actor<'_> {
         let mine = self.mine();
         let random = &mut self.part.random;
         let me = pick(random, &mine);
-        let targets: Vec<_> = USERS[..AUTHORS].iter().copied().filter(|target| *target != me).collect();
+        let targets: Vec<_> = self.round.users[..AUTHORS].iter().copied().filter(|target| *target != me).collect();
         let wanted: Vec<_> = match random.u64(..3) {
             0 => targets.into_iter().map(|target| (target, random.u64(..3))).filter(|(_, n)| *n < 2).collect(),
             _ => vec![(pick(random, &targets), random.u64(..2))],
         };
-        let part = |wanted_as| wanted.iter().filter(move |(_, n)| *n == wanted_as).map(|(target, _)| user(*target));
+        let part = |wanted_as| wanted.iter().filter(move |(_, n)| *n == wanted_as).map(|(target, _)| *target);
         let (follow, unfollow): (Vec<_>, Vec<_>) = (part(1).map(|t| (t, None)).collect(), part(0).collect());
-        let me = user(me);
         let (window, result) = self.round.clock.during(|| self.round.feed.relate(me, &follow, &unfollow));
         result.map_err(|e| format!("relate fails: {e}"))?;
         follow.iter().for_each(|(target, _)| self.part.history.relate(me, *target, window, true));
@@ -342,8 +347,8 @@ impl Actor<'_> {
             0 => self.round.feed.store().compact().map_err(|e| format!("compaction fails: {e}"))?,
             1..40 if !self.rough => self.round.candidates.name(Candidate::Inbox(reader)),
             1..8 => trim(&**self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
-            8..11 => evict(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), MAX_ID))?,
-            11..16 => archive(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), MAX_ID), 50)?,
+            8..11 => evict(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), u64::MAX))?,
+            11..16 => archive(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), u64::MAX), 50)?,
             16..30 => self.round.candidates.name(Candidate::Outbox(reader)),
             _ => self.round.candidates.name(Candidate::Inbox(reader)),
         }

@@ -1,11 +1,10 @@
 //! The allowed and required content of an answer, derived from the changes around it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use tideline::model::{Barrier, ContentId, Cursor, Entry, Order, Page, PageRequest, Side, UserId};
 
 use super::history::{History, Life, Read, Seen};
-use super::names::everybody;
 
 /// The error of an answer, and the item or user that shows it.
 #[derive(Debug)]
@@ -94,7 +93,10 @@ impl History {
     }
 
     fn check_members(&self, read: &Read, side: Side, members: &[UserId]) -> Result<(), Wrong> {
-        for other in everybody().filter(|other| *other != read.user) {
+        let pairs = self.pairs.keys().chain(self.mutes.keys()).chain(self.hides.keys());
+        let near = pairs.filter(|(one, other)| [one, other].contains(&&read.user));
+        let others: BTreeSet<_> = near.flat_map(|(one, other)| [*one, *other]).chain(members.iter().copied()).collect();
+        for other in others.into_iter().filter(|other| *other != read.user) {
             let (must, may) = match side {
                 Side::Followers => self.follows(other, read.user, &read.window),
                 Side::Muted => self.barred(read.user, other, Barrier::Mute, &read.window),

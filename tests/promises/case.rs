@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
+use super::hosts::Hosts;
 use super::names::{TOPICS, USERS};
 use super::ops::{Op, Sequence, sequences};
 use super::settled::check_settled;
@@ -19,6 +20,7 @@ const TRIES: u32 = 4;
 pub(crate) struct Case {
     pub(crate) system: System,
     pub(crate) model: Model,
+    pub(crate) hosts: Hosts,
 }
 
 /// A run of sequences from one seed.
@@ -61,9 +63,9 @@ impl Batch {
         });
         match outcome {
             Ok(()) => Ok(()),
-            Err(TestError::Fail(why, Sequence { config, ops, .. })) => {
+            Err(TestError::Fail(why, Sequence { config, ids, ops, .. })) => {
                 let steps: Vec<_> = ops.iter().enumerate().map(|(n, op)| format!("  {n}: {op:?}\n")).collect();
-                Err(format!("{why}\non {:?} with {config:?}\n{}", self.kind, steps.concat()))
+                Err(format!("{why}\non {:?}, {ids:?}, with {config:?}\n{}", self.kind, steps.concat()))
             }
             Err(TestError::Abort(why)) => Err(why.to_string()),
         }
@@ -72,7 +74,8 @@ impl Batch {
 
 impl Case {
     fn run(kind: Kind, sequence: &Sequence) -> Result<(), String> {
-        let mut case = Self { system: System::new(kind, sequence.config.clone()), model: Model::default() };
+        let system = System::new(kind, sequence.config.clone());
+        let mut case = Self { system, model: Model::default(), hosts: Hosts::new(sequence.ids) };
         for (number, op) in sequence.ops.iter().enumerate() {
             case.apply(op).map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
             if sequence.watched {
@@ -131,25 +134,26 @@ impl Case {
             Op::ArchiveTopic(number, place, most) => self.archive_topic(TOPICS[*number], *place, *most),
             Op::Evict(user, place) => self.evict(*user, *place),
             Op::Compact => self.compact(),
-            Op::Reopen => {
-                self.system.reopen();
-                Ok(())
-            }
+            Op::Reopen => self.reopen(),
             Op::Allow(max_ahead) => {
                 self.system.config.content.max_ahead = *max_ahead;
-                self.system.reopen();
-                Ok(())
+                self.reopen()
             }
             Op::Crash => {
                 self.system.crash();
-                Ok(())
+                self.hosts.look_again(&**self.system.store(), &self.model)
             }
         }
     }
 
+    fn reopen(&mut self) -> Result<(), String> {
+        self.system.reopen();
+        self.hosts.look_again(&**self.system.store(), &self.model)
+    }
+
     fn drain(&mut self, stay_on: bool) -> Result<(), String> {
         self.system.drain()?;
-        check_settled(&self.system, self)?;
+        check_settled(&self.system, &self.hosts.everybody(), self)?;
         if !stay_on {
             self.system.stop();
         }
@@ -159,7 +163,9 @@ impl Case {
     /// Reads everything three times: at the end, after a restart, and with all jobs done.
     fn end(&mut self) -> Result<(), String> {
         self.read_all()?;
-        self.system.reopen();
+        self.hosts.check(&**self.system.store())?;
+        self.reopen()?;
+        self.hosts.check(&**self.system.store())?;
         self.read_all()?;
         self.drain(false)?;
         self.read_all()

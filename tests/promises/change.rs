@@ -1,15 +1,16 @@
 //! Changes and their answers.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tideline::error::{Code, Error};
-use tideline::model::{
-    Barrier, COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Millis, Relation, UserId,
-};
+use tideline::model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
+
+use tideline::store::Tier;
 
 use super::case::Case;
-use super::names::{TOPICS, item, user};
+use super::hosts::{Hosts, New};
+use super::names::{TOPICS, json};
 use super::ops::{Place, Post};
 use super::shape::{NEVER, WIDE};
 use crate::model::{Body, Item};
@@ -27,34 +28,62 @@ fn extra(choice: u8) -> Option<String> {
     [None, Some(r#"{"a":1}"#), Some(r#"{"a":2}"#), Some(r#"{ "a": 2 }"#)][usize::from(choice)].map(str::to_owned)
 }
 
-impl Post {
-    fn body(&self) -> Body {
-        let (text, extra) = (text(self.text), extra(self.extra));
-        let topics = (0..TOPICS.len() - 1).filter(|n| self.topics >> n & 1 == 1).map(|n| TOPICS[n]);
-        let twice = (self.topics >> (TOPICS.len() - 1) & 1 == 1).then_some(TOPICS[0]);
-        let topics = topics.chain(twice).map(str::to_owned).collect();
-        let ref_id = self.subject.map(item);
-        Body { author: user(self.author), text, extra, broadcast: self.broadcast, topics, kind: self.kind, ref_id }
-    }
-}
-
 /// A publish as sent by a host.
-fn draft(id: Option<u64>, at: Option<Millis>, body: &Body) -> Draft {
-    let what = (body.kind != "post").then(|| format!("\"kind\":\"{}\"", body.kind));
-    let points = body.ref_id.map(|subject| format!("\"ref_id\":{subject}"));
-    let text = fields(id, at, body).chain(what).chain(points).collect::<Vec<_>>().join(",");
-    serde_json::from_str(&format!("{{{text}}}")).expect("a draft")
+#[derive(Debug, Clone)]
+struct Sent {
+    id: Option<HostId>,
+    at: Option<Millis>,
+    author: HostId,
+    subject: Option<HostId>,
+    /// With any ids.
+    body: Body,
 }
 
-/// The fields shared with comments.
-fn fields(id: Option<u64>, at: Option<Millis>, body: &Body) -> impl Iterator<Item = String> {
-    let mut fields = vec![format!("\"author_id\":{},\"broadcast\":{}", body.author, body.broadcast)];
-    fields.extend(id.map(|id| format!("\"content_id\":\"{id}\"")));
-    fields.extend(at.map(|at| format!("\"published_at\":{at}")));
-    fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
-    fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
-    fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
-    fields.into_iter()
+impl Sent {
+    fn new(post: &Post, hosts: &Hosts) -> Self {
+        let (text, extra) = (text(post.text), extra(post.extra));
+        let topics = (0..TOPICS.len() - 1).filter(|n| post.topics >> n & 1 == 1).map(|n| TOPICS[n]);
+        let twice = (post.topics >> (TOPICS.len() - 1) & 1 == 1).then_some(TOPICS[0]);
+        let topics = topics.chain(twice).map(str::to_owned).collect();
+        let (author, broadcast) = (UserId::MIN, post.broadcast);
+        Self {
+            id: post.id.map(|raw| hosts.host(raw)),
+            at: post.at,
+            author: hosts.host(post.author),
+            subject: post.subject.map(|raw| hosts.host(raw)),
+            body: Body { author, text, extra, broadcast, topics, kind: post.kind, ref_id: None },
+        }
+    }
+
+    /// The body with the ids in the store.
+    fn body(&self, hosts: &Hosts) -> Body {
+        let ref_id = self.subject.as_ref().map(|subject| hosts.known(subject));
+        Body { author: hosts.known(&self.author), ref_id, ..self.body.clone() }
+    }
+
+    /// The ids in the order in which names get numbers.
+    fn mentions(&self) -> impl Iterator<Item = &HostId> {
+        self.id.iter().chain([&self.author]).chain(&self.subject)
+    }
+
+    fn draft(&self) -> Draft {
+        let what = (self.body.kind != "post").then(|| format!("\"kind\":\"{}\"", self.body.kind));
+        let points = self.subject.as_ref().map(|subject| format!("\"ref_id\":{}", json(subject)));
+        let text = self.fields().chain(what).chain(points).collect::<Vec<_>>().join(",");
+        serde_json::from_str(&format!("{{{text}}}")).expect("a draft")
+    }
+
+    /// The fields shared with comments.
+    fn fields(&self) -> impl Iterator<Item = String> {
+        let body = &self.body;
+        let mut fields = vec![format!("\"author_id\":{},\"broadcast\":{}", json(&self.author), body.broadcast)];
+        fields.extend(self.id.as_ref().map(|id| format!("\"content_id\":{}", serde_json::json!(id))));
+        fields.extend(self.at.map(|at| format!("\"published_at\":{at}")));
+        fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
+        fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
+        fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
+        fields.into_iter()
+    }
 }
 
 /// Compares the model's item with the content in an answer.
@@ -83,7 +112,7 @@ enum Verdict {
 
 impl Case {
     /// Whether a refusal is due to a full queue, which is right if the queue is small.
-    fn is_full(&self, error: &Error) -> bool {
+    pub(crate) fn is_full(&self, error: &Error) -> bool {
         code(error) == "overloaded" && self.system.config.fanout.queue < WIDE
     }
 
@@ -92,39 +121,57 @@ impl Case {
         at > clock().saturating_add(self.system.config.content.max_ahead.as_millis())
     }
 
-    fn judge(&self, id: Option<u64>, at: Option<Millis>, body: &Body) -> Verdict {
-        match id.and_then(|id| self.model.item(item(id))) {
-            Some(there) if there.is_repeated_by(body, at) => Verdict::Same,
+    fn judge(&self, Sent { id, at, .. }: &Sent, body: &Body) -> Verdict {
+        match id.as_ref().and_then(|id| self.model.item(self.hosts.known(id))) {
+            Some(there) if there.is_repeated_by(body, *at) => Verdict::Same,
             _ if at.is_some_and(|at| self.is_ahead(at)) => Verdict::Ahead,
             None => Verdict::New,
             Some(_) => Verdict::Taken,
         }
     }
 
-    pub(crate) fn publish(&mut self, posts: &[Post]) -> Result<(), String> {
-        let posts: Vec<_> = posts.iter().map(|post| (post.id, post.at, post.body())).collect();
-        self.publish_bodies(&posts)
+    fn judge_all(&self, sent: &[Sent]) -> Vec<Verdict> {
+        sent.iter().map(|sent| self.judge(sent, &sent.body(&self.hosts))).collect()
     }
 
-    fn publish_bodies(&mut self, posts: &[(Option<u64>, Option<Millis>, Body)]) -> Result<(), String> {
-        let began = clock();
-        let drafts = posts.iter().map(|(id, at, body)| draft(*id, *at, body)).collect();
-        let answer = self.system.feed.publish(drafts);
-        self.published(posts, began, answer)
+    /// Takes over the numbers of new names.
+    pub(crate) fn learn<'i>(
+        &mut self,
+        mentioned: impl IntoIterator<Item = &'i HostId>,
+        new: New,
+    ) -> Result<(), String> {
+        self.hosts.learn(&**self.system.feed.store(), mentioned, new)
+    }
+
+    pub(crate) fn publish(&mut self, posts: &[Post]) -> Result<(), String> {
+        let sent: Vec<_> = posts.iter().map(|post| Sent::new(post, &self.hosts)).collect();
+        self.send(&sent)
+    }
+
+    fn send(&mut self, sent: &[Sent]) -> Result<(), String> {
+        let (began, verdicts) = (clock(), self.judge_all(sent));
+        let answer = self.system.feed.publish(sent.iter().map(Sent::draft).collect());
+        self.published(sent, verdicts, began, answer)
     }
 
     /// Compares the answer to a publish, and adds new items to the model.
     fn published(
         &mut self,
-        posts: &[(Option<u64>, Option<Millis>, Body)],
+        sent: &[Sent],
+        verdicts: Vec<Verdict>,
         began: Millis,
         answer: Result<Vec<(Content, bool)>, Error>,
     ) -> Result<(), String> {
-        let ids: BTreeSet<_> = posts.iter().filter_map(|(id, ..)| *id).collect();
-        let twice = ids.len() < posts.iter().filter(|(id, ..)| id.is_some()).count();
-        let verdicts: Vec<_> = posts.iter().map(|(id, at, body)| self.judge(*id, *at, body)).collect();
+        let ids: HashSet<_> = sent.iter().filter_map(|sent| sent.id.as_ref()).collect();
+        let twice = ids.len() < sent.iter().filter(|sent| sent.id.is_some()).count();
         let taken = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Taken));
         let ahead = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Ahead));
+        let new = match &answer {
+            Ok(_) => New::All,
+            Err(_) if twice || ahead => New::None,
+            Err(_) => New::Some,
+        };
+        self.learn(sent.iter().flat_map(Sent::mentions), new)?;
         let published = match answer {
             Err(error) if twice => return expect_code(&error, "invalid_body"),
             Err(error) if ahead => return expect_code(&error, "time_ahead"),
@@ -134,17 +181,19 @@ impl Case {
             Ok(published) => published,
         };
         ensure!(!twice && !taken && !ahead, "a publish that must be refused is answered {published:?}");
-        ensure_eq!(published.len(), posts.len(), "answers");
-        for (((id, at, body), verdict), (content, new)) in posts.iter().zip(verdicts).zip(&published) {
+        ensure_eq!(published.len(), sent.len(), "answers");
+        for ((sent, verdict), (content, new)) in sent.iter().zip(verdicts).zip(&published) {
             ensure_eq!(*new, matches!(verdict, Verdict::New), "whether {} is new", content.id);
+            self.shows(content)?;
             if *new {
-                let made = id.is_none().then_some(content.id);
+                let made = sent.id.is_none().then_some(content.id);
                 ensure!(made.is_none_or(|id| self.model.item(id).is_none()), "{made:?} was there before");
-                let (id, time) = (id.map_or(content.id, item), at.unwrap_or(content.published_at));
+                let id = sent.id.as_ref().map_or(content.id, |id| self.hosts.known(id));
+                let time = sent.at.unwrap_or(content.published_at);
                 // Ids made within one millisecond get times that run ahead, by at most a second.
                 let by_clock = began..=clock() + 1000;
-                ensure!(at.is_some() || by_clock.contains(&time), "{time} is not by the clock");
-                self.model.items.push(Item::new(id, time, body.clone()));
+                ensure!(sent.at.is_some() || by_clock.contains(&time), "{time} is not by the clock");
+                self.model.items.push(Item::new(id, time, sent.body(&self.hosts)));
             }
             let item = self.model.item(content.id).ok_or_else(|| format!("content {} appears", content.id))?;
             same_content(item, content)?;
@@ -152,17 +201,31 @@ impl Case {
         Ok(())
     }
 
+    /// Whether an answer has the ids of the host.
+    pub(crate) fn shows(&self, value: &impl Mentions) -> Result<(), String> {
+        let ids = self.system.feed.host_ids(value, Tier::Disk).map_err(|e| format!("names cannot be read: {e}"))?;
+        self.hosts.shows(value, &ids)
+    }
+
     pub(crate) fn repeat(&mut self, index: usize, with_time: bool) -> Result<(), String> {
-        let Some(item) = self.nth(index) else { return Ok(()) };
-        self.publish_bodies(&[(Some(item.id.get()), with_time.then_some(item.at), item.body)])
+        let Some(Item { id, at, body, .. }) = self.nth(index) else { return Ok(()) };
+        let at = with_time.then_some(at);
+        let (author, subject) = (self.hosts.back(body.author), body.ref_id.map(|id| self.hosts.back(id)));
+        self.send(&[Sent { id: Some(self.hosts.back(id)), at, author, subject, body }])
     }
 
     /// Moves a marker; it never moves back.
     pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
-        let (reader, place) = (user(raw), self.cursor(wanted));
+        let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), clock());
+        let feed = &self.system.feed;
+        let answer = feed.find_place(&cursor, Tier::Disk).and_then(|place| feed.move_marker(feed.give(&host)?, place));
+        let Some(place) = self.hosts.place(&cursor) else {
+            self.learn([&host], New::None)?;
+            return expect_code(&answer.err().ok_or("a marker of an unknown cursor")?, "unknown_cursor");
+        };
+        self.learn([&host], if answer.is_ok() { New::All } else { New::Some })?;
+        let reader = self.hosts.user(raw);
         let stands = self.model.items.iter().any(|item| item.cursor() == place && !item.deleted);
-        let began = clock();
-        let answer = self.system.feed.move_marker(reader, place);
         if self.is_ahead(place.at) && !stands {
             return match answer {
                 Err(error) => expect_code(&error, "time_ahead"),
@@ -180,7 +243,7 @@ impl Case {
         let expected = if place.at > ended || place.at > began && answer == counts { counts } else { then(place) };
         self.model.markers.insert(reader, expected);
         ensure_eq!(answer, expected, "marker of {reader}");
-        Ok(())
+        self.shows(&answer)
     }
 
     /// The first read moves a marker that is too far ahead to the newest item.
@@ -208,20 +271,24 @@ impl Case {
         if self.system.config.fanout.queue < WIDE {
             return Ok(()); // Would wait for workers that may be off.
         }
-        let named: Vec<_> = posts.iter().filter(|post| post.id.is_some() && post.at.is_some()).collect();
-        let drafts = named.iter().map(|post| draft(post.id, post.at, &post.body())).collect();
-        let results = self.system.feed.import(drafts).map_err(|e| format!("import fails: {e}"))?;
+        let named = posts.iter().filter(|post| post.id.is_some() && post.at.is_some());
+        let named: Vec<_> = named.map(|post| Sent::new(post, &self.hosts)).collect();
+        let results = self.system.feed.import(named.iter().map(Sent::draft).collect());
+        let results = results.map_err(|e| format!("import fails: {e}"))?;
+        self.learn(named.iter().flat_map(Sent::mentions), New::Some)?;
         ensure_eq!(results.len(), named.len(), "answers");
-        for (post, result) in named.into_iter().zip(results) {
-            let should_be = match self.judge(post.id, post.at, &post.body()) {
+        for (sent, result) in named.into_iter().zip(results) {
+            let body = sent.body(&self.hosts);
+            let should_be = match self.judge(&sent, &body) {
                 Verdict::New => Ok(true),
                 Verdict::Same => Ok(false),
                 Verdict::Taken => Err("content_exists"),
                 Verdict::Ahead => Err("time_ahead"),
             };
-            ensure_eq!(result.as_ref().map_err(code).copied(), should_be, "import of {post:?}");
-            if let (Ok(true), Some(id), Some(at)) = (result, post.id, post.at) {
-                self.model.items.push(Item::new(item(id), at, post.body()));
+            ensure_eq!(result.as_ref().map_err(code).copied(), should_be, "import of {sent:?}");
+            if let (Ok(true), Some(id), Some(at)) = (result, &sent.id, sent.at) {
+                self.learn(sent.mentions(), New::All)?;
+                self.model.items.push(Item::new(self.hosts.known(id), at, body));
             }
         }
         Ok(())
@@ -234,7 +301,8 @@ impl Case {
             media: None,
             extra: new_extra.map(|choice| extra(choice).map(|json| serde_json::from_str(&json).expect("an object"))),
         };
-        let answer = self.system.feed.edit(id, edit);
+        let feed = &self.system.feed;
+        let answer = feed.find_content(&self.hosts.back(id), Tier::Disk).and_then(|id| feed.edit(id, edit));
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
         item.edited |= new_text.is_some() || new_extra.is_some();
         item.text = new_text.map_or_else(|| item.text.clone(), text);
@@ -244,7 +312,8 @@ impl Case {
 
     pub(crate) fn delete(&mut self, index: usize) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
-        let answer = self.system.feed.delete(id);
+        let feed = &self.system.feed;
+        let answer = feed.find_content(&self.hosts.back(id), Tier::Disk).and_then(|id| feed.delete(id));
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
         item.deleted = true;
         answer.map_err(|e| format!("delete fails: {e}"))
@@ -262,7 +331,9 @@ impl Case {
     pub(crate) fn restore(&mut self, index: usize) -> Result<(), String> {
         let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
         let kept = self.system.config.content.deleted_retention > NEVER;
-        let content = match self.system.feed.restore(id) {
+        let feed = &self.system.feed;
+        let answer = feed.find_content(&self.hosts.back(id), Tier::Disk).and_then(|id| feed.restore(id));
+        let content = match answer {
             Err(error) if self.is_full(&error) => return Ok(()),
             answer if deleted && !kept => return expect_not_found(answer),
             Err(error) => return Err(format!("restore fails: {error}")),
@@ -276,137 +347,19 @@ impl Case {
     /// Like a publish, of an item that refers to another.
     pub(crate) fn comment(&mut self, index: usize, post: &Post) -> Result<(), String> {
         let Some(Item { id: subject, deleted, .. }) = self.nth(index) else { return Ok(()) };
-        let body = Body { kind: COMMENT, ref_id: Some(subject), ..post.body() };
-        let text = fields(post.id, post.at, &body).collect::<Vec<_>>().join(",");
+        let mut sent = Sent::new(post, &self.hosts);
+        sent.body.kind = COMMENT;
+        sent.subject = Some(self.hosts.back(subject));
+        let text = sent.fields().collect::<Vec<_>>().join(",");
         let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
-        let began = clock();
-        let answer = self.system.feed.comment(&HostId::Number(subject.get()), draft).map(|published| vec![published]);
+        let sent = [sent];
+        let (began, verdicts) = (clock(), self.judge_all(&sent));
+        let answer = self.system.feed.comment(&self.hosts.back(subject), draft).map(|published| vec![published]);
         if deleted {
+            self.learn(sent[0].mentions(), New::None)?;
             return expect_not_found(answer);
         }
-        self.published(&[(post.id, post.at, body)], began, answer)
-    }
-
-    pub(crate) fn relate(
-        &mut self,
-        raw: u64,
-        follow: &[(u64, Option<Millis>)],
-        unfollow: &[u64],
-    ) -> Result<(), String> {
-        let (began, me) = (clock(), user(raw));
-        let follow: Vec<_> = follow.iter().map(|(target, since)| (user(*target), *since)).collect();
-        let unfollow: Vec<_> = unfollow.iter().map(|target| user(*target)).collect();
-        let answer = self.system.feed.relate(me, &follow, &unfollow);
-        let targets: Vec<_> = follow.iter().map(|(target, _)| *target).chain(unfollow.iter().copied()).collect();
-        let twice = targets.iter().collect::<BTreeSet<_>>().len() < targets.len();
-        let itself = follow.iter().any(|(target, _)| *target == me);
-        let ahead = follow.iter().any(|(target, since)| self.is_new_and_ahead(me, *target, *since));
-        let added = follow.iter().filter(|(target, _)| !self.model.follows(me, *target)).count();
-        let removed = unfollow.iter().filter(|target| self.model.follows(me, **target)).count();
-        let after = self.model.following(me) + added - removed;
-        let beyond = added > removed && after > self.system.config.graph.follow_limit;
-        let relations = match answer {
-            Err(error) if twice => return expect_code(&error, "invalid_body"),
-            Err(error) if itself => return expect_code(&error, "self_follow"),
-            Err(error) if ahead => return expect_code(&error, "time_ahead"),
-            Err(error) if self.is_full(&error) => return Ok(()),
-            Err(error) if beyond => return expect_code(&error, "follow_limit"),
-            Err(error) => return Err(format!("relate fails: {error}")),
-            Ok(relations) => relations,
-        };
-        ensure!(!twice && !itself && !ahead && !beyond, "a follow that must be refused is answered {relations:?}");
-        ensure_eq!(relations.len(), targets.len(), "answers");
-        for ((target, since), relation) in follow.iter().zip(&relations) {
-            self.follow(me, *target, *since, relation, began)?;
-        }
-        for target in &unfollow {
-            self.model.follows.remove(&(me, *target));
-        }
-        let should_be: Vec<_> = targets.iter().map(|target| self.model.relation(me, *target)).collect();
-        ensure_eq!(relations, should_be, "relations of {me}");
-        Ok(())
-    }
-
-    /// Whether a follow is refused for its time: too far ahead, and not the present one.
-    fn is_new_and_ahead(&self, me: UserId, target: UserId, since: Option<Millis>) -> bool {
-        let there = self.model.follows.get(&(me, target)).copied();
-        since.is_some_and(|since| self.is_ahead(since) && there != Some(since))
-    }
-
-    /// Adds a follow to the model, with the time of the answer if none was given.
-    fn follow(
-        &mut self,
-        me: UserId,
-        target: UserId,
-        since: Option<Millis>,
-        answer: &Relation,
-        began: Millis,
-    ) -> Result<(), String> {
-        if !self.model.follows(me, target) {
-            let since = match (since, answer.following_since) {
-                (Some(since), _) => since,
-                (None, Some(made)) if (began..=clock()).contains(&made) => made,
-                (None, made) => return Err(format!("following {target} since {made:?} is not by the clock")),
-            };
-            self.model.follows.insert((me, target), since);
-        }
-        Ok(())
-    }
-
-    pub(crate) fn bar(&mut self, raw: u64, target: u64, barrier: Barrier, raised: bool) -> Result<(), String> {
-        let (began, me, target) = (clock(), user(raw), user(target));
-        let relation = match self.system.feed.set_barrier(me, target, barrier, raised) {
-            Err(error) if me == target && raised => {
-                return expect_code(&error, if barrier == Barrier::Mute { "self_mute" } else { "self_hide" });
-            }
-            Err(error) => return Err(format!("a barrier cannot be set: {error}")),
-            Ok(relation) => relation,
-        };
-        ensure!(me != target || !raised, "a user has a barrier against itself: {relation:?}");
-        let made = relation.barred_since(barrier);
-        match self.model.barriers(barrier).get(&(me, target)) {
-            _ if !raised => drop(self.model.barriers(barrier).remove(&(me, target))),
-            Some(_) => {}
-            None => {
-                let made = made.filter(|made| (began..=clock()).contains(made));
-                let made = made.ok_or_else(|| format!("a barrier that is not by the clock: {relation:?}"))?;
-                self.model.barriers(barrier).insert((me, target), made);
-            }
-        }
-        ensure_eq!(relation, self.model.relation(me, target), "relation of {me} to {target}");
-        Ok(())
-    }
-
-    pub(crate) fn import_follows(&mut self, follows: &[(u64, u64, Option<Millis>)]) -> Result<(), String> {
-        if self.system.config.fanout.queue < WIDE {
-            return Ok(()); // Would wait for workers that may be off.
-        }
-        let follows: Vec<_> = follows.iter().map(|(u, t, since)| (user(*u), user(*t), since.or(Some(3)))).collect();
-        let hosts = |&(me, target, since): &(UserId, UserId, Option<Millis>)| {
-            (HostId::Number(me.get()), HostId::Number(target.get()), since)
-        };
-        let lines: Vec<_> = follows.iter().map(hosts).collect();
-        let results = self.system.feed.import_follows(&lines).map_err(|e| format!("import fails: {e}"))?;
-        ensure_eq!(results.len(), follows.len(), "answers");
-        for ((me, target, since), result) in follows.into_iter().zip(results) {
-            let known = self.model.follows(me, target);
-            let full = self.model.following(me) >= self.system.config.graph.follow_limit;
-            match result {
-                Err(error) if me == target => expect_code(&error, "self_follow")?,
-                Err(error) if self.is_new_and_ahead(me, target, since) => expect_code(&error, "time_ahead")?,
-                Err(error) if full && !known => expect_code(&error, "follow_limit")?,
-                Err(error) => return Err(format!("{me} cannot follow {target}: {error}")),
-                Ok(new) => {
-                    let ahead = self.is_new_and_ahead(me, target, since);
-                    ensure!(me != target && !ahead && (known || !full), "{me} may not follow {target}");
-                    ensure_eq!(new, !known, "whether {me} following {target} is new");
-                    if new {
-                        self.model.follows.insert((me, target), since.expect("given"));
-                    }
-                }
-            }
-        }
-        Ok(())
+        self.published(&sent, verdicts, began, answer)
     }
 }
 

@@ -11,8 +11,8 @@ use tideline::feed::Feed;
 use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, Reaction, ReactionKind, Shown};
 use tideline::store::Tier;
 
-use super::names::{item, user};
-use super::seed::seed;
+use super::names::{Ids, json};
+use super::seed::{modes, seed};
 use super::shape::{self, Kind};
 use super::system::System;
 
@@ -56,24 +56,29 @@ fn comments_at(age: u64) -> u64 {
     age.min(CHANGES - 1) / 2
 }
 
-fn id_of(slot: u64, life: u64) -> ContentId {
-    item(1 + slot + SLOTS * life)
+fn raw_of(slot: u64, life: u64) -> u64 {
+    1 + slot + SLOTS * life
+}
+
+fn id_of(feed: &Feed, hosts: Ids, slot: u64, life: u64) -> ContentId {
+    hosts.item(feed, raw_of(slot, life))
 }
 
 /// Makes the next change of a slot after this many.
-fn change(feed: &Feed, slot: u64, changes: u64) -> Result<(), String> {
+fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String> {
     let Point { life, age } = Point::after(changes);
-    let id = id_of(slot, life);
+    let (id, text) = (id_of(feed, hosts, slot, life), json(&hosts.host(raw_of(slot, life))));
+    let author = |raw| json(&hosts.host(raw));
     let publish = |fields: String| {
         let draft = format!("{{{fields},\"broadcast\":false}}");
         feed.publish(vec![serde_json::from_str::<Draft>(&draft).expect("a draft")])
     };
     let made = match age {
-        0 => publish(format!("\"content_id\":{id},\"author_id\":{},\"text\":\"0\"", 1 + slot)).map(drop),
+        0 => publish(format!("\"content_id\":{text},\"author_id\":{},\"text\":\"0\"", author(1 + slot))).map(drop),
         _ if age == CHANGES - 1 => feed.delete(id),
         _ if age % 2 == 1 => {
-            let like = Reaction { user: user(age), kind: ReactionKind::Like, since: Some(age) };
-            let comment = format!("\"author_id\":1,\"kind\":\"comment\",\"ref_id\":{id}");
+            let like = Reaction { user: hosts.user(feed, age), kind: ReactionKind::Like, since: Some(age) };
+            let comment = format!("\"author_id\":{},\"kind\":\"comment\",\"ref_id\":{text}", author(1));
             publish(comment).and_then(|_| feed.react(id, like).map(drop))
         }
         _ => {
@@ -85,34 +90,36 @@ fn change(feed: &Feed, slot: u64, changes: u64) -> Result<(), String> {
 }
 
 /// Reads the present and previous items of all slots, in one of the ways.
-fn read(feed: &Feed, slots: &[Slot], names: &[Slot], way: u64) -> Result<(), String> {
+fn read(feed: &Feed, hosts: Ids, slots: &[Slot], names: &[Slot], way: u64) -> Result<(), String> {
     let done: Vec<_> = slots.iter().map(|slot| Point::after(slot.done.load(Ordering::SeqCst))).collect();
     let named: Vec<_> = names.iter().map(|name| name.done.load(Ordering::SeqCst)).collect();
     let lives =
         done.iter().zip(0..).flat_map(|(done, slot)| [(slot, Some(done.life)), (slot, done.life.checked_sub(1))]);
-    let ids: Vec<_> = lives.filter_map(|(slot, life)| life.map(|life| id_of(slot, life))).collect();
+    let ids: Vec<_> = lives.filter_map(|(slot, life)| life.map(|life| id_of(feed, hosts, slot, life))).collect();
     let shown = match way {
         0 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.counted(contents, Tier::Disk)),
         1 => feed.contents(&ids, Tier::Disk).and_then(|contents| feed.listed(contents, Tier::Disk, &mut |_| Ok(()))),
         _ => {
-            let entry = |id: &ContentId| Entry { cursor: Cursor { at: 1, id: *id }, author: user(1) };
+            let author = hosts.user(feed, 1);
+            let entry = |id: &ContentId| Entry { cursor: Cursor { at: 1, id: *id }, author };
             let page = Page { items: ids.iter().map(entry).collect(), next: None, prev: None };
-            feed.hydrate(page, Some(user(1)), Tier::Disk, &mut |_| Ok(())).map(|page| page.items)
+            feed.hydrate(page, Some(author), Tier::Disk, &mut |_| Ok(())).map(|page| page.items)
         }
     };
     let shown = shown.map_err(|error| format!("a read fails: {error}"))?;
     for ((done, slot), number) in done.into_iter().zip(slots).zip(0..) {
         let begun = Point::after(slot.begun.load(Ordering::SeqCst));
         let most = if begun.life > done.life { CHANGES } else { begun.age };
-        let found = |life| shown.iter().find(|shown| shown.content.id == id_of(number, life));
+        let found = |life| shown.iter().find(|shown| shown.content.id == id_of(feed, hosts, number, life));
         let before = done.life.checked_sub(1).and_then(found);
         ensure!(before.is_none(), "way {way}: deleted, and there: {before:?}");
         check(done.age, most, found(done.life)).map_err(|why| {
-            format!("way {way}: {} after {} to {most} changes: {why}", id_of(number, done.life), done.age)
+            format!("way {way}: {} after {} to {most} changes: {why}", id_of(feed, hosts, number, done.life), done.age)
         })?;
     }
     for card in shown.iter().filter_map(|shown| shown.author.as_ref()) {
-        let slot = card.user.get() as usize - 1;
+        let slot = (0..slots.len()).find(|slot| hosts.user(feed, 1 + *slot as u64) == card.user);
+        let slot = slot.ok_or_else(|| format!("way {way}: an author {}", card.user))?;
         let nickname = card.nickname.as_ref().map_or(Ok(0), |name| name.parse()).map_err(|_| "no number")?;
         let numbers = named[slot]..=names[slot].begun.load(Ordering::SeqCst);
         ensure!(numbers.contains(&nickname), "way {way}: nickname {nickname} of {} is not in {numbers:?}", card.user);
@@ -137,20 +144,28 @@ fn check(least: u64, most: u64, found: Option<&Shown>) -> Result<(), String> {
 }
 
 /// Changes the slots of one writer.
-fn write(feed: &Feed, slots: &[Slot], names: &[Slot], writer: u64, stop: &AtomicBool) -> Result<(), String> {
+fn write(
+    feed: &Feed,
+    hosts: Ids,
+    slots: &[Slot],
+    names: &[Slot],
+    writer: u64,
+    stop: &AtomicBool,
+) -> Result<(), String> {
     let mut random = Rng::with_seed(seed() + writer);
     while !stop.load(Ordering::Relaxed) {
         let slot = writer + WRITERS * random.u64(..SLOTS / WRITERS);
         let Slot { begun, done } = &slots[slot as usize];
         let changes = begun.fetch_add(1, Ordering::SeqCst);
-        change(feed, slot, changes)?;
+        change(feed, hosts, slot, changes)?;
         done.store(changes + 1, Ordering::SeqCst);
         if random.u64(..3) == 0 {
             // The nickname is the number of changes of the author's profile, which have counters of their own.
             let Slot { begun, done } = &names[slot as usize];
             let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
             let profile = Profile { nickname: Some(number.to_string()), ..Profile::default() };
-            feed.put_profile(user(1 + slot), profile).map_err(|error| format!("a profile fails: {error}"))?;
+            feed.put_profile(hosts.user(feed, 1 + slot), profile)
+                .map_err(|error| format!("a profile fails: {error}"))?;
             done.store(number, Ordering::SeqCst);
         }
     }
@@ -159,7 +174,9 @@ fn write(feed: &Feed, slots: &[Slot], names: &[Slot], writer: u64, stop: &Atomic
 
 /// Runs writers and readers at the same time, on both stores.
 pub(crate) fn run() {
-    for kind in [Kind::Memory, Kind::Rocks] {
+    for (kind, hosts) in
+        [Kind::Memory, Kind::Rocks].into_iter().flat_map(|kind| modes().into_iter().map(move |ids| (kind, ids)))
+    {
         let mut config = shape::random(&mut Rng::with_seed(seed()));
         config.storage.durability = Durability::Os;
         let system = System::new(kind, config);
@@ -169,13 +186,14 @@ pub(crate) fn run() {
         let (slots, names, stop) = (&slots[..], &names[..], &stop);
         let reads = AtomicU64::new(0);
         let outcome = thread::scope(|threads| {
-            let mut all: Vec<_> =
-                (0..WRITERS).map(|writer| threads.spawn(move || write(feed, slots, names, writer, stop))).collect();
+            let mut all: Vec<_> = (0..WRITERS)
+                .map(|writer| threads.spawn(move || write(feed, hosts, slots, names, writer, stop)))
+                .collect();
             all.extend((0..READERS).map(|reader| {
                 let reads = &reads;
                 threads.spawn(move || {
                     while !stop.load(Ordering::Relaxed) {
-                        read(feed, slots, names, (reads.fetch_add(1, Ordering::Relaxed) + reader) % 3)?;
+                        read(feed, hosts, slots, names, (reads.fetch_add(1, Ordering::Relaxed) + reader) % 3)?;
                     }
                     Ok(())
                 })
@@ -184,7 +202,7 @@ pub(crate) fn run() {
             stop.store(true, Ordering::Relaxed);
             all.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
         });
-        outcome.unwrap_or_else(|failure| panic!("{failure}\non {kind:?}; TIDELINE_TEST_SEED={}", seed()));
+        outcome.unwrap_or_else(|failure| panic!("{failure}\non {kind:?}, {hosts:?}; TIDELINE_TEST_SEED={}", seed()));
         let (lives, reads) = (Point::after(slots[0].done.load(Ordering::SeqCst)).life, reads.into_inner());
         assert!(lives > 0 && reads > 100, "{lives} lives, {reads} reads: the test shows nothing");
     }

@@ -44,6 +44,8 @@ impl Window {
 pub(crate) struct Life {
     pub(crate) entry: Entry,
     pub(crate) published: Window,
+    /// The window of the publish that named it first.
+    named: Window,
     /// The number of its text before the first edit here. Each edit adds one.
     pub(crate) version: usize,
     pub(crate) edits: Vec<Window>,
@@ -53,7 +55,7 @@ pub(crate) struct Life {
 
 impl Life {
     pub(crate) fn new(entry: Entry, published: Window) -> Self {
-        Self { entry, published, version: 0, edits: Vec::new(), turns: Vec::new() }
+        Self { entry, published, named: published, version: 0, edits: Vec::new(), turns: Vec::new() }
     }
 
     pub(crate) fn must_live(&self, read: &Window) -> bool {
@@ -156,6 +158,22 @@ impl History {
                 changes.first().is_some_and(|(_, holds)| *holds)
             });
         }
+    }
+
+    /// Of two names, the one that was seen later has the greater number. Those of users were seen before all items.
+    pub(crate) fn check_numbers(&self, users: &[UserId]) -> Result<(), String> {
+        let last_user = users.iter().max().map_or(0, |user| user.get());
+        let is_new = |life: &&Life| life.entry.cursor.id.is_name() && life.entry.cursor.id.get() > last_user;
+        let mut named: Vec<_> = self.lives.iter().filter(is_new).collect();
+        named.sort_by_key(|life| life.entry.cursor.id);
+        let mut last: Option<&Life> = None;
+        for life in named {
+            if let Some(last) = last.filter(|last| life.named.is_before(&last.named)) {
+                return Err(format!("{:?} was named before {:?}, and has the greater number", life, last));
+            }
+            last = last.filter(|last| last.named.began >= life.named.began).or(Some(life));
+        }
+        Ok(())
     }
 
     /// Number of changes.

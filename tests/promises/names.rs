@@ -1,6 +1,7 @@
 //! The few users, ids and times that the sequences use, with both extremes.
 
-use tideline::model::{ContentId, Cursor, MAX_ID, MAX_MILLIS, Millis, Position, UserCursor, UserId};
+use tideline::feed::Feed;
+use tideline::model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, UserId};
 
 /// All users. The authors come first.
 pub(crate) const USERS: [u64; 8] = [1, 2, 3, 4, 5, MAX_ID, 6, 7];
@@ -14,16 +15,67 @@ pub(crate) const IDS: u64 = 48;
 /// Topics of items, and one that no item has.
 pub(crate) const TOPICS: [&str; 4] = ["t", "t/1", "é 🌊", "none"];
 
+/// The ids that a host gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ids {
+    Numbers,
+    Names,
+    Mixed,
+}
+
+impl Ids {
+    pub(crate) const ALL: [Self; 3] = [Self::Numbers, Self::Names, Self::Mixed];
+
+    /// The id that stands for a number, of a user and of an item.
+    pub(crate) fn host(self, raw: u64) -> HostId {
+        match self {
+            Self::Names => name(raw).parse().expect("an id"),
+            Self::Mixed if raw.is_multiple_of(2) => name(raw).parse().expect("an id"),
+            _ => HostId::Number(raw),
+        }
+    }
+
+    /// The user in the store who stands for a number.
+    pub(crate) fn user(self, feed: &Feed, raw: u64) -> UserId {
+        feed.give(&self.host(raw)).expect("a user id")
+    }
+
+    /// The item in the store that stands for a number.
+    pub(crate) fn item(self, feed: &Feed, raw: u64) -> ContentId {
+        feed.give(&self.host(raw)).expect("a content id")
+    }
+}
+
+/// A name that looks like a number or like another name.
+fn name(raw: u64) -> String {
+    let alike = raw / 8;
+    match raw % 8 {
+        0 => format!("0{raw}"),
+        1 => format!("é {alike}"),
+        2 => format!("e\u{301} {alike}"),
+        3 => format!("{raw:0>128}"),
+        4 => format!("9{raw:0>19}"),
+        5 => format!("-{raw}"),
+        6 => format!("{raw}-{raw}/%2F,.."),
+        _ => format!("{raw:08x}-0000-4000-8000-🌊"),
+    }
+}
+
+/// An id in JSON: a number as such.
+pub(crate) fn json(host: &HostId) -> String {
+    match host {
+        HostId::Number(raw) => raw.to_string(),
+        HostId::Name(name) => serde_json::json!(&**name).to_string(),
+    }
+}
+
+#[allow(dead_code, reason = "for tests/shuttle")]
 pub(crate) fn user(raw: u64) -> UserId {
     UserId::new(raw).expect("a user id")
 }
 
 pub(crate) fn item(raw: u64) -> ContentId {
     ContentId::new(raw).expect("a content id")
-}
-
-pub(crate) fn everybody() -> impl Iterator<Item = UserId> {
-    USERS.into_iter().map(user)
 }
 
 /// The content id for a small number.
@@ -38,8 +90,4 @@ pub(crate) fn time(number: u64) -> Millis {
 
 pub(crate) fn place(at: Millis, id: u64) -> Cursor {
     Cursor { at, id: item(id) }
-}
-
-pub(crate) fn member(at: Millis, id: UserId) -> UserCursor {
-    Position { at, id }
 }

@@ -5,10 +5,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use tideline::config::{Config, Duration};
-use tideline::model::{Barrier, COMMENT, REPOST, ReactionKind, Side};
+use tideline::model::{Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, Side, Span};
 
-use super::names::{AUTHORS, IDS, TIMES, TOPICS, USERS, id, time};
+use super::names::{AUTHORS, IDS, Ids, TIMES, TOPICS, USERS, id, time};
 use super::react::Wish;
+use super::seed::modes;
 use super::shape::{ANY, LONG, configs};
 
 /// An item to publish. The server chooses fields that are `None`.
@@ -44,6 +45,14 @@ pub(crate) struct Ask {
     pub(crate) limit: usize,
     /// Whether to try in memory first.
     pub(crate) inline: bool,
+}
+
+impl Ask {
+    /// The request, with its places by `place`.
+    pub(crate) fn request(&self, place: impl Fn(Place) -> Position<HostId>) -> PageRequest<HostId> {
+        let span = Span { before: self.before.map(&place), after: self.after.map(&place) };
+        PageRequest { span, limit: self.limit }
+    }
 }
 
 /// One step of a sequence.
@@ -120,13 +129,19 @@ pub(crate) enum Op {
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     pub(crate) config: Config,
+    pub(crate) ids: Ids,
     /// Whether a whole timeline is compared after every step. Not always, because a reader is not dormant.
     pub(crate) watched: bool,
     pub(crate) ops: Vec<Op>,
 }
 
 pub(crate) fn sequences(steps: usize) -> impl Strategy<Value = Sequence> {
-    (configs(), any::<bool>(), vec(op(), 1..steps)).prop_map(|(config, watched, ops)| Sequence { config, watched, ops })
+    (configs(), select(modes()), any::<bool>(), vec(op(), 1..steps)).prop_map(|(config, ids, watched, ops)| Sequence {
+        config,
+        ids,
+        watched,
+        ops,
+    })
 }
 
 fn user() -> impl Strategy<Value = u64> + Clone {

@@ -1,11 +1,15 @@
 //! Changes and reads of likes and favorites, each compared with the model.
 
-use tideline::model::{ContentId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId};
+use tideline::error::Error;
+use tideline::model::{
+    ContentId, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
+};
+use tideline::store::Tier;
 
 use super::case::Case;
 use super::change::{expect_code, expect_not_found};
-use super::names::{USERS, everybody, member, user};
-use super::ops::{Ask, Place};
+use super::names::USERS;
+use super::ops::Ask;
 use super::read::read;
 use crate::model::{Item, page};
 
@@ -16,20 +20,44 @@ impl Case {
     /// One wish, or concurrent ones of different users or kinds.
     pub(crate) fn react(&mut self, index: usize, wishes: &[Wish]) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
-        let feed = &self.system.feed;
-        let reaction = |(who, kind, since): &Wish| Reaction { user: user(*who), kind: *kind, since: *since };
+        let (feed, host) = (&self.system.feed, self.hosts.back(id));
+        let hosts: Vec<_> = wishes.iter().map(|(who, ..)| self.hosts.host(*who)).collect();
+        // As in the API: no reaction to nothing gives a number to a name.
+        let react = |who: &HostId, kind, since: Option<u64>| {
+            let id = feed.find_content(&host, Tier::Disk)?;
+            let user = match feed.find(who, Tier::Disk)? {
+                UserId::UNKNOWN if since.is_some() => match feed.contents(&[id], Tier::Disk)?.is_empty() {
+                    true => return Err(Error::content_not_found()),
+                    false => feed.give(who)?,
+                },
+                found => found,
+            };
+            feed.react(id, Reaction { user, kind, since })
+        };
+        let wished = wishes.iter().zip(&hosts);
         let answers: Vec<_> = match wishes {
-            [one] => vec![feed.react(id, reaction(one))],
-            several => std::thread::scope(|threads| {
-                let started: Vec<_> =
-                    several.iter().map(|wish| threads.spawn(move || feed.react(id, reaction(wish)))).collect();
+            [(_, kind, since)] => vec![react(&hosts[0], *kind, *since)],
+            _ => std::thread::scope(|threads| {
+                let start = |((_, kind, since), who): (&Wish, _)| {
+                    let (react, kind, since) = (&react, *kind, *since);
+                    threads.spawn(move || react(who, kind, since))
+                };
+                let started: Vec<_> = wished.map(start).collect();
                 started.into_iter().map(|thread| thread.join().expect("no panic")).collect()
             }),
         };
+        self.hosts.learn_in_any_order(&**self.system.feed.store(), &hosts)?;
+        let reaction = |(who, kind, since): &Wish| Reaction { user: self.hosts.user(*who), kind: *kind, since: *since };
+        let wishes: Vec<_> = wishes.iter().map(reaction).collect();
         let live = self.model.live(id).is_some();
-        for (wish, answer) in wishes.iter().zip(answers) {
+        for (&Reaction { user, kind, since: wanted }, answer) in wishes.iter().zip(answers) {
             match answer {
-                Err(error) if wish.2.is_some_and(|since| self.is_ahead(since)) => {
+                // The name of a user gets no number for a reaction to nothing, whose time is not looked at.
+                Err(error) if user == UserId::UNKNOWN && !live => {
+                    expect_code(&error, "content_not_found")?;
+                    continue;
+                }
+                Err(error) if wanted.is_some_and(|since| self.is_ahead(since)) => {
                     expect_code(&error, "time_ahead")?;
                     continue;
                 }
@@ -39,9 +67,8 @@ impl Case {
                 }
                 _ => {}
             }
-            ensure!(wish.2.is_none_or(|since| !self.is_ahead(since)), "a reaction with a time to come: {answer:?}");
+            ensure!(wanted.is_none_or(|since| !self.is_ahead(since)), "a reaction with a time to come: {answer:?}");
             let Reacted { since, changed, counts } = answer.map_err(|e| format!("a reaction fails: {e}"))?;
-            let Reaction { user, kind, since: wanted } = reaction(wish);
             let before = self.model.reactions.get(&(id, kind, user)).copied();
             let after = wanted.map(|wanted| before.unwrap_or(wanted));
             ensure_eq!((since, changed), (after, after != before), "{kind:?} of {id} by {user}");
@@ -70,19 +97,13 @@ impl Case {
     pub(crate) fn read_reactors(&self, index: usize, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
         let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
         let whole = self.model.reactors(id, kind);
-        let bound = |wanted: Option<Place>| {
-            wanted.map(|wanted| match wanted {
-                Place::Of(index) if !whole.is_empty() => whole[index % whole.len()],
-                Place::Of(_) => member(3, user(1)),
-                Place::At(at, number) => member(at, user(USERS[number as usize % USERS.len()])),
-            })
-        };
-        let request =
-            PageRequest { span: Span { before: bound(ask.before), after: bound(ask.after) }, limit: ask.limit };
+        let request = ask.request(|wanted| self.member(&whole, wanted));
+        let (feed, host) = (&self.system.feed, self.hosts.back(id));
+        let list = |request: &_, tier| feed.reactors(feed.find_content(&host, tier)?, kind, request, tier);
         if deleted {
-            return expect_not_found(self.system.feed.reactors(id, kind, &request, tideline::store::Tier::Disk));
+            return expect_not_found(list(&PageRequest { span: Span::ALL, limit: ask.limit }, Tier::Disk));
         }
-        let is = read(ask.inline, |tier| self.system.feed.reactors(id, kind, &request, tier))?;
+        let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };
         let should_be = page(&whole, |place: &Position<UserId>| *place, &request);
         ensure_eq!(is, should_be, "{kind:?} of {id}, {request:?}");
         self.read_reaction_counts(id)
@@ -90,8 +111,9 @@ impl Case {
 
     /// The items that a user reacted to, and the user's flags on all items.
     pub(crate) fn read_reacted_by(&self, raw: u64, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
-        let (me, request) = (user(raw), self.content_request(ask));
-        let is = read(ask.inline, |tier| self.system.feed.reacted_by(me, kind, &request, tier))?;
+        let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
+        let list = |request: &_, tier| feed.reacted_by(feed.find(&host, tier)?, kind, request, tier);
+        let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
         let should_be = page(&self.model.reacted_by(me, kind), |entry| entry.cursor, &request);
         ensure_eq!(is, should_be, "{kind:?} by {me}, {request:?}");
         // Reactions to deleted items are kept or purged; no answer shows them.
@@ -109,7 +131,7 @@ impl Case {
         let ask = Ask { before: None, after: None, limit: 100, inline: false };
         for kind in ReactionKind::ALL {
             (0..self.model.items.len()).try_for_each(|index| self.read_reactors(index, kind, &ask))?;
-            everybody().try_for_each(|who| self.read_reacted_by(who.get(), kind, &ask))?;
+            USERS.iter().try_for_each(|raw| self.read_reacted_by(*raw, kind, &ask))?;
         }
         Ok(())
     }

@@ -1,46 +1,93 @@
 //! Reads, each compared with the model.
 
-use tideline::error::{Code, Error};
-use tideline::model::{ContentId, Cursor, Entry, Page, PageRequest, Position, Side, Span, Unread, UserId};
+use std::fmt::Display;
+
+use tideline::error::Error;
+use tideline::model::{
+    ContentId, Cursor, Entry, HostId, Id, Mentions, Page, PageRequest, Position, Side, Span, Unread, UserCursor, UserId,
+};
 use tideline::store::Tier;
 
 use super::case::Case;
-use super::change::same_content;
-use super::names::{TOPICS, USERS, everybody, id, member, place, user};
+use super::change::{expect_code, expect_not_found, same_content};
+use super::names::{TOPICS, USERS, id};
 use super::ops::{Ask, Place};
 use crate::model::page;
 
 impl Case {
-    /// The cursor of a place among content.
-    pub(crate) fn cursor(&self, wanted: Place) -> Cursor {
+    /// A place among content.
+    pub(crate) fn place(&self, wanted: Place) -> Position<HostId> {
         match wanted {
-            Place::Of(index) => self.nth(index).map_or(place(3, 3), |item| item.cursor()),
-            Place::At(at, number) => place(at, id(number)),
+            Place::Of(index) => match self.nth(index) {
+                Some(item) => self.hosts.place_back(item.cursor()),
+                None => Position { at: 3, id: self.hosts.host(3) },
+            },
+            Place::At(at, number) => Position { at, id: self.hosts.host(id(number)) },
         }
     }
 
-    pub(crate) fn content_request(&self, ask: &Ask) -> PageRequest<ContentId> {
-        let bound = |wanted: Option<Place>| wanted.map(|wanted| self.cursor(wanted));
-        PageRequest { span: Span { before: bound(ask.before), after: bound(ask.after) }, limit: ask.limit }
+    /// A place in a list of users.
+    pub(crate) fn member(&self, whole: &[UserCursor], wanted: Place) -> Position<HostId> {
+        match wanted {
+            Place::Of(index) if !whole.is_empty() => self.hosts.place_back(whole[index % whole.len()]),
+            Place::Of(_) => Position { at: 3, id: self.hosts.host(1) },
+            Place::At(at, number) => Position { at, id: self.hosts.host(USERS[number as usize % USERS.len()]) },
+        }
+    }
+
+    pub(crate) fn content_request(&self, ask: &Ask) -> PageRequest<HostId> {
+        ask.request(|wanted| self.place(wanted))
+    }
+
+    /// A page by ids of the host, as in the API, with the request for it by ids in the store; `None` if it is refused
+    /// because it has the cursor of an unknown name.
+    pub(crate) fn page<I: Id + PartialEq, T>(
+        &self,
+        inline: bool,
+        request: &PageRequest<HostId>,
+        list: impl Fn(&PageRequest<I>, Tier) -> Result<Page<T, I>, Error>,
+    ) -> Result<Option<(PageRequest<I>, Page<T, I>)>, String>
+    where
+        Page<T, I>: Mentions,
+    {
+        let feed = &self.system.feed;
+        let answer = read_any(inline, |tier| {
+            let request = feed.find_span(request, tier)?;
+            feed.named(list(&request, tier)?, tier)
+        });
+        let Some(known) = self.hosts.request(request) else {
+            let error = answer.err().ok_or("a page at an unknown cursor")?;
+            return expect_code(&error, "unknown_cursor").map(|()| None);
+        };
+        let (page, ids) = answer.map_err(|e| format!("a read fails: {e}"))?;
+        self.hosts.shows(&page, &ids)?;
+        Ok(Some((known, page)))
     }
 
     fn timeline_is(
         &self,
-        user: UserId,
-        request: &PageRequest<ContentId>,
+        raw: u64,
+        request: &PageRequest<HostId>,
         inline: bool,
-    ) -> Result<Page<Entry, ContentId>, String> {
-        let is = read(inline, |tier| self.system.feed.timeline(user, request, tier))?;
+    ) -> Result<Option<Page<Entry, ContentId>>, String> {
+        let (feed, host, user) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
+        let found =
+            self.page(inline, request, |request, tier| feed.timeline(feed.find(&host, tier)?, request, tier))?;
+        let Some((request, is)) = found else { return Ok(None) };
         let whole = self.model.timeline(user, self.system.config.timeline.include_own);
-        ensure_eq!(is, page(&whole, |entry| entry.cursor, request), "timeline of {user}, {request:?}");
-        Ok(is)
+        ensure_eq!(is, page(&whole, |entry| entry.cursor, &request), "timeline of {user}, {request:?}");
+        Ok(Some(is))
     }
 
     pub(crate) fn read(&self, raw: u64, ask: &Ask) -> Result<(), String> {
-        let shown = self.timeline_is(user(raw), &self.content_request(ask), ask.inline)?;
+        let Some(shown) = self.timeline_is(raw, &self.content_request(ask), ask.inline)? else { return Ok(()) };
         let ids: Vec<_> = shown.items.iter().map(|entry| entry.cursor.id).collect();
-        let full =
-            read(ask.inline, |tier| self.system.feed.hydrate(shown.clone(), Some(user(raw)), tier, &mut |_| Ok(())))?;
+        let (feed, host) = (&self.system.feed, self.hosts.host(raw));
+        let (full, names) = read(ask.inline, |tier| {
+            let viewer = feed.find(&host, tier)?;
+            feed.named(feed.hydrate(shown.clone(), Some(viewer), tier, &mut |_| Ok(()))?, tier)
+        })?;
+        self.hosts.shows(&full, &names)?;
         ensure_eq!(full.items.iter().map(|shown| shown.content.id).collect::<Vec<_>>(), ids, "items in full");
         for shown in &full.items {
             let content = &shown.content;
@@ -53,25 +100,32 @@ impl Case {
 
     /// Compares every page; the pages in each direction together must be the whole list.
     pub(crate) fn scroll(&self, raw: u64, limit: usize) -> Result<(), String> {
-        let reader = user(raw);
+        let reader = self.hosts.user(raw);
+        let back = |place: Option<Cursor>| place.map(|place| self.hosts.place_back(place));
+        let part = |before, after, inline| {
+            let request = PageRequest { span: Span { before: back(before), after: back(after) }, limit };
+            self.timeline_is(raw, &request, inline)?.ok_or_else(|| format!("{request:?} is refused"))
+        };
         let whole = self.model.timeline(reader, self.system.config.timeline.include_own);
-        let (mut down, mut span) = (Vec::new(), Span::ALL);
+        let (mut down, mut before) = (Vec::new(), None);
         loop {
-            let part = self.timeline_is(reader, &PageRequest { span, limit }, false)?;
+            let part = part(before, None, false)?;
             down.extend(part.items);
-            let Some(next) = part.next else { break };
-            span = Span { before: Some(next), after: None };
+            before = part.next;
+            if before.is_none() {
+                break;
+            }
         }
         ensure_eq!(down, whole, "timeline of {reader} down to its end, by {limit}");
         let Some(oldest) = whole.last() else { return Ok(()) };
-        let (mut up, mut span) = (vec![*oldest], Span { before: None, after: Some(oldest.cursor) });
+        let (mut up, mut after) = (vec![*oldest], Some(oldest.cursor));
         loop {
-            let part = self.timeline_is(reader, &PageRequest { span, limit }, true)?;
+            let part = part(None, after, true)?;
             up.extend(part.items.iter().rev());
             if part.items.is_empty() {
                 break;
             }
-            span.after = part.prev;
+            after = part.prev;
         }
         up.reverse();
         ensure_eq!(up, whole, "timeline of {reader} up to its top, by {limit}");
@@ -79,37 +133,50 @@ impl Case {
     }
 
     pub(crate) fn read_unread(&mut self, raw: u64) -> Result<(), String> {
-        let reader = user(raw);
+        let reader = self.hosts.user(raw);
         self.confirm_marker(reader);
-        ensure_eq!(
-            read(true, |tier| self.system.feed.marker(reader, tier))?,
-            self.model.markers.get(&reader).copied(),
-            "marker of {reader}"
-        );
+        let (feed, host) = (&self.system.feed, self.hosts.host(raw));
+        let (marker, ids) = read(true, |tier| feed.named(feed.marker(feed.find(&host, tier)?, tier)?, tier))?;
+        ensure_eq!(marker, self.model.markers.get(&reader).copied(), "marker of {reader}");
+        self.hosts.shows(&marker, &ids)?;
         let count = self.model.unread(reader, self.system.config.timeline.include_own);
-        let is = read(true, |tier| self.system.feed.unread(reader, tier))?;
+        let is = read(true, |tier| feed.unread(feed.find(&host, tier)?, tier))?;
         ensure_eq!(is, Unread { count, capped: false }, "what {reader} has not read");
         Ok(())
     }
 
     pub(crate) fn read_outbox(&self, raw: u64, ask: &Ask) -> Result<(), String> {
-        let (author, request) = (user(raw), self.content_request(ask));
-        let is = read(ask.inline, |tier| self.system.feed.outbox(author, &request, tier))?;
-        let should_be = page(&self.model.outbox(author), |entry| entry.cursor, &request);
-        ensure_eq!(is, should_be, "outbox of {author}, {request:?}");
+        let (feed, host, request) = (&self.system.feed, self.hosts.host(raw), self.content_request(ask));
+        let list = |request: &_, tier| feed.outbox(feed.find(&host, tier)?, request, tier);
+        self.entries_are(ask.inline, &request, list, || self.model.outbox(self.hosts.user(raw)), "outbox", raw)
+    }
+
+    /// A page of content by some user, or a topic, or an item.
+    fn entries_are(
+        &self,
+        inline: bool,
+        request: &PageRequest<HostId>,
+        list: impl Fn(&PageRequest<ContentId>, Tier) -> Result<Page<Entry, ContentId>, Error>,
+        whole: impl Fn() -> Vec<Entry>,
+        what: &str,
+        whose: impl Display,
+    ) -> Result<(), String> {
+        let Some((request, is)) = self.page(inline, request, list)? else { return Ok(()) };
+        ensure_eq!(is, page(&whole(), |entry| entry.cursor, &request), "{what} of {whose}, {request:?}");
         Ok(())
     }
 
     fn topic_is(
         &self,
         topic: &str,
-        request: &PageRequest<ContentId>,
+        request: &PageRequest<HostId>,
         inline: bool,
-    ) -> Result<Page<Entry, ContentId>, String> {
-        let is = read(inline, |tier| self.system.feed.topic(topic, request, tier))?;
+    ) -> Result<Option<Page<Entry, ContentId>>, String> {
+        let found = self.page(inline, request, |request, tier| self.system.feed.topic(topic, request, tier))?;
+        let Some((request, is)) = found else { return Ok(None) };
         let whole = self.model.topic(topic, self.system.config.topics.limit);
-        ensure_eq!(is, page(&whole, |entry| entry.cursor, request), "topic {topic:?}, {request:?}");
-        Ok(is)
+        ensure_eq!(is, page(&whole, |entry| entry.cursor, &request), "topic {topic:?}, {request:?}");
+        Ok(Some(is))
     }
 
     pub(crate) fn read_topic(&self, topic: &str, ask: &Ask) -> Result<(), String> {
@@ -118,35 +185,30 @@ impl Case {
 
     /// Compares every page.
     pub(crate) fn scroll_topic(&self, topic: &str, limit: usize) -> Result<(), String> {
-        let mut span = Span::ALL;
+        let mut span = Span { before: None, after: None };
         loop {
-            span.before = self.topic_is(topic, &PageRequest { span, limit }, true)?.next;
-            if span.before.is_none() {
-                return Ok(());
-            }
+            let page = self.topic_is(topic, &PageRequest { span, limit }, true)?.ok_or("a cursor is refused")?;
+            let Some(next) = page.next else { return Ok(()) };
+            span = Span { before: Some(self.hosts.place_back(next)), after: None };
         }
     }
 
     pub(crate) fn read_comments(&self, index: usize, ask: &Ask) -> Result<(), String> {
         let Some(item) = self.nth(index) else { return Ok(()) };
-        let request = self.content_request(ask);
-        let is = read_any(ask.inline, |tier| self.system.feed.comments(item.id, &request, tier));
+        let (feed, host, request) = (&self.system.feed, self.hosts.back(item.id), self.content_request(ask));
+        let list = |request: &_, tier| feed.comments(feed.find_content(&host, tier)?, request, tier);
         if item.deleted {
-            let gone = matches!(is, Err(Error::Refused { code: Code::ContentNotFound, .. }));
-            ensure!(gone, "comments on {}, which is deleted: {is:?}", item.id);
-            return Ok(());
+            let request = PageRequest { span: Span::ALL, limit: request.limit };
+            return expect_not_found(read_any(ask.inline, |tier| list(&request, tier)));
         }
-        let should_be = page(&self.model.comments(item.id), |entry| entry.cursor, &request);
-        ensure_eq!(is.map_err(|e| e.to_string())?, should_be, "comments on {}, {request:?}", item.id);
-        Ok(())
+        self.entries_are(ask.inline, &request, list, || self.model.comments(item.id), "comments", item.id)
     }
 
     pub(crate) fn read_user_comments(&self, raw: u64, ask: &Ask) -> Result<(), String> {
-        let (author, request) = (user(raw), self.content_request(ask));
-        let is = read(ask.inline, |tier| self.system.feed.user_comments(author, &request, tier))?;
-        let should_be = page(&self.model.user_comments(author), |entry| entry.cursor, &request);
-        ensure_eq!(is, should_be, "comments by {author}, {request:?}");
-        Ok(())
+        let (feed, host, request) = (&self.system.feed, self.hosts.host(raw), self.content_request(ask));
+        let list = |request: &_, tier| feed.user_comments(feed.find(&host, tier)?, request, tier);
+        let whole = || self.model.user_comments(self.hosts.user(raw));
+        self.entries_are(ask.inline, &request, list, whole, "own comments", raw)
     }
 
     /// The counts of every live item, and of every user's own page.
@@ -157,7 +219,7 @@ impl Case {
         for (id, is) in live.iter().zip(counts) {
             ensure_eq!((is.comments, is.reposts), self.model.counts(*id), "counts of {id}");
         }
-        for author in everybody() {
+        for author in self.hosts.everybody() {
             let is = read(true, |tier| store.user_counts(author, tier))?.content;
             ensure_eq!(is, self.model.outbox(author).len() as u64, "items counted on the page of {author}");
         }
@@ -165,24 +227,19 @@ impl Case {
     }
 
     pub(crate) fn read_members(&self, raw: u64, side: Side, ask: &Ask) -> Result<(), String> {
-        let me = user(raw);
+        let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
         let whole = self.model.members(me, side);
-        let bound = |wanted: Option<Place>| {
-            wanted.map(|wanted| match wanted {
-                Place::Of(index) if !whole.is_empty() => whole[index % whole.len()],
-                Place::Of(_) => member(3, me),
-                Place::At(at, number) => member(at, user(USERS[number as usize % USERS.len()])),
-            })
-        };
-        let request =
-            PageRequest { span: Span { before: bound(ask.before), after: bound(ask.after) }, limit: ask.limit };
-        let is = read(ask.inline, |tier| self.system.feed.members(me, side, &request, tier))?;
+        let request = ask.request(|wanted| self.member(&whole, wanted));
+        let list = |request: &_, tier| feed.members(feed.find(&host, tier)?, side, request, tier);
+        let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };
         ensure_eq!(is, page(&whole, |place: &Position<UserId>| *place, &request), "{side:?} of {me}, {request:?}");
         Ok(())
     }
 
     pub(crate) fn read_relations(&self, raw: u64) -> Result<(), String> {
-        let (me, targets) = (user(raw), everybody().collect::<Vec<_>>());
+        let me = self.hosts.user(raw);
+        let mut targets = self.hosts.everybody();
+        targets.retain(|target| *target != UserId::UNKNOWN);
         let is = read(true, |tier| self.system.feed.relations(me, &targets, tier))?;
         let should_be: Vec<_> = targets.iter().map(|target| self.model.relation(me, *target)).collect();
         ensure_eq!(is, should_be, "relations of {me}");
@@ -190,15 +247,16 @@ impl Case {
     }
 
     pub(crate) fn verify(&self, raw: u64, depth: usize) -> Result<(), String> {
-        let found = self.system.feed.verify(user(raw), depth).map_err(|e| format!("verify fails: {e}"))?;
-        let length = self.model.timeline(user(raw), self.system.config.timeline.include_own).len();
+        let user = self.hosts.user(raw);
+        let found = self.system.feed.verify(user, depth).map_err(|e| format!("verify fails: {e}"))?;
+        let length = self.model.timeline(user, self.system.config.timeline.include_own).len();
         ensure!(found.missing.is_empty() && found.extra.is_empty(), "verify finds {found:?}");
         ensure_eq!((found.compared, found.complete), (length.min(depth), length <= depth), "what verify compared");
         Ok(())
     }
 
     pub(crate) fn explain(&self, raw: u64, index: usize) -> Result<(), String> {
-        let (reader, include_own) = (user(raw), self.system.config.timeline.include_own);
+        let (reader, include_own) = (self.hosts.user(raw), self.system.config.timeline.include_own);
         let Some(item) = self.nth(index) else { return Ok(()) };
         let why = self.system.feed.explain(reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
         let author = item.body.author;
@@ -246,7 +304,9 @@ impl Case {
         (0..self.model.items.len()).try_for_each(|index| self.read_comments(index, &ask(100)))?;
         self.read_counts()?;
         let ids: Vec<_> = self.model.items.iter().map(|item| item.id).collect();
-        let contents = read(true, |tier| self.system.feed.contents(&ids, tier))?;
+        let feed = &self.system.feed;
+        let (contents, names) = read(true, |tier| feed.named(feed.contents(&ids, tier)?, tier))?;
+        self.hosts.shows(&contents, &names)?;
         let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).collect();
         ensure_eq!(contents.len(), live.len(), "live content");
         live.iter().zip(&contents).try_for_each(|(item, content)| same_content(item, content))
@@ -259,7 +319,7 @@ pub(crate) fn read<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> 
 }
 
 /// The same for a read that may fail.
-fn read_any<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) fn read_any<T>(inline: bool, from: impl Fn(Tier) -> Result<T, Error>) -> Result<T, Error> {
     match inline.then(|| from(Tier::Memory)) {
         None | Some(Err(Error::NotCached)) => from(Tier::Disk),
         Some(answer) => answer,

@@ -4,6 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
 
+use super::names::Ids;
+
 /// An arbitrary number.
 const SEED: u64 = 20_260_101;
 /// Sequences on RocksDB.
@@ -34,6 +36,15 @@ pub(crate) fn scaled(n: u32) -> u32 {
 pub(crate) fn operations() -> Option<usize> {
     let text = std::env::var("TIDELINE_TEST_OPS").ok()?;
     Some(text.parse().expect("TIDELINE_TEST_OPS is a number"))
+}
+
+/// The ids of hosts to try: all, or those of `TIDELINE_TEST_IDS`.
+pub(crate) fn modes() -> Vec<Ids> {
+    let wanted = std::env::var("TIDELINE_TEST_IDS").unwrap_or_default().to_lowercase();
+    let modes = Ids::ALL.into_iter().filter(|ids| format!("{ids:?}").to_lowercase().starts_with(&wanted));
+    let modes: Vec<_> = modes.collect();
+    assert!(!modes.is_empty(), "TIDELINE_TEST_IDS is `numbers`, `names`, `mixed` or not set");
+    modes
 }
 
 /// Running time of the threads, if given.

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use tideline::config::Config;
 use tideline::feed::Feed;
-use tideline::model::{Draft, Entry, Order, PageRequest, Span, UserId};
+use tideline::model::{Cursor, Draft, Entry, Order, PageRequest, Span, UserId};
 use tideline::store::Tier;
 use tideline::worker::Candidate;
 
-use super::names::{place, user};
+use super::names::{Ids, json};
+use super::seed::modes;
 use super::shape::{Kind, small};
 use super::system::System;
 use super::upkeep::inbox;
@@ -38,25 +39,29 @@ const LEAVING: u64 = 8;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn run() {
-    if let Err(failure) = every_step_is_right() {
-        panic!("{failure}");
+    for ids in modes() {
+        if let Err(failure) = every_step_is_right(ids) {
+            panic!("{failure}\nwith {ids:?}");
+        }
     }
 }
 
-fn every_step_is_right() -> Result<(), String> {
+fn every_step_is_right(ids: Ids) -> Result<(), String> {
     let mut system = System::new(Kind::Rocks, config());
     let feed = system.feed.clone();
-    relate(&feed, TRIMMED, &[1], &[])?;
-    relate(&feed, LEAVING, &AUTHORS, &[])?;
+    let user = |raw| ids.user(&feed, raw);
+    let relate = |reader, follow: &[u64], unfollow: &[u64]| relate(&feed, ids, reader, follow, unfollow);
+    relate(TRIMMED, &[1], &[])?;
+    relate(LEAVING, &AUTHORS, &[])?;
     system.drain()?;
-    let items = AUTHORS.map(|author| publish(&feed, author));
+    let items = AUTHORS.map(|author| publish(&feed, ids, author));
     system.drain()?;
     system.stop();
-    publish_one(&feed, 2, 0);
-    relate(&feed, SETTLED, &[2], &[])?;
-    relate(&feed, LEAVING, &[], &[1])?;
+    publish_one(&feed, ids, 2, 0);
+    relate(SETTLED, &[2], &[])?;
+    relate(LEAVING, &[], &[1])?;
     let [first, second] = items;
-    let second: Vec<_> = second.into_iter().chain([entry(2, 0)]).collect();
+    let second: Vec<_> = second.into_iter().chain([entry(&feed, ids, 2, 0)]).collect();
     let right = [(TRIMMED, first), (SETTLED, second.clone()), (LEAVING, second)];
 
     // All acknowledged changes are in the log. The later writes must change no answer.
@@ -75,7 +80,7 @@ fn every_step_is_right() -> Result<(), String> {
     let listed = list(&system)?;
     ensure_eq!(listed.len(), 2 * ITEMS as usize + 1, "items of the topic");
     system.candidates().name(Candidate::Inbox(user(TRIMMED)));
-    wait_for_floor(&system)?;
+    wait_for_floor(&system, user(TRIMMED))?;
     system.drain()?;
     system.stop();
     let store = system.store();
@@ -102,32 +107,32 @@ fn every_step_is_right() -> Result<(), String> {
     Ok(())
 }
 
-fn entry(author: u64, n: u64) -> Entry {
-    Entry { cursor: place(n, author * 100 + n), author: user(author) }
+fn entry(feed: &Feed, ids: Ids, author: u64, n: u64) -> Entry {
+    Entry { cursor: Cursor { at: n, id: ids.item(feed, author * 100 + n) }, author: ids.user(feed, author) }
 }
 
-fn publish_one(feed: &Feed, author: u64, n: u64) {
-    let id = entry(author, n).cursor.id;
+fn publish_one(feed: &Feed, ids: Ids, author: u64, n: u64) {
+    let (id, author) = (json(&ids.host(author * 100 + n)), json(&ids.host(author)));
     let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n},\"topics\":[\"{TOPIC}\"]}}");
     let draft: Draft = serde_json::from_str(&text).expect("a draft");
     feed.publish(vec![draft]).expect("publishes");
 }
 
 /// Returns the published entries, newest first.
-fn publish(feed: &Feed, author: u64) -> Vec<Entry> {
-    (1..=ITEMS).for_each(|n| publish_one(feed, author, n));
-    (1..=ITEMS).rev().map(|n| entry(author, n)).collect()
+fn publish(feed: &Feed, ids: Ids, author: u64) -> Vec<Entry> {
+    (1..=ITEMS).for_each(|n| publish_one(feed, ids, author, n));
+    (1..=ITEMS).rev().map(|n| entry(feed, ids, author, n)).collect()
 }
 
-fn relate(feed: &Feed, reader: u64, follow: &[u64], unfollow: &[u64]) -> Result<(), String> {
-    let follow: Vec<_> = follow.iter().map(|target| (user(*target), None)).collect();
-    let unfollow: Vec<_> = unfollow.iter().map(|target| user(*target)).collect();
-    feed.relate(user(reader), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
+fn relate(feed: &Feed, ids: Ids, reader: u64, follow: &[u64], unfollow: &[u64]) -> Result<(), String> {
+    let follow: Vec<_> = follow.iter().map(|target| (ids.user(feed, *target), None)).collect();
+    let unfollow: Vec<_> = unfollow.iter().map(|target| ids.user(feed, *target)).collect();
+    feed.relate(ids.user(feed, reader), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
 }
 
-fn wait_for_floor(system: &System) -> Result<(), String> {
+fn wait_for_floor(system: &System, reader: UserId) -> Result<(), String> {
     let until = Instant::now() + PATIENCE;
-    while inbox(&**system.store(), user(TRIMMED))?.1.is_none() {
+    while inbox(&**system.store(), reader)?.1.is_none() {
         ensure!(Instant::now() < until, "there is no trim in time");
         thread::sleep(Duration::from_millis(1));
     }

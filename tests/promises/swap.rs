@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use tideline::config::Config;
 use tideline::feed::Feed;
-use tideline::model::{ContentId, Draft, Entry, PageRequest, Span, UserId};
+use tideline::model::{ContentId, Cursor, Draft, Entry, PageRequest, Span, UserId};
 use tideline::store::Tier;
 
-use super::names::{item, place, user};
-use super::seed::{pick, scaled, seed};
+use super::names::{Ids, json};
+use super::seed::{modes, pick, scaled, seed};
 use super::shape::{self, Kind};
 use super::system::System;
 use super::upkeep::trim;
@@ -37,15 +37,16 @@ pub(crate) fn run_rounds() {
 
 /// One round with settings of its own.
 pub(crate) fn run_one(kind: Kind, seed: u64) -> Result<(), String> {
-    let config = shape::random(&mut Rng::with_seed(seed));
-    run_round(kind, &config, seed).map_err(|failure| format!("{failure}\n{config:?}"))
+    let (config, modes) = (shape::random(&mut Rng::with_seed(seed)), modes());
+    let ids = modes[seed as usize % modes.len()];
+    run_round(kind, &config, ids, seed).map_err(|failure| format!("{failure}\n{ids:?}, {config:?}"))
 }
 
-fn run_round(kind: Kind, config: &Config, seed: u64) -> Result<(), String> {
+fn run_round(kind: Kind, config: &Config, ids: Ids, seed: u64) -> Result<(), String> {
     let mut system = System::new(kind, config.clone());
     let feed = &*system.feed.clone();
-    let lists = publish(feed)?;
-    relate(feed, 0)?;
+    let lists = publish(feed, ids)?;
+    relate(feed, ids, 0)?;
     system.start();
     let stop = AtomicBool::new(false);
     let goes_on = || !stop.load(Ordering::Relaxed);
@@ -54,7 +55,7 @@ fn run_round(kind: Kind, config: &Config, seed: u64) -> Result<(), String> {
             let mut side = 0;
             while goes_on() {
                 side = 1 - side;
-                relate(feed, side)?;
+                relate(feed, ids, side)?;
             }
             Ok(())
         })];
@@ -62,14 +63,14 @@ fn run_round(kind: Kind, config: &Config, seed: u64) -> Result<(), String> {
             let (lists, mut random) = (&lists, Rng::with_seed(seed.wrapping_mul(1000) + number));
             threads.push(scope.spawn(move || {
                 while goes_on() {
-                    read(feed, lists, &mut random)?;
+                    read(feed, ids, lists, &mut random)?;
                 }
                 Ok(())
             }));
         }
         threads.push(scope.spawn(|| {
             while goes_on() {
-                trim(&**feed.store(), user(READER), config.timeline.inbox_limit, 0)?;
+                trim(&**feed.store(), ids.user(feed, READER), config.timeline.inbox_limit, 0)?;
                 thread::sleep(Duration::from_millis(1));
             }
             Ok(())
@@ -84,18 +85,20 @@ fn run_round(kind: Kind, config: &Config, seed: u64) -> Result<(), String> {
 }
 
 /// Publishes all content, and returns the timeline of each side.
-fn publish(feed: &Feed) -> Result<[Vec<Entry>; 2], String> {
+fn publish(feed: &Feed, ids: Ids) -> Result<[Vec<Entry>; 2], String> {
     let mut lists = [Vec::new(), Vec::new()];
     for (list, authors) in lists.iter_mut().zip(SIDES) {
         for author in authors {
             for n in 0..ITEMS {
                 let (at, id) = (n * 3 % 7, author * 100 + n);
-                let text = format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{at}}}");
+                let (item, by) = (json(&ids.host(id)), json(&ids.host(author)));
+                let text = format!("{{\"content_id\":{item},\"author_id\":{by},\"published_at\":{at}}}");
                 let draft: Draft = serde_json::from_str(&text).expect("a draft");
                 feed.publish(vec![draft]).map_err(|e| format!("publish fails: {e}"))?;
+                let (id, author) = (ids.item(feed, id), ids.user(feed, author));
                 match n % 3 {
-                    0 => feed.delete(item(id)).map_err(|e| format!("delete fails: {e}"))?,
-                    _ => list.push(Entry { cursor: place(at, id), author: user(author) }),
+                    0 => feed.delete(id).map_err(|e| format!("delete fails: {e}"))?,
+                    _ => list.push(Entry { cursor: Cursor { at, id }, author }),
                 }
             }
         }
@@ -105,17 +108,20 @@ fn publish(feed: &Feed) -> Result<[Vec<Entry>; 2], String> {
 }
 
 /// Follows one side, and unfollows the other.
-fn relate(feed: &Feed, side: usize) -> Result<(), String> {
-    let follow: Vec<_> = SIDES[side].iter().map(|target| (user(*target), None)).collect();
-    let unfollow: Vec<UserId> = SIDES[1 - side].iter().map(|target| user(*target)).collect();
-    feed.relate(user(READER), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
+fn relate(feed: &Feed, ids: Ids, side: usize) -> Result<(), String> {
+    let follow: Vec<_> = SIDES[side].iter().map(|target| (ids.user(feed, *target), None)).collect();
+    let unfollow: Vec<UserId> = SIDES[1 - side].iter().map(|target| ids.user(feed, *target)).collect();
+    feed.relate(ids.user(feed, READER), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
 }
 
-fn read(feed: &Feed, lists: &[Vec<Entry>; 2], random: &mut Rng) -> Result<(), String> {
-    let mut bound = || (random.u64(..3) == 0).then(|| place(random.u64(..7), 1 + random.u64(..400)));
+fn read(feed: &Feed, ids: Ids, lists: &[Vec<Entry>; 2], random: &mut Rng) -> Result<(), String> {
+    let mut bound = || {
+        let id = 100 * random.u64(1..5) + random.u64(..ITEMS);
+        (random.u64(..3) == 0).then(|| Cursor { at: random.u64(..7), id: ids.item(feed, id) })
+    };
     let span: Span<ContentId> = Span { before: bound(), after: bound() };
     let request = PageRequest { span, limit: pick(random, &[1, 3, 5, 100]) };
-    let is = feed.timeline(user(READER), &request, Tier::Disk).map_err(|e| format!("a read fails: {e}"))?;
+    let is = feed.timeline(ids.user(feed, READER), &request, Tier::Disk).map_err(|e| format!("a read fails: {e}"))?;
     let should_be = lists.each_ref().map(|list| page(list, |entry| entry.cursor, &request));
     ensure!(should_be.contains(&is), "{request:?}\n  is {is:?}\n  and not one of {should_be:?}");
     Ok(())

@@ -12,7 +12,8 @@ use tideline::model::{Entry, UserId};
 
 use super::actor::{Part, Role, Round, Share};
 use super::history::{Clock, History};
-use super::seed::{minutes, scaled, seed, threads};
+use super::names::{Ids, USERS};
+use super::seed::{minutes, modes, scaled, seed, threads};
 use super::settled::{Right, check_settled};
 use super::shape::{self, Kind, NEVER};
 use super::swap;
@@ -49,6 +50,9 @@ struct Life {
     clock: Clock,
     random: Rng,
     parts: Vec<Part>,
+    ids: Ids,
+    /// In the order of [`USERS`].
+    users: Vec<UserId>,
 }
 
 /// The threads by role.
@@ -64,9 +68,16 @@ impl Life {
     fn new(kind: Kind, seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
         let system = System::new(kind, shape::random(&mut random));
+        let modes = modes();
+        let ids = modes[seed as usize % modes.len()];
+        // Their names get numbers in any order.
+        let mut order = USERS;
+        random.shuffle(&mut order);
+        order.into_iter().for_each(|raw| _ = ids.user(&system.feed, raw));
+        let users = USERS.into_iter().map(|raw| ids.user(&system.feed, raw)).collect();
         let part = |(n, share)| Part::new(share, Rng::with_seed(seed.wrapping_mul(1000) + n as u64));
         let parts = shares(threads()).into_iter().enumerate().map(part).collect();
-        Self { system, clock: Clock::default(), random, parts }
+        Self { system, clock: Clock::default(), random, parts, ids, users }
     }
 
     fn live(mut self, told: &mut Told) -> Result<(), String> {
@@ -93,6 +104,8 @@ impl Life {
             clock: &self.clock,
             stop: &stop,
             inbox_limit: self.system.config.timeline.inbox_limit,
+            ids: self.ids,
+            users: &self.users,
             can_restore: self.system.config.content.deleted_retention > NEVER,
         };
         thread::scope(|scope| {
@@ -109,8 +122,9 @@ impl Life {
         let all = self.history();
         if self.random.bool() {
             self.system.drain()?;
-            check_settled(&self.system, &all)?;
+            check_settled(&self.system, &self.users, &all)?;
         }
+        all.check_numbers(&self.users)?;
         self.check(&all)?;
         told.count(all.reads.len(), self.parts.iter().map(|part| part.history.changes()).sum());
         self.parts.iter_mut().for_each(|part| part.history.forget());

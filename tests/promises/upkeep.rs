@@ -2,11 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use tideline::model::{Cursor, MAX_MILLIS, Order, Span, UserId};
+use tideline::model::{ContentId, Cursor, Id, MAX_MILLIS, Order, Span, UserId};
 use tideline::store::{Store, Tier};
 
 use super::case::Case;
-use super::names::user;
 use super::ops::Place;
 
 /// The rows of an inbox above its floor, newest first, and the floor.
@@ -50,17 +49,30 @@ pub(crate) fn evict(store: &dyn Store, reader: UserId, floor: Cursor) -> Result<
 }
 
 impl Case {
+    /// The cursor of a place. One of an unknown name lies above all numbers of its time.
+    fn cursor(&self, wanted: Place) -> Cursor {
+        let place = self.place(wanted);
+        self.hosts.place(&place).unwrap_or(Cursor { at: place.at, id: ContentId::LAST_NUMBER })
+    }
+
+    /// A user whom the store knows.
+    fn known(&self, raw: u64) -> Option<UserId> {
+        Some(self.hosts.user(raw)).filter(|user| *user != UserId::UNKNOWN)
+    }
+
     pub(crate) fn trim(&self, raw: u64, beyond: usize) -> Result<(), String> {
-        trim(&**self.system.store(), user(raw), self.system.config.timeline.inbox_limit, beyond)
+        let Some(user) = self.known(raw) else { return Ok(()) };
+        trim(&**self.system.store(), user, self.system.config.timeline.inbox_limit, beyond)
     }
 
     pub(crate) fn raise_floor(&self, raw: u64, place: Place) -> Result<(), String> {
-        let floor = self.cursor(place);
-        self.system.store().raise_floor(user(raw), floor).map_err(|e| format!("a floor cannot be raised: {e}"))
+        let (Some(user), floor) = (self.known(raw), self.cursor(place)) else { return Ok(()) };
+        self.system.store().raise_floor(user, floor).map_err(|e| format!("a floor cannot be raised: {e}"))
     }
 
     pub(crate) fn archive(&self, raw: u64, place: Place, most: usize) -> Result<(), String> {
-        archive(&**self.system.store(), user(raw), self.cursor(place), most)
+        let Some(user) = self.known(raw) else { return Ok(()) };
+        archive(&**self.system.store(), user, self.cursor(place), most)
     }
 
     pub(crate) fn archive_topic(&self, topic: &str, place: Place, most: usize) -> Result<(), String> {
@@ -68,7 +80,8 @@ impl Case {
     }
 
     pub(crate) fn evict(&self, raw: u64, place: Place) -> Result<(), String> {
-        evict(&**self.system.store(), user(raw), self.cursor(place))
+        let Some(user) = self.known(raw) else { return Ok(()) };
+        evict(&**self.system.store(), user, self.cursor(place))
     }
 
     pub(crate) fn compact(&self) -> Result<(), String> {

@@ -12,8 +12,8 @@ use tideline::model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Spa
 use tideline::store::Tier;
 use tideline::store::rocks::Rocks;
 
-use super::names::{place, user};
-use super::seed::{pick, scaled, seed};
+use super::names::{Ids, json};
+use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, small};
 use super::system::System;
 
@@ -37,13 +37,18 @@ const FICKLE: [u64; 3] = [5, 6, 7];
 const TIMES: u32 = 40;
 
 pub(crate) fn run() {
+    modes().into_iter().for_each(run_with);
+}
+
+fn run_with(ids: Ids) {
     let mut system = System::new(Kind::Rocks, config());
     let feed = system.feed.clone();
+    let user = |raw| ids.user(&feed, raw);
     let everybody: Vec<_> = [QUIET].into_iter().chain(BUSY).chain(FICKLE).map(|author| (user(author), None)).collect();
     feed.relate(user(READER), &everybody, &[]).expect("follows");
-    (1..=ITEMS).for_each(|n| _ = publish(&feed, QUIET, Some(2 * n), Some(n)).expect("publishes"));
+    (1..=ITEMS).for_each(|n| _ = publish(&feed, ids, QUIET, Some(2 * n), Some(n)).expect("publishes"));
     for author in FICKLE {
-        (1..=100).for_each(|n| _ = publish(&feed, author, Some(3 * n), None).expect("publishes"));
+        (1..=100).for_each(|n| _ = publish(&feed, ids, author, Some(3 * n), None).expect("publishes"));
     }
     let top = PageRequest { span: Span::ALL, limit: 100 };
     feed.timeline(user(READER), &top, Tier::Disk).expect("reads");
@@ -52,13 +57,13 @@ pub(crate) fn run() {
     let checked = thread::scope(|scope| {
         for (number, author) in (0..).zip(BUSY.into_iter().chain(FICKLE)) {
             let (feed, stop, calls) = (&feed, &stop, &calls);
-            scope.spawn(move || post(feed, author, Rng::with_seed(seed() + number), stop, calls));
+            scope.spawn(move || post(feed, ids, author, Rng::with_seed(seed() + number), stop, calls));
         }
         for author in FICKLE {
             let (feed, stop, calls) = (&feed, &stop, &calls);
-            scope.spawn(move || relate(feed, author, stop, calls));
+            scope.spawn(move || relate(feed, ids, author, stop, calls));
         }
-        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&feed, &calls)));
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&feed, ids, &calls)));
         stop.store(true, Ordering::SeqCst);
         checked
     });
@@ -66,20 +71,21 @@ pub(crate) fn run() {
         std::panic::resume_unwind(why);
     }
     system.drain().expect("settles");
-    found(&feed, &[], &[], "at rest");
+    found(&feed, user(READER), &[], &[], "at rest");
 }
 
 /// Inbox states: sound, one row missing, two missing and one too many, one too many, sound again.
-fn check(feed: &Feed, calls: &AtomicU64) {
+fn check(feed: &Feed, ids: Ids, calls: &AtomicU64) {
     let store: &dyn Any = &**feed.store();
     let rocks: &Rocks = store.downcast_ref().expect("on disk");
-    let reader = user(READER);
-    let lost = |n: u64| Entry { cursor: place(2 * n, n), author: user(QUIET) };
-    let added = Entry { cursor: place(101, 1_000_000), author: user(QUIET) };
+    let reader = ids.user(feed, READER);
+    let entry = |at, id| Entry { cursor: Cursor { at, id: ids.item(feed, id) }, author: ids.user(feed, QUIET) };
+    let lost = |n: u64| entry(2 * n, n);
+    let added = entry(101, 1_000_000);
     let several = |missing: &[Entry], extra: &[Entry], what: &str| {
         let before = calls.load(Ordering::SeqCst);
         for _ in 0..scaled(TIMES) {
-            found(feed, missing, extra, what);
+            found(feed, reader, missing, extra, what);
         }
         assert!(calls.load(Ordering::SeqCst) > before, "{what}: nothing changed meanwhile");
     };
@@ -97,14 +103,15 @@ fn check(feed: &Feed, calls: &AtomicU64) {
 }
 
 #[track_caller]
-fn found(feed: &Feed, missing: &[Entry], extra: &[Entry], what: &str) {
-    let found = feed.verify(user(READER), 100_000).expect("compares");
+fn found(feed: &Feed, reader: UserId, missing: &[Entry], extra: &[Entry], what: &str) {
+    let found = feed.verify(reader, 100_000).expect("compares");
     assert_eq!((&found.missing[..], &found.extra[..]), (missing, extra), "{what}");
     assert!(found.complete && found.compared >= ITEMS as usize - missing.len(), "{what}: {}", found.compared);
 }
 
-fn publish(feed: &Feed, author: u64, at: Option<u64>, id: Option<u64>) -> Result<Cursor, String> {
-    let (at, id) = (at.map(|at| format!(",\"published_at\":{at}")), id.map(|id| format!(",\"content_id\":{id}")));
+fn publish(feed: &Feed, ids: Ids, author: u64, at: Option<u64>, id: Option<u64>) -> Result<Cursor, String> {
+    let id = id.map(|id| format!(",\"content_id\":{}", json(&ids.host(id))));
+    let (at, author) = (at.map(|at| format!(",\"published_at\":{at}")), json(&ids.host(author)));
     let text = format!("{{\"author_id\":{author}{}{}}}", at.unwrap_or_default(), id.unwrap_or_default());
     let draft: Draft = serde_json::from_str(&text).expect("a draft");
     let published = feed.publish(vec![draft]).map_err(|e| e.to_string())?;
@@ -112,7 +119,7 @@ fn publish(feed: &Feed, author: u64, at: Option<u64>, id: Option<u64>) -> Result
 }
 
 /// Publishes with the present time and with old ones, edits, deletes and restores.
-fn post(feed: &Feed, author: u64, mut random: Rng, stop: &AtomicBool, calls: &AtomicU64) {
+fn post(feed: &Feed, ids: Ids, author: u64, mut random: Rng, stop: &AtomicBool, calls: &AtomicU64) {
     let (mut live, mut gone): (Vec<Cursor>, Vec<Cursor>) = (Vec::new(), Vec::new());
     while !stop.load(Ordering::SeqCst) {
         calls.fetch_add(1, Ordering::SeqCst);
@@ -120,7 +127,7 @@ fn post(feed: &Feed, author: u64, mut random: Rng, stop: &AtomicBool, calls: &At
         match random.u64(..6) {
             0 | 1 if live.len() + gone.len() < 100 => {
                 let at = random.bool().then(|| 1 + 2 * random.u64(..ITEMS));
-                live.push(publish(feed, author, at, None).expect("publishes"));
+                live.push(publish(feed, ids, author, at, None).expect("publishes"));
             }
             2 if !live.is_empty() => {
                 let edit: EditDraft = serde_json::from_str("{\"text\":\"edited\"}").expect("an edit");
@@ -142,12 +149,12 @@ fn post(feed: &Feed, author: u64, mut random: Rng, stop: &AtomicBool, calls: &At
 }
 
 /// Removes an author with many items from the reader's timeline and restores them, in that author's way.
-fn relate(feed: &Feed, author: u64, stop: &AtomicBool, calls: &AtomicU64) {
-    let (reader, author): (UserId, UserId) = (user(READER), user(author));
+fn relate(feed: &Feed, ids: Ids, author: u64, stop: &AtomicBool, calls: &AtomicU64) {
+    let (reader, author): (UserId, UserId) = (ids.user(feed, READER), ids.user(feed, author));
     let mut off = true;
     while !stop.load(Ordering::SeqCst) {
         calls.fetch_add(1, Ordering::SeqCst);
-        let done = match FICKLE.iter().position(|raw| user(*raw) == author) {
+        let done = match FICKLE.iter().position(|raw| ids.user(feed, *raw) == author) {
             Some(0) if off => feed.relate(reader, &[], &[author]).map(drop),
             Some(0) => feed.relate(reader, &[(author, None)], &[]).map(drop),
             Some(1) => feed.set_barrier(reader, author, Barrier::Mute, off).map(drop),

@@ -1,0 +1,191 @@
+//! Follows, mutes and hides, and their answers.
+
+use std::collections::HashSet;
+
+use tideline::error::Error;
+use tideline::feed::Feed;
+use tideline::model::{Barrier, HostId, Millis, Relation, UserId};
+use tideline::store::Tier;
+
+use super::case::Case;
+use super::change::{clock, expect_code};
+use super::hosts::New;
+use super::shape::WIDE;
+
+impl Case {
+    pub(crate) fn relate(
+        &mut self,
+        raw: u64,
+        follow: &[(u64, Option<Millis>)],
+        unfollow: &[u64],
+    ) -> Result<(), String> {
+        let host = self.hosts.host(raw);
+        let follow: Vec<_> = follow.iter().map(|(target, since)| (self.hosts.host(*target), *since)).collect();
+        let unfollow: Vec<_> = unfollow.iter().map(|target| self.hosts.host(*target)).collect();
+        let all: Vec<_> = follow.iter().map(|(target, _)| target).chain(&unfollow).collect();
+        let twice = all.iter().collect::<HashSet<_>>().len() < all.len();
+        let itself = follow.iter().any(|(target, _)| *target == host);
+        let is_known = all.into_iter().chain([&host]).all(|id| self.hosts.known::<UserId>(id) != UserId::UNKNOWN);
+        if (twice || itself) && !is_known {
+            return Ok(()); // Refused by the API, which has the ids of the host.
+        }
+        let began = clock();
+        let answer = relate(&self.system.feed, &host, &follow, &unfollow);
+        if !follow.is_empty() {
+            let new = if answer.is_ok() { New::All } else { New::Some };
+            self.learn([&host].into_iter().chain(follow.iter().map(|(target, _)| target)), new)?;
+        }
+        self.learn([&host].into_iter().chain(&unfollow), New::None)?;
+        let me = self.hosts.user(raw);
+        let follow: Vec<_> = follow.iter().map(|(target, since)| (self.hosts.known(target), *since)).collect();
+        let unfollow: Vec<_> = unfollow
+            .iter()
+            .map(|target| self.hosts.known(target))
+            .filter(|target| *target != UserId::UNKNOWN)
+            .collect();
+        let targets: Vec<_> = follow.iter().map(|(target, _)| *target).chain(unfollow.iter().copied()).collect();
+        let ahead = follow.iter().any(|(target, since)| self.is_new_and_ahead(me, *target, *since));
+        let added = follow.iter().filter(|(target, _)| !self.model.follows(me, *target)).count();
+        let removed = unfollow.iter().filter(|target| self.model.follows(me, **target)).count();
+        let after = self.model.following(me) + added - removed;
+        let beyond = added > removed && after > self.system.config.graph.follow_limit;
+        let relations = match answer {
+            Err(error) if twice => return expect_code(&error, "invalid_body"),
+            Err(error) if itself => return expect_code(&error, "self_follow"),
+            Err(error) if ahead => return expect_code(&error, "time_ahead"),
+            Err(error) if self.is_full(&error) => return Ok(()),
+            Err(error) if beyond => return expect_code(&error, "follow_limit"),
+            Err(error) => return Err(format!("relate fails: {error}")),
+            Ok(relations) => relations,
+        };
+        ensure!(!twice && !itself && !ahead && !beyond, "a follow that must be refused is answered {relations:?}");
+        ensure_eq!(relations.len(), targets.len(), "answers");
+        for ((target, since), relation) in follow.iter().zip(&relations) {
+            self.follow(me, *target, *since, relation, began)?;
+        }
+        for target in &unfollow {
+            self.model.follows.remove(&(me, *target));
+        }
+        let should_be: Vec<_> = targets.iter().map(|target| self.model.relation(me, *target)).collect();
+        ensure_eq!(relations, should_be, "relations of {me}");
+        self.shows(&relations)
+    }
+
+    /// Whether a follow is refused for its time: too far ahead, and not the present one.
+    fn is_new_and_ahead(&self, me: UserId, target: UserId, since: Option<Millis>) -> bool {
+        let there = self.model.follows.get(&(me, target)).copied();
+        since.is_some_and(|since| self.is_ahead(since) && there != Some(since))
+    }
+
+    /// Adds a follow to the model, with the time of the answer if none was given.
+    fn follow(
+        &mut self,
+        me: UserId,
+        target: UserId,
+        since: Option<Millis>,
+        answer: &Relation,
+        began: Millis,
+    ) -> Result<(), String> {
+        if !self.model.follows(me, target) {
+            let since = match (since, answer.following_since) {
+                (Some(since), _) => since,
+                (None, Some(made)) if (began..=clock()).contains(&made) => made,
+                (None, made) => return Err(format!("following {target} since {made:?} is not by the clock")),
+            };
+            self.model.follows.insert((me, target), since);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn bar(&mut self, raw: u64, target: u64, barrier: Barrier, raised: bool) -> Result<(), String> {
+        let (hosts, began) = ([self.hosts.host(raw), self.hosts.host(target)], clock());
+        let feed = &self.system.feed;
+        let ids: Result<Vec<UserId>, _> = match raised && raw != target {
+            true => feed.give_all(&hosts),
+            false => feed.find_all(&hosts, Tier::Disk),
+        };
+        let answer = ids.and_then(|ids| match ids.contains(&UserId::UNKNOWN) && !raised {
+            true => Ok(Relation::none(ids[0], ids[1])),
+            false => feed.set_barrier(ids[0], ids[1], barrier, raised),
+        });
+        self.learn(&hosts, if raised && raw != target { New::All } else { New::None })?;
+        let (me, target) = (self.hosts.user(raw), self.hosts.user(target));
+        let relation = match answer {
+            Err(error) if me == target && raised => {
+                return expect_code(&error, if barrier == Barrier::Mute { "self_mute" } else { "self_hide" });
+            }
+            Err(error) => return Err(format!("a barrier cannot be set: {error}")),
+            Ok(relation) => relation,
+        };
+        ensure!(me != target || !raised, "a user has a barrier against itself: {relation:?}");
+        let made = relation.barred_since(barrier);
+        match self.model.barriers(barrier).get(&(me, target)) {
+            _ if !raised => drop(self.model.barriers(barrier).remove(&(me, target))),
+            Some(_) => {}
+            None => {
+                let made = made.filter(|made| (began..=clock()).contains(made));
+                let made = made.ok_or_else(|| format!("a barrier that is not by the clock: {relation:?}"))?;
+                self.model.barriers(barrier).insert((me, target), made);
+            }
+        }
+        ensure_eq!(relation, self.model.relation(me, target), "relation of {me} to {target}");
+        Ok(())
+    }
+
+    pub(crate) fn import_follows(&mut self, follows: &[(u64, u64, Option<Millis>)]) -> Result<(), String> {
+        if self.system.config.fanout.queue < WIDE {
+            return Ok(()); // Would wait for workers that may be off.
+        }
+        let line = |(me, target, since): &(u64, u64, Option<u64>)| {
+            (self.hosts.host(*me), self.hosts.host(*target), since.or(Some(3)))
+        };
+        let lines: Vec<_> = follows.iter().map(line).collect();
+        let results = self.system.feed.import_follows(&lines).map_err(|e| format!("import fails: {e}"))?;
+        self.learn(lines.iter().flat_map(|(me, target, _)| [me, target]), New::Some)?;
+        ensure_eq!(results.len(), follows.len(), "answers");
+        for ((me, target, since), result) in lines.into_iter().zip(results) {
+            if result.is_ok() {
+                self.learn([&me, &target], New::All)?;
+            }
+            let (me, target): (UserId, UserId) = (self.hosts.known(&me), self.hosts.known(&target));
+            let known = self.model.follows(me, target);
+            let full = self.model.following(me) >= self.system.config.graph.follow_limit;
+            match result {
+                Err(error) if me == target => expect_code(&error, "self_follow")?,
+                Err(error) if self.is_new_and_ahead(me, target, since) => expect_code(&error, "time_ahead")?,
+                Err(error) if full && !known => expect_code(&error, "follow_limit")?,
+                Err(error) => return Err(format!("{me} cannot follow {target}: {error}")),
+                Ok(new) => {
+                    let ahead = self.is_new_and_ahead(me, target, since);
+                    ensure!(me != target && !ahead && (known || !full), "{me} may not follow {target}");
+                    ensure_eq!(new, !known, "whether {me} following {target} is new");
+                    if new {
+                        self.model.follows.insert((me, target), since.expect("given"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Follows and unfollows as in the API: only the follows give numbers to names, and nobody follows an unknown user.
+fn relate(
+    feed: &Feed,
+    user: &HostId,
+    follow: &[(HostId, Option<Millis>)],
+    unfollow: &[HostId],
+) -> Result<Vec<Relation>, Error> {
+    let mut ids: Vec<UserId> = match follow.is_empty() {
+        true => vec![feed.find(user, Tier::Disk)?],
+        false => feed.give_all([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
+    };
+    let user = ids.remove(0);
+    let follow: Vec<_> = ids.into_iter().zip(follow).map(|(target, (_, since))| (target, *since)).collect();
+    let mut unfollow: Vec<UserId> = feed.find_all(unfollow, Tier::Disk)?;
+    unfollow.retain(|target| *target != UserId::UNKNOWN);
+    match user {
+        UserId::UNKNOWN => Ok(unfollow.into_iter().map(|target| Relation::none(user, target)).collect()),
+        user => feed.relate(user, &follow, &unfollow),
+    }
+}
