@@ -4,6 +4,7 @@
 //! The sequences are the same in each run, the threads are not. `TIDELINE_TEST_SEED` chooses other
 //! sequences (a number, or `random`), `TIDELINE_TEST_CASES` how many there are on RocksDB (the rest
 //! scales with it), `TIDELINE_TEST_OPS` how many operations to try on each store instead (`make prove`).
+//! Hosts give numbers, names, or both as ids; `TIDELINE_TEST_IDS` chooses `numbers`, `names` or `mixed` alone.
 //! `TIDELINE_TEST_MINUTES` lets the threads go on for so long (`make soak`), `TIDELINE_TEST_THREADS`
 //! says how many there are. A failure prints its seed and the shortest sequence found that still fails,
 //! or the few calls around a wrong read.

@@ -39,7 +39,7 @@ impl Feed {
             return Err(Error::refused(Code::InvalidBody, format_args!("content {twice} occurs twice in the batch")));
         }
         let alone = drafts.len() == 1;
-        let field = |place, name| if alone { format!("{name}") } else { format!("items[{place}].{name}") };
+        let field = |place, name| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
         let latest = self.latest();
         if drafts.iter().any(|draft| draft.published_at.is_some_and(|Time(at)| at > latest)) {
             // Before names get numbers.

@@ -14,6 +14,9 @@ use super::names::{TOPICS, USERS, id};
 use super::ops::{Ask, Place};
 use crate::model::page;
 
+/// A request and its page.
+type Found<T, I> = (PageRequest<I>, Page<T, I>);
+
 impl Case {
     /// A place among content.
     pub(crate) fn place(&self, wanted: Place) -> Position<HostId> {
@@ -46,7 +49,7 @@ impl Case {
         inline: bool,
         request: &PageRequest<HostId>,
         list: impl Fn(&PageRequest<I>, Tier) -> Result<Page<T, I>, Error>,
-    ) -> Result<Option<(PageRequest<I>, Page<T, I>)>, String>
+    ) -> Result<Option<Found<T, I>>, String>
     where
         Page<T, I>: Mentions,
     {
