@@ -1,9 +1,12 @@
 //! Compares sequences with the model, step by step.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
+use tideline::feed::Reserved;
+use tideline::model::HostId;
 
 use super::hosts::Hosts;
 use super::names::{TOPICS, USERS};
@@ -21,6 +24,8 @@ pub(crate) struct Case {
     pub(crate) system: System,
     pub(crate) model: Model,
     pub(crate) hosts: Hosts,
+    /// Open streams.
+    pub(crate) readers: HashMap<HostId, Reserved>,
 }
 
 /// A run of sequences from one seed.
@@ -75,7 +80,8 @@ impl Batch {
 impl Case {
     fn run(kind: Kind, sequence: &Sequence) -> Result<(), String> {
         let system = System::new(kind, sequence.config.clone());
-        let mut case = Self { system, model: Model::default(), hosts: Hosts::new(sequence.ids) };
+        let mut case =
+            Self { system, model: Model::default(), hosts: Hosts::new(sequence.ids), readers: HashMap::new() };
         for (number, op) in sequence.ops.iter().enumerate() {
             case.apply(op).map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
             if sequence.watched {
@@ -112,6 +118,7 @@ impl Case {
             Op::Comments(index, ask) => self.read_comments(*index, ask),
             Op::UserComments(author, ask) => self.read_user_comments(*author, ask),
             Op::Members(user, side, ask) => self.read_members(*user, *side, ask),
+            Op::Listen(user) => self.listen(*user),
             Op::Relations(user) => self.read_relations(*user),
             Op::Verify(user, depth) => self.verify(*user, *depth),
             Op::Explain(user, index) => self.explain(*user, *index),
@@ -140,13 +147,21 @@ impl Case {
                 self.reopen()
             }
             Op::Crash => {
+                self.close();
                 self.system.crash();
                 self.hosts.look_again(&**self.system.store(), &self.model)
             }
         }
     }
 
+    /// Ends all streams.
+    fn close(&mut self) {
+        self.readers.clear();
+        self.hosts.reserved.clear();
+    }
+
     fn reopen(&mut self) -> Result<(), String> {
+        self.close();
         self.system.reopen();
         self.hosts.look_again(&**self.system.store(), &self.model)
     }

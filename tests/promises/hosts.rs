@@ -14,6 +14,8 @@ pub(crate) struct Hosts {
     ids: Ids,
     numbers: HashMap<HostId, u64>,
     names: BTreeMap<u64, HostId>,
+    /// Numbers of users with a stream whose names were unknown when it was opened.
+    pub(crate) reserved: HashMap<HostId, u64>,
 }
 
 /// The rule for the names of a change that are new.
@@ -29,7 +31,7 @@ pub(crate) enum New {
 
 impl Hosts {
     pub(crate) fn new(ids: Ids) -> Self {
-        Self { ids, numbers: HashMap::new(), names: BTreeMap::new() }
+        Self { ids, numbers: HashMap::new(), names: BTreeMap::new(), reserved: HashMap::new() }
     }
 
     /// The id that stands for a number.
@@ -100,7 +102,7 @@ impl Hosts {
         mentioned: impl IntoIterator<Item = &'i HostId>,
         new: New,
     ) -> Result<(), String> {
-        let mut highest = self.names.last_key_value().map_or(MAX_ID + 1, |(number, _)| *number);
+        let mut highest = self.highest();
         for host in mentioned {
             let HostId::Name(name) = host else { continue };
             let is = number_of(store, name)?;
@@ -110,13 +112,35 @@ impl Hosts {
                     ensure!(is.is_some() || new != New::All, "{name:?} got no number");
                     ensure!(is.is_none() || new != New::None, "{name:?} got a number for nothing");
                     if let Some(number) = is {
-                        ensure!(number > highest, "{name:?} got {number}, after {highest} was given");
-                        highest = number;
+                        if let Some(reserved) = self.reserved.get(host) {
+                            ensure_eq!(number, *reserved, "number of {name:?}, which has a stream");
+                        } else {
+                            ensure!(number > highest, "{name:?} got {number}, after {highest} was given");
+                            highest = number;
+                        }
                         self.numbers.insert(host.clone(), number);
                         self.names.insert(number, host.clone());
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// The highest number given or reserved.
+    fn highest(&self) -> u64 {
+        self.names.keys().chain(self.reserved.values()).copied().fold(MAX_ID + 1, u64::max)
+    }
+
+    /// Compares the id of a user whose stream is opened: that of a known user, the one reserved before, or a new one.
+    pub(crate) fn reserve(&mut self, host: &HostId, is: UserId) -> Result<(), String> {
+        match (self.known(host), self.reserved.get(host).copied()) {
+            (UserId::UNKNOWN, None) => {
+                ensure!(is.get() > self.highest(), "{host:?} gets {is}, which was given before");
+                self.reserved.insert(host.clone(), is.get());
+            }
+            (UserId::UNKNOWN, Some(reserved)) => ensure_eq!(is.get(), reserved, "number of {host:?}"),
+            (known, _) => ensure_eq!(is, known, "id of {host:?}"),
         }
         Ok(())
     }

@@ -97,6 +97,8 @@ pub(crate) enum Op {
     UserComments(u64, Ask),
     Members(u64, Side, Ask),
     Relations(u64),
+    /// Opens a stream of the user, or closes it.
+    Listen(u64),
     Verify(u64, usize),
     Explain(u64, usize),
     /// Starts the workers.
@@ -263,6 +265,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (author(), ask()).prop_map(|(user, ask)| Op::UserComments(user, ask)),
         2 => (user(), side, ask()).prop_map(|(user, side, ask)| Op::Members(user, side, ask)),
         1 => user().prop_map(Op::Relations),
+        2 => user().prop_map(Op::Listen),
         1 => (user(), 1_usize..40).prop_map(|(user, depth)| Op::Verify(user, depth)),
         2 => (user(), index()).prop_map(|(user, n)| Op::Explain(user, n)),
     ];

@@ -13,6 +13,22 @@ use super::hosts::New;
 use super::shape::WIDE;
 
 impl Case {
+    /// Opens a stream of a user. The second one of a user is closed at once, together with the first.
+    pub(crate) fn listen(&mut self, raw: u64) -> Result<(), String> {
+        let (host, feed) = (self.hosts.host(raw), &self.system.feed);
+        let reserved = feed.reserve(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
+        self.hosts.reserve(&host, reserved.user)?;
+        let found = feed.find_reader(&host, Tier::Disk).map_err(|e| format!("a read fails: {e}"))?;
+        ensure_eq!(found, reserved.user, "the reader {host:?}");
+        if let Some(before) = self.readers.remove(&host) {
+            drop((before, reserved));
+            self.hosts.reserved.remove(&host);
+        } else {
+            self.readers.insert(host, reserved);
+        }
+        Ok(())
+    }
+
     pub(crate) fn relate(
         &mut self,
         raw: u64,

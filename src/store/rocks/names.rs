@@ -136,6 +136,20 @@ impl Rocks {
         self.names.has_unwritten.store(!unwritten.names.is_empty(), Ordering::Release);
     }
 
+    /// Writes the names if many wait. Fails before others are added, so that they stay bounded while no write succeeds.
+    fn write_many_names(&self) -> Result<()> {
+        if !self.names.has_unwritten.load(Ordering::Acquire)
+            || self.names.unwritten.read().names.len() <= MOST_UNWRITTEN
+        {
+            return Ok(());
+        }
+        let mut change = WriteBatch::default();
+        let written = self.add_names(&mut change)?;
+        self.commit(change, false)?;
+        self.wrote_names(&written);
+        Ok(())
+    }
+
     /// The number of a name, wherever it is.
     fn number(&self, name: &str, tier: Tier) -> Result<Option<u64>> {
         match self.names.unwritten_number(name) {
@@ -171,6 +185,7 @@ impl store::Names for Rocks {
         if let Some(numbers) = names.iter().map(|name| self.names.numbers.cached(name)).collect() {
             return Ok(numbers);
         }
+        self.write_many_names()?;
         let times = self.names.given.lock().times;
         // In the order of the call, each once.
         let mut seen = HashSet::with_capacity(names.len());
@@ -199,13 +214,6 @@ impl store::Names for Rocks {
                 self.names.names.insert(number, shared);
                 numbers.insert(name.to_owned(), number);
             }
-        }
-        if self.names.has_unwritten.load(Ordering::Acquire) && self.names.unwritten.read().names.len() > MOST_UNWRITTEN
-        {
-            let mut change = WriteBatch::default();
-            let written = self.add_names(&mut change)?;
-            self.commit(change, false)?;
-            self.wrote_names(&written);
         }
         let number = |name: &&str| {
             numbers.get(*name).copied().ok_or_else(|| Error::Corrupt(format!("the name {name:?} got no number")))
@@ -262,4 +270,35 @@ impl store::Names for Rocks {
 
 fn corrupt(number: u64) -> Error {
     Error::Corrupt(format!("number {number} has no name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+    use crate::store::Names as _;
+
+    #[test]
+    fn names_without_a_write_are_bounded() {
+        const CALL: usize = 500;
+        let dir = tempfile::tempdir().expect("temp dir");
+        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let give = |call: usize| {
+            let names: Vec<_> = (0..CALL).map(|n| format!("{call} {n}")).collect();
+            store.give_numbers(&names.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        store.health.owes_room.store(true, Ordering::Release);
+        let given: Vec<_> = (0..100).map_while(|call| give(call).ok()).flatten().collect();
+        let waiting = || store.names.unwritten.read().names.len();
+        assert_eq!(waiting(), given.len());
+        assert!((MOST_UNWRITTEN..=MOST_UNWRITTEN + CALL).contains(&waiting()), "{}", waiting());
+        assert!(give(101).is_err() && give(0).is_ok(), "only what is new is refused");
+        store.health.owes_room.store(false, Ordering::Release);
+        let later = give(102).expect("gives");
+        assert!(later[0] > given[given.len() - 1] && waiting() == CALL);
+        drop(store);
+        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let names = store.names(&given, Tier::Disk).expect("reads");
+        assert_eq!(&*names[0], "0 0");
+    }
 }
