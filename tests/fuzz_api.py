@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sends requests that `/openapi.json` allows, and others, to a running server, and checks every answer by it.
 
-schemathesis does this with all of its checks but one, and in all phases. This script installs it into a separate
+schemathesis does this with all of its checks but two, and in all phases. This script installs it into a separate
 environment, starts the server, repeats with other seeds until there were enough requests, and reads the server's own
 figures at the end. Exits non-zero on any 5xx, undocumented status or answer that is not as described.
 """
@@ -71,7 +71,9 @@ def seed(client: Client) -> None:
         {"author_id": author, "content_id": 32850 + n, "published_at": 1689089522000 + n, "text": f"Tide {n}"}
         for n, author in enumerate([200, 211, 222] * 50)
     ]
-    expect(client, "POST", "/v1/content/batch", {"items": items})
+    # A cursor may have these names, because changes mention them.
+    names = [{"author_id": name, "content_id": name, "published_at": 1689089522000} for name in NAMES]
+    expect(client, "POST", "/v1/content/batch", {"items": items + names})
 
 
 def answered(client: Client) -> dict[str, int]:
@@ -87,6 +89,8 @@ def answered(client: Client) -> dict[str, int]:
 # The fields of each item of a list, unless only ids were requested.
 IN_FULL = ["content_id", "author_id", "published_at", "kind", "media", "topics", "broadcast", "counts"]
 LARGEST_ID = 2**63 - 1
+# Names of users and items. They must mean nothing in a pattern.
+NAMES = ["tide/é", "f47ac10b-58cc-4372-a567-0e02b2c3d479", "7e"]
 
 
 def strict(client: Client, file: Path) -> None:
@@ -108,10 +112,28 @@ def strict(client: Client, file: Path) -> None:
     )
     for name in sent(schemas, operations):
         widen(schemas[name], id_pattern)
+        known_cursors(schemas[name])
+    for operation in operations:
+        known_cursors(operation.get("parameters", []))
     problem = document["components"]["responses"]["Problem"]
     for operation in operations:
         problems_by_status(operation["responses"], problem)
     file.write_text(json.dumps(document))
+
+
+def known_cursors(schema: object) -> None:
+    """Has cursors with numbers and with names that the server has seen: all others are refused, as the document says in
+    words."""
+    if isinstance(schema, list):
+        for value in schema:
+            known_cursors(value)
+    elif isinstance(schema, dict):
+        pattern = schema.get("pattern")
+        if isinstance(pattern, str) and ")-[^" in pattern:
+            times = pattern[: pattern.index(")-[^") + 1]
+            schema["pattern"] = f"{times}-([1-9][0-9]{{0,17}}|{'|'.join(NAMES)})$"
+        for value in schema.values():
+            known_cursors(value)
 
 
 def items_as_asked(schemas: dict) -> None:
@@ -174,8 +196,9 @@ def run(args: argparse.Namespace, program: Path, base: str, directory: Path, see
     # One worker: with more, schemathesis 4.32 sometimes fails over its own caches.
     command = [
         program, "--config-file", CONFIG, "run", directory / "openapi.json", "--url", base, "--workers", "1",
-        # A deleted item may rightly exist again after restoreContent, which this check does not know.
-        "--checks", "all", "--exclude-checks", "use_after_free", "--mode", "all",
+        # A deleted item may rightly exist again after restoreContent. `batch` is also an id, so its paths allow the
+        # methods of two templates; the contract suite compares the header of every path.
+        "--checks", "all", "--exclude-checks", "use_after_free,allow_header_conformance", "--mode", "all",
         "--seed", str(seed_of_round), "--continue-on-failure", "--warnings", "off",
         "--report", "ndjson", "--report-dir", directory, "--max-examples", str(args.examples),
     ]

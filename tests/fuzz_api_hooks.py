@@ -1,5 +1,7 @@
 """Hooks of schemathesis, besides its configuration."""
 
+import re
+
 import schemathesis
 
 
@@ -17,3 +19,40 @@ def whole(value: object) -> object:
 @schemathesis.hook
 def map_body(context, body):
     return whole(body)
+
+
+def texts(value: object) -> list[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def is_told(value: object) -> bool:
+    """Whether the schemas tell what the server does with a value. They count an id in characters, not in bytes, and a
+    name in a cursor is known if another request mentioned it."""
+    values = texts(dict(value) if hasattr(value, "items") else value)
+    lengths = all(len(text) > 128 or len(text.encode(errors="replace")) <= 128 for text in values if len(text) > 32)
+    return lengths and not any(re.match(r"^[0-9]+-(?![1-9][0-9]{0,17}$).", text) for text in values)
+
+
+@schemathesis.hook
+def filter_path_parameters(context, path_parameters):
+    return is_told(path_parameters)
+
+
+@schemathesis.hook
+def filter_query(context, query):
+    return is_told(query)
+
+
+@schemathesis.hook
+def filter_headers(context, headers):
+    return is_told(headers)
+
+
+@schemathesis.hook
+def filter_body(context, body):
+    return is_told(body)

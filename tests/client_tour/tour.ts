@@ -31,7 +31,7 @@ do {
 assert(scrolled.length > 100 && new Set(scrolled).size === scrolled.length, `${scrolled.length} items`);
 
 // A new user follows somebody, and has the earlier posts at once.
-const reader = "900001";
+const reader = "reader é/100%";
 const author = "1";
 const mine = { path: { uid: reader } };
 const following = { path: { uid: reader, target: author } };
@@ -48,9 +48,9 @@ assert.deepEqual(
 // What is published is seen by the next read, and by a stream before that.
 const stop = new AbortController();
 const stream = await tideline.GET("/v1/users/{uid}/stream", { params: mine, parseAs: "stream", signal: stop.signal });
-const body = { author_id: author, text: "Hello, tide", topics: ["sea"], extra: { mood: "calm" } };
+const body = { author_id: author, content_id: "50%/ß", text: "Hello, tide", topics: ["sea"], extra: { mood: "calm" } };
 const hello = good(await tideline.POST("/v1/content", { body }));
-assert.equal(hello.author_id, author);
+assert.deepEqual([hello.author_id, hello.content_id], [author, body.content_id]);
 const newest = good(
   await tideline.GET("/v1/users/{uid}/timeline", { params: { ...mine, query: { limit: 1, view: "ids" } } }),
 );
@@ -71,7 +71,7 @@ const proof = good(await tideline.GET("/v1/admin/users/{uid}/timeline/verify", {
 assert.deepEqual([proof.exact, proof.complete], [true, true]);
 
 // Mistakes get a clear answer, and the compiler knows the fields.
-const mistake = await tideline.POST("/v1/content", { body: { author_id: "0" } });
+const mistake = await tideline.POST("/v1/content", { body: { author_id: "" } });
 assert.equal(mistake.response.status, 400);
 const problem = mistake.error satisfies components["schemas"]["Problem"] | undefined;
 assert.equal(problem?.code, "invalid_body");

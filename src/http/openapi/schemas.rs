@@ -106,9 +106,10 @@ pub(in crate::http) fn id_text() -> Object {
     id().build()
 }
 
-/// Ids with commas between them.
+/// Up to 100 ids with commas between them. In an id, `\,` is a comma, and `\\` is a backslash.
 pub(in crate::http) fn ids_text() -> Object {
-    text(&format!("^{NAME}$"))
+    let part = r"([^,\\\x00-\x1f\x7f-\x9f]|\\[^\x00-\x1f\x7f-\x9f])+";
+    text(&format!("^{part}(,{part}){{0,99}}$"))
 }
 
 /// Text with a pattern.
