@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 import chaos
-from support import prefix
+from support import ids, prefix
 from support.client import Client, Unexpected
 from support.device import CannotFollow, Device, build
 from support.server import Tideline, Workspace
@@ -218,7 +218,7 @@ def main() -> None:
         given.durability = "sync"
     given.tmp = given.tmp or os.environ.get("TMPDIR") or (MEMORY if os.access(MEMORY, os.W_OK) else None)
     seed = random.randrange(10**6) if given.seed is None else given.seed
-    if doctest.testmod(prefix).failed:
+    if any(doctest.testmod(module).failed for module in (ids, prefix)):
         raise SystemExit("FAIL: the comparison itself is wrong")
     print(f"seed {seed}", flush=True)
     with Workspace(given.tmp, given.keep) as directory:
