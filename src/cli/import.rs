@@ -184,7 +184,7 @@ impl Import<'_> {
             self.file("reactions", source, |rows: Vec<Reacting>| outcomes(feed.import_reactions(&rows)?))?;
         }
         for source in sources.profiles {
-            self.file("profiles", source, |rows| outcomes(feed.import_profiles(rows)?.into_iter().map(Ok)))?;
+            self.file("profiles", source, |rows| outcomes(feed.import_profiles(rows)?))?;
         }
         Ok(())
     }

@@ -40,13 +40,9 @@ impl Feed {
         }
         let alone = drafts.len() == 1;
         let field = |place, name| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
-        let latest = self.latest();
-        if drafts.iter().any(|draft| draft.published_at.is_some_and(|Time(at)| at > latest)) {
-            // Before names get numbers.
-            let (_, ahead) = self.sift_items(self.found(drafts.clone())?, |place| field(place, "published_at"))?;
-            ahead.into_iter().try_for_each(|(_, there)| there.map(|_| ()))?;
-        }
-        let (mut items, ahead) = self.sift_items(self.given(drafts)?, |place| field(place, "published_at"))?;
+        let held = self.hold(drafts.iter().flat_map(Draft::ids))?;
+        let items = completed(drafts, &held.ids)?;
+        let (mut items, ahead) = self.sift_items(items, |place| field(place, "published_at"))?;
         let repeats: Vec<_> =
             ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
         for attempt in 0..ID_ATTEMPTS {
@@ -107,38 +103,75 @@ impl Feed {
     ///
     /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
-        let (mut items, ahead) = self.sift_items(self.given(drafts)?, |_| "published_at".to_owned())?;
+        let (mut results, mut rest) = (Vec::with_capacity(drafts.len()), drafts);
+        while !rest.is_empty() {
+            let mut ids = HashSet::new();
+            let is_new = |draft: &&Draft| draft.content_id.as_ref().is_none_or(|id| ids.insert(id.clone()));
+            let later = rest.split_off(rest.iter().take_while(is_new).count());
+            results.extend(self.import_part(rest)?);
+            rest = later;
+        }
+        Ok(results)
+    }
+
+    /// The same for drafts with different ids.
+    fn import_part(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
+        let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
+        for (place, draft) in drafts.into_iter().enumerate() {
+            match self.refused_name(&draft)? {
+                None => kept.push(draft),
+                Some(error) => refused.push((place, error)),
+            }
+        }
+        let held = self.hold(kept.iter().flat_map(Draft::ids))?;
+        let items = completed(kept, &held.ids)?;
+        let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned())?;
         while self.streaming.sequencer().name_only(&mut items).is_err() {
             thread::sleep(ASK_EVERY);
         }
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
-        let mut results = Vec::with_capacity(items.len());
-        let mut rest = items.as_mut_slice();
-        while !rest.is_empty() {
-            let mut ids = HashSet::new();
-            let distinct = rest.iter().take_while(|item| ids.insert(item.content.id)).count();
-            let (part, later) = rest.split_at_mut(distinct);
-            let mut room = self.backlog.reserve_waiting(part.len());
-            let gap = self.streaming.sequencer().gap(latest);
-            part.iter_mut().for_each(|item| item.stamp = Some(gap.stamp()));
-            let published = self.store.publish(part, Batch::Each, &mut |fresh| {
-                if let Some(job) = fresh.job {
-                    self.backlog.add(&mut room, job);
-                }
-            })?;
-            if published.iter().any(|published| matches!(published, Published::New(_))) {
-                gap.commit_gap();
+        let mut room = self.backlog.reserve_waiting(items.len());
+        let gap = self.streaming.sequencer().gap(latest);
+        items.iter_mut().for_each(|item| item.stamp = Some(gap.stamp()));
+        let published = self.store.publish(&items, Batch::Each, &mut |fresh| {
+            if let Some(job) = fresh.job {
+                self.backlog.add(&mut room, job);
             }
-            results.extend(published.into_iter().map(|published| match published {
+        })?;
+        if published.iter().any(|published| matches!(published, Published::New(_))) {
+            gap.commit_gap();
+        }
+        let mut results: Vec<_> = published
+            .into_iter()
+            .map(|published| match published {
                 Published::New(_) => Ok(true),
                 Published::Same(_) => Ok(false),
                 Published::Taken => Err(content_exists("content_id")),
-            }));
-            rest = later;
-        }
+            })
+            .collect();
         // In ascending order, so that each comes to its own place.
         ahead.into_iter().for_each(|(place, there)| results.insert(place, there.map(|_| false)));
+        refused.into_iter().for_each(|(place, error)| results.insert(place, Err(error)));
         Ok(results)
+    }
+
+    /// The refusal of a draft with a new name, before the name gets a number.
+    fn refused_name(&self, draft: &Draft) -> Result<Option<Error>> {
+        let ids: Vec<_> = draft.ids().collect();
+        if ids.iter().all(|id| id.name().is_none()) {
+            return Ok(None);
+        }
+        let found: Vec<ContentId> = self.look_up(&ids, Tier::Disk)?;
+        let Some(new) = found.iter().position(|id| *id == ContentId::UNKNOWN) else { return Ok(None) };
+        let at = draft.published_at.map_or(0, |Time(at)| at);
+        if let Err(refused) = self.accepts(ids[new]).and_then(|()| self.not_ahead("published_at", at)) {
+            return Ok(Some(refused));
+        }
+        // An item that exists has no new name, so this is another one.
+        let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
+        let exists = id != ContentId::UNKNOWN
+            && (!self.contents(&[id], Tier::Disk)?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
+        Ok(exists.then(|| content_exists("content_id")))
     }
 
     /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
@@ -214,18 +247,6 @@ impl Feed {
         }
     }
 
-    /// The items of drafts. Their names get numbers.
-    fn given(&self, drafts: Vec<Draft>) -> Result<Vec<Publish>> {
-        let ids = self.give_all(drafts.iter().flat_map(Draft::ids))?;
-        completed(drafts, ids)
-    }
-
-    /// The same without new numbers, to check the items.
-    fn found(&self, drafts: Vec<Draft>) -> Result<Vec<Publish>> {
-        let ids = self.find_all(drafts.iter().flat_map(Draft::ids), Tier::Disk)?;
-        completed(drafts, ids)
-    }
-
     /// A page of a user's own content.
     pub fn outbox(
         &self,
@@ -245,8 +266,8 @@ fn content_exists(field: impl Display) -> Error {
 }
 
 /// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].
-fn completed(drafts: Vec<Draft>, ids: Vec<ContentId>) -> Result<Vec<Publish>> {
-    let mut ids = ids.into_iter();
+fn completed(drafts: Vec<Draft>, ids: &[ContentId]) -> Result<Vec<Publish>> {
+    let mut ids = ids.iter().copied();
     drafts
         .into_iter()
         .map(|draft| complete(draft, || ids.next()))

@@ -1,48 +1,71 @@
 //! Ids of the host application, to ids in the store and back.
 //!
-//! A read finds the number of a name; it never gives one. A change gives numbers to the names that it needs, after its
-//! checks. So the name of a user or item that no change has mentioned leaves no trace.
+//! A read finds the number of a name; it never gives one. A change holds numbers for the names that it needs; they are
+//! written with the change. So a name that no change has mentioned leaves no trace, and neither does a refused change.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use super::Feed;
 use crate::config::AcceptedIds;
 use crate::error::{Code, Error, Result};
 use crate::model::{HostId, HostIds, Id, Mentions, PageRequest, Position, Span, UserId};
-use crate::store::{Store, Tier};
+use crate::store::{Hold, Store, Tier};
 
-/// The id of a reader, valid while this exists: a name that has no number keeps the one that it would get.
+/// Ids in the store, valid while this exists: a name without a written number holds the one that it would get.
 #[derive(Debug)]
-pub struct Reserved {
-    /// The id.
-    pub user: UserId,
-    name: Option<(Arc<dyn Store>, Arc<str>)>,
+pub struct Held<I> {
+    /// The ids, in the order of the call.
+    pub ids: Vec<I>,
+    names: Option<(Arc<dyn Store>, Vec<Arc<str>>, Hold)>,
 }
 
-impl Drop for Reserved {
+impl<I: Id> Held<I> {
+    /// One id that needs no hold.
+    pub fn of(id: I) -> Self {
+        Self { ids: vec![id], names: None }
+    }
+
+    /// The first id.
+    pub fn id(&self) -> I {
+        self.ids.first().copied().unwrap_or(I::UNKNOWN)
+    }
+}
+
+impl<I> Drop for Held<I> {
     fn drop(&mut self) {
-        if let Some((store, name)) = &self.name {
-            store.release_number(name);
+        if let Some((store, names, hold)) = &self.names {
+            store.release_numbers(&names.iter().map(|name| &**name).collect::<Vec<_>>(), *hold);
         }
     }
 }
 
 impl Feed {
-    /// The id in the store; [`Id::UNKNOWN`] for a name that no change has mentioned. `invalid_id` for a name if the
-    /// server accepts only numbers.
+    /// The id in the store; [`Id::UNKNOWN`] for a name that no change has mentioned. If the server accepts only numbers,
+    /// such a name is refused with `invalid_id`.
     pub fn find<I: Id>(&self, id: &HostId, tier: Tier) -> Result<I> {
         match id {
             HostId::Number(raw) => id_of(*raw),
-            HostId::Name(name) => {
-                self.accepts(name)?;
-                self.store.numbers(&[name], tier)?.pop().flatten().map_or(Ok(I::UNKNOWN), id_of)
-            }
+            HostId::Name(name) => match self.store.numbers(&[name], tier)?.pop().flatten() {
+                Some(number) => id_of(number),
+                None => self.accepts(name).map(|()| I::UNKNOWN),
+            },
         }
     }
 
     /// The same for several, in their order.
     pub fn find_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>, tier: Tier) -> Result<Vec<I>> {
-        self.resolve(ids.into_iter().collect(), |names| self.store.numbers(names, tier))
+        let ids: Vec<_> = ids.into_iter().collect();
+        let found = self.look_up(&ids, tier)?;
+        ids.into_iter()
+            .zip(&found)
+            .try_for_each(|(id, found)| if *found == I::UNKNOWN { self.accepts(id) } else { Ok(()) })?;
+        Ok(found)
+    }
+
+    /// The same without a refusal.
+    pub(super) fn look_up<I: Id>(&self, ids: &[&HostId], tier: Tier) -> Result<Vec<I>> {
+        resolve(ids, |names| self.store.numbers(names, tier))
     }
 
     /// The id in the store of an item; `content_not_found` for a name that no change has mentioned.
@@ -50,19 +73,34 @@ impl Feed {
         self.find(id, tier).and_then(|id: I| if id == I::UNKNOWN { Err(Error::content_not_found()) } else { Ok(id) })
     }
 
-    /// The id in the store, for a change. A name that has no number gets one.
-    pub fn give<I: Id>(&self, id: &HostId) -> Result<I> {
-        match id {
-            HostId::Number(raw) => id_of(*raw),
-            HostId::Name(_) => self.give_all([id])?.pop().ok_or_else(missing),
+    /// The ids in the store for a change, in their order. A name without a number holds one, which is written with the
+    /// change, and forgotten if the change is refused. `invalid_id` as in [`Feed::find`].
+    pub fn hold<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Held<I>> {
+        self.hold_for(ids.into_iter().collect(), Hold::Change)
+    }
+
+    fn hold_for<I: Id>(&self, ids: Vec<&HostId>, hold: Hold) -> Result<Held<I>> {
+        let named: Vec<_> = ids.iter().filter_map(|id| id.name()).collect();
+        if named.is_empty() || self.config.ids.accept == AcceptedIds::Numbers {
+            return Ok(Held { ids: self.find_all(ids, Tier::Disk)?, names: None });
         }
+        let names = named.iter().map(|name| Arc::clone(name)).collect();
+        let ids = resolve(&ids, |names| Ok(self.store.hold_numbers(names, hold)?.into_iter().map(Some).collect()))?;
+        Ok(Held { ids, names: Some((Arc::clone(&self.store), names, hold)) })
+    }
+
+    /// The id in the store. A name that has no number gets one, even if no change follows.
+    pub fn give<I: Id>(&self, id: &HostId) -> Result<I> {
+        self.give_all([id])?.pop().ok_or_else(missing)
     }
 
     /// The same for several, in their order. They get numbers in this order.
     pub fn give_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
-        self.resolve(ids.into_iter().collect(), |names| {
-            Ok(self.store.give_numbers(names)?.into_iter().map(Some).collect())
-        })
+        let mut held = self.hold(ids)?;
+        if held.names.is_some() {
+            self.store.write_names()?;
+        }
+        Ok(std::mem::take(&mut held.ids))
     }
 
     /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:
@@ -88,15 +126,8 @@ impl Feed {
     }
 
     /// The id of a reader for as long as the result exists, also of one that no change has mentioned.
-    pub fn reserve(&self, id: &HostId) -> Result<Reserved> {
-        Ok(match id {
-            HostId::Number(raw) => Reserved { user: id_of(*raw)?, name: None },
-            HostId::Name(name) => {
-                self.accepts(name)?;
-                let user = id_of(self.store.reserve_number(name)?)?;
-                Reserved { user, name: Some((Arc::clone(&self.store), Arc::clone(name))) }
-            }
-        })
+    pub fn reserve(&self, id: &HostId) -> Result<Held<UserId>> {
+        self.hold_for(vec![id], Hold::Stream)
     }
 
     /// The id in the store of a user who may have a stream; see [`Feed::reserve`].
@@ -132,37 +163,28 @@ impl Feed {
         Ok(HostIds::new(numbers.into_iter().zip(names).collect()))
     }
 
-    /// Ids in the order of `ids`; `numbers` finds the numbers of names.
-    fn resolve<I: Id>(
-        &self,
-        ids: Vec<&HostId>,
-        numbers: impl FnOnce(&[&str]) -> Result<Vec<Option<u64>>>,
-    ) -> Result<Vec<I>> {
-        let mut names = Vec::new();
-        for id in &ids {
-            if let HostId::Name(name) = id {
-                self.accepts(name)?;
-                names.push(&**name);
-            }
-        }
-        let mut found = if names.is_empty() { Vec::new() } else { numbers(&names)? }.into_iter();
-        ids.into_iter()
-            .map(|id| match id {
-                HostId::Number(raw) => id_of(*raw),
-                HostId::Name(_) => found.next().ok_or_else(missing)?.map_or(Ok(I::UNKNOWN), id_of),
-            })
-            .collect()
-    }
-
-    fn accepts(&self, name: &str) -> Result<()> {
+    /// `invalid_id` for a name if the server accepts only numbers.
+    pub(super) fn accepts(&self, id: &impl Display) -> Result<()> {
         if self.config.ids.accept == AcceptedIds::Any {
             return Ok(());
         }
         let detail = format_args!(
-            "an id is a whole number from 1 to 9223372036854775807, not {name:?}: ids.accept is \"numbers\""
+            "an id is a whole number from 1 to 9223372036854775807, not \"{id}\": ids.accept is \"numbers\""
         );
         Err(Error::refused(Code::InvalidId, detail))
     }
+}
+
+/// Ids in the order of `ids`; `numbers` finds the numbers of names.
+fn resolve<I: Id>(ids: &[&HostId], numbers: impl FnOnce(&[&str]) -> Result<Vec<Option<u64>>>) -> Result<Vec<I>> {
+    let names: Vec<&str> = ids.iter().filter_map(|id| id.name()).map(|name| &**name).collect();
+    let mut found = if names.is_empty() { Vec::new() } else { numbers(&names)? }.into_iter();
+    ids.iter()
+        .map(|id| match id {
+            HostId::Number(raw) => id_of(*raw),
+            HostId::Name(_) => found.next().ok_or_else(missing)?.map_or(Ok(I::UNKNOWN), id_of),
+        })
+        .collect()
 }
 
 fn id_of<I: Id>(raw: u64) -> Result<I> {

@@ -41,7 +41,7 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use explain::Explanation;
-pub use host_ids::Reserved;
+pub use host_ids::Held;
 pub use markers::MOST_UNREAD;
 pub use reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use reactions::Reacting;

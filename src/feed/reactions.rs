@@ -1,10 +1,10 @@
 //! Likes and favorites, and the lists that come of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::Feed;
 use super::reaction_queues::{Lead, OnDone, ReactionUsage};
+use super::{Feed, Held};
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::model::{
@@ -74,18 +74,30 @@ impl Feed {
         let now = now();
         let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
         let mut results: Vec<_> = lines.iter().map(|_| Ok(false)).collect();
-        let ids: Vec<ContentId> = self.find_all(lines.iter().map(|line| &line.content), Tier::Disk)?;
-        let users: Vec<UserId> = self.give_all(lines.iter().map(|line| &line.user))?;
+        let ids: Vec<ContentId> =
+            self.look_up(&lines.iter().map(|line| &line.content).collect::<Vec<_>>(), Tier::Disk)?;
+        let live: HashSet<_> = self.contents(&ids, Tier::Disk)?.iter().map(|content| content.id).collect();
+        let mut accepted = Vec::with_capacity(lines.len());
         for (place, (line, id)) in lines.iter().zip(ids).enumerate() {
-            match line.since.map_or(Ok(()), |since| self.not_ahead("since", since)) {
-                Ok(()) => items.entry(id).or_default().push(place),
-                Err(refused) => results[place] = Err(refused),
+            let time = line.since.map_or(Ok(()), |since| self.not_ahead("since", since));
+            let is_live = if live.contains(&id) { Ok(()) } else { Err(Error::content_not_found()) };
+            // Before its name gets a number.
+            match time.and(is_live).and_then(|()| self.find::<UserId>(&line.user, Tier::Disk)) {
+                Ok(_) => accepted.push((place, id)),
+                Err(error) if error.code().is_some_and(|code| code.status() < 500) => results[place] = Err(error),
+                Err(error) => return Err(error),
             }
+        }
+        let held: Held<UserId> = self.hold(accepted.iter().map(|(place, _)| &lines[*place].user))?;
+        let users: HashMap<usize, UserId> =
+            accepted.iter().map(|(place, _)| *place).zip(held.ids.iter().copied()).collect();
+        for (place, id) in accepted {
+            items.entry(id).or_default().push(place);
         }
         for (id, places) in items {
             let wish = |place: &usize| {
                 let Reacting { kind, since, .. } = lines[*place];
-                Reaction { user: users[*place], kind, since: Some(since.unwrap_or(now)) }
+                Reaction { user: users[place], kind, since: Some(since.unwrap_or(now)) }
             };
             match self.store.react(id, &places.iter().map(wish).collect::<Vec<_>>()) {
                 Ok(reacted) => {

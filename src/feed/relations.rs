@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Feed;
+use super::{Feed, Held};
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
@@ -51,42 +51,30 @@ impl Feed {
     }
 
     /// Applies each valid follow, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
-    pub fn import_follows(&self, follows: &[Follow]) -> Result<Vec<Result<bool>>> {
+    pub fn import_follows<'f>(&self, follows: &'f [Follow]) -> Result<Vec<Result<bool>>> {
         let now = now();
-        let ids: Vec<UserId> = self.give_all(follows.iter().flat_map(|(user, target, _)| [user, target]))?;
-        let follows: Vec<_> =
-            ids.chunks(2).zip(follows).map(|(pair, (_, _, since))| (pair[0], pair[pair.len() - 1], *since)).collect();
         let mut results = Vec::with_capacity(follows.len());
-        let mut rest = follows.as_slice();
-        while let Some((user, target, since)) = rest.first() {
-            let decided = if user == target {
-                Some(Err(Code::SelfFollow.into()))
-            } else {
-                match self.sift_follow(*user, *target, *since) {
-                    Ok(there) => there.map(|_| Ok(false)),
-                    Err(error) if error.code() == Some(Code::TimeAhead) => Some(Err(error)),
-                    Err(error) => return Err(error),
-                }
-            };
-            if let Some(decided) = decided {
+        let mut rest = follows;
+        while let Some(first) = rest.first() {
+            if let Some(decided) = self.decided(first)? {
                 results.push(decided);
                 rest = &rest[1..];
                 continue;
             }
             let (mut targets, latest) = (HashSet::new(), self.latest());
             let fine = |at: &Option<Millis>| at.is_none_or(|at| at <= latest);
-            let alike = |(u, t, at): &&(UserId, UserId, Option<Millis>)| {
-                u == user && t != user && (t == target || fine(at)) && targets.insert(*t)
+            let alike = |line: &&'f Follow| {
+                let (user, target, at) = line;
+                *user == first.0
+                    && target != user
+                    && (*target == first.1 || fine(at) && self.is_accepted(target))
+                    && targets.insert(target)
             };
             let (group, later) = rest.split_at(rest.iter().take(IMPORT_GROUP).take_while(alike).count());
-            let changes: Vec<_> = group
-                .iter()
-                .map(|(_, target, since)| Change { target: *target, follow: Some(since.unwrap_or(now)) })
-                .collect();
-            match self.follow_waiting(*user, &changes) {
+            match self.follow_waiting(group, now) {
                 Err(error) if error.code() == Some(Code::FollowLimit) => {
-                    for change in &changes {
-                        match self.follow_waiting(*user, std::slice::from_ref(change)) {
+                    for line in group {
+                        match self.follow_waiting(std::slice::from_ref(line), now) {
                             Ok(news) => results.extend(news.into_iter().map(Ok)),
                             Err(error) if error.code() == Some(Code::FollowLimit) => results.push(Err(error)),
                             Err(error) => return Err(error),
@@ -100,9 +88,32 @@ impl Feed {
         Ok(results)
     }
 
-    fn follow_waiting(&self, user: UserId, changes: &[Change]) -> Result<Vec<bool>> {
+    /// The result of a line that changes nothing, before its names get numbers.
+    fn decided(&self, (user, target, since): &Follow) -> Result<Option<Result<bool>>> {
+        if user == target {
+            return Ok(Some(Err(Code::SelfFollow.into())));
+        }
+        let sifted = self.find_all([user, target], Tier::Disk);
+        match sifted.and_then(|ids: Vec<UserId>| self.sift_follow(ids[0], ids[1], *since)) {
+            Ok(there) => Ok(there.map(|_| Ok(false))),
+            Err(error) if matches!(error.code(), Some(Code::TimeAhead | Code::InvalidId)) => Ok(Some(Err(error))),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_accepted(&self, id: &HostId) -> bool {
+        id.name().is_none() || self.find::<UserId>(id, Tier::Disk).is_ok()
+    }
+
+    /// Applies follows of one user.
+    fn follow_waiting(&self, lines: &[Follow], now: Millis) -> Result<Vec<bool>> {
+        let users = lines.first().map(|(user, ..)| user).into_iter().chain(lines.iter().map(|(_, target, _)| target));
+        let held: Held<UserId> = self.hold(users)?;
+        let change =
+            |(target, (.., since)): (&UserId, &Follow)| Change { target: *target, follow: Some(since.unwrap_or(now)) };
+        let changes: Vec<_> = held.ids.iter().skip(1).zip(lines).map(change).collect();
         let room = self.backlog.reserve_waiting(changes.len());
-        self.apply(user, changes, room).map(|related| related.into_iter().map(|(_, new)| new).collect())
+        self.apply(held.id(), &changes, room).map(|related| related.into_iter().map(|(_, new)| new).collect())
     }
 
     /// Writes changes and queues their jobs. Returns for each pair its relation and whether it changed.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::Feed;
-use crate::error::Result;
+use super::{Feed, Held};
+use crate::error::{Code, Result};
 use crate::model::{HostId, Profile, UserCounts, UserId};
 use crate::store::Tier;
 
@@ -22,25 +22,34 @@ impl Feed {
         Ok((profile, self.store.user_counts(user, Tier::Disk)?))
     }
 
-    /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before.
-    pub fn import_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<bool>> {
-        let users: Vec<UserId> = self.give_all(profiles.iter().map(|(user, _)| user))?;
-        let profiles: Vec<_> = users.iter().copied().zip(profiles.into_iter().map(|(_, profile)| profile)).collect();
-        let mut present: HashMap<_, _> = users.iter().copied().zip(self.store.profiles(&users, Tier::Disk)?).collect();
-        let mut put = |(user, profile): &(UserId, Profile)| {
-            let present = present.entry(*user).or_default();
-            let differs = present.as_ref() != Some(profile);
-            if differs {
-                *present = Some(profile.clone());
+    /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
+    /// `invalid_id`.
+    pub fn import_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<Result<bool>>> {
+        let (mut results, mut taken) = (Vec::with_capacity(profiles.len()), Vec::with_capacity(profiles.len()));
+        for (place, (user, profile)) in profiles.into_iter().enumerate() {
+            match self.find::<UserId>(&user, Tier::Disk) {
+                Err(error) if error.code() != Some(Code::InvalidId) => return Err(error),
+                found => results.push(found.map(|_| false)),
             }
-            differs
-        };
-        let changed: Vec<_> = profiles.iter().map(&mut put).collect();
-        let kept = profiles.into_iter().zip(&changed).filter(|(_, changed)| **changed).map(|(profile, _)| profile);
-        let kept: Vec<_> = kept.collect();
+            if results[place].is_ok() {
+                taken.push((place, user, profile));
+            }
+        }
+        let held: Held<UserId> = self.hold(taken.iter().map(|(_, user, _)| user))?;
+        let present = self.store.profiles(&held.ids, Tier::Disk)?;
+        let mut present: HashMap<_, _> = held.ids.iter().copied().zip(present).collect();
+        let mut kept = Vec::with_capacity(taken.len());
+        for ((place, _, profile), user) in taken.into_iter().zip(&held.ids) {
+            let present = present.entry(*user).or_default();
+            if present.as_ref() != Some(&profile) {
+                *present = Some(profile.clone());
+                kept.push((*user, profile));
+                results[place] = Ok(true);
+            }
+        }
         let changes: Vec<_> = kept.iter().map(|(user, _)| self.cards.change(*user)).collect();
         self.store.put_profiles(&kept)?;
         drop(changes);
-        Ok(changed)
+        Ok(results)
     }
 }

@@ -8,8 +8,8 @@ use super::query;
 use super::relations::{BOTH, USER, example};
 use super::reply;
 use super::show::{Member, RelationItem};
-use crate::error::{Code, Result};
-use crate::feed::Feed;
+use crate::error::{Code, Error, Result};
+use crate::feed::{Feed, Held};
 use crate::model::{Barrier, Relation, Side, UserId};
 use crate::store::Tier;
 
@@ -83,12 +83,9 @@ async fn raise(mut call: Call, barrier: Barrier) -> Answer {
     call.no_query()?;
     let Nothing {} = call.json_or_default().await?;
     let raised = move |feed: &Feed| -> Result<_> {
-        let ids: Vec<UserId> = match user == target {
-            // Refused below.
-            true => vec![UserId::UNKNOWN; 2],
-            false => feed.give_all([&user, &target])?,
-        };
-        let relation = feed.set_barrier(ids[0], ids[1], barrier, true)?;
+        let held: Held<UserId> = feed.hold([&user, &target])?;
+        let [id, of] = held.ids[..] else { return Err(Error::Corrupt("two users are not two".to_owned())) };
+        let relation = feed.set_barrier(id, of, barrier, true)?;
         Ok(RelationItem::new(user, target, relation))
     };
     reply::ok(&call.run(Wants::Change, raised).await?)

@@ -91,7 +91,8 @@ pub(super) async fn advance(mut call: Call) -> Answer {
     let NewMarker { cursor } = call.json().await?;
     let moved = move |feed: &Feed| {
         let cursor = feed.find_place(&cursor, Tier::Disk)?;
-        feed.named(feed.move_marker(feed.give(&user)?, cursor)?, Tier::Disk)
+        let user = feed.hold([&user])?;
+        feed.named(feed.move_marker(user.id(), cursor)?, Tier::Disk)
     };
     let (cursor, ids) = call.run(Wants::Change, moved).await?;
     reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })

@@ -16,7 +16,7 @@ use super::reply;
 use super::show::{Counts, Member};
 use super::timelines;
 use crate::clock::now;
-use crate::error::{Code, Error};
+use crate::error::Code;
 use crate::feed::Feed;
 use crate::model::{ContentId, HostId, Millis, Reaction, ReactionKind, Time, UserId};
 use crate::store::Tier;
@@ -109,17 +109,18 @@ async fn change(call: &Call, id: HostId, user: HostId, kind: ReactionKind, since
     let ids = (id.clone(), user.clone());
     let look = move |feed: &Feed, tier: Tier| Ok((feed.find_content(&ids.0, tier)?, feed.find(&ids.1, tier)?));
     let (item, mut by): (ContentId, UserId) = call.read(look).await?;
+    let mut held = None;
     if by == UserId::UNKNOWN && since.is_some() {
         let user = user.clone();
-        let give = move |feed: &Feed| match feed.contents(&[item], Tier::Disk)?.is_empty() {
-            true => Err(Error::content_not_found()),
-            false => feed.give(&user),
-        };
-        by = call.run(Wants::Change, give).await?;
+        let hold = call.run(Wants::Change, move |feed: &Feed| feed.hold([&user])).await?;
+        by = hold.id();
+        held = Some(hold);
     }
     let wish = Reaction { user: by, kind, since };
     let (tell, told) = oneshot::channel();
     let told_of = Box::new(move |result| {
+        // Until the change is written, also if the caller does not wait.
+        drop(held);
         // A caller that is gone needs no answer.
         let _ = tell.send(result);
     });

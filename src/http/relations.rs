@@ -17,7 +17,7 @@ use super::query::{self, Ids, Kept};
 use super::reply;
 use super::show::{Items, Member, RelationItem};
 use crate::error::{Code, Result};
-use crate::feed::Feed;
+use crate::feed::{Feed, Held};
 use crate::model::{HostId, Millis, Page, Relation, Side, Time, UserId, or_default};
 use crate::store::Tier;
 
@@ -150,18 +150,18 @@ fn relate(
     if follow.iter().any(|(target, _)| target == user) {
         return Err(Code::SelfFollow.into());
     }
-    let mut ids: Vec<UserId> = match follow.is_empty() {
-        true => vec![feed.find(user, Tier::Disk)?],
-        false => feed.give_all([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
+    let held: Held<UserId> = match follow.is_empty() {
+        true => Held::of(feed.find(user, Tier::Disk)?),
+        false => feed.hold([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
     };
-    let user_id = ids.remove(0);
-    let to_follow: Vec<_> = ids.iter().zip(&follow).map(|(target, (_, since))| (*target, *since)).collect();
+    let (user_id, followed) = (held.id(), held.ids.get(1..).unwrap_or_default());
+    let to_follow: Vec<_> = followed.iter().zip(&follow).map(|(target, (_, since))| (*target, *since)).collect();
     let to_unfollow: Vec<UserId> = feed.find_all(&unfollow, Tier::Disk)?;
     let related = match user_id {
         UserId::UNKNOWN => Vec::new(),
         user => feed.relate(user, &to_follow, &known(&to_unfollow))?,
     };
-    let relations = of_all(user_id, &[ids, to_unfollow].concat(), related);
+    let relations = of_all(user_id, &[followed, &to_unfollow].concat(), related);
     let targets = follow.into_iter().map(|(target, _)| target).chain(unfollow);
     Ok(targets.zip(relations).map(|(target, relation)| RelationItem::new(user.clone(), target, relation)).collect())
 }

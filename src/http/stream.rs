@@ -27,7 +27,7 @@ use super::pools::Wants;
 use super::problem::Problem;
 use super::show;
 use crate::error::Code;
-use crate::feed::{Feed, Reserved};
+use crate::feed::{Feed, Held};
 use crate::model::{HostId, Position, UserId};
 use crate::store::Tier;
 use crate::streaming::{Event, Item, Share, Stream};
@@ -126,7 +126,7 @@ fn last_event_id(call: &Call) -> Result<Option<Position<HostId>>, Problem> {
 }
 
 struct Opened {
-    reader: Reserved,
+    reader: Held<UserId>,
     stream: Stream,
     /// The first text.
     text: String,
@@ -137,7 +137,7 @@ struct Opened {
 fn open(feed: &Feed, user: &HostId, after: Option<Position<HostId>>, most: usize) -> Result<Opened, Problem> {
     let after = after.map(|after| feed.find_place(&after, Tier::Disk)).transpose()?;
     let reader = feed.reserve(user)?;
-    let user = reader.user;
+    let user = reader.id();
     let stream = feed.listen(user, most)?;
     let (position, place) = stream.start();
     let missed = after.map(|after| feed.missed(user, after, position)).transpose()?;
@@ -164,7 +164,7 @@ type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
 /// The body of an open stream.
 struct Body {
     api: Arc<Api>,
-    reader: Reserved,
+    reader: Held<UserId>,
     /// The text to send next.
     text: String,
     /// The missed events; they precede all new ones.
@@ -194,7 +194,7 @@ impl Body {
     /// Starts to read the next part of the missed events, if any. A slow client must not hold more than a part in
     /// memory.
     fn catch_up(&mut self, missed: VecDeque<Event>) {
-        let (api, user) = (Arc::clone(&self.api), self.reader.user);
+        let (api, user) = (Arc::clone(&self.api), self.reader.id());
         self.catch_up = (!missed.is_empty()).then(|| -> Reading { Box::pin(read_part(api, user, missed)) });
     }
 
@@ -223,7 +223,7 @@ impl Body {
         while self.text.len() < PIECE {
             match self.stream.poll(context) {
                 Poll::Pending => break,
-                Poll::Ready(Some(Item::Frame(frame))) => events::write(&frame, self.reader.user, &mut self.text),
+                Poll::Ready(Some(Item::Frame(frame))) => events::write(&frame, self.reader.id(), &mut self.text),
                 Poll::Ready(Some(Item::Reset(place))) => match events::reset(place) {
                     Ok(reset) => self.text.push_str(&reset),
                     Err(_) => return false,

@@ -21,6 +21,14 @@ pub enum HostId {
 }
 
 impl HostId {
+    /// The name; `None` for a number.
+    pub fn name(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Number(_) => None,
+            Self::Name(name) => Some(name),
+        }
+    }
+
     fn number(raw: u64) -> Result<Self, InvalidId> {
         if (1..=MAX_ID).contains(&raw) { Ok(Self::Number(raw)) } else { Err(InvalidId) }
     }

@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::model::{Event, UserId};
 
 pub use content::{Contents, Lists, Reacting, Topics};
-pub use names::{Names, shown};
+pub use names::{Hold, Names, shown};
 pub use types::{
     Batch, Change, Delivery, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related, Restored, Split,
     TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,

@@ -1,10 +1,10 @@
-//! Numbers of names.
+//! Numbers of names. A change that is refused keeps its names here.
 
 use std::sync::Arc;
 
 use tideline::error::{Error, Result};
 use tideline::model::MAX_ID;
-use tideline::store::{Names, Tier};
+use tideline::store::{Hold, Names, Tier};
 
 use super::{Double, State};
 
@@ -14,43 +14,51 @@ impl Names for Double {
         Ok(names.iter().map(|name| state.names.get(*name).copied()).collect())
     }
 
-    fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
+    fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>> {
         let mut state = self.state();
-        let state = &mut *state;
-        let give = |name: &&str| match (state.names.get(*name), state.reserved.get(*name)) {
-            (Some(number), _) => *number,
-            (None, reserved) => {
-                let number = reserved.map_or_else(|| next(&mut state.last_name), |(number, _)| *number);
-                state.names.insert((*name).to_owned(), number);
-                number
+        let State { names: given, reserved, last_name, .. } = &mut *state;
+        let mut number = |name: &&str| {
+            if let Some(number) = given.get(*name) {
+                return *number;
+            }
+            let next = || {
+                *last_name = (*last_name).max(MAX_ID + 1) + 1;
+                (*last_name, 0)
+            };
+            match hold {
+                Hold::Change => {
+                    let (number, _) = reserved.remove(*name).unwrap_or_else(next);
+                    given.insert((*name).to_owned(), number);
+                    number
+                }
+                Hold::Stream => {
+                    let (number, holders) = reserved.entry((*name).to_owned()).or_insert_with(next);
+                    *holders += 1;
+                    *number
+                }
             }
         };
-        Ok(names.iter().map(give).collect())
+        Ok(names.iter().map(&mut number).collect())
     }
 
-    fn reserve_number(&self, name: &str) -> Result<u64> {
+    fn release_numbers(&self, names: &[&str], hold: Hold) {
         let mut state = self.state();
-        let State { names, reserved, last_name, .. } = &mut *state;
-        if let Some(number) = names.get(name) {
-            return Ok(*number);
+        for name in names.iter().filter(|_| hold == Hold::Stream) {
+            if let Some((_, holders)) = state.reserved.get_mut(*name) {
+                *holders -= 1;
+                if *holders == 0 {
+                    state.reserved.remove(*name);
+                }
+            }
         }
-        let (number, holders) = reserved.entry(name.to_owned()).or_insert_with(|| (next(last_name), 0));
-        *holders += 1;
-        Ok(*number)
     }
 
     fn reserved_number(&self, name: &str) -> Option<u64> {
         self.state().reserved.get(name).map(|(number, _)| *number)
     }
 
-    fn release_number(&self, name: &str) {
-        let mut state = self.state();
-        if let Some((_, holders)) = state.reserved.get_mut(name) {
-            *holders -= 1;
-            if *holders == 0 {
-                state.reserved.remove(name);
-            }
-        }
+    fn write_names(&self) -> Result<()> {
+        Ok(())
     }
 
     fn names(&self, numbers: &[u64], _tier: Tier) -> Result<Vec<Arc<str>>> {
@@ -61,10 +69,4 @@ impl Names for Double {
         };
         numbers.iter().map(name).collect()
     }
-}
-
-/// The next number of a name.
-fn next(last: &mut u64) -> u64 {
-    *last = (*last).max(MAX_ID + 1) + 1;
-    *last
 }

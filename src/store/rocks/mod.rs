@@ -45,7 +45,7 @@ use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode, ErrorKind, ReadOptions
 use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
-use self::health::Health;
+use self::health::{Admitted, Health};
 use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};
 use self::names::Names;
@@ -297,15 +297,20 @@ impl Rocks {
 
     fn write(&self, what: Write, mut batch: WriteBatch, sync: bool) -> Result<()> {
         let names = if what.is_of_a_job() { Vec::new() } else { self.add_names(&mut batch)? };
-        failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
-        self.commit(batch, sync)?;
-        self.wrote_names(&names);
+        let begun = failpoint::begin(what).map_err(|cause| self.health.refused(cause));
+        let admitted = begun.and_then(|()| self.health.admit()).inspect_err(|_| self.names.give_up(&names))?;
+        self.commit_admitted(&admitted, batch, sync)?;
+        // After an error the names may be on disk anyway, so they keep their numbers.
+        self.names.written(names);
         failpoint::end(what);
         Ok(())
     }
 
-    fn commit(&self, mut batch: WriteBatch, sync: bool) -> Result<()> {
-        let admitted = self.health.admit()?;
+    fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+        self.commit_admitted(&self.health.admit()?, batch, sync)
+    }
+
+    fn commit_admitted(&self, admitted: &Admitted, mut batch: WriteBatch, sync: bool) -> Result<()> {
         let mut options = WriteOptions::default();
         options.set_sync(sync);
         let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
@@ -320,7 +325,7 @@ impl Rocks {
                     let after = self.db.latest_sequence_number();
                     self.flushed.raise(if after == before + rows { after } else { before });
                 }
-                self.health.wrote(&admitted);
+                self.health.wrote(admitted);
                 Ok(())
             }
             // An error in the change, or in the data on disk, does not go away with time.

@@ -1,14 +1,14 @@
 //! Names both ways: to their numbers, and back.
 //!
-//! A name gets its number in memory. Its rows are written with the next change, which may be that of another caller, and
-//! with every change until one of these is written. So the change that mentions a name first is never on disk without
-//! the name, and costs no write more.
+//! A change holds numbers for the names that it mentions first. Each change that is written meanwhile has the rows of all
+//! held names, until one of these changes is written. So no change is on disk without its names, a name costs no write
+//! of its own, and a refused change leaves no name, unless another change was written at the same moment.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use rocksdb::{ReadOptions, WriteBatch};
 
 use super::numbering::Numbering;
@@ -17,15 +17,13 @@ use super::{Rocks, keys, storage, values};
 use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::model::{CacheUsage, MAX_ID, UserId};
-use crate::store::{self, Tier};
+use crate::store::{self, Hold, Tier};
 
 /// Memory for numbers of names, and for names of numbers, bytes each.
 const MEMORY: u64 = 32 << 20;
 const BYTES: fn(&Arc<str>) -> u64 = |name| 32 + name.len() as u64;
 /// A UUID and its place in memory.
 const USUAL: u64 = 68;
-/// Names of changes that were then refused wait for the next change; more than these are written on their own.
-const MOST_UNWRITTEN: usize = 10_000;
 
 /// The part of names in memory.
 pub(super) struct Names {
@@ -34,38 +32,42 @@ pub(super) struct Names {
     names: Cache<u64, Arc<str>>,
     /// Locked to give the next number.
     given: Mutex<Given>,
-    /// Taken after `given`.
-    unwritten: RwLock<Unwritten>,
-    /// Whether `unwritten` has names, so that most changes and reads take no lock.
-    has_unwritten: AtomicBool,
+    /// Whether names are held for changes, so that most changes take no lock.
+    has_wanted: AtomicBool,
 }
 
-/// The state of the next number.
+/// Names without written rows, and the next number.
 struct Given {
-    /// The highest number given or reserved.
+    /// The highest number given.
     highest: u64,
-    /// How often numbers were given.
-    times: u64,
-    /// Reserved numbers, each with the number of its holders.
-    reserved: HashMap<Arc<str>, (u64, usize)>,
+    /// How often names were written.
+    writes: u64,
+    held: HashMap<Arc<str>, Held>,
+    /// The names held for changes, by their numbers.
+    wanted: HashMap<u64, Arc<str>>,
 }
 
-/// Names whose rows are in no finished write.
-#[derive(Default)]
-struct Unwritten {
-    numbers: HashMap<Arc<str>, u64>,
-    names: HashMap<u64, Arc<str>>,
+/// A number that is held for a name.
+struct Held {
+    number: u64,
+    changes: usize,
+    streams: usize,
+    /// Writes under way that have the name's rows.
+    writes: usize,
 }
+
+/// The names whose rows a change has.
+pub(super) type Written = Vec<(u64, Arc<str>)>;
 
 impl Default for Names {
     fn default() -> Self {
+        // The first number above those of hosts stays free.
+        let given = Given { highest: MAX_ID + 1, writes: 0, held: HashMap::new(), wanted: HashMap::new() };
         Self {
             numbers: Numbering::new(NAMES, MEMORY),
             names: Cache::new(MEMORY, USUAL, BYTES),
-            // The first number above those of hosts stays free.
-            given: Mutex::new(Given { highest: MAX_ID + 1, times: 0, reserved: HashMap::new() }),
-            unwritten: RwLock::default(),
-            has_unwritten: AtomicBool::new(false),
+            given: Mutex::new(given),
+            has_wanted: AtomicBool::new(false),
         }
     }
 }
@@ -76,22 +78,51 @@ impl Names {
         [self.numbers.usage(), self.names.usage()]
     }
 
-    fn unwritten_number(&self, name: &str) -> Option<u64> {
-        let has = self.has_unwritten.load(Ordering::Acquire);
-        if has { self.unwritten.read().numbers.get(name).copied() } else { None }
+    /// A change with the rows of these names is written.
+    pub(super) fn written(&self, names: Written) {
+        if names.is_empty() {
+            return;
+        }
+        let mut given = self.given.lock();
+        given.writes += 1;
+        for (number, name) in names {
+            given.held.remove(&name);
+            given.wanted.remove(&number);
+            self.numbers.remember(&name, number);
+            self.names.insert(number, name);
+        }
+        self.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
     }
 
-    fn unwritten_name(&self, number: u64) -> Option<Arc<str>> {
-        let has = self.has_unwritten.load(Ordering::Acquire);
-        if has { self.unwritten.read().names.get(&number).cloned() } else { None }
+    /// A change with the rows of these names was not tried.
+    pub(super) fn give_up(&self, names: &Written) {
+        if names.is_empty() {
+            return;
+        }
+        let mut given = self.given.lock();
+        names.iter().for_each(|(_, name)| given.end(name, |held| held.writes = held.writes.saturating_sub(1)));
+        self.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
     }
 }
 
 impl Given {
     fn next(&mut self) -> Result<u64> {
-        self.highest =
-            Some(self.highest + 1).filter(|next| *next < UserId::UNKNOWN.get()).ok_or_else(|| corrupt(self.highest))?;
+        let next = Some(self.highest + 1).filter(|next| *next < UserId::UNKNOWN.get());
+        self.highest = next.ok_or_else(|| Error::Corrupt("there are no more numbers for names".to_owned()))?;
         Ok(self.highest)
+    }
+
+    /// Ends one use of a held number, if it is not written yet.
+    fn end(&mut self, name: &str, end: impl FnOnce(&mut Held)) {
+        let Some(held) = self.held.get_mut(name) else { return };
+        end(held);
+        let (number, is_wanted, is_used) = (held.number, held.changes > 0, held.streams + held.writes > 0);
+        if !is_wanted {
+            self.wanted.remove(&number);
+        }
+        if !is_wanted && !is_used {
+            self.held.remove(name);
+        }
     }
 }
 
@@ -108,150 +139,104 @@ impl Rocks {
         Ok(())
     }
 
-    /// Adds the rows of unwritten names to a change; returns their numbers for [`Rocks::wrote_names`].
-    pub(super) fn add_names(&self, change: &mut WriteBatch) -> Result<Vec<u64>> {
-        if !self.names.has_unwritten.load(Ordering::Acquire) {
+    /// Adds the rows of names that are held for changes to a change; returns them for [`Names::written`].
+    pub(super) fn add_names(&self, change: &mut WriteBatch) -> Result<Written> {
+        if !self.names.has_wanted.load(Ordering::Acquire) {
             return Ok(Vec::new());
         }
         let (by_name, by_number) = (self.family(NAMES)?, self.family(NAMES_BY_NUMBER)?);
-        let unwritten = self.names.unwritten.read();
-        for (number, name) in &unwritten.names {
+        let mut given = self.names.given.lock();
+        let names: Written = given.wanted.iter().map(|(number, name)| (*number, Arc::clone(name))).collect();
+        for (number, name) in &names {
             change.put_cf(by_name, name.as_bytes(), values::given(*number));
             change.put_cf(by_number, keys::id(*number), name.as_bytes());
-        }
-        Ok(unwritten.names.keys().copied().collect())
-    }
-
-    /// Ends the writing of names with a change that is written.
-    pub(super) fn wrote_names(&self, numbers: &[u64]) {
-        if numbers.is_empty() {
-            return;
-        }
-        let mut unwritten = self.names.unwritten.write();
-        for number in numbers {
-            if let Some(name) = unwritten.names.remove(number) {
-                unwritten.numbers.remove(&name);
+            if let Some(held) = given.held.get_mut(name) {
+                held.writes += 1;
             }
         }
-        self.names.has_unwritten.store(!unwritten.names.is_empty(), Ordering::Release);
-    }
-
-    /// Writes the names if many wait. Fails before others are added, so that they stay bounded while no write succeeds.
-    fn write_many_names(&self) -> Result<()> {
-        if !self.names.has_unwritten.load(Ordering::Acquire)
-            || self.names.unwritten.read().names.len() <= MOST_UNWRITTEN
-        {
-            return Ok(());
-        }
-        let mut change = WriteBatch::default();
-        let written = self.add_names(&mut change)?;
-        self.commit(change, false)?;
-        self.wrote_names(&written);
-        Ok(())
-    }
-
-    /// The number of a name, wherever it is.
-    fn number(&self, name: &str, tier: Tier) -> Result<Option<u64>> {
-        match self.names.unwritten_number(name) {
-            Some(number) => Ok(Some(number)),
-            None => self.names.numbers.find(self, name, tier),
-        }
-    }
-
-    /// Adds the names that have a number to `numbers`; returns the others.
-    fn known_names<'n>(&self, names: Vec<&'n str>, numbers: &mut HashMap<String, u64>) -> Result<Vec<&'n str>> {
-        let mut rest = Vec::with_capacity(names.len());
-        for name in names {
-            match self.names.unwritten_number(name) {
-                Some(number) => _ = numbers.insert(name.to_owned(), number),
-                None => rest.push(name),
-            }
-        }
-        self.names.numbers.find_all(self, rest, numbers)
+        Ok(names)
     }
 }
 
 impl store::Names for Rocks {
     fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>> {
         if tier == Tier::Memory || names.len() == 1 {
-            return names.iter().map(|name| self.number(name, tier)).collect();
+            return names.iter().map(|name| self.names.numbers.find(self, name, tier)).collect();
         }
         let mut numbers = HashMap::with_capacity(names.len());
-        self.known_names(names.to_vec(), &mut numbers)?;
+        self.names.numbers.find_all(self, names.to_vec(), &mut numbers)?;
         Ok(names.iter().map(|name| numbers.get(*name).copied()).collect())
     }
 
-    fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
+    fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>> {
         if let Some(numbers) = names.iter().map(|name| self.names.numbers.cached(name)).collect() {
             return Ok(numbers);
         }
-        self.write_many_names()?;
-        let times = self.names.given.lock().times;
-        // In the order of the call, each once.
-        let mut seen = HashSet::with_capacity(names.len());
-        let distinct = names.iter().filter(|name| seen.insert(**name)).copied().collect();
+        let writes = self.names.given.lock().writes;
         let mut numbers = HashMap::with_capacity(names.len());
-        let mut unknown = self.known_names(distinct, &mut numbers)?;
-        if !unknown.is_empty() {
-            let mut given = self.names.given.lock();
-            if given.times != times {
-                // Some may have a number by now.
-                unknown = self.known_names(unknown, &mut numbers)?;
-            }
-            given.times += 1;
-            for name in unknown {
-                let number = match given.reserved.get(name) {
-                    Some((number, _)) => *number,
-                    None => given.next()?,
-                };
-                let shared: Arc<str> = name.into();
-                let mut unwritten = self.names.unwritten.write();
-                unwritten.numbers.insert(Arc::clone(&shared), number);
-                unwritten.names.insert(number, Arc::clone(&shared));
-                self.names.has_unwritten.store(true, Ordering::Release);
-                drop(unwritten);
-                self.names.numbers.remember(name, number);
-                self.names.names.insert(number, shared);
-                numbers.insert(name.to_owned(), number);
-            }
+        self.names.numbers.find_all(self, names.to_vec(), &mut numbers)?;
+        let mut given = self.names.given.lock();
+        if given.writes != writes {
+            // Some may be written by now.
+            self.names.numbers.find_all(self, names.to_vec(), &mut numbers)?;
         }
-        let number = |name: &&str| {
-            numbers.get(*name).copied().ok_or_else(|| Error::Corrupt(format!("the name {name:?} got no number")))
-        };
-        names.iter().map(number).collect()
+        let given = &mut *given;
+        let mut held = Vec::with_capacity(names.len());
+        for name in names {
+            let number = match numbers.get(*name) {
+                Some(number) => *number,
+                None => {
+                    let name: Arc<str> = (*name).into();
+                    if !given.held.contains_key(&name) {
+                        let number = given.next()?;
+                        given.held.insert(Arc::clone(&name), Held { number, changes: 0, streams: 0, writes: 0 });
+                    }
+                    let held = given.held.get_mut(&name).ok_or_else(|| Error::Corrupt("a held name".to_owned()))?;
+                    match hold {
+                        Hold::Change => {
+                            held.changes += 1;
+                            given.wanted.insert(held.number, name);
+                            self.names.has_wanted.store(true, Ordering::Release);
+                        }
+                        Hold::Stream => held.streams += 1,
+                    }
+                    held.number
+                }
+            };
+            held.push(number);
+        }
+        Ok(held)
     }
 
-    fn reserve_number(&self, name: &str) -> Result<u64> {
+    fn release_numbers(&self, names: &[&str], hold: Hold) {
         let mut given = self.names.given.lock();
-        if let Some(number) = self.number(name, Tier::Disk)? {
-            return Ok(number);
+        for name in names {
+            given.end(name, |held| match hold {
+                Hold::Change => held.changes = held.changes.saturating_sub(1),
+                Hold::Stream => held.streams = held.streams.saturating_sub(1),
+            });
         }
-        if let Some((number, holders)) = given.reserved.get_mut(name) {
-            *holders += 1;
-            return Ok(*number);
-        }
-        let number = given.next()?;
-        given.reserved.insert(name.into(), (number, 1));
-        Ok(number)
+        self.names.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
     }
 
     fn reserved_number(&self, name: &str) -> Option<u64> {
-        self.names.given.lock().reserved.get(name).map(|(number, _)| *number)
+        self.names.given.lock().held.get(name).filter(|held| held.streams > 0).map(|held| held.number)
     }
 
-    fn release_number(&self, name: &str) {
-        let mut given = self.names.given.lock();
-        if let Some((_, holders)) = given.reserved.get_mut(name) {
-            *holders -= 1;
-            if *holders == 0 {
-                given.reserved.remove(name);
-            }
+    fn write_names(&self) -> Result<()> {
+        let mut change = WriteBatch::default();
+        let names = self.add_names(&mut change)?;
+        if names.is_empty() {
+            return Ok(());
         }
+        let admitted = self.health.admit().inspect_err(|_| self.names.give_up(&names))?;
+        self.commit_admitted(&admitted, change, false)?;
+        self.names.written(names);
+        Ok(())
     }
 
     fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>> {
-        let known = |number: &u64| self.names.names.get(number).or_else(|| self.names.unwritten_name(*number));
-        let mut names: Vec<_> = numbers.iter().map(known).collect();
+        let mut names: Vec<_> = numbers.iter().map(|number| self.names.names.get(number)).collect();
         let missed: Vec<_> = (0..numbers.len()).filter(|place| names[*place].is_none()).collect();
         if !missed.is_empty() {
             let keys: Vec<_> = missed.iter().map(|place| keys::id(numbers[*place])).collect();
@@ -259,7 +244,7 @@ impl store::Names for Rocks {
             for (place, row) in missed.into_iter().zip(rows) {
                 let number = numbers[place];
                 let text = row.as_deref().and_then(|row| std::str::from_utf8(row).ok());
-                let name: Arc<str> = text.ok_or_else(|| corrupt(number))?.into();
+                let name: Arc<str> = text.ok_or_else(|| Error::Corrupt(format!("number {number} has no name")))?.into();
                 self.names.names.insert(number, Arc::clone(&name));
                 names[place] = Some(name);
             }
@@ -268,37 +253,77 @@ impl store::Names for Rocks {
     }
 }
 
-fn corrupt(number: u64) -> Error {
-    Error::Corrupt(format!("number {number} has no name"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Options;
     use super::*;
-    use crate::store::Names as _;
+    use crate::store::{Activities, Names as _};
+
+    fn open(dir: &tempfile::TempDir) -> Rocks {
+        Rocks::open(&Options::new(dir.path())).expect("opens")
+    }
+
+    fn hold(store: &Rocks, name: &str) -> u64 {
+        store.hold_numbers(&[name], Hold::Change).expect("holds")[0]
+    }
+
+    fn write(store: &Rocks) -> Result<()> {
+        store.meet(UserId::MIN, 1)?;
+        store.put_profile(UserId::MIN, &crate::model::Profile::default())
+    }
+
+    fn number(store: &Rocks, name: &str) -> Option<u64> {
+        store.numbers(&[name], Tier::Disk).expect("reads")[0]
+    }
 
     #[test]
-    fn names_without_a_write_are_bounded() {
-        const CALL: usize = 500;
+    fn a_name_that_no_change_has_written_is_forgotten() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
-        let give = |call: usize| {
-            let names: Vec<_> = (0..CALL).map(|n| format!("{call} {n}")).collect();
-            store.give_numbers(&names.iter().map(String::as_str).collect::<Vec<_>>())
-        };
+        let store = open(&dir);
+        let refused = hold(&store, "a");
+        store.release_numbers(&["a"], Hold::Change);
+        write(&store).expect("writes");
+        assert_eq!(number(&store, "a"), None);
+        let again = hold(&store, "a");
+        assert!(again > refused, "no number is given twice");
+        // A write that the full device does not take.
         store.health.owes_room.store(true, Ordering::Release);
-        let given: Vec<_> = (0..100).map_while(|call| give(call).ok()).flatten().collect();
-        let waiting = || store.names.unwritten.read().names.len();
-        assert_eq!(waiting(), given.len());
-        assert!((MOST_UNWRITTEN..=MOST_UNWRITTEN + CALL).contains(&waiting()), "{}", waiting());
-        assert!(give(101).is_err() && give(0).is_ok(), "only what is new is refused");
-        store.health.owes_room.store(false, Ordering::Release);
-        let later = give(102).expect("gives");
-        assert!(later[0] > given[given.len() - 1] && waiting() == CALL);
+        assert!(write(&store).is_err());
+        store.release_numbers(&["a"], Hold::Change);
+        assert!(store.names.given.lock().held.is_empty() && !store.names.has_wanted.load(Ordering::Acquire));
+    }
+
+    #[test]
+    fn a_name_is_written_while_one_of_its_changes_may_be() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let store = open(&dir);
+        let numbers = [hold(&store, "a"), hold(&store, "a"), store.reserve_number("a").expect("reserves")];
+        assert!(numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
+        store.release_numbers(&["a"], Hold::Change);
+        assert_eq!((number(&store, "a"), store.reserved_number("a")), (None, Some(numbers[0])));
+        write(&store).expect("writes");
+        assert_eq!((number(&store, "a"), store.reserved_number("a")), (Some(numbers[0]), None));
+        store.release_numbers(&["a"], Hold::Change);
+        store.release_number("a");
         drop(store);
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
-        let names = store.names(&given, Tier::Disk).expect("reads");
-        assert_eq!(&*names[0], "0 0");
+        let store = open(&dir);
+        assert_eq!(number(&store, "a"), Some(numbers[0]));
+        assert_eq!(store.names(&numbers[..1], Tier::Disk).expect("reads")[0].as_ref(), "a");
+        assert!(hold(&store, "b") > numbers[0]);
+    }
+
+    #[test]
+    fn a_name_keeps_its_number_while_a_write_is_under_way() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let store = open(&dir);
+        let first = hold(&store, "a");
+        let mut change = WriteBatch::default();
+        let under_way = store.add_names(&mut change).expect("adds");
+        store.release_numbers(&["a"], Hold::Change);
+        assert_eq!(hold(&store, "a"), first, "its rows may be on disk already");
+        store.commit(change, false).expect("writes");
+        store.names.written(under_way);
+        store.release_numbers(&["a"], Hold::Change);
+        assert_eq!(number(&store, "a"), Some(first));
     }
 }
