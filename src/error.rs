@@ -43,8 +43,8 @@ macro_rules! codes {
 }
 
 codes! {
-    /// An id in the path is not 1 to 128 bytes of UTF-8 without control characters, or is a name although `ids.accept`
-    /// is `numbers`.
+    /// An id in the path is not 1 to 128 bytes of UTF-8 without control characters, or any id is a new name although
+    /// `ids.accept` is `numbers`.
     InvalidId = 400 "invalid_id",
         "uid: an id is 1 to 128 bytes of text without control characters, or a number from 1 to 9223372036854775807, \
          not \"%00\"";

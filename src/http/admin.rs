@@ -180,7 +180,7 @@ struct ExplanationBody {
     /// The inbox has a row for the item, above the floor.
     in_inbox: bool,
     /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-.+$")]
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
     floor: Option<Position<HostId>>,
     /// A read takes the item from the author's outbox.
     pulled: bool,

@@ -57,7 +57,7 @@ struct NewMarker {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Marker)]
 struct MarkerBody {
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-.+$")]
+    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
     cursor: Option<Position<HostId>>,
 }
 

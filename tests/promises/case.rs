@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use tideline::feed::Reserved;
-use tideline::model::HostId;
+use tideline::feed::Held;
+use tideline::model::{HostId, UserId};
 
 use super::hosts::Hosts;
 use super::names::{TOPICS, USERS};
@@ -25,7 +25,7 @@ pub(crate) struct Case {
     pub(crate) model: Model,
     pub(crate) hosts: Hosts,
     /// Open streams.
-    pub(crate) readers: HashMap<HostId, Reserved>,
+    pub(crate) readers: HashMap<HostId, Held<UserId>>,
 }
 
 /// A run of sequences from one seed.

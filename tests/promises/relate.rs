@@ -17,9 +17,9 @@ impl Case {
     pub(crate) fn listen(&mut self, raw: u64) -> Result<(), String> {
         let (host, feed) = (self.hosts.host(raw), &self.system.feed);
         let reserved = feed.reserve(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
-        self.hosts.reserve(&host, reserved.user)?;
+        self.hosts.reserve(&host, reserved.id())?;
         let found = feed.find_reader(&host, Tier::Disk).map_err(|e| format!("a read fails: {e}"))?;
-        ensure_eq!(found, reserved.user, "the reader {host:?}");
+        ensure_eq!(found, reserved.id(), "the reader {host:?}");
         if let Some(before) = self.readers.remove(&host) {
             drop((before, reserved));
             self.hosts.reserved.remove(&host);

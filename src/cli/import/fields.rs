@@ -14,14 +14,12 @@ pub(super) struct Columns {
     places: Vec<Option<usize>>,
     /// Most fields of a record.
     width: usize,
-    /// Columns that every record must have.
-    needed: usize,
 }
 
 impl Columns {
     /// The table's order, for a file without a header.
     pub(super) fn in_order(table: &[Column]) -> Self {
-        Self { places: (0..table.len()).map(Some).collect(), width: table.len(), needed: needed(table) }
+        Self { places: (0..table.len()).map(Some).collect(), width: table.len() }
     }
 
     /// The order of a header. Refuses unknown, repeated and missing names.
@@ -36,7 +34,7 @@ impl Columns {
                     let hint = slip(name).map_or_else(String::new, |hint| format!("; {hint}"));
                     return Err(format!(
                         "unknown column {name:?} in the header; the known columns are {}{hint}. A first line is a header \
-                         if a field of it is the name of a column",
+                         if its first field is the name of a column",
                         known.join(", ")
                     ));
                 }
@@ -47,14 +45,13 @@ impl Columns {
         let missing = table.iter().zip(&places).find(|((_, needed), place)| *needed && place.is_none());
         match missing {
             Some(((name, _), _)) => Err(format!("column {name} is missing in the header")),
-            None => Ok(Self { places, width: header.len(), needed: needed(table) }),
+            None => Ok(Self { places, width: header.len() }),
         }
     }
 
     /// Refuses a record with more fields than there are columns, or with another separator.
     pub(super) fn check(&self, fields: &[Cow<'_, str>]) -> Result<(), Refusal> {
         if let [field] = fields
-            && self.needed > 1
             && let Some(hint) = slip(field)
         {
             return Err(Refusal::of_line(INVALID_LINE, "the line has only one field").with_hint(hint));
@@ -73,14 +70,12 @@ impl Columns {
     }
 }
 
-/// Whether a record is a header: a field of it is the name of a column, in upper or lower case.
+/// Whether a record is a header: its first field, or two of its fields, are names of columns, in upper or lower case.
+/// With a wrong separator the record is one field.
 pub(super) fn is_header(table: &[Column], fields: &[Cow<'_, str>]) -> bool {
     let is_name = |field: &str| table.iter().any(|(name, _)| name.eq_ignore_ascii_case(field.trim()));
-    fields.iter().any(|field| field.split([';', '\t']).any(is_name))
-}
-
-fn needed(table: &[Column]) -> usize {
-    table.iter().filter(|(_, needed)| *needed).count()
+    let first = fields.first().map_or("", |field| field.split([';', '\t']).next().unwrap_or_default());
+    is_name(first) || fields.iter().filter(|field| is_name(field)).count() > 1
 }
 
 /// The likely mistake behind a refused value, if it is recognised.
@@ -158,10 +153,13 @@ mod tests {
 
     #[test]
     fn a_header_is_known_by_the_name_of_a_column() {
-        for header in ["user_id,target_id", "x,Target_ID", "\"user_id\"", " since", "user_id;target_id", "user_id\tx"] {
+        for header in
+            ["user_id,target_id", "x,Target_ID,since", "\"user_id\"", " since", "user_id;target_id", "user_id\tx"]
+        {
             assert!(is_header(TABLE, &split(header)), "{header}");
         }
-        for data in ["1,2", "alice,bob", "", ",2", "user,target", "user_id1,2", "\"1\",2"] {
+        for data in ["1,2", "alice,bob", "", ",2", "user,target", "user_id1,2", "\"1\",2", "1,since", "1,\"since; x\""]
+        {
             assert!(!is_header(TABLE, &split(data)), "{data}");
         }
     }

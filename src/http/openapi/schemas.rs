@@ -48,7 +48,11 @@ impl Shape {
     pub(in crate::http) fn page(self, name: &str) -> Self {
         let cursor = |about: &str| {
             let nullable = [Type::String, Type::Null].into_iter().collect::<utoipa::openapi::schema::SchemaType>();
-            ObjectBuilder::new().schema_type(nullable).pattern(Some("^[0-9]+-.+$")).description(Some(about)).build()
+            ObjectBuilder::new()
+                .schema_type(nullable)
+                .pattern(Some(r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$"))
+                .description(Some(about))
+                .build()
         };
         let page = ObjectBuilder::new()
             .property("next", cursor("The cursor to pass as `before` for older entries; `null` on the last page"))
@@ -234,7 +238,7 @@ named!(ProfileDraft, "NewProfile", new_profile().build());
 
 impl<I> PartialSchema for Position<I> {
     fn schema() -> RefOr<Schema> {
-        text("^[0-9]+-.+$").into()
+        text(r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$").into()
     }
 }
 

@@ -257,7 +257,7 @@ impl store::Names for Rocks {
 mod tests {
     use super::super::Options;
     use super::*;
-    use crate::store::{Activities, Names as _};
+    use crate::store::{Activities, Names as _, Records};
 
     fn open(dir: &tempfile::TempDir) -> Rocks {
         Rocks::open(&Options::new(dir.path())).expect("opens")
