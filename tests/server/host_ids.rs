@@ -10,8 +10,9 @@ use std::sync::{LazyLock, OnceLock};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{Captures, Regex};
-use tideline::store::Names as _;
+use tideline::model::{Profile, UserId};
 use tideline::store::rocks::{Options, Rocks};
+use tideline::store::{Names as _, Records as _};
 
 /// The variable with the mode.
 pub(crate) const VARIABLE: &str = "TIDELINE_TEST_IDS";
@@ -59,6 +60,8 @@ pub(super) fn prepare(data: &Path) {
         let store = Rocks::open(&Options::new(data)).unwrap();
         let names: Vec<String> = (1..=FIRST).chain(FURTHER).map(name).collect();
         store.give_numbers(&names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+        // Names are written with the next change: the profile of a user of no test.
+        store.put_profile(UserId::new(u64::from(u32::MAX)).unwrap(), &Profile::default()).unwrap();
     }
 }
 
