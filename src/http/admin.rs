@@ -58,7 +58,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Compare a timeline with its sources")
             .about("Compares the timeline with a merge of the outboxes of all followed users.")
             .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
-            .answers::<VerificationBody>(200, "The differences", exact),
+            .answers::<VerificationBody<'_>>(200, "The differences", exact),
         get(
             "/v1/admin/users/{uid}/timeline/explain",
             explain,
@@ -136,7 +136,7 @@ impl Serialize for Tables<'_> {
 /// The result of a comparison of a timeline with its sources.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Verification)]
-struct VerificationBody {
+struct VerificationBody<'a> {
     user_id: HostId,
     /// Whether there are no differences.
     exact: bool,
@@ -145,9 +145,9 @@ struct VerificationBody {
     /// Whether the whole timeline was compared.
     complete: bool,
     /// Items that the timeline lacks.
-    missing: Vec<ItemId>,
+    missing: Vec<ItemId<'a>>,
     /// Items that the timeline should not have.
-    extra: Vec<ItemId>,
+    extra: Vec<ItemId<'a>>,
 }
 
 /// The reason why a timeline shows an item or does not, with the facts behind it.

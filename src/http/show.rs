@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::error::{Error, Result};
 use crate::model::{
     Card, Entry, HostId, HostIds, ItemCounts, JsonObject, MediaList, Millis, Reactions, Relation, RelationKind, Shown,
-    Time, UserCursor,
+    ShownId, Time, UserCursor,
 };
 
 /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
@@ -16,8 +16,10 @@ use crate::model::{
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Content)]
 pub(super) struct Item<'a> {
-    content_id: HostId,
-    author_id: HostId,
+    #[schema(value_type = HostId)]
+    content_id: ShownId<'a>,
+    #[schema(value_type = HostId)]
+    author_id: ShownId<'a>,
     #[schema(value_type = Time)]
     published_at: Millis,
     /// The time of the last edit.
@@ -35,8 +37,8 @@ pub(super) struct Item<'a> {
     topics: &'a [String],
     /// The id of another item: the original of a repost, the subject of a comment.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    ref_id: Option<HostId>,
+    #[schema(value_type = HostId, nullable = false)]
+    ref_id: Option<ShownId<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = JsonObject)]
     extra: Option<&'a RawValue>,
@@ -68,7 +70,8 @@ pub(super) fn example() -> Value {
 /// The author of an item in a list. A field without a value is `null`.
 #[derive(Debug, Serialize, ToSchema)]
 struct Author<'a> {
-    user_id: HostId,
+    #[schema(value_type = HostId)]
+    user_id: ShownId<'a>,
     #[schema(required)]
     nickname: Option<&'a str>,
     #[schema(required)]
@@ -76,8 +79,8 @@ struct Author<'a> {
 }
 
 impl<'a> Author<'a> {
-    fn new(card: &'a Card, ids: &HostIds) -> Self {
-        Self { user_id: ids.of(card.user), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
+    fn new(card: &'a Card, ids: &'a HostIds) -> Self {
+        Self { user_id: ids.show(card.user), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
     }
 }
 
@@ -96,21 +99,21 @@ impl From<Reactions> for Viewer {
 
 impl<'a> Item<'a> {
     /// A complete item.
-    pub(super) fn new(shown: &'a Shown, ids: &HostIds) -> Result<Self> {
+    pub(super) fn new(shown: &'a Shown, ids: &'a HostIds) -> Result<Self> {
         let content = &*shown.content;
         let raw = |text: &'a str| {
             serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
         };
         Ok(Self {
-            content_id: ids.of(content.id),
-            author_id: ids.of(content.author),
+            content_id: ids.show(content.id),
+            author_id: ids.show(content.author),
             published_at: content.published_at,
             edited_at: content.edited_at,
             kind: &content.kind,
             text: content.text.as_deref(),
             media: raw(&content.media)?,
             topics: &content.topics,
-            ref_id: content.ref_id.map(|id| ids.of(id)),
+            ref_id: content.ref_id.map(|id| ids.show(id)),
             extra: content.extra.as_deref().map(raw).transpose()?,
             broadcast: content.broadcast,
             counts: shown.counts.into(),
@@ -124,17 +127,19 @@ impl<'a> Item<'a> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ContentRef)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ItemId {
-    content_id: HostId,
-    author_id: HostId,
+pub(super) struct ItemId<'a> {
+    #[schema(value_type = HostId)]
+    content_id: ShownId<'a>,
+    #[schema(value_type = HostId)]
+    author_id: ShownId<'a>,
     #[schema(value_type = Time)]
     published_at: Millis,
 }
 
-impl ItemId {
-    pub(super) fn new(entry: Entry, ids: &HostIds) -> Self {
+impl<'a> ItemId<'a> {
+    pub(super) fn new(entry: Entry, ids: &'a HostIds) -> Self {
         let Entry { cursor, author } = entry;
-        Self { content_id: ids.of(cursor.id), author_id: ids.of(author), published_at: cursor.at }
+        Self { content_id: ids.show(cursor.id), author_id: ids.show(author), published_at: cursor.at }
     }
 }
 

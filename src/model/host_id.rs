@@ -55,6 +55,25 @@ impl FromStr for HostId {
 }
 
 impl Serialize for HostId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(raw) => ShownId::Number(*raw),
+            Self::Name(name) => ShownId::Name(name),
+        }
+        .serialize(serializer)
+    }
+}
+
+/// An id in an answer, which the answer does not own.
+#[derive(Debug, Clone, Copy)]
+pub enum ShownId<'a> {
+    /// See [`HostId::Number`].
+    Number(u64),
+    /// See [`HostId::Name`].
+    Name(&'a str),
+}
+
+impl Serialize for ShownId<'_> {
     /// As a string: JavaScript loses integers above 2^53.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -1,10 +1,9 @@
 //! From ids in the store back to ids of the host application.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::content::Content;
-use super::host_id::HostId;
+use super::host_id::{HostId, ShownId};
 use super::id::MAX_ID;
 use super::page::Page;
 use super::position::{Entry, Position};
@@ -19,21 +18,32 @@ pub trait Mentions {
 
 /// The ids that a value mentions, as the host wrote them.
 #[derive(Debug, Default)]
-pub struct HostIds(HashMap<u64, Arc<str>>);
+pub struct HostIds(Vec<(u64, Arc<str>)>);
 
 impl HostIds {
-    /// From the names of their numbers.
-    pub fn new(names: HashMap<u64, Arc<str>>) -> Self {
+    /// From the names of their numbers, ascending.
+    pub fn new(names: Vec<(u64, Arc<str>)>) -> Self {
         Self(names)
     }
 
     /// The id of a user or an item. An end of all ids, which no user and no item has, becomes the greatest number.
     pub fn of(&self, id: impl Into<u64>) -> HostId {
         let id = id.into();
+        self.name(id).map_or(HostId::Number(id.min(MAX_ID)), |name| HostId::Name(Arc::clone(name)))
+    }
+
+    /// The same for an answer.
+    pub fn show(&self, id: impl Into<u64>) -> ShownId<'_> {
+        let id = id.into();
+        self.name(id).map_or(ShownId::Number(id.min(MAX_ID)), |name| ShownId::Name(name))
+    }
+
+    fn name(&self, id: u64) -> Option<&Arc<str>> {
         if id <= MAX_ID {
-            return HostId::Number(id);
+            return None;
         }
-        self.0.get(&id).map_or(HostId::Number(MAX_ID), |name| HostId::Name(Arc::clone(name)))
+        let place = self.0.binary_search_by_key(&id, |(number, _)| *number).ok()?;
+        self.0.get(place).map(|(_, name)| name)
     }
 
     /// A place in a list.

@@ -28,7 +28,7 @@ pub use draft::{
     CommentDraft, Draft, EditDraft, Kind, MAX_TOPIC_CHARS, MAX_TOPICS, Time, Topics, is_topic, or_default,
 };
 pub use event::{Event, EventKind, Moment, Stamp};
-pub use host_id::{HostId, MAX_NAME};
+pub use host_id::{HostId, MAX_NAME, ShownId};
 pub use id::{ContentId, Id, InvalidId, MAX_ID, TopicId, UserId};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
