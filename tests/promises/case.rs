@@ -21,6 +21,7 @@ const TRIES: u32 = 4;
 
 /// A service and its model.
 pub(crate) struct Case {
+    pub(crate) kind: Kind,
     pub(crate) system: System,
     pub(crate) model: Model,
     pub(crate) hosts: Hosts,
@@ -81,7 +82,7 @@ impl Case {
     fn run(kind: Kind, sequence: &Sequence) -> Result<(), String> {
         let system = System::new(kind, sequence.config.clone());
         let mut case =
-            Self { system, model: Model::default(), hosts: Hosts::new(sequence.ids), readers: HashMap::new() };
+            Self { kind, system, model: Model::default(), hosts: Hosts::new(sequence.ids), readers: HashMap::new() };
         for (number, op) in sequence.ops.iter().enumerate() {
             case.apply(op).map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
             if sequence.watched {

@@ -23,7 +23,7 @@ pub(crate) struct Hosts {
 pub(crate) enum New {
     /// Each gets a number, in the order of the call.
     All,
-    /// Each may get a number: the change was refused.
+    /// Each may get a number: the change was refused, perhaps after another write.
     Some,
     /// None gets a number: the change was refused before it needed them.
     None,

@@ -157,7 +157,8 @@ impl Case {
         };
         let lines: Vec<_> = follows.iter().map(line).collect();
         let results = self.system.feed.import_follows(&lines).map_err(|e| format!("import fails: {e}"))?;
-        self.learn(lines.iter().flat_map(|(me, target, _)| [me, target]), New::Some)?;
+        let mentioned = lines.iter().flat_map(|(me, target, _)| [me, target]);
+        self.learn_lines(mentioned, results.iter().all(Result::is_ok))?;
         ensure_eq!(results.len(), follows.len(), "answers");
         for ((me, target, since), result) in lines.into_iter().zip(results) {
             if result.is_ok() {
