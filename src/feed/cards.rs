@@ -22,5 +22,6 @@ pub(super) fn cache() -> Cards {
 /// Approximate bytes of a card in memory.
 pub(super) fn bytes(card: &Card) -> u64 {
     let optional = |text: &Option<String>| text.as_ref().map_or(0, String::capacity) as u64;
-    FIELDS + optional(&card.nickname) + optional(&card.avatar)
+    let name = card.user.name().map_or(0, |name| name.len()) as u64;
+    FIELDS + name + optional(&card.nickname) + optional(&card.avatar)
 }

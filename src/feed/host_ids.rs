@@ -17,7 +17,14 @@ use crate::store::{Hold, Store, Tier};
 pub struct Held<I> {
     /// The ids, in the order of the call.
     pub ids: Vec<I>,
-    names: Option<(Arc<dyn Store>, Vec<Arc<str>>, Hold)>,
+    names: Option<HeldNames>,
+}
+
+#[derive(Debug)]
+struct HeldNames {
+    store: Arc<dyn Store>,
+    names: Vec<Arc<str>>,
+    hold: Hold,
 }
 
 impl<I: Id> Held<I> {
@@ -34,7 +41,7 @@ impl<I: Id> Held<I> {
 
 impl<I> Drop for Held<I> {
     fn drop(&mut self) {
-        if let Some((store, names, hold)) = &self.names {
+        if let Some(HeldNames { store, names, hold }) = &self.names {
             store.release_numbers(&names.iter().map(|name| &**name).collect::<Vec<_>>(), *hold);
         }
     }
@@ -86,7 +93,7 @@ impl Feed {
         }
         let names = named.iter().map(|name| Arc::clone(name)).collect();
         let ids = resolve(&ids, |names| Ok(self.store.hold_numbers(names, hold)?.into_iter().map(Some).collect()))?;
-        Ok(Held { ids, names: Some((Arc::clone(&self.store), names, hold)) })
+        Ok(Held { ids, names: Some(HeldNames { store: Arc::clone(&self.store), names, hold }) })
     }
 
     /// The id in the store. A name that has no number gets one, even if no change follows.

@@ -86,13 +86,13 @@ impl Feed {
             users,
             |card| cached += size(card),
             |missing| {
-                let card = |(user, profile): (&UserId, Option<Profile>)| {
-                    let Profile { nickname, avatar, .. } = profile.unwrap_or_default();
-                    Some(Arc::new(Card { user: *user, nickname, avatar }))
-                };
                 let read = |part: &[UserId]| {
-                    let profiles = self.store.profiles(part, tier)?;
-                    Ok(part.iter().zip(profiles).map(card).collect())
+                    let ids = self.host_ids(&part.to_vec(), tier)?;
+                    let card = |(user, profile): (&UserId, Option<Profile>)| {
+                        let Profile { nickname, avatar, .. } = profile.unwrap_or_default();
+                        Some(Arc::new(Card { user: ids.of(*user), nickname, avatar }))
+                    };
+                    Ok(part.iter().zip(self.store.profiles(part, tier)?).map(card).collect())
                 };
                 self.in_parts(missing, tier, count, read, |card| card.as_deref().map_or(0, size))
             },

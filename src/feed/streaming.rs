@@ -22,7 +22,7 @@ pub enum Happened {
 }
 
 impl Mentions for Happened {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         match self {
             Self::Came(item) | Self::Edited(item) => item.mentions(see),
             Self::Gone(entry) => entry.mentions(see),

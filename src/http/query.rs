@@ -38,6 +38,9 @@ pub(super) fn parse<'a, const N: usize>(
 
 /// A part of a path, unescaped; `None` if an escape is incomplete, or the result is not UTF-8.
 pub(super) fn text(escaped: &str) -> Option<Cow<'_, str>> {
+    if !escaped.contains('%') {
+        return Some(Cow::Borrowed(escaped));
+    }
     is_whole(escaped).then(|| percent_decode_str(escaped).decode_utf8().ok()).flatten()
 }
 

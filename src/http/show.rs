@@ -79,8 +79,8 @@ struct Author<'a> {
 }
 
 impl<'a> Author<'a> {
-    fn new(card: &'a Card, ids: &'a HostIds) -> Self {
-        Self { user_id: ids.show(card.user), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
+    fn new(card: &'a Card) -> Self {
+        Self { user_id: card.user.show(), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
     }
 }
 
@@ -106,7 +106,7 @@ impl<'a> Item<'a> {
         };
         Ok(Self {
             content_id: ids.show(content.id),
-            author_id: ids.show(content.author),
+            author_id: shown.author.as_deref().map_or_else(|| ids.show(content.author), |card| card.user.show()),
             published_at: content.published_at,
             edited_at: content.edited_at,
             kind: &content.kind,
@@ -117,7 +117,7 @@ impl<'a> Item<'a> {
             extra: content.extra.as_deref().map(raw).transpose()?,
             broadcast: content.broadcast,
             counts: shown.counts.into(),
-            author: shown.author.as_deref().map(|card| Author::new(card, ids)),
+            author: shown.author.as_deref().map(Author::new),
             viewer: shown.viewer.map(Viewer::from),
         })
     }

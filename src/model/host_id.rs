@@ -29,6 +29,14 @@ impl HostId {
         }
     }
 
+    /// The same id for an answer.
+    pub fn show(&self) -> ShownId<'_> {
+        match self {
+            Self::Number(raw) => ShownId::Number(*raw),
+            Self::Name(name) => ShownId::Name(name),
+        }
+    }
+
     fn number(raw: u64) -> Result<Self, InvalidId> {
         if (1..=MAX_ID).contains(&raw) { Ok(Self::Number(raw)) } else { Err(InvalidId) }
     }
@@ -56,11 +64,7 @@ impl FromStr for HostId {
 
 impl Serialize for HostId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Number(raw) => ShownId::Number(*raw),
-            Self::Name(name) => ShownId::Name(name),
-        }
-        .serialize(serializer)
+        self.show().serialize(serializer)
     }
 }
 

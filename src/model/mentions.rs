@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::content::Content;
 use super::host_id::{HostId, ShownId};
-use super::id::MAX_ID;
+use super::id::{MAX_ID, UserId};
 use super::page::Page;
 use super::position::{Entry, Position};
 use super::relation::Relation;
@@ -13,7 +13,7 @@ use super::shown::Shown;
 /// A value that mentions users or items by their ids in the store.
 pub trait Mentions {
     /// Visits the ids, in any order; one may come more than once.
-    fn mentions(&self, see: &mut dyn FnMut(u64));
+    fn mentions(&self, see: &mut impl FnMut(u64));
 }
 
 /// The ids that a value mentions, as the host wrote them.
@@ -59,59 +59,71 @@ impl HostIds {
 }
 
 impl<I: Copy + Into<u64>> Mentions for Position<I> {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         see(self.id.into());
     }
 }
 
 impl Mentions for Entry {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         see(self.cursor.id.get());
         see(self.author.get());
     }
 }
 
+impl Mentions for UserId {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(self.get());
+    }
+}
+
 impl Mentions for Content {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.entry().mentions(see);
         self.ref_id.iter().for_each(|id| see(id.get()));
     }
 }
 
 impl Mentions for Shown {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
-        self.content.mentions(see);
+    /// Without the author of a list, whose card has the id.
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        let Content { id, author, ref_id, .. } = &*self.content;
+        see(id.get());
+        ref_id.iter().for_each(|id| see(id.get()));
+        if self.author.is_none() {
+            see(author.get());
+        }
     }
 }
 
 impl Mentions for Relation {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         see(self.user.get());
         see(self.target.get());
     }
 }
 
 impl<T: Mentions, I: Copy + Into<u64>> Mentions for Page<T, I> {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.items.mentions(see);
         [self.next, self.prev].iter().flatten().for_each(|place| place.mentions(see));
     }
 }
 
 impl<T: Mentions> Mentions for Vec<T> {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.iter().for_each(|one| one.mentions(see));
     }
 }
 
 impl<T: Mentions> Mentions for Option<T> {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.iter().for_each(|one| one.mentions(see));
     }
 }
 
 impl<T: Mentions + ?Sized> Mentions for Arc<T> {
-    fn mentions(&self, see: &mut dyn FnMut(u64)) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
         (**self).mentions(see);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::content::Content;
 use super::counts::ItemCounts;
-use super::id::UserId;
+use super::host_id::HostId;
 use super::reaction::Reactions;
 
 /// An item with the data that is shown beside it.
@@ -24,7 +24,7 @@ pub struct Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
     /// The user.
-    pub user: UserId,
+    pub user: HostId,
     /// The name.
     pub nickname: Option<String>,
     /// The picture.

@@ -119,7 +119,7 @@ fn read(feed: &Feed, hosts: Ids, slots: &[Slot], names: &[Slot], way: u64) -> Re
         })?;
     }
     for card in shown.iter().filter_map(|shown| shown.author.as_ref()) {
-        let slot = (0..slots.len()).find(|slot| hosts.user(feed, 1 + *slot as u64) == card.user);
+        let slot = (0..slots.len()).find(|slot| hosts.host(1 + *slot as u64) == card.user);
         let slot = slot.ok_or_else(|| format!("way {way}: an author {}", card.user))?;
         let nickname = card.nickname.as_ref().map_or(Ok(0), |name| name.parse()).map_err(|_| "no number")?;
         let numbers = named[slot]..=names[slot].begun.load(Ordering::SeqCst);

@@ -94,7 +94,12 @@ impl Case {
         ensure_eq!(full.items.iter().map(|shown| shown.content.id).collect::<Vec<_>>(), ids, "items in full");
         for shown in &full.items {
             let content = &shown.content;
-            ensure_eq!(shown.author.as_ref().map(|card| card.user), Some(content.author), "author of {}", content.id);
+            ensure_eq!(
+                shown.author.as_ref().map(|card| self.hosts.known(&card.user)),
+                Some(content.author),
+                "author of {}",
+                content.id
+            );
             let item = self.model.item(content.id).ok_or_else(|| format!("content {} appears", content.id))?;
             same_content(item, content)?;
         }
