@@ -10,7 +10,7 @@ use super::reply::{self, Text};
 use super::show::{self, Item, ItemId};
 use crate::error::Result;
 use crate::feed::{Count, Feed};
-use crate::model::{ContentId, Entry, HostId, HostIds, Page, PageRequest, Shown};
+use crate::model::{ContentId, Cursor, Entry, HostId, HostIds, Page, PageRequest, Shown};
 use crate::store::Tier;
 
 /// Pages of content, in the form given by `view`.
@@ -101,7 +101,8 @@ where
             let write = |(page, ids): (Page<Shown, ContentId>, HostIds), text: &mut Text| {
                 let Page { items, next, prev } = page;
                 let written = items.iter().map(|item| Item::new(item, &ids)).collect::<Result<_>>()?;
-                reply::write_page(ids.page(Page { items: written, next, prev }, |item| item), text)
+                let place = |place: Option<Cursor>| place.map(|place| ids.place(place));
+                reply::write_page(Page { items: written, next: place(next), prev: place(prev) }, text)
             };
             let (ends, text) = call.show(look, write).await?;
             Ok(reply::text_page(text, &ends, &kept))
