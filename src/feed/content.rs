@@ -117,8 +117,11 @@ impl Feed {
     /// The same for drafts with different ids.
     fn import_part(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
         let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
+        let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
+        let mut found = self.look_up(&ids, Tier::Disk)?.into_iter();
         for (place, draft) in drafts.into_iter().enumerate() {
-            match self.refused_name(&draft)? {
+            let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
+            match self.refused_name(&draft, &found)? {
                 None => kept.push(draft),
                 Some(error) => refused.push((place, error)),
             }
@@ -155,16 +158,12 @@ impl Feed {
         Ok(results)
     }
 
-    /// The refusal of a draft with a new name, before the name gets a number.
-    fn refused_name(&self, draft: &Draft) -> Result<Option<Error>> {
-        let ids: Vec<_> = draft.ids().collect();
-        if ids.iter().all(|id| id.name().is_none()) {
-            return Ok(None);
-        }
-        let found: Vec<ContentId> = self.look_up(&ids, Tier::Disk)?;
-        let Some(new) = found.iter().position(|id| *id == ContentId::UNKNOWN) else { return Ok(None) };
+    /// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
+    fn refused_name(&self, draft: &Draft, found: &[ContentId]) -> Result<Option<Error>> {
+        let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
+        let Some((new, _)) = new else { return Ok(None) };
         let at = draft.published_at.map_or(0, |Time(at)| at);
-        if let Err(refused) = self.accepts(ids[new]).and_then(|()| self.not_ahead("published_at", at)) {
+        if let Err(refused) = self.accepts(new).and_then(|()| self.not_ahead("published_at", at)) {
             return Ok(Some(refused));
         }
         // An item that exists has no new name, so this is another one.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::{Feed, Held};
 use crate::clock::now;
+use crate::config::AcceptedIds;
 use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
 use crate::model::{HostId, Millis, Order, Page, PageRequest, Relation, Side, Span, UserCursor, UserId};
@@ -102,7 +103,7 @@ impl Feed {
     }
 
     fn is_accepted(&self, id: &HostId) -> bool {
-        id.name().is_none() || self.find::<UserId>(id, Tier::Disk).is_ok()
+        self.config.ids.accept == AcceptedIds::Any || id.name().is_none() || self.find::<UserId>(id, Tier::Disk).is_ok()
     }
 
     /// Applies follows of one user.

@@ -4,10 +4,10 @@ use rocksdb::IteratorMode;
 use tempfile::TempDir;
 use tideline::error::Error;
 use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Upkeep, Watch};
 
 use super::damage::{Row, engine, set};
 use super::everything::{empty_tables, fill};
+use super::support::audit;
 
 /// Tables of which the audit reads the keys alone.
 const KEYS_ALONE: [&str; 11] = [
@@ -23,18 +23,6 @@ const KEYS_ALONE: [&str; 11] = [
     "hidden_by_time",
     "hidden_to",
 ];
-
-/// The findings of an audit.
-#[derive(Default)]
-struct Found(Vec<String>);
-
-impl Watch for Found {
-    fn finds(&mut self, line: String) {
-        self.0.push(line);
-    }
-
-    fn looked_at(&mut self, _table: &'static str, _rows: u64) {}
-}
 
 fn open(dir: &TempDir) -> Rocks {
     Rocks::open(&Options::new(dir.path())).expect("opens")
@@ -52,11 +40,7 @@ fn a_row_that_cannot_be_read_is_named() {
         let row = Row(table, last_key(&dir, table));
         let before = set(dir.path(), &row, Some(&[0xFF; 5]));
         let is_named = match Rocks::open(&Options::new(dir.path())) {
-            Ok(store) => {
-                let mut found = Found::default();
-                store.audit(&mut found).expect("goes on");
-                found.0.iter().any(|line| line.contains(&format!(": {table} ")))
-            }
+            Ok(store) => audit(&store).iter().any(|line| line.contains(&format!(": {table} "))),
             // These tables are read by every start.
             Err(Error::Corrupt(_)) => true,
             Err(other) => panic!("{table}: {other}"),

@@ -6,7 +6,7 @@ use tideline::model::{
     Content, ContentId, Cursor, Entry, Job, Lane, Order, Position, Publish, Relation, Span, UserId, Work,
 };
 use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Batch, Change, Delivery, Published, Related, Store, Then, Tier};
+use tideline::store::{Batch, Change, Delivery, Published, Related, Store, Then, Tier, Upkeep, Watch};
 
 use super::everything;
 
@@ -23,6 +23,20 @@ pub(crate) fn open(dir: &Path) -> Box<dyn Store> {
 
 pub(crate) fn open_with(options: &Options) -> Box<dyn Store> {
     Box::new(Rocks::open(options).expect("the directory opens"))
+}
+
+/// The findings of an audit.
+pub(crate) fn audit(store: &(impl Upkeep + ?Sized)) -> Vec<String> {
+    struct Found(Vec<String>);
+    impl Watch for Found {
+        fn finds(&mut self, line: String) {
+            self.0.push(line);
+        }
+        fn looked_at(&mut self, _: &'static str, _: u64) {}
+    }
+    let mut found = Found(Vec::new());
+    store.audit(&mut found).expect("audits");
+    found.0
 }
 
 pub(crate) fn user(raw: u64) -> UserId {

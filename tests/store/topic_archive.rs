@@ -8,9 +8,11 @@ use rocksdb::{ColumnFamilyDescriptor, DB, Options as Engine};
 use tideline::error::{Error, Result};
 use tideline::model::{Content, Cursor, Entry, Order, Span};
 use tideline::store::rocks::Options;
-use tideline::store::{Batch, Restored, Store, Tier, Watch};
+use tideline::store::{Batch, Restored, Store, Tier};
 
-use super::support::{BOTH_ORDERS, MANY, entry, expected, ids, item, open, open_with, place, publish, spans, timed};
+use super::support::{
+    BOTH_ORDERS, MANY, audit, entry, expected, ids, item, open, open_with, place, publish, spans, timed,
+};
 use super::topics::{about, delete, list, part, topic};
 
 /// Most items that a list shows, in tests of reads during changes.
@@ -23,20 +25,6 @@ fn restore(store: &dyn Store, id: u64) {
 fn rows(store: &dyn Store, table: &str) -> u64 {
     store.compact().expect("compacts");
     store.stats().expect("stats").iter().find(|stats| stats.table == table).expect("the table").rows
-}
-
-/// The findings of an audit.
-fn audit(store: &dyn Store) -> Vec<String> {
-    struct Found(Vec<String>);
-    impl Watch for Found {
-        fn finds(&mut self, line: String) {
-            self.0.push(line);
-        }
-        fn looked_at(&mut self, _: &'static str, _: u64) {}
-    }
-    let mut found = Found(Vec::new());
-    store.audit(&mut found).expect("audits");
-    found.0
 }
 
 #[test]

@@ -16,10 +16,11 @@ use tideline::model::{
     Work,
 };
 use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier, Watch};
+use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier};
 
 use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS};
 use crate::everything::{NAMES, Scope, reads, without_job};
+use crate::support::audit;
 
 type Checked = std::result::Result<(), TestCaseError>;
 
@@ -298,23 +299,9 @@ impl World {
         let translate = |job: Job| Job { id: self.jobs[&job.id], ..job };
         let model: Vec<_> = self.model.jobs().expect("reads").into_iter().map(translate).collect();
         prop_assert_eq!(model, self.disk().jobs().expect("reads"));
-        let mut found = Found::default();
-        self.disk().audit(&mut found).expect("reads");
-        prop_assert_eq!(found.0, Vec::<String>::new());
+        prop_assert_eq!(audit(self.disk()), Vec::<String>::new());
         Ok(())
     }
-}
-
-/// The findings of an audit.
-#[derive(Default)]
-struct Found(Vec<String>);
-
-impl Watch for Found {
-    fn finds(&mut self, line: String) {
-        self.0.push(line);
-    }
-
-    fn looked_at(&mut self, _table: &'static str, _rows: u64) {}
 }
 
 type Answer<T> = std::result::Result<T, String>;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use rocksdb::{ReadOptions, WriteBatch};
@@ -24,6 +24,8 @@ const MEMORY: u64 = 32 << 20;
 const BYTES: fn(&Arc<str>) -> u64 = |name| 32 + name.len() as u64;
 /// A UUID and its place in memory.
 const USUAL: u64 = 68;
+/// Most names written of late.
+const MOST_RECENT: usize = 1024;
 
 /// The part of names in memory.
 pub(super) struct Names {
@@ -34,14 +36,16 @@ pub(super) struct Names {
     given: Mutex<Given>,
     /// Whether names are held for changes, so that most changes take no lock.
     has_wanted: AtomicBool,
+    /// How often [`Given::recent`] was emptied.
+    emptied: AtomicU64,
 }
 
 /// Names without written rows, and the next number.
 struct Given {
     /// The highest number given.
     highest: u64,
-    /// How often names were written.
-    writes: u64,
+    /// Names written of late with their numbers, for changes that have looked for them before.
+    recent: HashMap<Arc<str>, u64>,
     held: HashMap<Arc<str>, Held>,
     /// The names held for changes, by their numbers.
     wanted: HashMap<u64, Arc<str>>,
@@ -62,12 +66,13 @@ pub(super) type Written = Vec<(u64, Arc<str>)>;
 impl Default for Names {
     fn default() -> Self {
         // The first number above those of hosts stays free.
-        let given = Given { highest: MAX_ID + 1, writes: 0, held: HashMap::new(), wanted: HashMap::new() };
+        let given = Given { highest: MAX_ID + 1, recent: HashMap::new(), held: HashMap::new(), wanted: HashMap::new() };
         Self {
             numbers: Numbering::new(NAMES, MEMORY),
             names: Cache::new(MEMORY, USUAL, BYTES),
             given: Mutex::new(given),
             has_wanted: AtomicBool::new(false),
+            emptied: AtomicU64::new(0),
         }
     }
 }
@@ -84,12 +89,14 @@ impl Names {
             return;
         }
         let mut given = self.given.lock();
-        given.writes += 1;
         for (number, name) in names {
             given.held.remove(&name);
             given.wanted.remove(&number);
             self.numbers.remember(&name, number);
-            self.names.insert(number, name);
+            self.names.insert(number, Arc::clone(&name));
+            if given.keep_recent(name, number) {
+                self.emptied.fetch_add(1, Ordering::Release);
+            }
         }
         self.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
     }
@@ -110,6 +117,35 @@ impl Given {
         let next = Some(self.highest + 1).filter(|next| *next < UserId::UNKNOWN.get());
         self.highest = next.ok_or_else(|| Error::Corrupt("there are no more numbers for names".to_owned()))?;
         Ok(self.highest)
+    }
+
+    /// The number of a name without rows, held once more.
+    fn hold(&mut self, name: &str, hold: Hold) -> Result<u64> {
+        let name: Arc<str> = name.into();
+        if !self.held.contains_key(&name) {
+            let number = self.next()?;
+            self.held.insert(Arc::clone(&name), Held { number, changes: 0, streams: 0, writes: 0 });
+        }
+        let held = self.held.get_mut(&name).ok_or_else(|| Error::Corrupt("a held name".to_owned()))?;
+        match hold {
+            Hold::Change => {
+                held.changes += 1;
+                self.wanted.insert(held.number, name);
+            }
+            Hold::Stream => held.streams += 1,
+        }
+        Ok(held.number)
+    }
+
+    /// Returns whether names written before were forgotten for it.
+
+    fn keep_recent(&mut self, name: Arc<str>, number: u64) -> bool {
+        let is_full = self.recent.len() >= MOST_RECENT;
+        if is_full {
+            self.recent.clear();
+        }
+        self.recent.insert(name, number);
+        is_full
     }
 
     /// Ends one use of a held number, if it is not written yet.
@@ -163,52 +199,33 @@ impl store::Names for Rocks {
         if tier == Tier::Memory || names.len() == 1 {
             return names.iter().map(|name| self.names.numbers.find(self, name, tier)).collect();
         }
-        let mut numbers = HashMap::with_capacity(names.len());
-        self.names.numbers.find_all(self, names.to_vec(), &mut numbers)?;
-        Ok(names.iter().map(|name| numbers.get(*name).copied()).collect())
+        self.names.numbers.find_all(self, names)
     }
 
     fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>> {
-        if let Some(numbers) = names.iter().map(|name| self.names.numbers.cached(name)).collect() {
+        let emptied = self.names.emptied.load(Ordering::Acquire);
+        let mut numbers = self.names.numbers.find_all(self, names)?;
+        if let Some(numbers) = numbers.iter().copied().collect() {
             return Ok(numbers);
         }
-        let writes = self.names.given.lock().writes;
-        let mut numbers = HashMap::with_capacity(names.len());
-        self.names.numbers.find_all(self, names.to_vec(), &mut numbers)?;
         let mut given = self.names.given.lock();
-        if given.writes != writes {
-            // Some may be written by now.
-            self.names.numbers.find_all(self, names.to_vec(), &mut numbers)?;
+        // Some may be written by now.
+        if self.names.emptied.load(Ordering::Acquire) != emptied {
+            numbers = self.names.numbers.find_all(self, names)?;
         }
-        let given = &mut *given;
-        let mut held = Vec::with_capacity(names.len());
-        for name in names {
-            let number = match numbers.get(*name) {
-                Some(number) => *number,
-                None => {
-                    let name: Arc<str> = (*name).into();
-                    if !given.held.contains_key(&name) {
-                        let number = given.next()?;
-                        given.held.insert(Arc::clone(&name), Held { number, changes: 0, streams: 0, writes: 0 });
-                    }
-                    let held = given.held.get_mut(&name).ok_or_else(|| Error::Corrupt("a held name".to_owned()))?;
-                    match hold {
-                        Hold::Change => {
-                            held.changes += 1;
-                            given.wanted.insert(held.number, name);
-                            self.names.has_wanted.store(true, Ordering::Release);
-                        }
-                        Hold::Stream => held.streams += 1,
-                    }
-                    held.number
-                }
-            };
-            held.push(number);
-        }
-        Ok(held)
+        let number_of = |(name, found): (&&str, Option<u64>)| match found.or_else(|| given.recent.get(*name).copied()) {
+            Some(number) => Ok(number),
+            None => given.hold(name, hold),
+        };
+        let held = names.iter().zip(numbers).map(number_of).collect();
+        self.names.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
+        held
     }
 
     fn release_numbers(&self, names: &[&str], hold: Hold) {
+        if hold == Hold::Change && !self.names.has_wanted.load(Ordering::Acquire) {
+            return;
+        }
         let mut given = self.names.given.lock();
         for name in names {
             given.end(name, |held| match hold {

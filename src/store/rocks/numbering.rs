@@ -1,7 +1,5 @@
 //! Permanent numbers of texts, one row for each text. The cache needs no announcements, because a number never changes.
 
-use std::collections::HashMap;
-
 use super::tables::Table;
 use super::{Rocks, values};
 use crate::cache::Cache;
@@ -56,33 +54,22 @@ impl Numbering {
         Ok(Some(number))
     }
 
-    /// Adds the texts that have a number to `numbers`; returns the others.
-    pub(super) fn find_all<'t>(
-        &self,
-        store: &Rocks,
-        texts: Vec<&'t str>,
-        numbers: &mut HashMap<String, u64>,
-    ) -> Result<Vec<&'t str>> {
-        let mut missed = Vec::new();
-        for text in texts {
-            match self.numbers.get(text) {
-                Some(found) => _ = numbers.insert(text.to_owned(), found.number),
-                None => missed.push(text),
+    /// The numbers of texts, in their order; `None` for a text that has none.
+    pub(super) fn find_all(&self, store: &Rocks, texts: &[&str]) -> Result<Vec<Option<u64>>> {
+        let mut numbers: Vec<_> = texts.iter().map(|text| self.cached(text)).collect();
+        let missed: Vec<_> = (0..texts.len()).filter(|place| numbers[*place].is_none()).collect();
+        if missed.is_empty() {
+            return Ok(numbers);
+        }
+        let rows = store.get_many(self.table, missed.iter().map(|place| texts[*place].as_bytes()), Tier::Disk)?;
+        for (place, row) in missed.into_iter().zip(rows) {
+            if let Some(row) = row {
+                let number = values::read_given(&row)?;
+                self.remember(texts[place], number);
+                numbers[place] = Some(number);
             }
         }
-        let rows = store.get_many(self.table, missed.iter().map(|text| text.as_bytes()), Tier::Disk)?;
-        let mut unknown = Vec::new();
-        for (text, row) in missed.into_iter().zip(rows) {
-            match row {
-                Some(row) => {
-                    let number = values::read_given(&row)?;
-                    self.remember(text, number);
-                    numbers.insert(text.to_owned(), number);
-                }
-                None => unknown.push(text),
-            }
-        }
-        Ok(unknown)
+        Ok(numbers)
     }
 
     /// Keeps a number in memory.

@@ -140,7 +140,7 @@ tables! {
     TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
     TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic"));
     TOPIC_ARCHIVE = Spec { tune: archive, ..Spec::scan("topic_archive", Keys::Row("topic")) };
-    NAMES = Spec::point("names", Keys::Text("name"));
+    NAMES = Spec { tune: names, ..Spec::point("names", Keys::Text("name")) };
     NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number"));
     ACTIVITY = Spec::point("activity", Keys::One("user"));
     UNPUSHED = Spec::point("unpushed", Keys::One("user"));
@@ -167,6 +167,12 @@ fn archive(options: &mut Options) {
 
 fn counts(options: &mut Options) {
     options.set_merge_operator_associative("add", add);
+}
+
+/// Most look-ups of names that reach the table are for new names.
+fn names(options: &mut Options) {
+    options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
+    options.set_memtable_whole_key_filtering(true);
 }
 
 fn item_counts(options: &mut Options) {

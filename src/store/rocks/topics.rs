@@ -140,17 +140,29 @@ impl Rocks {
 
     fn topic_ids(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
         let mut ids = HashMap::with_capacity(names.len());
-        let unknown = self.topics.ids.find_all(self, names, &mut ids)?;
+        let unknown = self.add_known_topics(names, &mut ids)?;
         if !unknown.is_empty() {
             let mut highest = self.topics.highest.lock();
             // Some may have an id by now.
-            let unknown = self.topics.ids.find_all(self, unknown, &mut ids)?;
+            let unknown = self.add_known_topics(unknown, &mut ids)?;
             self.give_topic_ids(unknown, &mut highest, &mut ids)?;
         }
-        ids.into_iter().map(|(name, id)| Ok((name, topic_id(id)?))).collect()
+        Ok(ids)
     }
 
-    fn give_topic_ids(&self, names: Vec<&str>, highest: &mut u64, ids: &mut HashMap<String, u64>) -> Result<()> {
+    /// Adds the names that have an id; returns the others.
+    fn add_known_topics<'n>(&self, names: Vec<&'n str>, ids: &mut HashMap<String, TopicId>) -> Result<Vec<&'n str>> {
+        let mut unknown = Vec::new();
+        for (name, id) in names.iter().zip(self.topics.ids.find_all(self, &names)?) {
+            match id {
+                Some(id) => _ = ids.insert((*name).to_owned(), topic_id(id)?),
+                None => unknown.push(*name),
+            }
+        }
+        Ok(unknown)
+    }
+
+    fn give_topic_ids(&self, names: Vec<&str>, highest: &mut u64, ids: &mut HashMap<String, TopicId>) -> Result<()> {
         if names.is_empty() {
             return Ok(());
         }
@@ -172,7 +184,7 @@ impl Rocks {
         self.topics.complete.store(true, Ordering::Relaxed);
         for (name, id) in made {
             self.topics.ids.remember(name, id);
-            ids.insert(name.to_owned(), id);
+            ids.insert(name.to_owned(), topic_id(id)?);
         }
         Ok(())
     }
@@ -180,8 +192,8 @@ impl Rocks {
     /// The ids of the names that have one.
     pub(super) fn known_topics(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
         let mut ids = HashMap::new();
-        self.topics.ids.find_all(self, names, &mut ids)?;
-        ids.into_iter().map(|(name, id)| Ok((name, topic_id(id)?))).collect()
+        self.add_known_topics(names, &mut ids)?;
+        Ok(ids)
     }
 
     /// Continues after the highest id on disk.
