@@ -14,6 +14,7 @@ mod server;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
+use std::time::Instant;
 
 use actix_web::{App, HttpResponse, HttpServer, web};
 
@@ -54,7 +55,7 @@ fn main() {
     println!("  numbers    {ours:>8.0} pages/s");
     println!("  names      {named:>8.0} pages/s, ratio to numbers {:.2} (at least 0.9 wanted)", named / ours);
     let [ours, named] = in_turn([&|round| numbers.publish(round), &|round| names.publish(round)]);
-    println!("http: publishes, storage.durability = \"os\", with their fan-out");
+    println!("http: publishes until all are delivered, storage.durability = \"os\"");
     println!("  numbers    {ours:>8.0} posts/s");
     println!("  names      {named:>8.0} posts/s, ratio to numbers {:.2} (at least 0.8 wanted)", named / ours);
     for side in [numbers, names] {
@@ -112,7 +113,8 @@ impl Side {
         )
     }
 
-    /// Publishes new items of random authors, and waits until they are delivered. Returns the publishes per second.
+    /// Publishes new items of random authors, and waits until they are delivered. Returns the items per second, with
+    /// the time of that wait: else a server that delivers at once would seem to publish slower than one that lags.
     fn publish(&self, round: usize) -> f64 {
         let id = match self.ids {
             Ids::Numbers => "string.format('%d', n)",
@@ -131,9 +133,10 @@ impl Side {
             POSTS as usize + round * 10_000_000
         );
         std::fs::write(&self.publishes, script).expect("writes");
+        let begun = Instant::now();
         let rate = load(&self.url, &self.publishes);
         self.server.settle();
-        rate
+        rate * f64::from(SECONDS) / begun.elapsed().as_secs_f64()
     }
 
     /// A list in Lua.

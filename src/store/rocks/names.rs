@@ -4,7 +4,7 @@
 //! held names, until one of these changes is written. So no change is on disk without its names, a name costs no write
 //! of its own, and a refused change leaves no name, unless another change was written at the same moment.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -48,7 +48,7 @@ struct Given {
     recent: HashMap<Arc<str>, u64>,
     held: HashMap<Arc<str>, Held>,
     /// The names held for changes, by their numbers.
-    wanted: HashMap<u64, Arc<str>>,
+    wanted: BTreeMap<u64, Arc<str>>,
 }
 
 /// A number that is held for a name.
@@ -66,7 +66,8 @@ pub(super) type Written = Vec<(u64, Arc<str>)>;
 impl Default for Names {
     fn default() -> Self {
         // The first number above those of hosts stays free.
-        let given = Given { highest: MAX_ID + 1, recent: HashMap::new(), held: HashMap::new(), wanted: HashMap::new() };
+        let given =
+            Given { highest: MAX_ID + 1, recent: HashMap::new(), held: HashMap::new(), wanted: BTreeMap::new() };
         Self {
             numbers: Numbering::new(NAMES, MEMORY),
             names: Cache::new(MEMORY, USUAL, BYTES),
