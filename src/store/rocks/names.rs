@@ -138,8 +138,7 @@ impl Given {
         Ok(held.number)
     }
 
-    /// Returns whether names written before were forgotten for it.
-
+    /// Keeps a name that was written. Returns whether earlier ones were forgotten for it.
     fn keep_recent(&mut self, name: Arc<str>, number: u64) -> bool {
         let is_full = self.recent.len() >= MOST_RECENT;
         if is_full {
