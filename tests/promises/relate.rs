@@ -164,17 +164,19 @@ impl Case {
             if result.is_ok() {
                 self.learn([&me, &target], New::All)?;
             }
+            // Of the host's ids: a refused line may leave both unknown.
+            let is_self = me == target;
             let (me, target): (UserId, UserId) = (self.hosts.known(&me), self.hosts.known(&target));
             let known = self.model.follows(me, target);
             let full = self.model.following(me) >= self.system.config.graph.follow_limit;
             match result {
-                Err(error) if me == target => expect_code(&error, "self_follow")?,
+                Err(error) if is_self => expect_code(&error, "self_follow")?,
                 Err(error) if self.is_new_and_ahead(me, target, since) => expect_code(&error, "time_ahead")?,
                 Err(error) if full && !known => expect_code(&error, "follow_limit")?,
                 Err(error) => return Err(format!("{me} cannot follow {target}: {error}")),
                 Ok(new) => {
                     let ahead = self.is_new_and_ahead(me, target, since);
-                    ensure!(me != target && !ahead && (known || !full), "{me} may not follow {target}");
+                    ensure!(!is_self && !ahead && (known || !full), "{me} may not follow {target}");
                     ensure_eq!(new, !known, "whether {me} following {target} is new");
                     if new {
                         self.model.follows.insert((me, target), since.expect("given"));
