@@ -3,6 +3,7 @@
 use rocksdb::IteratorMode;
 use tempfile::TempDir;
 use tideline::error::Error;
+use tideline::store::Upkeep;
 use tideline::store::rocks::{Options, Rocks};
 
 use super::damage::{Row, engine, set};
