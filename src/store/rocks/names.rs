@@ -192,6 +192,25 @@ impl Rocks {
         }
         Ok(names)
     }
+
+    /// Holds the names that a look-up has not found. Before it began, names were forgotten `emptied` times.
+    fn hold_found(&self, names: &[&str], mut found: Vec<Option<u64>>, emptied: u64, hold: Hold) -> Result<Vec<u64>> {
+        if let Some(numbers) = found.iter().copied().collect() {
+            return Ok(numbers);
+        }
+        let mut given = self.names.given.lock();
+        // Some may be written by now.
+        if self.names.emptied.load(Ordering::Acquire) != emptied {
+            found = self.names.numbers.find_all(self, names)?;
+        }
+        let number_of = |(name, found): (&&str, Option<u64>)| match found.or_else(|| given.recent.get(*name).copied()) {
+            Some(number) => Ok(number),
+            None => given.hold(name, hold),
+        };
+        let numbers = names.iter().zip(found).map(number_of).collect();
+        self.names.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
+        numbers
+    }
 }
 
 impl store::Names for Rocks {
@@ -204,22 +223,8 @@ impl store::Names for Rocks {
 
     fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>> {
         let emptied = self.names.emptied.load(Ordering::Acquire);
-        let mut numbers = self.names.numbers.find_all(self, names)?;
-        if let Some(numbers) = numbers.iter().copied().collect() {
-            return Ok(numbers);
-        }
-        let mut given = self.names.given.lock();
-        // Some may be written by now.
-        if self.names.emptied.load(Ordering::Acquire) != emptied {
-            numbers = self.names.numbers.find_all(self, names)?;
-        }
-        let number_of = |(name, found): (&&str, Option<u64>)| match found.or_else(|| given.recent.get(*name).copied()) {
-            Some(number) => Ok(number),
-            None => given.hold(name, hold),
-        };
-        let held = names.iter().zip(numbers).map(number_of).collect();
-        self.names.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
-        held
+        let found = self.names.numbers.find_all(self, names)?;
+        self.hold_found(names, found, emptied, hold)
     }
 
     fn release_numbers(&self, names: &[&str], hold: Hold) {
@@ -327,6 +332,26 @@ mod tests {
         assert_eq!(number(&store, "a"), Some(numbers[0]));
         assert_eq!(store.names(&numbers[..1], Tier::Disk).expect("reads")[0].as_ref(), "a");
         assert!(hold(&store, "b") > numbers[0]);
+    }
+
+    #[test]
+    fn a_name_that_is_written_after_a_look_up_has_one_number() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let store = open(&dir);
+        for others in [0, MOST_RECENT] {
+            let name = format!("with {others} others");
+            let emptied = store.names.emptied.load(Ordering::Acquire);
+            let found = store.names.numbers.find_all(&store, &[&name]).expect("reads");
+            assert_eq!(found, [None]);
+            let number = hold(&store, &name);
+            write(&store).expect("writes");
+            let others: Vec<_> = (0..others).map(|n| n.to_string()).collect();
+            let others: Vec<_> = others.iter().map(String::as_str).collect();
+            store.give_numbers(&others).expect("gives");
+            store.names.numbers.clear();
+            assert_eq!(store.hold_found(&[&name], found, emptied, Hold::Change).expect("holds"), [number]);
+        }
+        assert!(store.names.given.lock().recent.len() <= MOST_RECENT);
     }
 
     #[test]

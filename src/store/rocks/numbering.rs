@@ -72,6 +72,12 @@ impl Numbering {
         Ok(numbers)
     }
 
+    /// Forgets the numbers in memory.
+    #[cfg(test)]
+    pub(super) fn clear(&self) {
+        self.numbers.clear();
+    }
+
     /// Keeps a number in memory.
     pub(super) fn remember(&self, text: &str, number: u64) {
         let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
