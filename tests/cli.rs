@@ -144,6 +144,80 @@ fn a_directory_without_a_format_is_no_data_directory() {
     }
 }
 
+/// The names of all commands, by the help of the program.
+fn commands(place: &Place) -> Vec<String> {
+    let help = place.run(&["--help"]).ok().out;
+    let (_, list) = help.split_once("\nCommands:\n").expect("a list of commands");
+    let names = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn completions_and_manual_pages_name_every_command() {
+    let place = Place::new();
+    let commands = commands(&place);
+    assert!(commands.len() > 10 && commands.contains(&"serve".to_owned()), "{commands:?}");
+    for (shell, begins) in [("bash", "_tideline() {"), ("zsh", "#compdef tideline"), ("fish", "# Print an optspec")] {
+        let script = place.run(&["completions", shell]).ok().out;
+        assert!(script.starts_with(begins), "{shell}: {script}");
+        // A word of its own, or a part of the name of a function.
+        let missing = |name: &&String| !script.split(|c: char| !c.is_alphanumeric()).any(|word| word == *name);
+        assert_eq!(commands.iter().find(missing), None, "{shell}");
+        assert!(script.contains("data-dir"), "{shell}");
+    }
+    let page = place.run(&["man"]).ok().out;
+    place.run(&["man", "made/pages"]).ok();
+    let read = |name: &str| std::fs::read_to_string(place.path("made/pages").join(name)).expect(name);
+    assert_eq!(read("tideline.1"), page);
+    for name in &commands {
+        assert!(page.contains(&format!("tideline\\-{name}(1)")), "{name}: {page}");
+        assert!(read(&format!("tideline-{name}.1")).contains(".SH DESCRIPTION"), "{name}");
+    }
+    place.file("taken", "");
+    place.run(&["man", "taken"]).failed("tideline: cannot write to taken: ");
+}
+
+#[test]
+fn health_is_the_answer_of_the_server() {
+    let place = Place::new();
+    let server = serve(&place, "127.0.0.1:0");
+    let url = format!("http://{}", server.address);
+    let ready = format!("{url} is ready\n");
+    assert_eq!(place.run(&["health", "--url", &url]).ok().out, ready);
+    assert_eq!(place.run(&["health", "--url", &format!("{url}/")]).ok().out, ready);
+    let by_settings = Place::new().with_env("TIDELINE__SERVER__LISTEN", server.address);
+    assert_eq!(by_settings.run(&["health"]).ok().out, ready);
+    place.file("t.toml", format!("[server]\nlisten = \"0.0.0.0:{}\"\n", server.address.port()));
+    assert_eq!(place.run(&["health", "--config", "t.toml"]).ok().out, ready);
+    assert_eq!(server.end("TERM").code(), Some(0));
+
+    let ran = by_settings.run(&["health"]).failed(&format!("tideline: no answer from {url}: "));
+    assert!(ran.err.lines().count() == 1 && ran.err.contains("Connection refused"), "{ran:?}");
+    place_with("TIDELINE__SERVER__LISTEN", ":0").run(&["health"]).failed("Name it with --url");
+}
+
+/// A server that never answers, and one that answers that it is not ready.
+#[test]
+fn health_is_bad_without_an_answer_of_200() {
+    let place = Place::new();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").expect("binds");
+    let url = format!("http://{}", other.local_addr().expect("bound"));
+    let began = Instant::now();
+    place.run(&["health", "--url", &url]).failed("timeout");
+    assert!(began.elapsed() < Duration::from_secs(10));
+    let answering = std::thread::spawn(move || {
+        // The first connection is that of the run above.
+        let mut stream = other.incoming().nth(1).expect("one").expect("accepted");
+        let _ = stream.read(&mut [0; 4096]);
+        let body = r#"{"detail":"the storage engine has stopped"}"#;
+        let length = body.len();
+        write!(stream, "HTTP/1.1 503 Service Unavailable\r\ncontent-length: {length}\r\n\r\n{body}").expect("sends");
+    });
+    let words = "is not ready: 503 Service Unavailable: the storage engine has stopped\n";
+    place.run(&["health", "--url", &url]).failed(words);
+    answering.join().expect("answers");
+}
+
 /// Runs a command as another user than the owner of the data if this process may, else as the owner.
 fn run_as_other(place: &Place, args: &[&str], uid: u32) -> (Option<i32>, String) {
     let program = place.path("tideline");

@@ -3,6 +3,8 @@
 mod check;
 mod compact;
 mod demo;
+mod generate;
+mod health;
 mod import;
 mod interrupt;
 mod logging;
@@ -16,7 +18,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use self::progress::{Progress, Unit};
 use crate::config::Config;
@@ -70,6 +72,12 @@ enum Command {
     Openapi,
     /// Write a fictional follow graph and posts, for import
     Demo(demo::DemoArgs),
+    /// Ask a running server whether it takes requests: exit code 0 if it does, 1 otherwise
+    Health(health::HealthArgs),
+    /// Print the completions of a shell
+    Completions(generate::CompletionsArgs),
+    /// Print the manual page of the program, or write the pages of all commands
+    Man(generate::ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -121,6 +129,9 @@ fn leave(code: i32) -> ! {
 fn run(cli: Cli) -> Result<i32> {
     match cli.command {
         Command::Demo(args) => demo::run(&args)?,
+        Command::Health(args) => health::run(&args)?,
+        Command::Completions(args) => generate::completions(Cli::command(), &args)?,
+        Command::Man(args) => generate::man(Cli::command(), &args)?,
         Command::Openapi => {
             let json = description()?;
             print(|out| writeln!(out, "{json}"))?;
@@ -232,6 +243,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        <Cli as clap::CommandFactory>::command().debug_assert();
+        Cli::command().debug_assert();
     }
 }
