@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use quick_cache::sync::Cache as Inner;
 use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, Weighter};
@@ -41,8 +41,33 @@ impl<K, V> Lifecycle<K, V> for Evictions {
 pub struct Cache<K, V> {
     entries: Inner<K, V, Bytes<V>, DefaultHashBuilder, Evictions>,
     limit: u64,
+    hits: Hits,
     misses: AtomicU64,
     evictions: Evictions,
+}
+
+/// Counts look-ups that find something: the most frequent event of all, so threads mostly have a count of their own.
+#[derive(Default)]
+struct Hits([Alone; 16]);
+
+/// A count that shares its cache line with no other.
+#[derive(Default)]
+#[repr(align(64))]
+struct Alone(AtomicU64);
+
+impl Hits {
+    fn add(&self, n: u64) {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            static PLACE: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+        }
+        let place = PLACE.with(|place| place % self.0.len());
+        self.0[place].0.fetch_add(n, Ordering::Relaxed);
+    }
+
+    fn sum(&self) -> u64 {
+        self.0.iter().map(|count| count.0.load(Ordering::Relaxed)).sum()
+    }
 }
 
 impl<K: Eq + Hash, V: Clone> Cache<K, V> {
@@ -52,16 +77,30 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         let evictions = Evictions::default();
         let about = (limit / (OVERHEAD + usual)) as usize;
         let entries = Inner::with(about, limit, Bytes(bytes), DefaultHashBuilder::default(), evictions.clone());
-        Self { entries, limit, misses: AtomicU64::new(0), evictions }
+        Self { entries, limit, hits: Hits::default(), misses: AtomicU64::new(0), evictions }
     }
 
     /// The value of a key, if cached.
     pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V> {
         let found = self.entries.get(key);
-        if found.is_none() {
-            self.misses.fetch_add(1, Ordering::Relaxed);
-        }
+        self.count(1, usize::from(found.is_some()));
         found
+    }
+
+    /// The values of several keys.
+    fn get_each(&self, keys: &[K]) -> Vec<Option<V>> {
+        let found: Vec<_> = keys.iter().map(|key| self.entries.get(key)).collect();
+        self.count(keys.len(), found.iter().flatten().count());
+        found
+    }
+
+    fn count(&self, asked: usize, found: usize) {
+        if found > 0 {
+            self.hits.add(found as u64);
+        }
+        if asked > found {
+            self.misses.fetch_add((asked - found) as u64, Ordering::Relaxed);
+        }
     }
 
     /// Keeps a value, and may drop others for it.
@@ -84,6 +123,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         CacheUsage {
             entries: self.entries.len() as u64,
             bytes: Fill { used: self.entries.weight(), limit: self.limit },
+            hits: self.hits.sum(),
             misses: self.misses.load(Ordering::Relaxed),
             evictions: self.evictions.0.load(Ordering::Relaxed),
         }
@@ -142,7 +182,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
         cached: impl FnMut(&V),
         load: impl FnOnce(&[K]) -> Result<Vec<Option<V>>>,
     ) -> Result<Vec<Option<V>>> {
-        let mut values: Vec<Option<V>> = keys.iter().map(|key| self.values.get(key)).collect();
+        let mut values = self.values.get_each(keys);
         values.iter().flatten().for_each(cached);
         let mut places: HashMap<K, usize> = HashMap::new();
         let mut missing = Vec::new();
@@ -216,7 +256,7 @@ mod tests {
         let usage = cache.usage();
         assert_eq!(usage.bytes, Fill { used: usage.entries * (OVERHEAD + 80), limit: 1 << 20 });
         assert!(usage.bytes.used <= usage.bytes.limit && usage.bytes.used > usage.bytes.limit / 2, "{usage:?}");
-        assert_eq!((usage.misses, usage.evictions), (1, 100_000 - usage.entries));
+        assert_eq!((usage.hits, usage.misses, usage.evictions), (0, 1, 100_000 - usage.entries));
         cache.clear();
         assert_eq!(cache.usage().bytes.used, 0);
     }
@@ -298,6 +338,7 @@ mod tests {
         assert_eq!(values.expect("loads"), [Some(10), Some(20), Some(30), Some(20), Some(10)]);
         let values = cache.get_many(&keys, |_| {}, |_| panic!("all are kept"));
         assert_eq!(values.expect("kept").len(), 5);
+        assert_eq!((cache.usage().hits, cache.usage().misses), (2 + 5, 2 + 3), "a missing one counts each time");
         assert_eq!(cache.usage().entries, 3);
     }
 

@@ -5,7 +5,7 @@
 //! advances by the time since boot, and follows the wall clock once that has kept its new course for a minute.
 
 use std::sync::LazyLock;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
@@ -41,6 +41,11 @@ pub fn uptime() -> Millis {
     let time = clock_gettime(ClockId::Boottime);
     let (seconds, nanos) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
     seconds.unwrap_or_default().saturating_mul(1000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
+}
+
+/// The time of processors that all threads of this process have used.
+pub fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
 /// The system's wall clock, milliseconds since 1970.

@@ -22,7 +22,10 @@ const LAYERS: [(&str, &str); 17] = [
     ("streaming", "sync clock model"),
     ("feed", "backlog streaming store cache stripes config sync clock failpoint model error"),
     ("worker", "backlog streaming store config sync clock failpoint model error"),
-    ("http", "feed streaming store::Tier store::TableStats store::Usage worker::Figures clock model error config"),
+    (
+        "http",
+        "feed streaming store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock model error config",
+    ),
     ("server", "http worker feed backlog streaming store clock config failpoint error model"),
     ("cli", "server http::description worker feed backlog store clock config failpoint error model"),
     ("main", "cli"),

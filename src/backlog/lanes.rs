@@ -15,7 +15,8 @@ const KEPT: usize = 16;
 
 #[derive(Debug, Default)]
 struct Queue {
-    jobs: VecDeque<Job>,
+    /// Each with the time since when it waits in this run.
+    jobs: VecDeque<(Job, Instant)>,
     /// In a channel, with a worker, or waiting for a retry; each lane at most once.
     busy: bool,
     /// How often the first job has failed.
@@ -55,7 +56,7 @@ impl Lanes {
 
     pub(super) fn push(&self, job: Job) {
         let mut queue = self.queue(job.id.lane);
-        queue.jobs.push_back(job);
+        queue.jobs.push_back((job, Instant::now()));
         if !queue.busy {
             queue.busy = true;
             self.hint(job.id.lane);
@@ -76,7 +77,7 @@ impl Lanes {
 
     /// The first job of a lane; it stays there until it is finished.
     pub fn first(&self, lane: Lane) -> Option<Job> {
-        self.queue(lane).jobs.front().copied()
+        self.queue(lane).jobs.front().map(|(job, _)| *job)
     }
 
     /// Gives a lane back with its first job not done.
@@ -114,10 +115,16 @@ impl Lanes {
         self.hint(lane);
     }
 
-    pub(super) fn done(&self, lane: Lane) {
+    /// Since when the first job that waits longest has waited.
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        self.queues.iter().filter_map(|queue| queue.lock().jobs.front().map(|(_, since)| *since)).min()
+    }
+
+    /// Removes the first job of a lane. Returns since when it waited.
+    pub(super) fn done(&self, lane: Lane) -> Option<Instant> {
         let mut queue = self.queue(lane);
         queue.failures = 0;
-        queue.jobs.pop_front();
+        let done = queue.jobs.pop_front();
         if queue.jobs.is_empty() {
             queue.busy = false;
             // A thousand queues, each as large as in its busiest hour, would take much memory.
@@ -126,6 +133,7 @@ impl Lanes {
             // To the end of the channel, so that no lane starves the others.
             self.hint(lane);
         }
+        done.map(|(_, since)| since)
     }
 }
 

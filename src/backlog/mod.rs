@@ -13,7 +13,7 @@ mod usage;
 use std::time::Duration;
 
 use crate::error::{Code, Error, Result};
-use crate::model::{ContentId, Entry, Job, JobId, Order, Span, UserId, Work};
+use crate::model::{ContentId, Entry, Histogram, Job, JobId, Order, Span, UserId, Work};
 use crate::stripes::Striped;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,6 +32,8 @@ pub struct Backlog {
     epochs: Striped<AtomicU64, 4096>,
     lanes: Lanes,
     tally: usage::Tally,
+    /// Times from the publish of items until they are delivered.
+    lag: Histogram,
     /// Changes refused for lack of room for their jobs.
     refused: AtomicU64,
     /// Rebuilds postponed.
@@ -48,6 +50,7 @@ impl Backlog {
             epochs: Striped::default(),
             lanes: Lanes::new(),
             tally: usage::Tally::default(),
+            lag: Histogram::of_durations(&usage::LAGS),
             refused: AtomicU64::new(0),
             put_off: AtomicU64::new(0),
         }
@@ -128,6 +131,7 @@ impl Backlog {
 
     /// Removes a job that is gone from disk.
     pub fn finish(&self, job: &Job) {
+        let is_fan_out = matches!(job.work, Work::FanOut { .. });
         match job.work {
             Work::FanOut { entry } => self.pending.remove(entry),
             Work::Settle { user, author } => {
@@ -138,7 +142,9 @@ impl Backlog {
             Work::Rebuild { .. } => {}
         }
         self.tally.end(&job.work);
-        self.lanes.done(job.id.lane);
+        if let Some(since) = self.lanes.done(job.id.lane).filter(|_| is_fan_out) {
+            self.lag.observe_duration(since.elapsed());
+        }
         self.room.give_back(1);
     }
 

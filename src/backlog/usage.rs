@@ -1,7 +1,9 @@
 //! The backlog in figures.
 
+use std::time::Duration;
+
 use super::Backlog;
-use crate::model::{Fill, Work};
+use crate::model::{Fill, Histogram, Work};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// One number for each kind of job.
@@ -35,6 +37,17 @@ pub struct Usage {
     /// Rebuilds postponed because the backlog was half full, or full.
     pub put_off: u64,
 }
+
+/// Bounds of the times from publish to delivery, nanoseconds: 1 ms to 5 minutes.
+pub(super) const LAGS: [u64; 16] = {
+    let mut bounds = [1, 3, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 300_000];
+    let mut place = 0;
+    while place < bounds.len() {
+        bounds[place] *= 1_000_000;
+        place += 1;
+    }
+    bounds
+};
 
 /// Counts jobs by kind.
 #[derive(Debug, Default)]
@@ -80,6 +93,17 @@ impl Tally {
 }
 
 impl Backlog {
+    /// How long the job that waits longest has been in the backlog, among the first jobs of all lanes.
+    pub fn oldest(&self) -> Option<Duration> {
+        self.lanes.oldest().map(|since| since.elapsed())
+    }
+
+    /// Times from the moment an item becomes pending until it is delivered to all its followers. For an item whose
+    /// fan-out an earlier run left, from the start of this run.
+    pub fn lag(&self) -> &Histogram {
+        &self.lag
+    }
+
     /// The backlog in figures.
     pub fn usage(&self) -> Usage {
         let (waiting, done) = self.tally.read();

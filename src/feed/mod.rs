@@ -33,7 +33,7 @@ use std::sync::Arc;
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::Result;
-use crate::model::CacheUsage;
+use crate::model::{CacheUsage, Histogram};
 use crate::store::Store;
 use crate::streaming::Streaming;
 use crate::stripes::Striped;
@@ -67,6 +67,8 @@ pub struct Feed {
     events_on_disk: events::OnDisk,
     /// Publishes refused because they got no time.
     times_refused: AtomicU64,
+    /// Outboxes read, by reads of home timelines.
+    pulls: Histogram,
 }
 
 impl Feed {
@@ -92,6 +94,7 @@ impl Feed {
             reading: reading::Reading::default(),
             events_on_disk,
             times_refused: AtomicU64::new(0),
+            pulls: Histogram::of_numbers(&timeline::PULLS),
         })
     }
 
@@ -118,6 +121,11 @@ impl Feed {
     /// How many publishes were refused because the times given were too far ahead of the clock.
     pub fn times_refused(&self) -> u64 {
         self.times_refused.load(Ordering::Relaxed)
+    }
+
+    /// How many outboxes each read of a home timeline looked into.
+    pub fn pulls(&self) -> &Histogram {
+        &self.pulls
     }
 
     /// The caches in figures, with their names.

@@ -13,6 +13,7 @@ use super::lists::ReadStart;
 use crate::error::{Error, Result};
 use crate::model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
 use crate::store::Tier;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// Attempts to read a page before it is pulled instead. A pull uses no inbox, so nothing can change between.
@@ -33,6 +34,9 @@ const MOST_AUTHORS: usize = 2048;
 /// Most pending items that a page from memory looks at.
 const MOST_PENDING: usize = 2048;
 
+/// Bounds of the numbers of outboxes that a read looks into.
+pub(super) const PULLS: [u64; 8] = [0, 1, 4, 16, 64, 256, 1000, 4000];
+
 /// The state of a reader that a page needs.
 struct Reader {
     user: UserId,
@@ -42,6 +46,8 @@ struct Reader {
     unsettled: Vec<UserId>,
     /// Decides which items the inbox may lack.
     activity: Activity,
+    /// Outboxes read so far, for the figures.
+    pulls: Cell<u64>,
 }
 
 /// Reads a stretch of a timeline: at least this many entries within a span, or all.
@@ -110,12 +116,19 @@ impl Feed {
             // A fan-out makes a reader dormant before it skips the reader. So if `look` lacks a skipped item, the
             // activity differs here.
             if self.store.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
+                self.pulls.observe(reader.pulls.get());
                 return Ok(seen);
             }
         }
         let start = self.read_start();
         let authors = self.authors(user, tier)?;
-        look(&|span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start)))
+        let pulls = Cell::new(0);
+        let seen = look(&|span, order, n| {
+            add(&pulls, authors.len());
+            Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start))
+        })?;
+        self.pulls.observe(pulls.get());
+        Ok(seen)
     }
 
     /// The same page from outboxes alone: slower, and right by definition.
@@ -151,7 +164,7 @@ impl Feed {
             return Err(Error::NotCached);
         }
         let unsettled = self.backlog.unsettled(user);
-        Ok(Reader { user, authors, unsettled, activity })
+        Ok(Reader { user, authors, unsettled, activity, pulls: Cell::new(0) })
     }
 
     /// Fills a page from stretches, without deleted items.
@@ -200,14 +213,18 @@ impl Feed {
         pending.retain(|entry| Some(entry.cursor) > floor);
         let pulled = self.pulled_authors(reader, floor, tier)?;
         let above = || {
+            add(&reader.pulls, pulled.len());
             let outboxes = self.store.outboxes(&pulled, span.newer_than(floor), order, n, tier)?;
             Ok(merge([pending, rows, outboxes], order, n))
         };
         // The floor divides the span; the part on the walk's side comes first.
         let Some(floor) = floor.filter(|floor| span.after.is_none_or(|after| after < *floor)) else { return above() };
-        let below = |n| match floor.next_newer() {
-            Some(top) => self.pull(&reader.authors, span.older_than(top), order, n, tier),
-            None => self.pull(&reader.authors, span, order, n, tier),
+        let below = |n| {
+            add(&reader.pulls, reader.authors.len());
+            match floor.next_newer() {
+                Some(top) => self.pull(&reader.authors, span.older_than(top), order, n, tier),
+                None => self.pull(&reader.authors, span, order, n, tier),
+            }
         };
         match order {
             Order::NewestFirst => above()?.then(n, below),
@@ -228,6 +245,10 @@ impl Feed {
         pulled.dedup();
         Ok(pulled)
     }
+}
+
+fn add(count: &Cell<u64>, more: usize) {
+    count.set(count.get() + more as u64);
 }
 
 impl Stretch {

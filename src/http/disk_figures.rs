@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::api::Api;
+use crate::clock::processor_time;
 use crate::store::Usage;
 
 /// A request waits this long for fresh figures, then gets the last ones.
@@ -32,6 +33,8 @@ pub(super) struct Process {
     pub(super) open_files: Option<u64>,
     /// Limit of open files.
     pub(super) max_files: Option<u64>,
+    /// Time of processors used by all threads, seconds.
+    pub(super) processor_seconds: f64,
 }
 
 /// Takes samples, one at a time.
@@ -79,6 +82,7 @@ impl Process {
             resident_bytes: number_after(&status, "VmRSS:").map(|kib| kib * 1024),
             open_files: fs::read_dir("/proc/self/fd").ok().map(|files| files.count() as u64),
             max_files: number_after(&limits, "Max open files"),
+            processor_seconds: processor_time().as_secs_f64(),
         }
     }
 }

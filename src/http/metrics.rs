@@ -12,11 +12,11 @@ use std::sync::atomic::Ordering;
 use actix_web::HttpResponseBuilder;
 use actix_web::http::StatusCode;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
+use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::metrics::MetricType::{Counter, Histogram};
 use prometheus_client::registry::Registry;
 
-use self::page::Page;
+use self::page::{Page, distribution};
 use super::api::Api;
 use super::call::{Answer, Call};
 use super::disk_figures::DiskFigures;
@@ -63,6 +63,11 @@ impl Collector for Scrape {
         self.jobs(&mut page)?;
         self.reactions(&mut page)?;
         self.workers(&mut page)?;
+        page.histogram(
+            "tideline_timeline_read_pulls",
+            "Outboxes that a read of a home timeline looked into.",
+            self.api.feed().pulls(),
+        )?;
         self.limits(&mut page)?;
         self.streaming(&mut page)?;
         self.requests(&mut page)?;
@@ -95,6 +100,17 @@ impl Scrape {
             "Jobs that ended.",
             "kind",
             kinds([done.fan_out, done.settle, done.rebuild]),
+        )?;
+        let oldest = self.api.feed().backlog().oldest().unwrap_or_default();
+        page.fraction(
+            "tideline_job_oldest_age_seconds",
+            "Time for which the oldest job has been running or waiting; 0 without jobs.",
+            oldest.as_secs_f64(),
+        )?;
+        page.histogram(
+            "tideline_delivery_lag_seconds",
+            "Seconds from the publish of an item until it is in the inboxes of all followers who get it.",
+            self.api.feed().backlog().lag(),
         )?;
         page.one(
             "tideline_jobs_coalesced_total",
@@ -281,7 +297,7 @@ impl Scrape {
         let mut family = page.0.encode_descriptor(name, help, None, Histogram)?;
         for route in &routes {
             let labels = [("route", route.path), ("method", route.method)];
-            route.seconds.encode(family.encode_family(&labels)?)?;
+            distribution(&mut family.encode_family(&labels)?, &route.seconds)?;
         }
         page.one(
             "tideline_http_requests_timed_out_total",
@@ -317,6 +333,7 @@ impl Scrape {
             caches.iter().map(move |(name, cache)| (*name, figure(cache)))
         };
         page.each("tideline_cache_entries", "Entries in a cache.", "cache", own(|cache| cache.entries))?;
+        page.each("tideline_cache_hits_total", "Look-ups in a cache with a result.", "cache", own(|cache| cache.hits))?;
         page.each(
             "tideline_cache_misses_total",
             "Look-ups in a cache without a result.",

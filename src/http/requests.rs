@@ -6,11 +6,33 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::histogram::Histogram;
 
-/// Upper bounds of the buckets of times, seconds; one more bucket takes the rest.
-const BOUNDS: [f64; 15] =
-    [0.000_05, 0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
+use crate::model::Histogram;
+
+const MICROSECOND: u64 = 1000;
+const MILLISECOND: u64 = 1000 * MICROSECOND;
+const SECOND: u64 = 1000 * MILLISECOND;
+
+/// Bounds of the buckets of durations, nanoseconds.
+const BOUNDS: [u64; 17] = [
+    50 * MICROSECOND,
+    100 * MICROSECOND,
+    250 * MICROSECOND,
+    500 * MICROSECOND,
+    MILLISECOND,
+    5 * MILLISECOND / 2,
+    5 * MILLISECOND,
+    10 * MILLISECOND,
+    25 * MILLISECOND,
+    50 * MILLISECOND,
+    100 * MILLISECOND,
+    250 * MILLISECOND,
+    500 * MILLISECOND,
+    SECOND,
+    5 * SECOND / 2,
+    5 * SECOND,
+    30 * SECOND,
+];
 
 /// The classes of statuses.
 pub(super) const CLASSES: [&str; 3] = ["2xx", "4xx", "5xx"];
@@ -23,7 +45,7 @@ pub(super) struct Route {
     pub(super) method: &'static str,
     /// Answered requests by [class](CLASSES) of status.
     pub(super) classes: [Counter; CLASSES.len()],
-    /// Durations, seconds.
+    /// Durations.
     pub(super) seconds: Histogram,
 }
 
@@ -36,7 +58,7 @@ impl Route {
             _ => 0,
         };
         self.classes[class].inc();
-        self.seconds.observe(took.as_secs_f64());
+        self.seconds.observe_duration(took);
     }
 }
 
@@ -51,7 +73,8 @@ impl Requests {
         if let Some(known) = routes.iter().find(|route| route.path == path && route.method == method) {
             return Arc::clone(known);
         }
-        let route = Arc::new(Route { path, method, classes: Default::default(), seconds: Histogram::new(BOUNDS) });
+        let route =
+            Arc::new(Route { path, method, classes: Default::default(), seconds: Histogram::of_durations(&BOUNDS) });
         routes.push(Arc::clone(&route));
         route
     }

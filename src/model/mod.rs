@@ -7,6 +7,7 @@ mod content;
 mod counts;
 mod draft;
 mod event;
+mod histogram;
 mod host_id;
 mod id;
 mod job;
@@ -28,6 +29,7 @@ pub use draft::{
     CommentDraft, Draft, EditDraft, Kind, MAX_TOPIC_CHARS, MAX_TOPICS, Time, Topics, is_topic, or_default,
 };
 pub use event::{Event, EventKind, Moment, Stamp};
+pub use histogram::{Distribution, Histogram};
 pub use host_id::{HostId, MAX_NAME, ShownId};
 pub use id::{ContentId, Id, InvalidId, MAX_ID, TopicId, UserId};
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};

@@ -23,6 +23,8 @@ pub struct CacheUsage {
     pub entries: u64,
     /// Their approximate memory, bytes.
     pub bytes: Fill,
+    /// Look-ups that found an entry.
+    pub hits: u64,
     /// Look-ups without an entry.
     pub misses: u64,
     /// Entries dropped to make room.

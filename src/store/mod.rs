@@ -29,8 +29,8 @@ use crate::model::{Event, UserId};
 pub use content::{Contents, Lists, Reacting, Topics};
 pub use names::{Hold, Names, shown};
 pub use types::{
-    Batch, Change, Delivery, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related, Restored, Split,
-    TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
+    Batch, Change, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related, Restored,
+    Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
 };
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};
 

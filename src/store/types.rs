@@ -191,6 +191,28 @@ pub struct Usage {
     pub writes_stopped: bool,
     /// Failures in the engine's own threads.
     pub background_errors: u64,
+    /// The engine's own work.
+    pub engine: EngineUsage,
+}
+
+/// The engine's work in the background, and the waits of changes for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EngineUsage {
+    /// Compactions that run.
+    pub compactions: u64,
+    /// Write buffers that are being written to table files.
+    pub flushes: u64,
+    /// Estimated bytes that compactions have yet to rewrite.
+    pub compaction_debt: u64,
+    /// Table files that no compaction has seen yet, of the table that has most of them. Too many slow changes down,
+    /// and then stop them.
+    pub fresh_files: u64,
+    /// How often changes began to be slowed down.
+    pub slowdowns: u64,
+    /// How often changes began to be stopped.
+    pub stops: u64,
+    /// Bytes a second to which changes are slowed down now; 0 for no limit.
+    pub slowed_to: u64,
 }
 
 /// A filter that tells for sure that a key is *not* in a table.

@@ -1,6 +1,9 @@
 //! The figures: well-formed, true, and the same as in the documentation.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::Value;
 
 use crate::server::Server;
 
@@ -11,7 +14,7 @@ fn families(page: &str) -> BTreeMap<String, (String, Vec<(String, f64)>)> {
     for line in page.lines() {
         if let Some(rest) = line.strip_prefix("# HELP ") {
             let (name, help) = rest.split_once(' ').unwrap();
-            assert!(help.ends_with('.') || name == "tideline_storage_sample_age_seconds", "{line}");
+            assert!(help.ends_with('.'), "{line}");
             present.0 = name.to_owned();
         } else if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').unwrap();
@@ -20,6 +23,7 @@ fn families(page: &str) -> BTreeMap<String, (String, Vec<(String, f64)>)> {
             assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
             let known = families.insert(name.to_owned(), (kind.to_owned(), Vec::new()));
             assert!(known.is_none(), "{name} comes twice");
+            check_name(name);
             present.1 = kind.to_owned();
         } else {
             let (series, value) = line.rsplit_once(' ').unwrap();
@@ -27,6 +31,8 @@ fn families(page: &str) -> BTreeMap<String, (String, Vec<(String, f64)>)> {
             let (family, kind) = &present;
             let suffixes: &[&str] = if kind == "histogram" { &["_sum", "_count", "_bucket"] } else { &[""] };
             assert!(suffixes.iter().any(|suffix| *name == format!("{family}{suffix}")), "{line} in {family}");
+            let labels = series[name.len()..].trim_matches(['{', '}']);
+            assert!(labels.is_empty() || labels.split(',').all(is_label), "{line}");
             families.get_mut(family).unwrap().1.push((series.to_owned(), value.parse().unwrap()));
         }
     }
@@ -34,7 +40,53 @@ fn families(page: &str) -> BTreeMap<String, (String, Vec<(String, f64)>)> {
         let distinct: BTreeSet<_> = samples.iter().map(|(series, _)| series).collect();
         assert!(!samples.is_empty() && distinct.len() == samples.len(), "{name}: {samples:?}");
     }
+    for (name, (_, samples)) in families.iter().filter(|(_, (kind, _))| kind == "histogram") {
+        check_histogram(name, samples);
+    }
     families
+}
+
+/// The rules of Prometheus for names: base units, in the plural, at the end, and no type in the name.
+fn check_name(name: &str) {
+    assert!(name.starts_with("tideline_") || name.starts_with("process_"), "{name}");
+    assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'), "{name}");
+    let words: Vec<_> = name.trim_end_matches("_total").split('_').collect();
+    for wrong in ["ms", "millis", "milliseconds", "micros", "minutes", "kb", "mb", "mib", "percent", "gauge", "counter"]
+    {
+        assert!(!words.contains(&wrong), "{name}: not a base unit");
+    }
+    for unit in ["seconds", "bytes"] {
+        let is_last = words.last() == Some(&unit) || name.ends_with("_bytes_per_second");
+        assert!(!words.contains(&unit) || is_last, "{name}: the unit comes last");
+    }
+    assert!(!name.ends_with("_count") && !name.ends_with("_sum") && !name.ends_with("_bucket"), "{name}");
+}
+
+/// `name="value"`; no value of a label has a comma.
+fn is_label(pair: &str) -> bool {
+    let Some((name, value)) = pair.split_once('=') else { return false };
+    let quoted = value.len() >= 2 && value.starts_with('"') && value.ends_with('"');
+    quoted && name.bytes().all(|b| b.is_ascii_lowercase())
+}
+
+/// The buckets of each series rise to the bucket of everything, which has the count.
+fn check_histogram(name: &str, samples: &[(String, f64)]) {
+    let value = |series: &str| samples.iter().find(|(found, _)| found == series).map(|(_, value)| *value);
+    let mut buckets = BTreeMap::<String, Vec<(f64, f64)>>::new();
+    for (series, value) in samples {
+        let Some(labels) = series.strip_prefix(&format!("{name}_bucket{{le=\"")) else { continue };
+        let (bound, others) = labels.split_once('"').unwrap();
+        let bound = if bound == "+Inf" { f64::INFINITY } else { bound.parse().unwrap() };
+        let others = others.strip_prefix(',').map(|others| format!("{{{others}")).unwrap_or_default();
+        buckets.entry(others).or_default().push((bound, *value));
+    }
+    assert!(!buckets.is_empty(), "{name}");
+    for (labels, buckets) in buckets {
+        assert!(buckets.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{name}{labels}: {buckets:?}");
+        let (bound, all) = buckets.last().copied().unwrap();
+        assert_eq!((bound, Some(all)), (f64::INFINITY, value(&format!("{name}_count{labels}"))), "{name}{labels}");
+        assert!(value(&format!("{name}_sum{labels}")).is_some(), "{name}{labels}");
+    }
 }
 
 #[test]
@@ -72,6 +124,8 @@ fn what_happens_is_counted() {
     server.publish(5, 9, 50);
     server.settle();
     server.get("/v1/users/1/timeline");
+    server.settle();
+    server.get("/v1/users/1/timeline");
     server.call("GET", "/v1/users/%00/timeline", "");
     server.call("GET", "/v1/users/1/nothing?secret=1", "");
     server.call("OPTIONS", "/v1/users/1/timeline", "");
@@ -85,7 +139,11 @@ fn what_happens_is_counted() {
         ("tideline_job_failures_total", 0.0),
         (r#"tideline_table_rows{table="content"}"#, 1.0),
         (r#"tideline_cache_entries{cache="followees"}"#, 1.0),
-        (r#"tideline_http_requests_total{route="/v1/users/{uid}/timeline",method="GET",status="2xx"}"#, 1.0),
+        ("tideline_delivery_lag_seconds_count", 1.0),
+        ("tideline_job_oldest_age_seconds", 0.0),
+        ("tideline_timeline_read_pulls_count", 2.0),
+        ("tideline_storage_stops_total", 0.0),
+        (r#"tideline_http_requests_total{route="/v1/users/{uid}/timeline",method="GET",status="2xx"}"#, 2.0),
         (r#"tideline_http_requests_total{route="/v1/users/{uid}/timeline",method="GET",status="4xx"}"#, 1.0),
         (r#"tideline_http_requests_total{route="/v1/users/{uid}/following/{target}",method="PUT",status="2xx"}"#, 2.0),
         (r#"tideline_http_requests_total{route="other",method="other",status="4xx"}"#, 2.0),
@@ -94,6 +152,9 @@ fn what_happens_is_counted() {
         assert!((server.figure(name) - value).abs() < 0.5, "{name} is {}, not {value}", server.figure(name));
     }
     assert!(server.figure("process_resident_memory_bytes") > 1e6);
+    assert!(server.figure("process_cpu_seconds_total") > 0.0);
+    assert!(server.figure("tideline_delivery_lag_seconds_sum") > 0.0);
+    assert!(server.figure(r#"tideline_cache_hits_total{cache="contents"}"#) >= 1.0);
     let page = server.call("GET", "/metrics", "");
     assert!(!page.text().contains("secret") && !page.text().contains("OPTIONS") && !page.text().contains("nothing"));
 }
@@ -104,7 +165,7 @@ fn the_documentation_names_every_bound_and_nothing_else() {
     let families = families(page.text());
     let mut documented = BTreeSet::new();
     for file in ["docs/limits.md", "docs/operations.md"] {
-        let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned);
         documented.extend(words.filter(|word| word.starts_with("tideline_") && word.len() > "tideline_".len()));
     }
@@ -115,5 +176,39 @@ fn the_documentation_names_every_bound_and_nothing_else() {
     for name in families.keys().filter(|name| name.contains("_limit")) {
         let size = name.replace("_limit", "");
         assert!(documented.contains(&size), "the bound of {size} is not documented");
+    }
+}
+
+#[test]
+fn the_dashboard_shows_figures_that_exist() {
+    let page = Server::start().call("GET", "/metrics", "");
+    let families = families(page.text());
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/grafana.json")).unwrap();
+    let dashboard: Value = serde_json::from_str(&text).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let ids: BTreeSet<_> = panels.iter().map(|panel| panel["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids.len(), panels.len(), "the ids of panels are unique");
+    let mut shown = BTreeSet::new();
+    for panel in panels.iter().filter(|panel| panel["type"] != "row") {
+        let targets = panel["targets"].as_array().unwrap();
+        let refs: BTreeSet<_> = targets.iter().map(|target| target["refId"].as_str().unwrap()).collect();
+        assert!(!refs.is_empty() && refs.len() == targets.len(), "{panel}");
+        for target in targets {
+            let words = target["expr"].as_str().unwrap().split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let named: Vec<_> =
+                words.filter(|word| word.starts_with("tideline_") || word.starts_with("process_")).collect();
+            assert!(!named.is_empty(), "{target}");
+            for name in named {
+                let of_histogram = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
+                let family = of_histogram.unwrap_or(name);
+                let kind = families.get(family).map(|(kind, _)| kind.as_str());
+                assert_eq!(kind.is_some_and(|kind| kind == "histogram"), of_histogram.is_some(), "{name} in {target}");
+                assert!(kind.is_some(), "{name} is not a figure: {target}");
+                shown.insert(family.to_owned());
+            }
+        }
+    }
+    for part in ["http_requests", "request_duration", "delivery_lag", "jobs", "table_bytes", "compaction", "streams"] {
+        assert!(shown.iter().any(|name| name.contains(part)), "the dashboard shows no {part}");
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use prometheus_client::encoding::DescriptorEncoder;
-use prometheus_client::metrics::MetricType::{self, Counter, Gauge};
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder};
+use prometheus_client::metrics::MetricType::{self, Counter, Gauge, Histogram};
 
-use crate::model::Fill;
+use crate::model::{self, Fill};
 
 /// Writes families. Names are written unchanged: the library knows counters only without `_total`, which the older text
 /// format requires in all lines.
@@ -16,9 +16,25 @@ fn kind(name: &str) -> MetricType {
     if name.ends_with("_total") { Counter } else { Gauge }
 }
 
+/// Writes a distribution of a family.
+pub(super) fn distribution(encoder: &mut MetricEncoder<'_>, values: &model::Histogram) -> fmt::Result {
+    let read = values.read();
+    encoder.encode_histogram::<[(&str, &str); 0]>(read.sum, read.count(), &read.buckets, None)
+}
+
 impl Page<'_> {
     pub(super) fn one(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
         self.0.encode_descriptor(name, help, None, kind(name))?.encode_gauge(&value)
+    }
+
+    /// A figure with a fraction.
+    pub(super) fn fraction(&mut self, name: &str, help: &str, value: f64) -> fmt::Result {
+        self.0.encode_descriptor(name, help, None, kind(name))?.encode_gauge(&value)
+    }
+
+    /// A distribution.
+    pub(super) fn histogram(&mut self, name: &str, help: &str, values: &model::Histogram) -> fmt::Result {
+        distribution(&mut self.0.encode_descriptor(name, help, None, Histogram)?, values)
     }
 
     /// The amount used, and under a name with `limit` the limit.

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use prometheus_client::metrics::MetricType::Gauge;
-
 use super::page::Page;
 use crate::http::disk_figures::DiskFigures;
+use crate::store::EngineUsage;
 
 /// Writes the figures as they were at the time of the sample.
 pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result {
@@ -88,14 +87,17 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         "Errors in the background threads of the storage engine.",
         usage.background_errors,
     )?;
-    let age = sample.at.elapsed().as_secs_f64();
-    let mut family = page.0.encode_descriptor(
+    engine(page, &usage.engine)?;
+    page.fraction(
         "tideline_storage_sample_age_seconds",
         "Age of the figures of the store and the process; above 1 if the disk does not answer.",
-        None,
-        Gauge,
+        sample.at.elapsed().as_secs_f64(),
     )?;
-    family.encode_gauge(&age)?;
+    page.fraction(
+        "process_cpu_seconds_total",
+        "Total user and system CPU time spent in seconds.",
+        sample.process.processor_seconds,
+    )?;
     for (name, help, value) in [
         ("process_resident_memory_bytes", "Resident memory size in bytes.", sample.process.resident_bytes),
         ("process_open_fds", "Number of open file descriptors.", sample.process.open_files),
@@ -104,6 +106,34 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         if let Some(value) = value {
             page.one(name, help, value)?;
         }
+    }
+    Ok(())
+}
+
+/// The engine's work in the background, and the stalls of changes by it.
+fn engine(page: &mut Page<'_>, engine: &EngineUsage) -> fmt::Result {
+    for (name, help, value) in [
+        ("tideline_storage_compactions_running", "Compactions that run.", engine.compactions),
+        ("tideline_storage_flushes_running", "Write buffers being written to table files.", engine.flushes),
+        (
+            "tideline_storage_compaction_pending_bytes",
+            "Estimated bytes that compactions have yet to rewrite.",
+            engine.compaction_debt,
+        ),
+        (
+            "tideline_storage_fresh_files",
+            "Table files that no compaction has seen (level 0), of the table that has most of them.",
+            engine.fresh_files,
+        ),
+        ("tideline_storage_slowdowns_total", "Times that the engine slowed changes down.", engine.slowdowns),
+        ("tideline_storage_stops_total", "Times that the engine held changes back.", engine.stops),
+        (
+            "tideline_storage_slowdown_bytes_per_second",
+            "Bytes a second to which the engine slows changes down at present; 0 for no limit.",
+            engine.slowed_to,
+        ),
+    ] {
+        page.one(name, help, value)?;
     }
     Ok(())
 }

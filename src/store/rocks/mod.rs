@@ -6,6 +6,7 @@ mod audit;
 mod barriers;
 mod content;
 mod directory;
+mod engine_figures;
 mod engine_log;
 mod events;
 mod filter;

@@ -94,6 +94,7 @@ impl Upkeep for Rocks {
                 .property_int_value(properties::BACKGROUND_ERRORS)
                 .map_err(storage)?
                 .unwrap_or_default(),
+            engine: self.engine_figures()?,
         })
     }
 }
@@ -128,7 +129,7 @@ impl Rocks {
         self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(storage)
     }
 
-    fn figure(&self, table: Table, name: &PropName) -> Result<u64> {
+    pub(super) fn figure(&self, table: Table, name: &PropName) -> Result<u64> {
         let figure = self.db.property_int_value_cf(self.family(table)?, name).map_err(storage)?;
         Ok(figure.unwrap_or_default())
     }
