@@ -32,6 +32,8 @@ mod presence;
 mod races;
 #[path = "http/raw.rs"]
 mod raw;
+#[path = "http/request_ids.rs"]
+mod request_ids;
 #[path = "http/resume.rs"]
 mod resume;
 #[path = "http/running.rs"]

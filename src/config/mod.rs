@@ -202,6 +202,8 @@ settings! {
         format: LogFormat = LogFormat::Text;
         /// `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `tideline=debug,warn`.
         level: String = "info".to_owned();
+        /// A request that takes this time or longer gets a line in the log. 0 for never.
+        slow_request: Duration = Duration::from_secs(1), NONE..=HOUR;
     }
 }
 

@@ -10,6 +10,7 @@ use super::limits::Limits;
 use super::pools::{Pools, Wants};
 use super::problem::Problem;
 use super::requests::Requests;
+use super::slow_log::SlowLog;
 use crate::config::{Config, Server};
 use crate::feed::Feed;
 use crate::worker::Figures;
@@ -33,6 +34,8 @@ pub struct Api {
     pools: Pools,
     /// Requests counted by route and result.
     pub(super) requests: Requests,
+    /// Lines about slow requests.
+    pub(super) slow: SlowLog,
     /// Requests that timed out.
     pub(super) timed_out: AtomicU64,
     /// Figures of the workers.
@@ -46,12 +49,14 @@ impl Api {
     /// An API over a service and its workers, for at most `connections` clients at once.
     pub fn new(feed: Arc<Feed>, workers: Figures, connections: usize) -> Self {
         let server = &feed.config().server;
+        let slow = feed.config().log.slow_request.get();
         Self {
             access: Access::new(server),
             limits: Limits::new(server.body_limit, batch_limit(server), connections),
             feed,
             pools: Pools::new(),
             requests: Requests::default(),
+            slow: SlowLog::new(slow),
             timed_out: AtomicU64::new(0),
             workers,
             sampler: Sampler::default(),

@@ -8,6 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::request_id::RequestId;
 use crate::error::{Code, Error};
 
 /// Most characters of a detail, which may quote the request.
@@ -118,7 +119,8 @@ impl Problem {
     /// The answer to `request`. A fault of the server is logged here, once.
     pub(super) fn respond(&self, request: &HttpRequest) -> HttpResponse {
         if let Some(cause) = &self.cause {
-            tracing::error!(method = %request.method(), path = request.path(), %cause, "a request failed");
+            let request_id = RequestId::of(request);
+            tracing::error!(request_id, method = %request.method(), path = request.path(), %cause, "a request failed");
         }
         let detail = match self.detail.char_indices().nth(MAX_DETAIL) {
             Some((end, _)) => &self.detail[..end],
@@ -150,8 +152,12 @@ impl From<Error> for Problem {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+
     use actix_web::body::to_bytes;
     use actix_web::test::TestRequest;
+    use parking_lot::Mutex;
     use serde_json::Value;
 
     use super::*;
@@ -187,6 +193,29 @@ mod tests {
             assert_eq!((status, &document["code"]), (500, &Value::from("internal")));
             assert!(!document.to_string().contains("secret"), "{document}");
         }
+    }
+
+    #[actix_web::test]
+    async fn a_fault_is_logged_with_the_id_of_its_request() {
+        #[derive(Clone, Default)]
+        struct Lines(Arc<Mutex<Vec<u8>>>);
+        impl io::Write for Lines {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.lock().extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let log = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
+        let request = TestRequest::default().insert_header(("x-request-id", "abc")).to_http_request();
+        RequestId::begin(&request);
+        tracing::subscriber::with_default(log, || Problem::internal("the cause").respond(&request));
+        let line: Value = serde_json::from_slice(&lines.0.lock()).expect("one line");
+        assert_eq!((&line["fields"]["request_id"], &line["fields"]["cause"]), (&"abc".into(), &"the cause".into()));
     }
 
     #[actix_web::test]

@@ -15,6 +15,7 @@ use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
+use super::request_id::RequestId;
 use super::{ENDPOINTS, answer_memory, query};
 use crate::error::Code;
 
@@ -61,9 +62,11 @@ where
     let api = Arc::clone(api);
     let counts = api.requests.route(endpoint.path, endpoint.method);
     let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
+    let method = endpoint.method;
     let handle = move |request: HttpRequest, payload: Payload| {
         let (api, counts) = (Arc::clone(&api), Arc::clone(&counts));
         let began = Instant::now();
+        let id = RequestId::begin(&request);
         let surplus = !always && request.conn_data::<Surplus>().is_some();
         let admitted = match surplus {
             true => Err(Code::Overloaded.into()),
@@ -83,11 +86,13 @@ where
             if surplus {
                 response.head_mut().set_connection_type(ConnectionType::Close);
             }
-            counts.count(response.status(), began.elapsed());
+            let took = began.elapsed();
+            counts.count(response.status(), took);
+            api.slow.note(&id, method, pattern, took, &response);
+            id.show(&mut response);
             response
         }
     };
-    let method = endpoint.method;
     let guard = fn_guard(move |context| match context.head().method.as_str() {
         "HEAD" => method == "GET",
         asked => method == asked,
@@ -113,13 +118,15 @@ where
     let (api, route, problem) = (Arc::clone(api), api.requests.route("other", "other"), Rc::new(problem));
     move |request: HttpRequest| {
         let began = Instant::now();
+        let id = RequestId::begin(&request);
         let refused = match api.access.check(&request) {
             Ok(()) if query::is_text(request.path()) => problem(&request),
             Ok(()) => Code::InvalidPath.into(),
             Err(refused) => refused,
         };
-        let response = refused.respond(&request);
+        let mut response = refused.respond(&request);
         route.count(response.status(), began.elapsed());
+        id.show(&mut response);
         ready(response)
     }
 }
