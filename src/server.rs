@@ -1,6 +1,7 @@
 //! Starts the parts of the server, and stops them in order.
 
 mod files;
+mod tls;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -27,6 +28,8 @@ use crate::worker::{self, Candidates, Figures, Workers};
 
 /// How long a kept-alive connection may stay quiet.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// Longest wait for the handshake of TLS, unless `server.request_timeout` is shorter.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long a refused upload is still read, so that its sender receives the answer.
 const LINGER: Duration = Duration::from_secs(5);
 
@@ -261,15 +264,20 @@ fn refuse_open_address(config: &Config) -> Result<()> {
 async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Duration> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
+    let certificate = tls::configure(&config.server)?;
     let connections = config.server.max_connections.min(app.connections);
     let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), connections));
     let dispatcher = Dispatcher::start(Arc::clone(&app.feed))?;
 
     let routes = Arc::clone(&api);
     let threads = if config.server.workers > 0 { config.server.workers } else { EVENT_LOOPS * cores().max(2) };
+    let accepted = http::accepted(connections).div_ceil(threads);
     let server = HttpServer::new(move || HttpApp::new().configure(|config| http::configure(&routes, config)))
         .workers(threads)
-        .max_connections(http::accepted(connections).div_ceil(threads))
+        .max_connections(accepted)
+        // Slow handshakes must not keep out others before the limit of connections does.
+        .max_connection_rate(accepted)
+        .tls_handshake_timeout(config.server.request_timeout.get().min(HANDSHAKE))
         .worker_max_blocking_threads(SAMPLERS)
         .on_connect(http::greet(&api))
         .h1_write_buffer_size(WRITE_BUFFER)
@@ -279,12 +287,16 @@ async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Dur
         .shutdown_timeout(stop_within.as_secs().max(1))
         .disable_signals();
     let listen = config.server.listen;
-    let server = server.bind(listen).map_err(|e| cannot_listen(listen, &e))?;
+    let bound = match certificate {
+        Some(certificate) => server.bind_rustls_0_23(listen, certificate),
+        None => server.bind(listen),
+    };
+    let server = bound.map_err(|e| cannot_listen(listen, &e))?;
     let addresses = server.addrs();
     let server = server.run();
     let handle = server.handle();
     let mut running = rt::spawn(server);
-    announce(&addresses).map_err(|e| failed("cannot write to stdout", e))?;
+    announce(config.server.scheme(), &addresses).map_err(|e| failed("cannot write to stdout", e))?;
     say_started(config, &addresses);
 
     let early = tokio::select! {
@@ -353,10 +365,10 @@ fn say_started(config: &Config, addresses: &[SocketAddr]) {
 }
 
 /// The one line on stdout: the first address.
-fn announce(addresses: &[SocketAddr]) -> std::io::Result<()> {
+fn announce(scheme: &str, addresses: &[SocketAddr]) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     if let Some(address) = addresses.first() {
-        writeln!(stdout, "listening on http://{address}")?;
+        writeln!(stdout, "listening on {scheme}://{address}")?;
     }
     stdout.flush()
 }

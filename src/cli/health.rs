@@ -73,7 +73,7 @@ fn own_url(server: &Server) -> Result<String> {
     });
     // The zone of an IPv6 address has no place in a URL.
     let address = SocketAddr::new(address.ip(), address.port());
-    Ok(format!("http://{address}"))
+    Ok(format!("{}://{address}", server.scheme()))
 }
 
 #[cfg(test)]

@@ -87,6 +87,11 @@ settings! {
         /// Address and port; port 0 selects a free port.
         #[serde(deserialize_with = "address::deserialize")]
         listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+        /// File of the certificate and the chain to its authority, PEM. With it the server speaks TLS only; empty for
+        /// plain HTTP.
+        tls_cert: PathBuf = PathBuf::new();
+        /// File of the private key of this certificate, PEM.
+        tls_key: PathBuf = PathBuf::new();
         /// Names of this server besides `localhost`. Requests for other names are answered 421, but requests for an IP
         /// address never are.
         allowed_hosts: Vec<HostName> = Vec::new();
@@ -217,6 +222,12 @@ impl Config {
                 "fanout.pull_threshold: expected at least fanout.push_threshold ({push}), not {pull}"
             )));
         }
+        let is_set = |path: &Path| path != Path::new("");
+        match (is_set(&self.server.tls_cert), is_set(&self.server.tls_key)) {
+            (true, false) => return Err(wrong("server.tls_cert: a certificate needs its key, server.tls_key")),
+            (false, true) => return Err(wrong("server.tls_key: a key needs its certificate, server.tls_cert")),
+            _ => {}
+        }
         if self.storage.data_dir == Path::new("") {
             return Err(wrong("storage.data_dir: expected a path, not \"\""));
         }
@@ -231,6 +242,13 @@ fn check<T: PartialOrd + Display>(value: &T, range: &RangeInclusive<T>) -> Resul
 
 fn in_words<T: Display>(range: &RangeInclusive<T>) -> String {
     format!("from {} to {}", range.start(), range.end())
+}
+
+impl Server {
+    /// The scheme of the server's URLs.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls_cert == Path::new("") { "http" } else { "https" }
+    }
 }
 
 impl Timeline {
@@ -328,6 +346,8 @@ mod tests {
             "fanout.pull_threshold: expected at least fanout.push_threshold (10000), not 9999",
             refusal(|c| c.fanout.pull_threshold = 9_999),
         );
+        named("server.tls_cert: ", refusal(|c| c.server.tls_cert = "cert.pem".into()));
+        named("server.tls_key: ", refusal(|c| c.server.tls_key = "key.pem".into()));
         named("storage.data_dir: ", refusal(|c| c.storage.data_dir = "".into()));
         for span in [Duration::from_millis(99), Duration::from_days(1)] {
             named("server.request_timeout: ", refusal(|c| c.server.request_timeout = span));

@@ -4,12 +4,14 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
-use tokio::io::ReadBuf;
+use tokio::io::Interest;
 
 use super::api::Api;
 use super::limits::Places;
@@ -44,14 +46,19 @@ impl ClientEnd {
 pub(super) struct Watch(TcpStream);
 
 impl Watch {
-    /// Whether the client has closed its end. The close is not seen if the client has sent bytes that nobody reads.
+    /// Whether the client has closed its end. Bytes before the close, which nobody reads, do not hide it: with TLS
+    /// there always are some.
     pub(super) fn is_closed(&self, context: &mut Context<'_>) -> bool {
-        let mut byte = [0];
-        match self.0.poll_peek(context, &mut ReadBuf::new(&mut byte)) {
-            Poll::Ready(Ok(sent)) => sent == 0,
-            Poll::Ready(Err(_)) => true,
-            Poll::Pending => false,
+        while let Poll::Ready(ready) = self.0.poll_read_ready(context) {
+            let found = pin!(self.0.ready(Interest::READABLE)).poll(context);
+            if ready.is_err() || matches!(found, Poll::Ready(Ok(found)) if found.is_read_closed()) {
+                return true;
+            }
+            // Only bytes: the next ones, or the close, wake the task.
+            let read_on = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+            let _ = self.0.try_io(Interest::READABLE, read_on);
         }
+        false
     }
 }
 
@@ -65,7 +72,8 @@ pub fn accepted(connections: usize) -> usize {
 pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync + 'static + use<> {
     let api = Arc::clone(api);
     move |connection, data| {
-        if let Some(stream) = connection.downcast_ref::<TcpStream>() {
+        let encrypted = || connection.downcast_ref::<TlsStream<TcpStream>>().map(|stream| stream.get_ref().0);
+        if let Some(stream) = connection.downcast_ref::<TcpStream>().or_else(encrypted) {
             limit_writes(&api, stream);
             // Without it, a client's close is noticed only when a comment cannot be sent.
             let file = stream.as_fd().try_clone_to_owned().ok();

@@ -1,0 +1,125 @@
+//! TLS: the certificate and its key, read again when their files have changed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{InconsistentKeys, ServerConfig};
+
+use crate::config::Server;
+use crate::error::{Error, Result};
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// The settings of TLS, if a certificate is set. Fails if a file cannot be read, or the key is of another certificate.
+pub(super) fn configure(server: &Server) -> Result<Option<ServerConfig>> {
+    if server.scheme() == "http" {
+        return Ok(None);
+    }
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let files = Files { cert: server.tls_cert.clone(), key: server.tls_key.clone() };
+    let seen = files.state();
+    let certificate = Arc::new(Certificate(RwLock::new(files.read(&provider)?)));
+    let settings = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|e| Error::Setup(format!("TLS: {e}")))?
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::clone(&certificate) as Arc<dyn ResolvesServerCert>);
+    let certificate = Arc::downgrade(&certificate);
+    std::thread::Builder::new()
+        .name("certificate".to_owned())
+        .spawn(move || follow(&files, seen, &certificate, &provider))
+        .map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+    Ok(Some(settings))
+}
+
+/// The certificate in use, with its key.
+#[derive(Debug)]
+struct Certificate(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0.read()))
+    }
+}
+
+/// Takes over changed files until nobody uses the certificate any more. A pair that cannot be used is not taken: the
+/// second file may not be there yet.
+fn follow(files: &Files, mut seen: State, certificate: &Weak<Certificate>, provider: &CryptoProvider) {
+    loop {
+        std::thread::sleep(LOOK_EVERY);
+        let Some(certificate) = certificate.upgrade() else { return };
+        let state = files.state();
+        if state == seen {
+            continue;
+        }
+        seen = state;
+        match files.read(provider) {
+            Ok(pair) => {
+                *certificate.0.write() = pair;
+                tracing::info!(cert = %files.cert.display(), "the changed certificate is in use");
+            }
+            Err(error) => tracing::warn!(%error, "the changed certificate cannot be used; the one before stays in use"),
+        }
+    }
+}
+
+/// The files of the settings.
+struct Files {
+    cert: PathBuf,
+    key: PathBuf,
+}
+
+/// The state of both files, to notice changes: the file, its size, its time. The files may be symbolic links.
+type State = [Option<(u64, u64, i64, i64)>; 2];
+
+impl Files {
+    fn state(&self) -> State {
+        [&self.cert, &self.key].map(|path| {
+            let about = fs::metadata(path).ok()?;
+            Some((about.ino(), about.len(), about.mtime(), about.mtime_nsec()))
+        })
+    }
+
+    /// Reads both files. Warns if others than the owner and its group may read the key.
+    fn read(&self, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>> {
+        let (cert, key) = (("server.tls_cert", &self.cert), ("server.tls_key", &self.key));
+        let chain = CertificateDer::pem_file_iter(cert.1).and_then(Iterator::collect);
+        let chain: Vec<_> = chain.map_err(|e| unusable(cert, &e))?;
+        if chain.is_empty() {
+            return Err(unusable(cert, &pem::Error::NoItemsFound));
+        }
+        let private = PrivateKeyDer::from_pem_file(key.1).map_err(|e| unusable(key, &e))?;
+        let pair = CertifiedKey::from_der(chain, private, provider).map_err(|e| match e {
+            rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+                let (cert, key) = (cert.1.display(), key.1.display());
+                Error::Setup(format!("server.tls_key: the key in {key} does not belong to the certificate in {cert}"))
+            }
+            e => Error::Setup(format!("server.tls_cert and server.tls_key cannot be used: {e}")),
+        })?;
+        if fs::metadata(key.1).is_ok_and(|about| about.mode() & 0o007 != 0) {
+            tracing::warn!(key = %key.1.display(), "every user of this machine may read the private key; chmod o= it");
+        }
+        Ok(Arc::new(pair))
+    }
+}
+
+fn unusable((setting, path): (&str, &PathBuf), error: &pem::Error) -> Error {
+    let path: &Path = path;
+    let why = match error {
+        pem::Error::Io(e) => format!("cannot read {}: {e}", path.display()),
+        pem::Error::NoItemsFound if setting == "server.tls_cert" => format!("no certificate in {}", path.display()),
+        pem::Error::NoItemsFound => format!("no private key in {} (PEM, without a password)", path.display()),
+        e => format!("{} is not PEM: {e}", path.display()),
+    };
+    Error::Setup(format!("{setting}: {why}"))
+}

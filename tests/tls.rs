@@ -1,0 +1,230 @@
+//! TLS: the same server behind it, changes of the certificate, clients that are slow or leave.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod command;
+mod server;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use command::Place;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use server::{PATIENCE, wait_until};
+
+/// The server, with a directory for its data, its certificate and its log.
+struct Served {
+    place: Place,
+    child: Child,
+    address: SocketAddr,
+}
+
+type Connection = StreamOwned<ClientConnection, TcpStream>;
+
+/// The certificates of `tests/tls`.
+fn known(file: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tls").join(file)).unwrap()
+}
+
+/// Puts a certificate and its key in place, each in one step.
+fn install(place: &Place, name: &str) {
+    for (from, to) in [(format!("{name}.key"), "key.pem"), (format!("{name}.pem"), "cert.pem")] {
+        place.file("new", known(&from));
+        std::fs::set_permissions(place.path("new"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::fs::rename(place.path("new"), place.path(to)).unwrap();
+    }
+}
+
+fn place() -> Place {
+    let place = Place::new()
+        .with_env("TIDELINE__SERVER__TLS_CERT", "cert.pem")
+        .with_env("TIDELINE__SERVER__TLS_KEY", "key.pem");
+    install(&place, "first");
+    place
+}
+
+fn serve(place: Place) -> Served {
+    let mut command = place.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.stderr(std::fs::File::create(place.path("log")).unwrap()).stdin(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim_end().strip_prefix("listening on https://").expect(&line).parse().unwrap();
+    Served { place, child, address }
+}
+
+impl Served {
+    /// Connects, and shakes hands with a server that must have this certificate.
+    fn connect(&self, certificate: &str) -> Result<Connection, std::io::Error> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(&known(certificate)).unwrap()).unwrap();
+        let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let tls = ClientConnection::new(Arc::new(config), "localhost".try_into().unwrap()).unwrap();
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut connection = StreamOwned::new(tls, stream);
+        connection.conn.complete_io(&mut connection.sock)?;
+        Ok(connection)
+    }
+
+    /// One request on a connection of its own; the whole answer.
+    fn get(&self, path: &str) -> String {
+        let mut connection = self.connect("first.pem").unwrap();
+        send(&mut connection, path, "connection: close\r\n");
+        rest(&mut connection)
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.place.path("log")).unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn send(connection: &mut Connection, path: &str, headers: &str) {
+    write!(connection, "GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n").unwrap();
+    connection.flush().unwrap();
+}
+
+/// The bytes until the server closes, which it must.
+fn rest(connection: &mut Connection) -> String {
+    let mut answer = Vec::new();
+    match connection.read_to_end(&mut answer) {
+        Ok(_) => {}
+        Err(e) => assert!(e.kind() != std::io::ErrorKind::WouldBlock, "no end after {answer:?}: {e}"),
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+fn has(answer: &str, status: u16, words: &str) {
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")) && answer.contains(words), "{answer}");
+}
+
+#[test]
+fn the_server_speaks_tls_and_nothing_else() {
+    let served = serve(place());
+    has(&served.get("/healthz"), 200, r#"{"status":"ok"}"#);
+    has(&served.get("/v1/users/1/timeline"), 200, r#""items":[]"#);
+    let url = format!("https://{}", served.address);
+    let asks = place().with_env("TIDELINE__SERVER__LISTEN", served.address);
+    for args in [&["health"][..], &["health", "--url", &url]] {
+        assert_eq!(asks.run(args).ok().out, format!("{url} is ready\n"));
+    }
+    assert_eq!(served.connect("first.pem").unwrap().conn.alpn_protocol(), None);
+    // Plain HTTP gets no answer of HTTP.
+    let mut plain = TcpStream::connect(served.address).unwrap();
+    plain.set_read_timeout(Some(PATIENCE)).unwrap();
+    plain.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+    assert!(!served.log().contains("WARN"), "{}", served.log());
+}
+
+#[test]
+fn a_changed_certificate_is_in_use_without_a_restart() {
+    let served = serve(place());
+    let mut before = served.connect("first.pem").unwrap();
+    assert!(served.connect("second.pem").is_err());
+    // A certificate without its key is not taken.
+    served.place.file("cert.pem", known("second.pem"));
+    wait_until("the wrong pair is not seen", || served.log().contains("the one before stays in use"));
+    served.connect("first.pem").unwrap();
+    install(&served.place, "second");
+    wait_until("the second certificate is not in use", || served.connect("second.pem").is_ok());
+    assert!(served.connect("first.pem").is_err());
+    // Open connections go on.
+    send(&mut before, "/healthz", "connection: close\r\n");
+    has(&rest(&mut before), 200, "ok");
+}
+
+#[test]
+fn slow_clients_are_cut_off() {
+    let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s"));
+    let mut silent = TcpStream::connect(served.address).unwrap();
+    silent.set_read_timeout(Some(PATIENCE)).unwrap();
+    assert_eq!(silent.read(&mut [0; 16]).unwrap_or(0), 0, "the handshake has no end");
+    let mut slow = served.connect("first.pem").unwrap();
+    slow.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
+    has(&rest(&mut slow), 408, "");
+}
+
+/// More handshakes at once than the library's own limit of 256 for each thread.
+#[test]
+fn silent_clients_do_not_keep_out_others() {
+    let served = serve(place().with_env("TIDELINE__SERVER__WORKERS", 1));
+    let silent: Vec<_> = (0..400).map(|_| TcpStream::connect(served.address).unwrap()).collect();
+    has(&served.get("/healthz"), 200, "ok");
+    let began = std::time::Instant::now();
+    has(&served.get("/healthz"), 200, "ok");
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    drop(silent);
+}
+
+#[test]
+fn connections_beyond_the_limit_get_an_answer() {
+    let served = serve(place().with_env("TIDELINE__SERVER__MAX_CONNECTIONS", 2));
+    let open = [served.connect("first.pem").unwrap(), served.connect("first.pem").unwrap()];
+    wait_until("the limit is not kept", || served.get("/v1/users/1/timeline").contains(r#""code":"overloaded""#));
+    drop(open);
+    wait_until("the places are not free again", || served.get("/v1/users/1/timeline").starts_with("HTTP/1.1 200"));
+}
+
+/// The last message of TLS lies unread before the close.
+#[test]
+fn a_stream_ends_when_its_client_leaves() {
+    let served = serve(place().with_env("TIDELINE__PRESENCE__HEARTBEAT", "1h"));
+    let mut stream = served.connect("first.pem").unwrap();
+    send(&mut stream, "/v1/users/1/stream", "");
+    let streams = |n: u8| served.get("/metrics").contains(&format!("\ntideline_streams {n}\n"));
+    wait_until("the stream is not open", || streams(1));
+    stream.conn.send_close_notify();
+    stream.flush().unwrap();
+    drop(stream);
+    wait_until("the stream is still open", || streams(0));
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named() {
+    let place = place();
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let other = known("second.key");
+    place.file("key.pem", &other);
+    place
+        .run(&serve)
+        .failed("tideline: server.tls_key: the key in key.pem does not belong to the certificate in cert.pem");
+    place.file("key.pem", "");
+    place.run(&serve).failed("tideline: server.tls_key: no private key in key.pem (PEM, without a password)");
+    place.file("cert.pem", &other);
+    place.run(&serve).failed("tideline: server.tls_cert: no certificate in cert.pem");
+    place.file("cert.pem", "-----BEGIN CERTIFICATE-----\n%%\n-----END CERTIFICATE-----\n");
+    place.run(&serve).failed("tideline: server.tls_cert: cert.pem is not PEM: ");
+    std::fs::remove_file(place.path("cert.pem")).unwrap();
+    place.run(&serve).failed("tideline: server.tls_cert: cannot read cert.pem: No such file or directory");
+    let half = Place::new().with_env("TIDELINE__SERVER__TLS_CERT", "cert.pem");
+    half.run(&serve).failed("server.tls_cert: a certificate needs its key, server.tls_key");
+}
+
+#[test]
+fn a_key_that_others_may_read_is_noticed() {
+    let place = place();
+    std::fs::set_permissions(place.path("key.pem"), std::fs::Permissions::from_mode(0o604)).unwrap();
+    assert!(serve(place).log().contains("every user of this machine may read the private key"));
+}
