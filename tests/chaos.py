@@ -27,8 +27,12 @@ from support.server import Tideline, Workspace
 from support.shared import Shared, must
 from support.writer import Reader, Writer
 
+# The default of `server.shutdown_timeout`, and a little more to close the store, seconds.
+STOP_WITHIN = 12
 # Seconds between progress lines.
 TELL_EVERY = 20
+# So many that one user can follow all new ids of a round: see `Shared.rank`.
+FOLLOW_LIMIT = 100_000
 # Shifts of the time of day, seconds.
 SHIFTS = (-86_400, -3600, -60, -1, 0, 0, 0, 1, 60, 3600, 86_400)
 
@@ -47,6 +51,7 @@ def settings(rng: random.Random) -> dict[str, str]:
         "fanout.pull_threshold": str(push + rng.choice((0, 3, 10, 100))),
         "fanout.chunk": str(rng.choice((1, 2, 3, 1000))),
         "fanout.workers": str(rng.choice((1, 2, 4))),
+        "graph.follow_limit": str(FOLLOW_LIMIT),
         "fanout.queue": str(rng.choice((60, 100000, 100000, 100000))),
         "storage.durability": rng.choice(("sync", "os")),
         "storage.write_buffer_mb": "8",
@@ -75,6 +80,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
 def options() -> argparse.Namespace:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--sigterm", type=float, default=0.1, metavar="SHARE", help="part of the rounds that end by SIGTERM")
     parser.add_argument("--minutes", type=float, default=None, help="run for this long, with any number of rounds")
     return parser.parse_args()
 
@@ -88,7 +94,7 @@ class Chaos:
         self.fixed = dict(text.split("=", 1) for text in given.set)
         self.tideline = Tideline(given.binary, directory, settings(self.rng) | self.fixed)
         self.clock: Clock | None = None
-        self.model = Model(follow_limit=1000)
+        self.model = Model(FOLLOW_LIMIT)
         self.shared = Shared(self.model)
         # Viewers follow many, publish nothing, and keep their follows.
         self.users = [make(given.ids or "mixed", number, self.rng) for number in range(1, given.users + 7)]
@@ -100,7 +106,7 @@ class Chaos:
         self.readers = [Reader(self.shared, self.viewers, random.Random(self.rng.random())) for _ in range(given.readers)]
         self.listeners = [Listener(self.shared, viewer) for viewer in self.viewers[: given.listeners]]
         self.began = self.told = time.monotonic()
-        self.slowest = 0.0
+        self.slowest = self.longest_stop = 0.0
         self.items = 0
 
     def run(self) -> bool:
@@ -131,7 +137,7 @@ class Chaos:
         if not self.tell_of_streams():
             print("WRONG most streams do not resume")
             return False
-        print(f"slowest start: {self.slowest:.2f} s\ncheck: {self.tideline.check()}")
+        print(f"slowest start: {self.slowest:.2f} s, slowest stop: {self.longest_stop:.2f} s\ncheck: {self.tideline.check()}")
         return True
 
     def goes_on(self, rounds: int) -> bool:
@@ -223,15 +229,23 @@ class Chaos:
         if at < seconds:
             self.set_clock()
             time.sleep(seconds - at)
-        orderly = self.rng.random() < 0.1
+        orderly = self.rng.random() < self.given.sigterm
         if orderly:
-            how = f"SIGTERM after {seconds:.2f} s, gone in {self.tideline.stop():.2f} s"
+            took = self.tideline.stop()
+            self.longest_stop = max(self.longest_stop, took)
+            how = f"SIGTERM after {seconds:.2f} s, gone in {took:.2f} s"
         else:
             self.tideline.kill()
             how = f"kill -9 after {seconds:.2f} s"
         stop.set()
         for thread in threads:
             thread.join()
+        if orderly:
+            for what in self.shared.cut_off:
+                self.shared.fail(f"SIGTERM cut off an answer: {what}")
+            if took > STOP_WITHIN:
+                self.shared.fail(f"the stop took {took:.2f} s")
+        self.shared.cut_off.clear()
         for listener in self.listeners:
             listener.close()
         return how

@@ -28,6 +28,10 @@ class Answer(NamedTuple):
     body: Any
 
 
+class CutOff(http.client.HTTPException):
+    """The connection ended inside an answer."""
+
+
 class Unexpected(Exception):
     """An answer that the contract does not allow."""
 
@@ -69,7 +73,10 @@ class Client:
             try:
                 self.connection.request(method, path, payload, headers)
                 response = self.connection.getresponse()
-                raw = response.read()
+                try:
+                    raw = response.read()
+                except (OSError, http.client.HTTPException) as error:
+                    raise CutOff(f"{method} {path}: {response.status}, then {error!r}") from error
             except (OSError, http.client.HTTPException):
                 self.close()
                 raise

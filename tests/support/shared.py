@@ -22,6 +22,7 @@ class Shared:
         self.restoring: set[Id] = set()  # every restore that was ever sent
         self.texts: dict[Id, str] = {}
         self.wrong: list[str] = []
+        self.cut_off: list[str] = []  # answers of which only a part came, since the last start of the server
         self.given: Place = (0, 0)  # the last of the cursors that the server gave and acknowledged
         self.rising: list[tuple[Place, Place]] = []  # of these cursors, the server gave the second after the first
         self.new: dict[Name, tuple[float, float]] = {}  # names without a rank: when first sent, when acknowledged, seconds

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .client import Answer, Client, Item, Unexpected, item_of, members
+from .client import Answer, Client, CutOff, Item, Unexpected, item_of, members
 from .ids import Id, host_id, listed, make, quoted
 from .shared import Place, Shared
 
@@ -80,6 +80,8 @@ class Writer:
                 self.just_changed = None
         except Unexpected as error:
             self.shared.fail(str(error))
+        except CutOff as error:
+            self.shared.cut_off.append(str(error))
         except Lost:
             pass
         finally:
@@ -378,6 +380,8 @@ class Reader:
                 self.scrolls += 1
         except Unexpected as error:
             self.shared.fail(str(error))
+        except CutOff as error:
+            self.shared.cut_off.append(str(error))
         except Lost:
             pass
         finally:
