@@ -131,6 +131,13 @@ soak: build ## check threads and kill servers, both at once, for MINUTES= (defau
 	  wait $$chaos; chaos=$$?; echo "threads: exit code $$threads, kills: exit code $$chaos"; \
 	  [ $$threads -eq 0 ] && [ $$chaos -eq 0 ]
 
+.PHONY: fuzz
+fuzz: setup ## try bytes of all kinds as keys, values, cursors, imports and bodies, SECONDS= each; installs a nightly compiler and cargo-fuzz
+	@rustup toolchain list | grep -q '^nightly' || rustup toolchain install nightly --profile minimal
+	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
+	for target in keys values cursors imports bodies; do \
+	  cargo +nightly fuzz run $$target -- -max_total_time=$(SECONDS) -rss_limit_mb=2048 || exit 1; done
+
 .PHONY: fuzz-api
 fuzz-api: build ## test the server against its OpenAPI document with schemathesis, installed by this target: ARGS=
 	python3 tests/fuzz_api.py --binary $(TIDELINE) $(ARGS)

@@ -17,6 +17,10 @@ const CONTENT: u8 = 1;
 const JOB: u8 = 1;
 const PROFILE: u8 = 1;
 
+/// Most memory of a value, bytes. A body has at most 1 MiB, and edits can bring the parts of a few. A damaged length would
+/// otherwise ask for any amount.
+const LIMIT: usize = 16 << 20;
+
 fn corrupt(what: &str) -> Error {
     Error::Corrupt(what.to_owned())
 }
@@ -29,8 +33,9 @@ fn encode<T: Encode>(version: u8, record: &T) -> Result<Vec<u8>> {
 }
 
 fn decode<T: Decode<()>>(what: &str, version: u8, bytes: &[u8]) -> Result<T> {
+    let config = bincode::config::standard().with_limit::<LIMIT>();
     match bytes.split_first() {
-        Some((found, rest)) if *found == version => bincode::decode_from_slice(rest, bincode::config::standard())
+        Some((found, rest)) if *found == version => bincode::decode_from_slice(rest, config)
             .map(|(record, _)| record)
             .map_err(|e| Error::Corrupt(format!("{what}: {e}"))),
         Some((found, _)) => Err(Error::Corrupt(format!("{what} of unknown version {found}"))),

@@ -142,3 +142,15 @@ fn other_bytes_are_corrupt_not_a_panic() {
     }
     assert!(matches!(read_content(ContentId::MIN, &[9, 0]), Err(Error::Corrupt(_))));
 }
+
+#[test]
+fn a_damaged_length_asks_for_no_memory() {
+    for length in [&[253, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF][..], &[252, 0xFF, 0xFF, 0xFF, 0x7F]] {
+        for fields_before in [&[PROFILE, 1][..], &[PROFILE, 0, 1], &[PROFILE, 0, 0, 1]] {
+            let bytes = [fields_before, length].concat();
+            assert!(matches!(read_profile(&bytes), Err(Error::Corrupt(_))), "{bytes:?}");
+        }
+        let bytes = [&[CONTENT, 2, 3, 0, 0][..], length].concat();
+        assert!(matches!(read_content(ContentId::MIN, &bytes), Err(Error::Corrupt(_))), "{bytes:?}");
+    }
+}

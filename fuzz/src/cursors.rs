@@ -1,0 +1,26 @@
+//! Ids and cursors as text: a text that is accepted is printed as it was given, and numbers keep their order.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use crate::model::{HostId, MAX_NAME, Position, ReactionKind, is_topic};
+
+/// Any text, as an id and as a cursor.
+pub fn cursors(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    if let Ok(id) = text.parse::<HostId>() {
+        assert!((1..=MAX_NAME).contains(&text.len()) && !text.chars().any(char::is_control));
+        assert_eq!(id.to_string(), text, "an id is shown as it was given");
+        let json = serde_json::to_string(text).expect("text");
+        assert_eq!(serde_json::from_str::<HostId>(&json).expect("the same id in JSON"), id);
+        if let HostId::Number(number) = id {
+            assert_eq!(serde_json::from_str::<HostId>(&number.to_string()).expect("a number"), id);
+        }
+    }
+    if let Ok(place) = text.parse::<Position<HostId>>() {
+        assert_eq!(place.to_string(), text, "a cursor has one form");
+        assert_eq!(place.to_string().parse::<Position<HostId>>().expect("its own text"), place);
+    }
+    _ = text.parse::<ReactionKind>();
+    _ = is_topic(text);
+}
