@@ -146,6 +146,11 @@ fuzz-api: build ## test the server against its OpenAPI document with schemathesi
 client-tour: build ## generate a TypeScript client from the OpenAPI document and take a tour with it: ARGS=
 	python3 tests/client_tour.py --binary $(TIDELINE) $(ARGS)
 
+.PHONY: dist
+dist: setup ## make the archive of a release from the release build, with its checksum
+	@.ci/setup strip git
+	.ci/dist
+
 .PHONY: docker
 docker: ## build the container image
 	DOCKER_BUILDKIT=1 docker build --tag tideline .
