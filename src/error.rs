@@ -69,6 +69,13 @@ codes! {
     TimeAhead = 400 "time_ahead",
         "published_at: 1689089522000000 lies more than 10m after the server's clock (1689089522000). A time is whole \
          milliseconds since 1970; this value looks like microseconds";
+    /// The request has no credentials. It needs the header `Authorization` with a key or a user token.
+    NoCredentials = 401 "no_credentials",
+        "this call needs credentials: send the header \"Authorization: Bearer <key or token>\"";
+    /// The key or the token is not valid. The detail of an expired token says so.
+    BadCredentials = 403 "bad_credentials", "the key or the token is not valid";
+    /// The key or the token does not allow this call.
+    NotPermitted = 403 "not_permitted", "these credentials do not allow this call";
     /// A web page of another origin sent a change or opened a stream.
     CrossOrigin = 403 "cross_origin",
         "pages of the origin \"https://evil.example\" may not open streams. To allow this origin, add it to \

@@ -1,10 +1,12 @@
 //! Starts the parts of the server, and stops them in order.
 
 mod files;
+mod rotation;
 mod tls;
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +22,7 @@ use crate::config::{Config, Durability, cores};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
 use crate::feed::Feed;
-use crate::http::{self, Api, Dispatcher};
+use crate::http::{self, Api, Dispatcher, Gate};
 use crate::store::Store;
 use crate::store::rocks::{FORMAT, Options, Rocks};
 use crate::streaming::Streaming;
@@ -182,14 +184,16 @@ impl App {
     }
 }
 
-/// Serves until SIGTERM or SIGINT, then stops in order: no more requests, no more jobs, store closed. Prints one line
+/// Serves until SIGTERM or SIGINT; SIGHUP makes it read the keys of the configuration file again. Then stops in order: no more requests, no more jobs, store closed. Prints one line
 /// to stdout: where it listens.
-pub fn run(config: Config, told: Told) -> Result<()> {
-    refuse_open_address(&config)?;
+pub fn run(config: Config, told: Told, file: Option<PathBuf>) -> Result<()> {
+    let gate = Arc::new(Gate::new(&config.auth)?);
+    refuse_open_address(&config, !gate.is_open())?;
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
+    system.block_on(async { rotation::start(config.auth.clone(), file, Arc::clone(&gate)) })?;
     let Some(app) = system.block_on(open_unless_stopped(&config, told, &mut stop))? else { return Ok(()) };
-    let served = system.block_on(serve(&config, &app, &mut stop));
+    let served = system.block_on(serve(&config, &app, gate, &mut stop));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
     served.and(stopped)?;
@@ -249,24 +253,25 @@ async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals
 }
 
 /// Without keys, any client that reaches the server may do anything: only this machine should reach it.
-fn refuse_open_address(config: &Config) -> Result<()> {
+fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
     let listen = config.server.listen;
-    if listen.ip().to_canonical().is_loopback() || config.auth.insecure {
+    if listen.ip().to_canonical().is_loopback() || has_keys || config.auth.insecure {
         return Ok(());
     }
     Err(Error::Setup(format!(
-        "refusing to listen on {listen}: every client that reaches this address could read and change all data. Listen \
-         on a loopback address such as 127.0.0.1, or allow this with --insecure"
+        "refusing to listen on {listen}: there are no keys, so every client that reaches this address could read and \
+         change all data. Set auth.keys (\"tideline key new\" makes a key), listen on a loopback address such as \
+         127.0.0.1, or allow this with --insecure"
     )))
 }
 
 /// Serves HTTP until told to stop; returns the rest of the shutdown timeout.
-async fn serve(config: &Config, app: &App, stop: &mut StopSignals) -> Result<Duration> {
+async fn serve(config: &Config, app: &App, gate: Arc<Gate>, stop: &mut StopSignals) -> Result<Duration> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
     let certificate = tls::configure(&config.server)?;
     let connections = config.server.max_connections.min(app.connections);
-    let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), connections));
+    let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), connections, gate));
     let dispatcher = Dispatcher::start(Arc::clone(&app.feed))?;
 
     let routes = Arc::clone(&api);
@@ -392,9 +397,10 @@ mod tests {
         ] {
             config.server.listen = listen.parse().expect(listen);
             config.auth.insecure = false;
-            assert_eq!(refuse_open_address(&config).is_ok(), open, "{listen}");
+            assert_eq!(refuse_open_address(&config, false).is_ok(), open, "{listen}");
+            assert!(refuse_open_address(&config, true).is_ok(), "{listen}");
             config.auth.insecure = true;
-            assert!(refuse_open_address(&config).is_ok(), "{listen}");
+            assert!(refuse_open_address(&config, false).is_ok(), "{listen}");
         }
     }
 }

@@ -89,6 +89,59 @@ fn wrong_settings_are_refused_by_name() {
     assert!(ran.out.contains("data_dir = \"007\""), "{}", ran.out);
 }
 
+#[test]
+fn a_key_is_made_once_and_kept_as_its_hash() {
+    let place = Place::new();
+    let made = |args: &[&str], setting: &str| {
+        let ran = place.run(&[&["key", "new"], args].concat()).ok();
+        let lines: Vec<_> = ran.out.lines().map(str::to_owned).collect();
+        let [key, hash] = <[String; 2]>::try_from(lines).expect("two lines");
+        assert!(ran.err.contains(&format!("\n{setting} = [\"{hash}\"]\n")) && !ran.err.contains(&key), "{}", ran.err);
+        let digits = key.strip_prefix("tlk_").expect("the mark");
+        assert!(digits.len() == 43 && digits.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)), "{key}");
+        (key, hash)
+    };
+    let (key, hash) = made(&[], "keys");
+    assert_ne!(key, made(&["--read"], "read_keys").0);
+    made(&["--metrics"], "metrics_keys");
+    assert_eq!(place.run(&["key", "new", "--read", "--metrics"]).code, Some(2));
+    assert_eq!(place.run_with(&["key", "hash"], format!("{key}\n").as_bytes()).ok().out, format!("{hash}\n"));
+    place.run_with(&["key", "hash"], b"too short").failed("at least 32 characters");
+}
+
+#[test]
+fn no_output_has_a_key_or_a_secret() {
+    let secrets = ["one-0123456789-0123456789-0123456789", "two-0123456789-0123456789-0123456789"];
+    let place = Place::new();
+    place.file("t.toml", format!("[auth]\nkeys = [\"{}\"]\njwt_secrets = [\"{}\"]\n", secrets[0], secrets[1]));
+    let ran = place.run(&["config", "--config", "t.toml"]).ok();
+    assert!(ran.out.contains("keys = [\"sha256:") && ran.out.contains("jwt_secrets = [\"***\"]"), "{}", ran.out);
+    let mut told = vec![ran.out];
+    for (name, value) in [
+        ("TIDELINE__AUTH__KEYS", format!("{},short-secret", secrets[0])),
+        ("TIDELINE__AUTH__JWT_SECRETS", format!("{},short-secret", secrets[0])),
+        ("TIDELINE__AUTH__JWT_PUBLIC_KEY", secrets[0].to_owned()),
+    ] {
+        let setting = name.strip_prefix("TIDELINE__AUTH__").expect("a name").to_lowercase();
+        told.push(place_with(name, &value).run(&["serve"]).failed(&format!("auth.{setting}")).err);
+    }
+    for (text, line) in [
+        (format!("[auth]\nkeys = \"{}\"\n", secrets[0]), "line 2"),
+        (format!("[auth]\nkeys = [\"{}\"\nx", secrets[0]), "line 3"),
+        (format!("[auth]\njwt_secrets = [\"short-secret\"]\nkeys = [\"{}\"]\n", secrets[1]), "line 2"),
+    ] {
+        place.file("t.toml", text);
+        told.push(place.run(&["serve", "--config", "t.toml"]).failed(line).err);
+    }
+    place.file("keys", format!("{}\nshort-secret\n", secrets[0]));
+    let refused =
+        place_with("TIDELINE__AUTH__READ_KEYS_FILE", place.path("keys").to_str().expect("text")).run(&["serve"]);
+    told.push(refused.failed("auth.read_keys_file").err);
+    for told in told {
+        assert!(!secrets.iter().any(|secret| told.contains(secret)) && !told.contains("short-secret"), "{told}");
+    }
+}
+
 fn place_with(name: &'static str, value: &str) -> Place {
     Place::new().with_env(name, value)
 }

@@ -122,12 +122,17 @@ class Project:
             if header := re.fullmatch(r"\[(\w+)\]", line):
                 section = header[1]
             elif setting := re.match(r'(\w+) = "?([^"]*)', line):
-                self.settings[f"{section}.{setting[1]}"] = setting[2].replace("[]", "none")
+                self.settings[f"{section}.{setting[1]}"] = setting[2].replace("[]", "none") or "none"
         self.ranges = {name: self.range(name, default) for name, default in self.settings.items()}
         self.sections = {name.split(".")[0] for name in self.settings}
         self.calls = {
             (method.upper(), re.sub(r"\{\w+\}", "{}", path))
             for path, methods in json.loads(self.ask("openapi"))["paths"].items() for method in methods
+        }
+        self.of_users = {
+            (method.upper(), path)
+            for path, methods in json.loads(self.ask("openapi"))["paths"].items()
+            for method, call in methods.items() if {"userToken": []} in call["security"]
         }
         # Served, but no calls of the API.
         self.calls |= {("GET", "/"), ("GET", "/docs/")}
@@ -251,6 +256,16 @@ class Project:
         for method, path in sorted(self.calls - described - {("GET", "/"), ("GET", "/docs/")}):
             self.fault(api, 1, f"the call {method} {path} is not described")
 
+    def user_calls(self, page: Page) -> None:
+        """The table of calls that a user token allows is that of the binary."""
+        told: set[tuple[str, str]] = set()
+        for number, line in enumerate(page.lines, 1):
+            for methods, path in re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/v1\S*)`", line.split(" | ")[0]):
+                if line.startswith("| `"):
+                    told |= {(method, path) for method in methods.split(", ")}
+        for method, path in sorted(told ^ self.of_users):
+            self.fault(page, 1, f"only one of the table and the binary allows {method} {path} to user tokens")
+
     def code(self, page: Page) -> None:
         """Blocks of Rust must be parts of the source. A line with … is not compared."""
         source = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.rs"))
@@ -338,6 +353,7 @@ def main() -> None:
         project.code(page)
     project.config_file()
     project.tables(pages)
+    project.user_calls(pages["docs/access.md"])
     examples = 0
     with Workspace(None, keep=False) as work:
         for name in ("README.md", "docs/api.md", "docs/streams.md"):

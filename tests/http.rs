@@ -6,6 +6,8 @@
 mod admin;
 #[path = "http/ahead.rs"]
 mod ahead;
+#[path = "http/auth.rs"]
+mod auth;
 #[path = "http/clock.rs"]
 mod clock;
 #[path = "http/content.rs"]
@@ -36,6 +38,8 @@ mod raw;
 mod request_ids;
 #[path = "http/resume.rs"]
 mod resume;
+#[path = "http/rotation.rs"]
+mod rotation;
 #[path = "http/running.rs"]
 mod running;
 mod server;

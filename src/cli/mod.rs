@@ -7,6 +7,7 @@ mod generate;
 mod health;
 mod import;
 mod interrupt;
+mod key;
 mod logging;
 mod migrate;
 mod progress;
@@ -68,6 +69,8 @@ enum Command {
     Compact(With<Nothing>),
     /// Take a data directory of an earlier version to the present format; serve, import and compact do this, too
     Migrate(With<migrate::MigrateArgs>),
+    /// Make a key for clients, or the hash of a key
+    Key(key::KeyArgs),
     /// Print the OpenAPI 3.1 document of the API
     Openapi,
     /// Write a fictional follow graph and posts, for import
@@ -85,7 +88,7 @@ struct ServeArgs {
     /// Address and port to listen on; overrides server.listen
     #[arg(long, value_name = "ADDR", value_parser = crate::config::address)]
     listen: Option<SocketAddr>,
-    /// Allow a listen address other than loopback: every client that reaches it can read and change all data
+    /// Allow a listen address other than loopback without keys: every client that reaches it can read and change all data
     #[arg(long)]
     insecure: bool,
     /// Start with a damaged write-ahead log; the acknowledged changes after the damage are lost
@@ -132,6 +135,7 @@ fn run(cli: Cli) -> Result<i32> {
         Command::Health(args) => health::run(&args)?,
         Command::Completions(args) => generate::completions(Cli::command(), &args)?,
         Command::Man(args) => generate::man(Cli::command(), &args)?,
+        Command::Key(args) => key::run(&args)?,
         Command::Openapi => {
             let json = description()?;
             print(|out| writeln!(out, "{json}"))?;
@@ -142,10 +146,12 @@ fn run(cli: Cli) -> Result<i32> {
             print(|out| out.write_all(text.as_bytes()))?;
         }
         Command::Serve(with) => {
+            let file = with.config.clone();
             let (mut config, args) = with.ready()?;
             config.server.listen = args.listen.unwrap_or(config.server.listen);
             config.auth.insecure |= args.insecure;
-            server::run(config, server::Told { accept_log_loss: args.accept_log_loss, ..server::Told::default() })?;
+            let told = server::Told { accept_log_loss: args.accept_log_loss, ..server::Told::default() };
+            server::run(config, told, file)?;
         }
         Command::Import(with) => {
             let (config, args) = with.ready()?;

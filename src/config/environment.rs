@@ -34,8 +34,17 @@ pub(super) fn in_kubernetes<'a>(mut names: impl Iterator<Item = &'a OsStr>) -> b
 pub(super) fn setting(name: &str, defaults: &Table) -> Option<(String, String)> {
     let path = name.strip_prefix(SETTING)?.to_ascii_lowercase();
     let (section, key) = path.split_once("__")?;
-    defaults.get(section)?.get(key)?;
+    defaults.get(section)?.get(plural(section, key).unwrap_or(key))?;
     Some((section.to_owned(), key.to_owned()))
+}
+
+/// The list that a setting for one entry stands for.
+pub(super) fn plural(section: &str, key: &str) -> Option<&'static str> {
+    match (section, key) {
+        ("auth", "jwt_secret") => Some("jwt_secrets"),
+        ("auth", "jwt_public_key") => Some("jwt_public_keys"),
+        _ => None,
+    }
 }
 
 /// The settings with the names nearest to this one, sections first; none if all differ in more than a third of the

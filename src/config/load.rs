@@ -74,6 +74,12 @@ impl Settings {
                 return Err(wrong(format_args!("[{section}] ({begins}) is not a section; the sections are {known}")));
             }
             for (key, _) in keys {
+                if let Some(list) =
+                    environment::plural(section, key.get_ref()).filter(|list| values.contains_key(*list))
+                {
+                    let (key, at) = (key.get_ref(), place(key.span().start));
+                    return Err(wrong(format_args!("{section}.{key} ({at}) is another name of {list}; give only one")));
+                }
                 if let Some(value) = values.get(key.get_ref().as_ref()) {
                     self.add(section, key.get_ref(), value.clone(), &place(key.span().start))?;
                 }
@@ -106,6 +112,10 @@ impl Settings {
 
     /// Adds one value if it is valid alone, so that it can be refused with its name and its place.
     fn add(&mut self, section: &str, key: &str, value: Value, place: &str) -> Result<()> {
+        let (key, value) = match environment::plural(section, key) {
+            Some(list) => (list, if value.is_str() { Value::Array(vec![value]) } else { value }),
+            None => (key, value),
+        };
         let name = format!("{section}.{key}");
         let Some(default) = self.defaults.get(section).and_then(|section| section.get(key)) else {
             let near = environment::nearest(&name, &self.defaults);
@@ -119,6 +129,8 @@ impl Settings {
             Ok(alone) => alone.check_ranges().err().map(|(_, detail)| detail),
             // The type of the setting refuses this value of the right TOML type; numbers have no such types.
             Err(error) if value.same_type(default) && !value.is_integer() => Some(error.message().to_owned()),
+            // The value may be a key in place of a list of keys: no message may have it.
+            Err(_) if section == "auth" && default.is_array() => Some(format!("expected {}", kind(default, None))),
             Err(_) => Some(format!("expected {}, not {value}", kind(default, Config::range_of(&name)))),
         };
         if let Some(detail) = refusal {
@@ -207,6 +219,21 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_line_and_the_expected_value() {
+        let secret = "0123456789 0123456789 0123456789";
+        for text in [
+            format!("[auth]\nkeys = \"{secret}\"\n"),
+            format!("[auth]\nkeys = [\"{secret}\"]\n"),
+            format!("[auth]\njwt_secrets = \"{secret}\"\n"),
+            format!("[auth]\njwt_public_keys = [\"{secret}\"]\n"),
+            format!("[auth]\njwt_secret = \"{secret}\"\njwt_secrets = []\n"),
+        ] {
+            let error = load(&text).expect_err(&text).to_string();
+            assert!(error.contains("auth.") && error.contains("line 2") && !error.contains(secret), "{error}");
+        }
+        let one = load(&format!("[auth]\njwt_secret = \"{secret}\"\n")).expect("one secret");
+        assert_eq!(one, with("TIDELINE__AUTH__JWT_SECRET", secret).expect("the same"));
+        assert_eq!(one.auth.jwt_secrets.len(), 1);
+        assert!(!one.to_toml().expect("prints").contains(secret));
         for (text, refusal) in [
             (
                 "# x\n[timeline]\ninbox_limit = \"300\"\n",

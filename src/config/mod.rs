@@ -4,6 +4,7 @@
 //! `TIDELINE__TIMELINE__INBOX_LIMIT=300`, the command line.
 
 mod address;
+mod auth;
 mod duration;
 mod environment;
 mod load;
@@ -20,6 +21,7 @@ use self::load::wrong;
 use crate::error::Result;
 
 pub use address::address;
+pub use auth::{Credentials, KeyHash, KeyRole, PublicKey, Secret, base64url};
 pub use duration::Duration;
 pub use web::{Authority, Host, HostName, Origin, PageOrigin};
 
@@ -197,8 +199,30 @@ settings! {
 
     /// Access.
     auth: Auth {
-        /// Serve other addresses than loopback although every client that reaches them has full access.
+        /// Serve other addresses than loopback without keys, although every client that reaches them has full access.
         insecure: bool = false;
+        /// Keys for all calls.
+        keys: Vec<KeyHash> = Vec::new();
+        /// A file with further keys for all calls; empty for none.
+        keys_file: PathBuf = PathBuf::new();
+        /// Keys for calls that change nothing.
+        read_keys: Vec<KeyHash> = Vec::new();
+        /// A file with further keys for calls that change nothing; empty for none.
+        read_keys_file: PathBuf = PathBuf::new();
+        /// Keys for the metrics.
+        metrics_keys: Vec<KeyHash> = Vec::new();
+        /// A file with further keys for the metrics; empty for none.
+        metrics_keys_file: PathBuf = PathBuf::new();
+        /// Secrets of user tokens that are signed with HS256.
+        jwt_secrets: Vec<Secret> = Vec::new();
+        /// A file with further secrets; empty for none.
+        jwt_secrets_file: PathBuf = PathBuf::new();
+        /// Public keys of user tokens that are signed with EdDSA.
+        jwt_public_keys: Vec<PublicKey> = Vec::new();
+        /// A file with further public keys; empty for none.
+        jwt_public_keys_file: PathBuf = PathBuf::new();
+        /// Most that the clock of the issuer of tokens may differ from this server's.
+        leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
     }
 
     /// Logging.

@@ -29,10 +29,11 @@ impl Access {
         Self { hosts: config.allowed_hosts.clone(), origins: config.allowed_origins.clone() }
     }
 
-    /// Refuses a request for a foreign host, and a change from a page of another origin. Headers of proxies
-    /// (`X-Forwarded-Host`) are ignored, because a page can send them too.
-    pub(super) fn check(&self, request: &HttpRequest) -> Result<(), Problem> {
-        for host in hosts(request) {
+    /// Refuses a change from a page of another origin, and a request for a foreign host if the server has no keys: a page
+    /// under a foreign name has no key. Headers of proxies (`X-Forwarded-Host`) are ignored, because a page can send them
+    /// too.
+    pub(super) fn check(&self, request: &HttpRequest, has_keys: bool) -> Result<(), Problem> {
+        for host in hosts(request).filter(|_| !has_keys) {
             let host = host.unwrap_or_default();
             if !Authority::read(host).is_some_and(|named| self.is_ours(named.host)) {
                 return Err(Problem::misdirected_request(host));

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use actix_web::HttpRequest;
+
 use super::access::Access;
+use super::auth::{Caller, Gate, Permit};
 use super::disk_figures::Sampler;
 use super::limits::Limits;
 use super::pools::{Pools, Wants};
@@ -28,6 +31,8 @@ pub struct Api {
     feed: Arc<Feed>,
     /// The hosts and origins whose requests are accepted.
     pub(super) access: Access,
+    /// Checks credentials.
+    pub(super) gate: Arc<Gate>,
     /// The limits of the HTTP side.
     pub(super) limits: Limits,
     /// Threads that may block.
@@ -46,12 +51,13 @@ pub struct Api {
 }
 
 impl Api {
-    /// An API over a service and its workers, for at most `connections` clients at once.
-    pub fn new(feed: Arc<Feed>, workers: Figures, connections: usize) -> Self {
+    /// An API over a service and its workers, for at most `connections` clients at once whose credentials `gate` checks.
+    pub fn new(feed: Arc<Feed>, workers: Figures, connections: usize, gate: Arc<Gate>) -> Self {
         let server = &feed.config().server;
         let slow = feed.config().log.slow_request.get();
         Self {
             access: Access::new(server),
+            gate,
             limits: Limits::new(server.body_limit, batch_limit(server), connections),
             feed,
             pools: Pools::new(),
@@ -78,6 +84,13 @@ impl Api {
     /// Whether the server is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// The sender of a request that `permit` allows. Refuses requests from web pages that may not send them, and wrong
+    /// credentials.
+    pub(super) fn admit(&self, request: &HttpRequest, permit: Permit) -> Result<Caller, Problem> {
+        self.access.check(request, !self.gate.is_open())?;
+        self.gate.check(request, permit)
     }
 
     /// The settings.
@@ -147,7 +160,8 @@ pub(super) mod tests {
         let store = Arc::new(Double::new());
         let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), &Config::default())
             .expect("opens");
-        Arc::new(Api::new(Arc::new(feed), Figures::default(), 10))
+        let gate = Gate::new(&Config::default().auth).expect("no keys");
+        Arc::new(Api::new(Arc::new(feed), Figures::default(), 10, Arc::new(gate)))
     }
 
     async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {

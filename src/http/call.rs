@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::answer_memory::Room;
 use super::api::Api;
+use super::auth::Caller;
 use super::body::{self, Body};
 use super::limits::Limits;
 use super::pools::Wants;
@@ -53,6 +54,8 @@ pub(super) type Answer = Result<HttpResponse, Problem>;
 pub(super) struct Call {
     pub(super) request: HttpRequest,
     pub(super) api: Arc<Api>,
+    /// The sender, whose credentials allow the call.
+    pub(super) caller: Caller,
     /// The path of the endpoint, with names of parameters in braces.
     pattern: &'static str,
     payload: Option<web::Payload>,
@@ -64,10 +67,11 @@ impl Call {
         api: Arc<Api>,
         pattern: &'static str,
         request: HttpRequest,
+        caller: Caller,
         payload: web::Payload,
         started: Instant,
     ) -> Self {
-        Self { request, api, pattern, payload: Some(payload), started }
+        Self { request, api, caller, pattern, payload: Some(payload), started }
     }
 
     /// The user named in the path as `{uid}`.
@@ -251,12 +255,14 @@ mod tests {
 
     use super::*;
     use crate::http::api::tests::api;
+    use crate::http::auth::Permit;
     use crate::http::pools::Pools;
 
     async fn call(api: &Arc<Api>) -> Call {
         let (request, mut payload) = TestRequest::default().to_http_parts();
         let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
-        Call::new(Arc::clone(api), "/", request, payload, Instant::now())
+        let caller = api.gate.check(&request, Permit::default()).expect("there are no keys");
+        Call::new(Arc::clone(api), "/", request, caller, payload, Instant::now())
     }
 
     #[actix_web::test]

@@ -308,6 +308,7 @@ impl Scrape {
 
     fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
         let mut caches = self.api.feed().caches().to_vec();
+        caches.push(("tokens", self.api.gate.tokens()));
         for store in self.sample.iter().map(|sample| &sample.store) {
             caches.push(("activities", store.activities));
             caches.push(("numbers", store.numbers));

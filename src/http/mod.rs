@@ -8,6 +8,7 @@ mod access;
 mod admin;
 mod answer_memory;
 mod api;
+mod auth;
 mod barriers;
 mod body;
 mod call;
@@ -44,6 +45,7 @@ use std::sync::{Arc, LazyLock};
 use actix_web::web::ServiceConfig;
 
 pub use api::Api;
+pub use auth::Gate;
 pub use connections::{accepted, greet};
 pub use dispatch::Dispatcher;
 pub use openapi::json as description;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, RETRY_AFTER};
+use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -130,6 +130,9 @@ impl Problem {
         let mut response = HttpResponse::build(status);
         if let Some(allow) = &self.allow {
             response.insert_header((ALLOW, allow.as_str()));
+        }
+        if self.code == Code::NoCredentials {
+            response.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
         if self.code.is_passing() {
             response.insert_header((RETRY_AFTER, "1"));

@@ -36,6 +36,14 @@ pub(super) fn parse<'a, const N: usize>(
     Ok(values)
 }
 
+/// The values of all parameters of this name. A malformed one is left out: the call refuses the whole query.
+pub(super) fn values<'a>(query: &'a str, wanted: &str) -> impl Iterator<Item = Cow<'a, str>> {
+    query.split('&').filter_map(move |pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        decode(name).is_ok_and(|name| name == wanted).then(|| decode(value).ok()).flatten()
+    })
+}
+
 /// A part of a path, unescaped; `None` if an escape is incomplete, or the result is not UTF-8.
 pub(super) fn text(escaped: &str) -> Option<Cow<'_, str>> {
     if !escaped.contains('%') {

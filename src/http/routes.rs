@@ -11,6 +11,7 @@ use actix_web::web::{self, Payload, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Route};
 
 use super::api::Api;
+use super::auth::Permit;
 use super::call::{Answer, Call};
 use super::connections::Surplus;
 use super::endpoint::Endpoint;
@@ -63,6 +64,7 @@ where
     let counts = api.requests.route(endpoint.path, endpoint.method);
     let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
     let method = endpoint.method;
+    let permit = Permit::of(endpoint.method, endpoint.path);
     let handle = move |request: HttpRequest, payload: Payload| {
         let (api, counts) = (Arc::clone(&api), Arc::clone(&counts));
         let began = Instant::now();
@@ -70,10 +72,11 @@ where
         let surplus = !always && request.conn_data::<Surplus>().is_some();
         let admitted = match surplus {
             true => Err(Code::Overloaded.into()),
-            false if open => Ok(()),
-            false => api.access.check(&request),
+            false if open => api.gate.check(&request, permit),
+            false => api.admit(&request, permit),
         };
-        let answer = admitted.map(|()| handler(Call::new(Arc::clone(&api), pattern, request.clone(), payload, began)));
+        let call = |caller| Call::new(Arc::clone(&api), pattern, request.clone(), caller, payload, began);
+        let answer = admitted.map(|caller| handler(call(caller)));
         async move {
             let answer = match answer {
                 Ok(answer) if always => answer.await,
@@ -119,9 +122,9 @@ where
     move |request: HttpRequest| {
         let began = Instant::now();
         let id = RequestId::begin(&request);
-        let refused = match api.access.check(&request) {
-            Ok(()) if query::is_text(request.path()) => problem(&request),
-            Ok(()) => Code::InvalidPath.into(),
+        let refused = match api.admit(&request, Permit::unknown(request.method().is_safe())) {
+            Ok(_) if query::is_text(request.path()) => problem(&request),
+            Ok(_) => Code::InvalidPath.into(),
             Err(refused) => refused,
         };
         let mut response = refused.respond(&request);

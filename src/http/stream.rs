@@ -18,6 +18,7 @@ use utoipa::openapi::Ref;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::api::Api;
+use super::auth::{ACCESS_TOKEN, Caller};
 use super::call::{Answer, Call};
 use super::connections::{ClientEnd, HeldPlaces, Watch};
 use super::endpoint::{Endpoint, get, group};
@@ -83,7 +84,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 pub(super) async fn listen(call: Call) -> Answer {
     call.api.access.check_stream(&call.request)?;
     let user = call.user()?;
-    call.no_query()?;
+    // The gate has checked its value, if it counts.
+    let [_] = call.query([ACCESS_TOKEN])?;
     let after = last_event_id(&call)?;
     if call.api.is_stopping() {
         return Err(Code::Stopping.into());
@@ -104,7 +106,7 @@ pub(super) async fn listen(call: Call) -> Answer {
         None => return Err(Problem::internal("the connection is not registered")),
     }
     let client = call.request.conn_data::<ClientEnd>().and_then(|client| client.watch().ok().flatten());
-    let mut response = response.body(Body::new(&call.api, opened, client));
+    let mut response = response.body(Body::new(&call.api, opened, client, call.caller));
     // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
     response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
     Ok(response)
@@ -174,19 +176,22 @@ struct Body {
     stream: Stream,
     /// Detects that the client closes its end: events then have no receiver.
     client: Option<Watch>,
+    /// The stream ends when the credentials of its sender are no longer valid.
+    caller: Caller,
     /// Whether `text` is the last.
     over: bool,
     heartbeat: Interval,
 }
 
 impl Body {
-    fn new(api: &Arc<Api>, opened: Opened, client: Option<Watch>) -> Self {
+    fn new(api: &Arc<Api>, opened: Opened, client: Option<Watch>, caller: Caller) -> Self {
         let mut heartbeat = interval(api.config().presence.heartbeat.get());
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         heartbeat.reset();
         let Opened { reader, stream, text, missed } = opened;
         let api = Arc::clone(api);
-        let mut body = Self { api, reader, text, catch_up: None, held: None, stream, client, over: false, heartbeat };
+        let (catch_up, held, over) = (None, None, false);
+        let mut body = Self { api, reader, text, catch_up, held, stream, client, caller, over, heartbeat };
         body.catch_up(missed);
         body
     }
@@ -290,7 +295,7 @@ impl MessageBody for Body {
         if self.client.as_ref().is_some_and(|client| client.is_closed(context)) {
             return Poll::Ready(None);
         }
-        self.over = self.over || !self.gather(context);
+        self.over = self.over || !self.api.gate.still_admits(&self.caller) || !self.gather(context);
         if !self.text.is_empty() {
             self.heartbeat.reset();
             // If the stream is over, the next poll ends it.

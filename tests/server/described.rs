@@ -7,8 +7,16 @@ use serde_json::Value;
 use super::{Reply, program};
 
 /// Codes that come before the call is known, or hold for all calls alike; the document does not repeat them.
-const OF_ALL_CALLS: [&str; 5] =
-    ["invalid_path", "cross_origin", "route_not_found", "method_not_allowed", "misdirected_request"];
+const OF_ALL_CALLS: [&str; 8] = [
+    "invalid_path",
+    "no_credentials",
+    "bad_credentials",
+    "not_permitted",
+    "cross_origin",
+    "route_not_found",
+    "method_not_allowed",
+    "misdirected_request",
+];
 
 /// The OpenAPI document of the program.
 pub(crate) fn document() -> &'static Value {

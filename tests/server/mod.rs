@@ -3,6 +3,7 @@
 
 pub(crate) mod described;
 pub(crate) mod host_ids;
+pub(crate) mod tokens;
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};

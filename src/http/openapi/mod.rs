@@ -6,6 +6,7 @@
 mod operation;
 pub(super) mod parameters;
 pub(super) mod schemas;
+mod security;
 #[cfg(test)]
 mod tests;
 
@@ -42,10 +43,10 @@ fn document() -> OpenApi {
         .license(Some(License::builder().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
         .build();
     let tags = GROUPS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
-    let components = ComponentsBuilder::new()
-        .schemas_from_iter(schemas)
-        .response(operation::PROBLEM, operation::problem(codes))
-        .build();
+    let components =
+        ComponentsBuilder::new().schemas_from_iter(schemas).response(operation::PROBLEM, operation::problem(codes));
+    let components =
+        security::schemes().into_iter().fold(components, |all, (name, scheme)| all.security_scheme(name, scheme));
     // Relative to the address of the document, because a proxy may serve it below a prefix.
     let server = ServerBuilder::new().url(".").description(Some("The server of this document")).build();
     OpenApiBuilder::new()
@@ -53,7 +54,7 @@ fn document() -> OpenApi {
         .servers(Some([server]))
         .tags(Some(tags))
         .paths(paths)
-        .components(Some(components))
+        .components(Some(components.build()))
         .build()
 }
 

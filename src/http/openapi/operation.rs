@@ -9,7 +9,7 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{RefBuilder, Type};
 use utoipa::openapi::{ContentBuilder, HeaderBuilder, Object, Ref, Required, Response, ResponseBuilder};
 
-use super::{parameters, schemas};
+use super::{parameters, schemas, security};
 use crate::error::Code;
 use crate::http::endpoint::{Endpoint, Good};
 use crate::http::problem::Document;
@@ -37,6 +37,7 @@ pub(super) fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
         .operation_id(Some(endpoint.id))
         .summary(Some(endpoint.summary))
         .description(endpoint.about)
+        .securities(Some(security::taken_by(endpoint)))
         .parameters(Some(names.filter_map(parameters::in_path).chain(endpoint.parameters.iter().cloned())));
     if let Some(body) = &endpoint.body {
         let content =

@@ -114,6 +114,24 @@ fn every_call_is_described_in_full() {
     }
 }
 
+#[test]
+fn every_call_says_which_credentials_it_takes() {
+    let document = as_json();
+    let schemes = document["components"]["securitySchemes"].as_object().expect("schemes");
+    let mut used = BTreeSet::new();
+    for (name, call) in operations(&document) {
+        let taken: Vec<_> =
+            call["security"].as_array().unwrap_or_else(|| panic!("{name}: no security")).iter().collect();
+        let names = taken.iter().flat_map(|one| one.as_object().expect("a requirement").keys());
+        used.extend(names.inspect(|scheme| assert!(schemes.contains_key(*scheme), "{name}: {scheme}")));
+    }
+    assert_eq!(used, schemes.keys().collect(), "a scheme that no call takes");
+    let of = |path: &str, method: &str| document["paths"][path][method]["security"].to_string();
+    assert_eq!(of("/healthz", "get"), "[]");
+    assert_eq!(of("/v1/content", "post"), r#"[{"key":[]}]"#);
+    assert_eq!(of("/v1/users/{uid}/marker", "put"), r#"[{"key":[]},{"userToken":[]}]"#);
+}
+
 /// Places for which generators of clients make a separate type or a union.
 fn bloat(document: &Value) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,10 +1,13 @@
 use std::future::poll_fn;
 use std::task::Waker;
 
+use actix_web::test::TestRequest;
+
 use super::*;
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::http::api::tests::api;
+use crate::http::auth::Permit;
 use crate::model::{Barrier, ContentId, Cursor, Entry};
 use crate::streaming::{Kind, Streaming};
 
@@ -79,7 +82,9 @@ async fn what_came_back_comes_once_and_leads_on_from_there() {
 fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
     let stream = api.feed().listen(user(1), 1).expect("open");
     let reader = api.feed().reserve(&HostId::Number(1)).expect("a number");
-    Box::pin(Body::new(api, Opened { reader, stream, text: events::COMMENT.to_owned(), missed }, None))
+    let caller =
+        api.gate.check(&TestRequest::default().to_http_request(), Permit::default()).expect("there are no keys");
+    Box::pin(Body::new(api, Opened { reader, stream, text: events::COMMENT.to_owned(), missed }, None, caller))
 }
 
 fn poll(body: &mut Pin<Box<Body>>) -> Poll<Option<Bytes>> {

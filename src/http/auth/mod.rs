@@ -1,0 +1,156 @@
+//! The gate: it checks the credentials of each request before anything else of the request is read, so that a refusal
+//! tells nothing about data.
+//!
+//! Without any key in the settings, every client may make every call.
+
+mod audit;
+mod credential;
+mod permits;
+mod ring;
+mod tokens;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use actix_web::HttpRequest;
+use parking_lot::RwLock;
+
+pub(super) use self::credential::ACCESS_TOKEN;
+pub(super) use self::permits::Permit;
+
+use self::audit::Audit;
+use self::credential::Credential;
+use self::ring::Ring;
+use super::problem::Problem;
+use super::query;
+use crate::config::{Auth, Credentials, KeyHash, KeyRole};
+use crate::error::{Code, Result};
+use crate::model::{CacheUsage, HostId};
+
+/// The checked sender of a request.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) who: Who,
+    /// The address of the connection; of a proxy, if one stands between.
+    #[expect(dead_code, reason = "limits for each address are not there yet")]
+    pub(super) address: Option<IpAddr>,
+    /// The keys by which it was checked.
+    ring: Arc<Ring>,
+}
+
+/// The owner of the credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Who {
+    /// Anybody: the call needs no credentials, or there are no keys.
+    Anyone,
+    /// The holder of this key.
+    Key(KeyRole, KeyHash),
+    /// This user, until the token is no longer valid: seconds since 1970.
+    User { id: HostId, until: u64 },
+}
+
+/// A reason of a refusal. The detail of the answer does not tell more than the code, except for [`EXPIRED`].
+type Reason = &'static str;
+
+/// The reason that a client is told, because it can renew its token.
+const EXPIRED: Reason = "the token has expired";
+
+/// Checks credentials. Keys can be replaced while it is in use.
+#[derive(Debug)]
+pub struct Gate {
+    ring: RwLock<Arc<Ring>>,
+    audit: Audit,
+}
+
+impl Gate {
+    /// A gate with the keys of the settings, and of the files that they name.
+    pub fn new(auth: &Auth) -> Result<Self> {
+        let ring = Ring::new(auth.credentials()?, auth.leeway);
+        Ok(Self { ring: RwLock::new(Arc::new(ring)), audit: Audit::default() })
+    }
+
+    /// Whether every client may make every call.
+    pub fn is_open(&self) -> bool {
+        self.ring.read().is_open()
+    }
+
+    /// Replaces all keys; tokens that were verified before are verified again. Returns false if nothing has changed.
+    pub fn replace(&self, keys: Credentials, auth: &Auth) -> bool {
+        let ring = Ring::new(keys, auth.leeway);
+        let mut current = self.ring.write();
+        let is_new = !current.is_like(&ring);
+        if is_new {
+            *current = Arc::new(ring);
+        }
+        is_new
+    }
+
+    /// The sender of a request that `permit` allows. Refuses with 401 without credentials, and with 403 if they are
+    /// wrong or do not allow the call.
+    pub(super) fn check(&self, request: &HttpRequest, permit: Permit) -> Result<Caller, Problem> {
+        let address = request.peer_addr().map(|peer| peer.ip());
+        let ring = Arc::clone(&self.ring.read());
+        if permit.open || ring.is_open() {
+            return Ok(Caller { who: Who::Anyone, address, ring });
+        }
+        let checked = Credential::of(request, permit.in_query).and_then(|credential| {
+            let who = ring.owner(&credential)?;
+            if may(&who, request, permit) { Ok(who) } else { Err(Refusal::of(Code::NotPermitted, "not in its calls")) }
+        });
+        match checked {
+            Ok(who) => Ok(Caller { who, address, ring }),
+            Err(Refusal { code, reason }) => {
+                if code != Code::NoCredentials {
+                    self.audit.refused(request, address, code, reason);
+                }
+                Err(if reason == EXPIRED { Problem::new(code, EXPIRED) } else { code.into() })
+            }
+        }
+    }
+
+    /// Whether the credentials of a sender are still valid: no key has changed since their check, and the token has not
+    /// expired.
+    pub(super) fn still_admits(&self, caller: &Caller) -> bool {
+        let is_valid = match caller.who {
+            Who::User { until, .. } => tokens::now() <= until,
+            Who::Anyone | Who::Key(..) => true,
+        };
+        is_valid && Arc::ptr_eq(&caller.ring, &self.ring.read())
+    }
+
+    /// The cache of verified tokens in figures.
+    pub(super) fn tokens(&self) -> CacheUsage {
+        self.ring.read().usage()
+    }
+}
+
+/// A refusal, with its reason for the log.
+#[derive(Debug)]
+struct Refusal {
+    code: Code,
+    reason: Reason,
+}
+
+impl Refusal {
+    fn of(code: Code, reason: Reason) -> Self {
+        Self { code, reason }
+    }
+
+    fn bad(reason: Reason) -> Self {
+        Self::of(Code::BadCredentials, reason)
+    }
+}
+
+fn may(who: &Who, request: &HttpRequest, permit: Permit) -> bool {
+    match who {
+        Who::Anyone => false,
+        Who::Key(KeyRole::Full, _) => true,
+        Who::Key(KeyRole::Read, _) => permit.read,
+        Who::Key(KeyRole::Metrics, _) => permit.metrics,
+        Who::User { id, .. } => {
+            let named = permit.own.and_then(|place| request.uri().path().split('/').nth(place));
+            named.and_then(query::text).is_some_and(|text| text.parse() == Ok(id.clone()))
+                && query::values(request.query_string(), "viewer").all(|viewer| viewer.parse() == Ok(id.clone()))
+        }
+    }
+}
