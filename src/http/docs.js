@@ -7,7 +7,10 @@ const LISTEN = "listen";
 // What is kept of a stream on the page, in characters.
 const MOST_SHOWN = 50_000;
 
-const streams = ({ React: { createElement, useEffect, useRef, useState } }) => {
+// The schemes of the document whose credentials open a stream, in the order in which they are tried.
+const SCHEMES = ["userToken", "userTokenInQuery", "readKey", "key"];
+
+const streams = ({ getSystem, React: { createElement, useEffect, useRef, useState } }) => {
   function Listener({ path, method, specSelectors, specActions }) {
     const [text, setText] = useState("");
     const [state, setState] = useState("");
@@ -23,12 +26,17 @@ const streams = ({ React: { createElement, useEffect, useRef, useState } }) => {
       const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(value(`path.${name}`)));
       // A header takes only bytes.
       const lastId = String.fromCharCode(...new TextEncoder().encode(value("header.Last-Event-ID")));
+      const authorized = getSystem?.().authSelectors?.authorized?.()?.toJS() ?? {};
+      const credential = SCHEMES.map((scheme) => authorized[scheme]?.value).find(Boolean);
       const here = (running.current = new AbortController());
       setText("");
       setState("connecting");
       try {
         const answer = await fetch(new URL(filled.slice(1), base), {
-          headers: lastId ? { "Last-Event-ID": lastId } : {},
+          headers: {
+            ...(lastId && { "Last-Event-ID": lastId }),
+            ...(credential && { Authorization: `Bearer ${credential}` }),
+          },
           signal: here.signal,
         });
         setState(answer.ok ? "open: events appear as they happen" : `refused with ${answer.status}`);

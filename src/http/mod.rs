@@ -21,6 +21,7 @@ mod docs;
 mod endpoint;
 mod events;
 mod limits;
+mod line_rate;
 mod markers;
 mod metrics;
 mod openapi;

@@ -66,7 +66,7 @@ impl Gate {
     /// A gate with the keys of the settings, and of the files that they name.
     pub fn new(auth: &Auth) -> Result<Self> {
         let ring = Ring::new(auth.credentials()?, auth.leeway);
-        Ok(Self { ring: RwLock::new(Arc::new(ring)), audit: Audit::default() })
+        Ok(Self { ring: RwLock::new(Arc::new(ring)), audit: Audit::new() })
     }
 
     /// Whether every client may make every call.

@@ -95,7 +95,7 @@ impl Tokens {
                 ErrorKind::ImmatureSignature => return Err("not valid yet"),
                 ErrorKind::InvalidAudience => return Err("for another audience"),
                 ErrorKind::MissingRequiredClaim(_) | ErrorKind::InvalidClaimFormat(_) => return Err("no exp"),
-                ErrorKind::Json(_) => return Err("claims without a user id in sub, or no JSON"),
+                ErrorKind::Json(_) => return Err("a header or claims that cannot be read"),
                 _ => return Err("not a token"),
             };
         }
@@ -105,5 +105,82 @@ impl Tokens {
     /// The cache in figures.
     pub(super) fn usage(&self) -> CacheUsage {
         self.verified.usage()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jsonwebtoken::{EncodingKey, Header, encode};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const SECRETS: [&str; 2] = ["one secret with enough bytes to be taken", "another secret with enough bytes for it"];
+
+    fn tokens() -> Tokens {
+        let secrets = serde_json::from_value(json!(SECRETS)).expect("secrets");
+        Tokens::new(&Credentials { secrets, ..Credentials::default() }, Duration::from_secs(30))
+    }
+
+    fn signed(header: &Header, claims: &Value, secret: &str) -> String {
+        encode(header, claims, &EncodingKey::from_secret(secret.as_bytes())).expect("a token")
+    }
+
+    fn verify(tokens: &Tokens, token: &str) -> Result<Who, Reason> {
+        tokens.verify(token, KeyHash::of(token.as_bytes()))
+    }
+
+    #[test]
+    fn every_key_verifies_and_a_token_is_remembered() {
+        let tokens = tokens();
+        for (n, secret) in SECRETS.iter().enumerate() {
+            let exp = now() + 60;
+            let token = signed(&Header::default(), &json!({"sub": "ana", "exp": exp}), secret);
+            let ana = Who::User { id: "ana".parse().expect("an id"), until: exp + 30 };
+            assert_eq!(verify(&tokens, &token).as_ref(), Ok(&ana));
+            assert_eq!(tokens.usage().entries, n as u64 + 1);
+            let misses = tokens.usage().misses;
+            assert_eq!(verify(&tokens, &token), Ok(ana));
+            assert_eq!(tokens.usage().misses, misses);
+        }
+        let refused = signed(&Header::default(), &json!({"sub": "ana", "exp": now() + 60}), "neither");
+        assert_eq!(verify(&tokens, &refused), Err("wrong signature"));
+        assert_eq!(tokens.usage().entries, 2, "what is refused is not remembered");
+    }
+
+    #[test]
+    fn a_remembered_token_expires() {
+        let tokens = tokens();
+        let remembered = Verified { user: HostId::Number(1), until: now() };
+        tokens.verified.insert(KeyHash::of(b"a.b.c"), remembered.clone());
+        let valid = verify(&tokens, "a.b.c");
+        assert!(valid.is_ok() || now() > remembered.until);
+        tokens.verified.insert(KeyHash::of(b"a.b.c"), Verified { until: now() - 1, ..remembered });
+        assert_eq!(verify(&tokens, "a.b.c"), Err(EXPIRED));
+    }
+
+    #[test]
+    fn an_extension_that_must_be_understood_is_refused() {
+        let header = Header { crit: Some(vec!["b64".to_owned()]), ..Header::default() };
+        let token = signed(&header, &json!({"sub": "ana", "exp": now() + 60}), SECRETS[0]);
+        assert_eq!(verify(&tokens(), &token), Err("an unknown critical header"));
+    }
+
+    #[test]
+    fn times_allow_for_the_leeway() {
+        let tokens = tokens();
+        for (claims, refused) in [
+            (json!({"sub": 7, "exp": now() - 20}), None),
+            (json!({"sub": "7", "exp": now() - 40}), Some(EXPIRED)),
+            (json!({"sub": "7", "exp": now() + 60, "nbf": now() + 20}), None),
+            (json!({"sub": "7", "exp": now() + 60, "nbf": now() + 40}), Some("not valid yet")),
+            (json!({"sub": "7", "exp": 1e300}), Some("no exp")),
+            (json!({"sub": "7", "exp": -1}), Some("no exp")),
+            (json!({"sub": "7"}), Some("no exp")),
+        ] {
+            let found = verify(&tokens, &signed(&Header::default(), &claims, SECRETS[0]));
+            assert_eq!(found.as_ref().err(), refused.as_ref(), "{claims}");
+            assert!(found.is_err() || matches!(found, Ok(Who::User { id: HostId::Number(7), .. })));
+        }
     }
 }
