@@ -304,6 +304,7 @@ fn who_may_not_use_a_directory_is_told_alike_by_all_commands() {
         let begins = said.starts_with("tideline: data directory data: ");
         let knows = said.contains(&format!("Permission denied (os error 13). This process runs as uid {uid} and "));
         assert!(code == Some(1) && begins && knows && said.ends_with(words), "{args:?}: {said}");
+        assert!(owner != 0 || said.contains(" all of data, which belongs to uid 0. "), "{args:?}: {said}");
     };
     for (data, lock) in [(if owner == 0 { 0o700 } else { 0 }, 0o644), (0o755, if owner == 0 { 0o644 } else { 0 })] {
         mode("data", 0o755);

@@ -51,14 +51,15 @@ fn permission(dir: &Path) -> String {
         }
         Ok(found) => {
             let owner = found.uid();
+            let belongs = if owner == process { String::new() } else { format!(", which belongs to uid {owner}") };
             let instead = match owner == 0 || owner == process {
                 true => String::new(),
-                false => format!(" Run the program as uid {owner}, the owner, or"),
+                false => format!(" Run the program as uid {owner}, or"),
             };
             let give = if instead.is_empty() { " Give" } else { " give" };
             format!(
-                "{who} may not read and write all of {shown}.{instead}{give} the data directory to it as root: chown -R \
-                 {process} {word}"
+                "{who} may not read and write all of {shown}{belongs}.{instead}{give} the data directory to it as root: \
+                 chown -R {process} {word}"
             )
         }
     }
