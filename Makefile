@@ -21,6 +21,7 @@ STREAMS ?= 2000
 RATE ?= 200
 SECONDS ?= 60
 CUTS ?= 100
+BACKUPS ?= 20
 # Where flushing to the device costs nothing. Tests there do not prove durability.
 RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
 
@@ -68,6 +69,7 @@ test: setup ## run all tests
 	cargo test --release --locked --lib --bins --tests
 	python3 tests/docs.py --binary $(TIDELINE)
 	python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
+	python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
 	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
@@ -103,6 +105,10 @@ scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a 
 .PHONY: chaos
 chaos: build ## kill the server at random instants under load, and compare all acknowledged changes: ARGS=
 	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: backups
+backups: build ## take BACKUPS= backups under full write load (default: 20), restore each, and compare all acknowledged changes: ARGS=
+	python3 tests/backups.py --binary $(TIDELINE) --backups $(BACKUPS) $(ARGS)
 
 .PHONY: power-cuts
 power-cuts: build ## cut the power of the server CUTS= times under load, in each durability, and compare the data that is left: ARGS=

@@ -82,6 +82,8 @@ codes! {
          server.allowed_origins";
     /// There is no such item, or it is deleted.
     ContentNotFound = 404 "content_not_found", "the item does not exist, or is deleted";
+    /// There is no such backup.
+    BackupNotFound = 404 "backup_not_found", "there is no such backup; GET /v1/admin/backups lists all";
     /// There is no such path.
     RouteNotFound = 404 "route_not_found", "there is no such path; /docs lists all calls";
     /// The path exists, but not for this method.
@@ -91,6 +93,8 @@ codes! {
     /// The `content_id` is taken by an item with other fields, or by a deleted item.
     ContentExists = 409 "content_exists",
         "content_id: the item exists with other fields, or is deleted. Use another content_id";
+    /// A backup is being taken, too many backups wait for their verification, or this backup is being read.
+    BackupBusy = 409 "backup_busy", "a backup is being taken. Send the request again later";
     /// The body, or an item of a batch, is larger than its limit.
     BodyTooLarge = 413 "body_too_large", "the body is larger than its limit of 65536 bytes";
     /// The `Content-Type` or `Content-Encoding` is not supported.
@@ -130,6 +134,8 @@ codes! {
     Timeout = 503 "timeout",
         "the request took longer than server.request_timeout; a change may still have been made. Send the request \
          again";
+    /// The device has too little free space for a backup; nothing has changed.
+    NoRoom = 507 "no_room", "a backup needs 1200 MiB free, and 700 MiB are free";
 }
 
 impl Code {

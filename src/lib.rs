@@ -4,6 +4,7 @@
 //! things from the people I follow, before this point". `docs/architecture.md` walks through it.
 
 pub mod backlog;
+pub mod backup;
 pub mod cache;
 pub mod cli;
 pub mod clock;

@@ -18,6 +18,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::backlog::Backlog;
+use crate::backup::Backups;
 use crate::config::{Config, Durability, cores};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
@@ -58,6 +59,7 @@ const EVENT_LOOPS: usize = 4;
 #[derive(Debug)]
 pub struct App {
     feed: Arc<Feed>,
+    backups: Arc<Backups>,
     workers: Workers,
     /// Connections for which files are left.
     connections: usize,
@@ -116,7 +118,7 @@ pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
     let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
     let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), config)?;
     let workers = Workers::start(store, backlog, streaming, config, candidates)?;
-    Ok(App { feed: Arc::new(feed), workers, connections })
+    Ok(App { feed: Arc::new(feed), backups: Arc::new(Backups::new(config)), workers, connections })
 }
 
 fn mebibytes(n: usize) -> usize {
@@ -155,7 +157,8 @@ impl App {
     /// if written data cannot be made durable.
     pub fn stop(self, timeout: Duration) -> Result<()> {
         let began = Instant::now();
-        let Self { feed, workers, .. } = self;
+        let Self { feed, backups, workers, .. } = self;
+        backups.stop();
         let (done, stopped) = bounded(1);
         let stopping = std::thread::spawn(move || {
             workers.stop();
@@ -271,8 +274,13 @@ async fn serve(config: &Config, app: &App, gate: Arc<Gate>, stop: &mut StopSigna
     let stop_within = config.server.shutdown_timeout.get();
     let certificate = tls::configure(&config.server)?;
     let connections = config.server.max_connections.min(app.connections);
-    let api = Arc::new(Api::new(Arc::clone(&app.feed), app.figures().clone(), connections, gate));
+    let (feed, backups) = (Arc::clone(&app.feed), Arc::clone(&app.backups));
+    let api = Arc::new(Api::new(feed, backups, app.figures().clone(), connections, gate));
     let dispatcher = Dispatcher::start(Arc::clone(&app.feed))?;
+    // A directory of backups that cannot be read must not keep the server from serving.
+    if let Err(error) = app.backups.resume(app.feed.store()) {
+        tracing::error!(%error, "the backups cannot be used");
+    }
 
     let routes = Arc::clone(&api);
     let threads = if config.server.workers > 0 { config.server.workers } else { EVENT_LOOPS * cores().max(2) };
@@ -331,6 +339,7 @@ async fn serve(config: &Config, app: &App, gate: Arc<Gate>, stop: &mut StopSigna
         // Only the drop in here releases the connections, and the store.
         let _ = rt::time::timeout(stop_within / 8, running).await;
     }
+    app.backups.stop();
     dispatcher.stop();
     Ok(stop_within.saturating_sub(began.elapsed()))
 }

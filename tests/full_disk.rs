@@ -383,3 +383,30 @@ fn a_migration_without_room_changes_nothing() {
     let server = home.with_data(data).start();
     formats::compare("2/stopped", &server, "on a larger device");
 }
+
+#[test]
+fn a_backup_without_room_is_refused_and_leaves_nothing() {
+    let Some(disk) = Disk::new(200) else { return };
+    let logs = tempfile::tempdir().expect("temp dir");
+    let home = Home::new(disk.path.join("data"), logs.path().join("log"), &[]);
+    let server = home.start();
+    server.publish(5, 9, 50);
+    let take = || server.call("POST", "/v1/admin/backups", "");
+    let states = || {
+        let items = server.get("/v1/admin/backups")["items"].as_array().expect("items").clone();
+        items.iter().map(|item| item["state"].as_str().expect("a state").to_owned()).collect::<Vec<_>>()
+    };
+    take().expect(201);
+    wait_until("the backup is not verified", || states() == ["verified"]);
+    disk.fill();
+    for _ in 0..3 {
+        let problem = take().problem("a full device", 507, "no_room");
+        assert!(problem["detail"].as_str().expect("text").contains("MiB must be free"), "{problem}");
+    }
+    assert_eq!(states(), ["verified"]);
+    assert_eq!(fs::read_dir(home.data.join("backups")).expect("lists").count(), 1);
+    server.get("/v1/users/9/content");
+    disk.free();
+    take().expect(201);
+    wait_until("the backup is not verified", || states() == ["verified", "verified"]);
+}

@@ -8,7 +8,7 @@ use std::path::Path;
 use regex::Regex;
 
 /// A module of the root, and the paths of ours that it may name outside of unit tests.
-const LAYERS: [(&str, &str); 17] = [
+const LAYERS: [(&str, &str); 18] = [
     ("model", ""),
     ("clock", "model"),
     ("sync", ""),
@@ -20,14 +20,15 @@ const LAYERS: [(&str, &str); 17] = [
     ("store", "cache stripes failpoint model error"),
     ("backlog", "stripes sync model error"),
     ("streaming", "sync clock model"),
+    ("backup", "store clock config model error"),
     ("feed", "backlog streaming store cache stripes config sync clock failpoint model error"),
     ("worker", "backlog streaming store config sync clock failpoint model error"),
     (
         "http",
-        "feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock model error config",
+        "backup feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock model error config",
     ),
-    ("server", "http worker feed backlog streaming store clock config failpoint error model"),
-    ("cli", "server http::description worker feed backlog store clock config failpoint error model"),
+    ("server", "http worker backup feed backlog streaming store clock config failpoint error model"),
+    ("cli", "server http::description worker backup feed backlog store clock config failpoint error model"),
     ("main", "cli"),
 ];
 

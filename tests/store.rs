@@ -26,6 +26,7 @@ mod double;
 mod store {
     mod activity;
     mod archive;
+    mod backups;
     mod barriers;
     mod comments;
     mod content;

@@ -73,11 +73,12 @@ impl Watch for Tables<'_> {
         self.findings.add(|| line);
     }
 
-    fn looked_at(&mut self, table: &'static str, rows: u64) {
+    fn looked_at(&mut self, table: &'static str, rows: u64) -> Result<()> {
         let begun = self.progress.take().filter(|(name, _)| *name == table);
         let begin = || (table, Progress::new(table, self.tables.get(table).copied(), Unit::Count("rows")));
         let (_, progress) = self.progress.insert(begun.unwrap_or_else(begin));
         progress.at(rows, format_args!("{} disagreements", self.findings.total));
+        Ok(())
     }
 }
 

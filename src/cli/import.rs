@@ -5,7 +5,7 @@ mod reader;
 mod records;
 mod refusal;
 mod rows;
-mod source;
+pub(super) mod source;
 mod times;
 
 use std::io::Write;

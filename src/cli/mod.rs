@@ -1,5 +1,6 @@
 //! The commands of the `tideline` program.
 
+mod backup;
 mod check;
 mod compact;
 mod demo;
@@ -11,6 +12,7 @@ mod key;
 mod logging;
 mod migrate;
 mod progress;
+mod restore;
 mod stats;
 
 use std::fmt::Display;
@@ -59,6 +61,10 @@ enum Command {
     Serve(With<ServeArgs>),
     /// Import follows, content, reactions and profiles from files
     Import(With<import::ImportArgs>),
+    /// Take a backup of a running server or of a data directory, and verify it
+    Backup(With<backup::BackupArgs>),
+    /// Make a data directory of a backup, and check it
+    Restore(With<restore::RestoreArgs>),
     /// Print the effective settings
     Config(With<Nothing>),
     /// Print the size of each table and the number of waiting jobs
@@ -160,6 +166,14 @@ fn run(cli: Cli) -> Result<i32> {
         Command::Stats(with) => {
             let (config, args) = with.ready()?;
             stats::run(&config, &args)?;
+        }
+        Command::Backup(with) => {
+            let (config, args) = with.ready()?;
+            return backup::run(&config, &args);
+        }
+        Command::Restore(with) => {
+            let (config, args) = with.ready()?;
+            return restore::run(&config, &args);
         }
         Command::Check(with) => return check::run(&with.ready()?.0),
         Command::Compact(with) => compact::run(&with.ready()?.0)?,

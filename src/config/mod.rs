@@ -133,6 +133,14 @@ settings! {
         max_open_files: i32 = 4096, 64..=1_000_000;
     }
 
+    /// Backups.
+    backup: Backup {
+        /// The directory of backups, for this server alone; empty for `backups` in the data directory.
+        dir: PathBuf = PathBuf::new();
+        /// Newest verified backups to keep; older backups are removed after a newer one is verified.
+        keep: usize = 7, 1..=1000;
+    }
+
     /// Home timelines and inboxes.
     timeline: Timeline {
         /// Newest entries kept in an inbox; older ones are pulled when read.

@@ -14,6 +14,7 @@ use super::pools::{Pools, Wants};
 use super::problem::Problem;
 use super::requests::Requests;
 use super::slow_log::SlowLog;
+use crate::backup::Backups;
 use crate::config::{Config, Server};
 use crate::feed::Feed;
 use crate::worker::Figures;
@@ -29,6 +30,8 @@ fn batch_limit(server: &Server) -> usize {
 #[derive(Debug)]
 pub struct Api {
     feed: Arc<Feed>,
+    /// The copies of the store.
+    pub(super) backups: Arc<Backups>,
     /// The hosts and origins whose requests are accepted.
     pub(super) access: Access,
     /// Checks credentials.
@@ -51,8 +54,8 @@ pub struct Api {
 }
 
 impl Api {
-    /// An API over a service and its workers, for at most `connections` clients at once whose credentials `gate` checks.
-    pub fn new(feed: Arc<Feed>, workers: Figures, connections: usize, gate: Arc<Gate>) -> Self {
+    /// An API over a service and its backups, for at most `connections` clients at once whose credentials `gate` checks.
+    pub fn new(feed: Arc<Feed>, backups: Arc<Backups>, workers: Figures, connections: usize, gate: Arc<Gate>) -> Self {
         let server = &feed.config().server;
         let slow = feed.config().log.slow_request.get();
         Self {
@@ -60,6 +63,7 @@ impl Api {
             gate,
             limits: Limits::new(server.body_limit, batch_limit(server), connections),
             feed,
+            backups,
             pools: Pools::new(),
             requests: Requests::default(),
             slow: SlowLog::new(slow),
@@ -140,6 +144,15 @@ impl Api {
         };
         self.pools.run(wants, work).await?.map_err(Into::into)
     }
+
+    /// Runs work on a thread that may block. For requests that hold a place of their own in a limit.
+    pub(super) async fn run_admitted<T: Send + 'static>(
+        &self,
+        wants: Wants,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.pools.run(wants, work).await
+    }
 }
 
 #[cfg(test)]
@@ -158,10 +171,11 @@ pub(super) mod tests {
     /// An API over an empty store.
     pub(in crate::http) fn api() -> Arc<Api> {
         let store = Arc::new(Double::new());
-        let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), &Config::default())
-            .expect("opens");
-        let gate = Gate::new(&Config::default().auth).expect("no keys");
-        Arc::new(Api::new(Arc::new(feed), Figures::default(), 10, Arc::new(gate)))
+        let config = Config::default();
+        let feed =
+            Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), &config).expect("opens");
+        let (gate, backups) = (Gate::new(&config.auth).expect("no keys"), Backups::new(&config));
+        Arc::new(Api::new(Arc::new(feed), Arc::new(backups), Figures::default(), 10, Arc::new(gate)))
     }
 
     async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {

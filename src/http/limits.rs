@@ -17,6 +17,8 @@ const MAX_BLOCKED: usize = 4096;
 const MAX_CHANGES: usize = MAX_BLOCKED / 4 * 3;
 /// Most audits of timelines at once: each may read a whole timeline.
 const MAX_AUDITS: usize = 4;
+/// Most backups that are sent to clients at once.
+const MAX_DOWNLOADS: usize = 4;
 /// Memory for bodies within the limit of a single change, all open requests together.
 const BODY_MEMORY: usize = 64 << 20;
 /// Memory for larger bodies, unless one batch alone may need more. It is separate, so that single changes go on during
@@ -53,6 +55,8 @@ pub(super) struct Limits {
     pub(super) changes: Gate,
     /// Audits of timelines.
     pub(super) audits: Gate,
+    /// Backups that are being sent.
+    pub(super) downloads: Gate,
     /// Memory of small request bodies.
     pub(super) bodies: Gate,
     /// Memory of bodies that only a batch may have.
@@ -80,6 +84,7 @@ impl Limits {
             blocked: Gate::new(MAX_BLOCKED, 1),
             changes: Gate::new(MAX_CHANGES, 1),
             audits: Gate::new(MAX_AUDITS, 1),
+            downloads: Gate::new(MAX_DOWNLOADS, 1),
             bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
             batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
             turns: Gate::new(TURNS.max(batch_limit), UNIT),
@@ -103,11 +108,12 @@ impl Limits {
     }
 
     /// All gates with their names.
-    pub(super) fn all(&self) -> [(&'static str, &Gate); 8] {
+    pub(super) fn all(&self) -> [(&'static str, &Gate); 9] {
         [
             ("blocked", &self.blocked),
             ("changes", &self.changes),
             ("audits", &self.audits),
+            ("downloads", &self.downloads),
             ("bodies", &self.bodies),
             ("batches", &self.batches),
             ("answers", &self.answers),

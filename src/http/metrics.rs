@@ -72,6 +72,7 @@ impl Collector for Scrape {
         self.streaming(&mut page)?;
         self.requests(&mut page)?;
         self.caches(&mut page)?;
+        self.backups(&mut page)?;
         match &self.sample {
             Some(sample) => storage::figures(&mut page, sample),
             None => Ok(()),
@@ -182,6 +183,21 @@ impl Scrape {
         )
     }
 
+    fn backups(&self, page: &mut Page<'_>) -> fmt::Result {
+        let (taken, failed, newest) = self.api.backups.figures();
+        page.one("tideline_backups_taken_total", "Backups taken.", taken)?;
+        page.one(
+            "tideline_backup_failures_total",
+            "Backups that could not be taken, and backups that are not good.",
+            failed,
+        )?;
+        page.one(
+            "tideline_backup_newest_verified_timestamp_seconds",
+            "The time when the newest verified backup began, in seconds since 1970; 0 if there is none.",
+            newest / 1000,
+        )
+    }
+
     /// Use of the limits, and refusals.
     fn limits(&self, page: &mut Page<'_>) -> fmt::Result {
         let limits = &self.api.limits;
@@ -204,6 +220,11 @@ impl Scrape {
             "tideline_http_audits",
             ["Running comparisons of timelines (verify).", "Limit of running comparisons of timelines (verify)."],
             limits.audits.fill(),
+        )?;
+        page.fill(
+            "tideline_http_downloads",
+            ["Backups being sent to clients.", "Limit of backups being sent to clients at once."],
+            limits.downloads.fill(),
         )?;
         page.fill(
             "tideline_http_body_memory_bytes",

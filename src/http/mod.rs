@@ -9,6 +9,7 @@ mod admin;
 mod answer_memory;
 mod api;
 mod auth;
+mod backups;
 mod barriers;
 mod body;
 mod call;
@@ -78,6 +79,7 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         presence::endpoints(),
         stream::endpoints(),
         admin::endpoints(),
+        backups::endpoints(),
         metrics::endpoints(),
         docs::endpoints(),
     ];

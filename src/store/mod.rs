@@ -22,6 +22,7 @@ mod users;
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::path::Path;
 
 use crate::error::Result;
 use crate::model::{Event, UserId};
@@ -29,8 +30,8 @@ use crate::model::{Event, UserId};
 pub use content::{Contents, Lists, Reacting, Topics};
 pub use names::{Hold, Names, shown};
 pub use types::{
-    Batch, Change, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related, Restored,
-    Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
+    Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related,
+    Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
 };
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};
 
@@ -48,6 +49,7 @@ pub trait Store:
     + Names
     + Events
     + Upkeep
+    + Copies
     + Any
     + Debug
     + Send
@@ -104,4 +106,18 @@ pub trait Upkeep {
 
     /// Memory and disk that the store uses, with [`Upkeep::stats`]. May look at the disk.
     fn usage(&self) -> Result<Usage>;
+}
+
+/// Copies of the whole store, for backups.
+pub trait Copies {
+    /// Makes a copy in `dir`, which must not exist, while others write. It has every change that was acknowledged
+    /// before the call, whatever the durability, and the changes after that up to some instant. It is on the device
+    /// when this returns. On one file system, table files are hard links, so that the copy takes room only as the
+    /// tables change. Refused with `no_room` if the device could become full in this way.
+    fn copy_to(&self, dir: &Path) -> Result<Copied>;
+
+    /// Reads each row of a copy, and audits the copy like [`Upkeep::audit`]. Works on `scratch`, which must not exist
+    /// and is removed afterwards; the copy stays as it is. Lowers the priority of the calling thread for good. Fails
+    /// if the copy cannot be opened or read.
+    fn check_copy(&self, copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()>;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Result};
 use crate::model::{
     Activity, Barrier, CacheUsage, Content, ContentId, Cursor, Entry, Fill, Job, JobId, Millis, Progress, Relation,
     TopicId, UserId,
@@ -144,6 +144,15 @@ pub struct Idle {
     pub next: Option<UserId>,
 }
 
+/// A copy of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// The number of its format on disk.
+    pub format: u32,
+    /// The number of row changes in the store when the copy began.
+    pub sequence: u64,
+}
+
 /// One table in figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableStats {
@@ -263,6 +272,6 @@ pub trait Watch {
     /// A disagreement, in one line.
     fn finds(&mut self, line: String);
 
-    /// The number of rows looked at so far in the present walk over a table.
-    fn looked_at(&mut self, table: &'static str, rows: u64);
+    /// The number of rows looked at so far in the present walk over a table. An error ends the audit.
+    fn looked_at(&mut self, table: &'static str, rows: u64) -> Result<()>;
 }

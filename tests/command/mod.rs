@@ -121,7 +121,8 @@ pub(crate) fn content_id(raw: u64) -> ContentId {
 /// Profiles and reactions of users up to this id are read.
 const DUMPED_USERS: u64 = 300;
 
-fn dump(store: &dyn Store) -> String {
+/// All readable data of a store, as text.
+pub(crate) fn dump(store: &dyn Store) -> String {
     let mut text = String::new();
     let users = store.users_after(None, 100_000).expect("users");
     for &user in &users {

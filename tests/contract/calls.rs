@@ -1,6 +1,7 @@
 //! All calls of the API with good requests, from the OpenAPI document and its examples. A new call needs nothing here.
 
 use std::cmp::Reverse;
+use std::fs;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -137,13 +138,20 @@ pub(crate) fn resolved(schema: &'static Value) -> &'static Value {
     target.unwrap_or(schema)
 }
 
-/// A town with the users of the examples, and an item of each of the two that paths name.
+/// A town with the users and the backup of the examples, and an item of each of the two that paths name.
 pub(crate) fn town() -> Town {
     let mut town = Town::new();
     town.model.users.extend([66, 111, 200, 211, 222]);
     for (id, author) in [(32849, 111), (32850, 200)] {
         town.publish(json!({"content_id": id, "author_id": author, "published_at": 1_689_089_522_000_u64}));
     }
+    let backup = town.server.data().path().join("backups/20261122T143000.123Z");
+    fs::create_dir_all(backup.join("db")).unwrap();
+    fs::write(backup.join("FORMAT"), "tideline format 3\n").unwrap();
+    let facts = json!({"name": "", "begun_at": 0, "took_ms": 0, "format": 3, "release": "0", "files": 1, "bytes": 18,
+        "sequence": 0});
+    fs::write(backup.join("BACKUP"), facts.to_string()).unwrap();
+    fs::write(backup.join("VERDICT"), json!({"verified_at": 0, "total": 0, "findings": []}).to_string()).unwrap();
     town
 }
 

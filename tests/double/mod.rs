@@ -14,13 +14,14 @@ mod records;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use tideline::error::Result;
+use tideline::error::{Error, Result};
 use tideline::model::{
     Activity, COMMENT, Content, ContentId, Cursor, Entry, Event, JobId, Millis, Order, Position, Progress,
     ReactionKind, Span, TopicId, Unpushed, UserId, Work,
 };
-use tideline::store::{Store, TableStats, Upkeep, Usage, Watch};
+use tideline::store::{Copied, Copies, Store, TableStats, Upkeep, Usage, Watch};
 
 use crate::sync::{Mutex, MutexGuard};
 
@@ -173,6 +174,17 @@ impl Upkeep for Double {
 
     fn usage(&self) -> Result<Usage> {
         Ok(Usage { tables: self.stats()?, ..Usage::default() })
+    }
+}
+
+// There is nothing on disk that a file could be a copy of.
+impl Copies for Double {
+    fn copy_to(&self, dir: &Path) -> Result<Copied> {
+        Err(Error::Storage(format!("{}: this store has no files", dir.display())))
+    }
+
+    fn check_copy(&self, copy: &Path, _: &Path, _: &mut dyn Watch) -> Result<()> {
+        Err(Error::Storage(format!("{}: this store has no files", copy.display())))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tideline::error::Result;
 use tideline::model::{
     Content, ContentId, Cursor, Entry, Job, Lane, Order, Position, Publish, Relation, Span, UserId, Work,
 };
@@ -32,7 +33,9 @@ pub(crate) fn audit(store: &(impl Upkeep + ?Sized)) -> Vec<String> {
         fn finds(&mut self, line: String) {
             self.0.push(line);
         }
-        fn looked_at(&mut self, _: &'static str, _: u64) {}
+        fn looked_at(&mut self, _: &'static str, _: u64) -> Result<()> {
+            Ok(())
+        }
     }
     let mut found = Found(Vec::new());
     store.audit(&mut found).expect("audits");

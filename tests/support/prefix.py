@@ -69,9 +69,9 @@ class Round:
         for writer, state in zip(self.writers, writers):
             vars(writer).update(state)
 
-    def settle(self, client: Client, all_of_it: bool) -> int:
+    def settle(self, client: Client, until: float) -> int:
         """Makes the model what the server shows after a cut; returns how many acknowledged changes are gone. Fails if
-        what is there is not what the first changes make, or if `all_of_it` must be there and is not."""
+        what is there is not what the first changes make, or if one is gone that was acknowledged before `until`."""
         seen = [look(client, writer) for writer in self.writers]
         for writer in self.writers:
             writer.above = None  # what is carried out again here was given its cursors then
@@ -96,9 +96,10 @@ class Round:
         chosen = together(places)
         if chosen is None:
             raise Unexpected("the changes found of several writers fit no single instant: " + self.told(places))
-        lost = sum(len(writer.history) - place.count for writer, place in zip(self.writers, chosen))
-        if lost and all_of_it:
-            raise Unexpected(f"{lost} acknowledged changes are lost: " + self.told([[place] for place in chosen]))
+        gone = [done for writer, place in zip(self.writers, chosen) for done in writer.history[place.count :]]
+        lost = len(gone)
+        if early := sum(done.ended < until for done in gone):
+            raise Unexpected(f"{early} acknowledged changes are lost: " + self.told([[place] for place in chosen]))
         self.set_back()
         for writer, place, carried_out in zip(self.writers, chosen, pending):
             for done in writer.history[: place.count]:

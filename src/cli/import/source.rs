@@ -12,19 +12,19 @@ use flate2::read::MultiGzDecoder;
 use crate::error::{Error, Result};
 
 /// An open input, not read yet.
-pub(super) struct Source {
+pub(in crate::cli) struct Source {
     /// The name that the caller gave.
-    pub(super) name: String,
+    pub(in crate::cli) name: String,
     /// Bytes on disk; `None` if unknown.
-    pub(super) length: Option<u64>,
+    pub(in crate::cli) length: Option<u64>,
     /// Bytes read so far.
-    pub(super) read: Arc<AtomicU64>,
+    pub(in crate::cli) read: Arc<AtomicU64>,
     input: Box<dyn Read + Send>,
 }
 
 impl Source {
     /// Opens a file, or the standard input for `-`.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(in crate::cli) fn open(path: &Path) -> Result<Self> {
         let name: String = path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         let failed = |e: io::Error| Error::Setup(format!("cannot read {name}: {e}"));
         let (length, input): (_, Box<dyn Read + Send>) = if path.as_os_str() == "-" {
@@ -42,7 +42,7 @@ impl Source {
 
     /// The bytes, unpacked if they begin like gzip or Zstandard. Consecutive members or frames are one stream. A
     /// truncated one is an error of kind `UnexpectedEof`.
-    pub(super) fn unpack(self) -> io::Result<Box<dyn Read + Send>> {
+    pub(in crate::cli) fn unpack(self) -> io::Result<Box<dyn Read + Send>> {
         let mut input = Counted { input: self.input, read: self.read };
         let mut head = Vec::with_capacity(4);
         input.by_ref().take(4).read_to_end(&mut head)?;

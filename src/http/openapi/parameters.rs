@@ -25,6 +25,7 @@ pub(in crate::http) fn in_path(name: &str) -> Option<Parameter> {
         "target" => ("The id of the other user", schemas::id_text().into(), "200".into()),
         "content_id" => ("The id of the item", schemas::id_text().into(), "32850".into()),
         "topic" => ("The topic, percent-encoded: `a/b` is `a%2Fb`", schemas::topic().into(), "sea".into()),
+        "name" => ("The name of the backup", schemas::backup_name().into(), "20261122T143000.123Z".into()),
         "kind" => ("The kind of the reaction", Ref::from_schema_name(REACTION_KIND).into(), "like".into()),
         _ => return None,
     };

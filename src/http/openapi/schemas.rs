@@ -110,6 +110,11 @@ pub(in crate::http) fn id_text() -> Object {
     id().build()
 }
 
+/// The name of a backup.
+pub(in crate::http) fn backup_name() -> Object {
+    text(r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")
+}
+
 /// Up to 100 ids with commas between them. In an id, `\,` is a comma, and `\\` is a backslash.
 pub(in crate::http) fn ids_text() -> Object {
     let part = r"([^,\\\x00-\x1f\x7f-\x9f]|\\[^\x00-\x1f\x7f-\x9f])+";

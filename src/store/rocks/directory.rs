@@ -22,7 +22,7 @@ const MIGRATING: &str = "migrating from ";
 const LONGEST_FORMAT: usize = 256;
 
 /// The file that names the format.
-const FORMAT_FILE: &str = "FORMAT";
+pub(super) const FORMAT_FILE: &str = "FORMAT";
 /// The file that is locked.
 const LOCK: &str = "LOCK";
 /// The file that exists while the directory is made.
@@ -231,13 +231,18 @@ impl Directory {
 
     /// Writes the file whole or not at all, and durably, before the engine changes anything.
     fn replace_format(&self, migrating_from: Option<u32>) -> io::Result<()> {
-        let fresh = self.path.join(FRESH_FORMAT);
-        let mut writer = File::create(&fresh)?;
-        writer.write_all(Format::text(migrating_from).as_bytes())?;
-        writer.sync_all()?;
-        fs::rename(&fresh, self.path.join(FORMAT_FILE))?;
-        File::open(&self.path)?.sync_all()
+        write_format(&self.path, migrating_from)
     }
+}
+
+/// Writes the file `FORMAT` of a directory whole or not at all, and durably.
+pub(super) fn write_format(path: &Path, migrating_from: Option<u32>) -> io::Result<()> {
+    let fresh = path.join(FRESH_FORMAT);
+    let mut writer = File::create(&fresh)?;
+    writer.write_all(Format::text(migrating_from).as_bytes())?;
+    writer.sync_all()?;
+    fs::rename(&fresh, path.join(FORMAT_FILE))?;
+    File::open(path)?.sync_all()
 }
 
 /// The file that is locked while a process has a directory.

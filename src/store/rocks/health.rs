@@ -16,7 +16,7 @@ use rocksdb::ErrorKind;
 use crate::error::{Code, Error};
 
 /// The engine's words for a full device.
-const NO_ROOM: &str = "No space left on device";
+pub(super) const NO_ROOM: &str = "No space left on device";
 /// How long a look at the free room is valid. The room set aside in the engine's log lasts longer.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// A device on which a write takes longer is stalled.
@@ -37,7 +37,7 @@ pub(super) struct Health {
     /// The data directory; `None` if the free room is not watched.
     dir: Option<File>,
     /// Least free bytes, from the settings.
-    min_free: u64,
+    pub(super) min_free: u64,
     /// Least free bytes of this file system, by the last look.
     least: AtomicU64,
     started: Instant,

@@ -3,6 +3,7 @@
 mod advice;
 mod archive;
 mod audit;
+mod backup;
 mod barriers;
 mod content;
 mod directory;
@@ -63,6 +64,7 @@ use crate::model::{Activity, JobId, UserId, Work};
 use crate::store::{Inboxes, Listeners, Store, Tier};
 use crate::stripes::Striped;
 
+pub use self::backup::room_for;
 pub use self::migration::Migration;
 
 /// The number of the format of the data directory.
@@ -88,6 +90,8 @@ pub struct Options {
     pub may_migrate: bool,
     /// Whether to reserve room on the device for a start.
     pub keep_room: bool,
+    /// Whether tables are compacted in the background.
+    pub compacts: bool,
     /// Changes are refused while fewer bytes are free on the file system; 0 for never.
     pub min_free: u64,
     /// Memory for blocks read from disk, bytes.
@@ -115,6 +119,7 @@ impl Options {
             accept_log_loss: false,
             may_migrate: true,
             keep_room: false,
+            compacts: true,
             min_free: 0,
             block_cache: 64 << 20,
             write_buffer: 64 << 20,
@@ -214,7 +219,7 @@ impl Rocks {
             topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
             content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
         };
-        let mut families = tables::descriptors(&cache, filters);
+        let mut families = tables::descriptors(&cache, filters, options.compacts);
         families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
         let health = Arc::new(Health::new(&options.dir, options.min_free));
         let keep = || Reserve::for_start(&options.dir, log_limit(options.write_buffer), options.min_free, &health);

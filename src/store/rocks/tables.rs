@@ -194,7 +194,7 @@ pub(super) struct Filters {
 }
 
 /// The column families with their options. They share one block cache.
-pub(super) fn descriptors(cache: &Cache, filters: Filters) -> Vec<ColumnFamilyDescriptor> {
+pub(super) fn descriptors(cache: &Cache, filters: Filters, compacts: bool) -> Vec<ColumnFamilyDescriptor> {
     let Filters { inbox, outbox, topic, content } = filters;
     let (mut inbox, mut outbox, mut topic, mut content) = (Some(inbox), Some(outbox), Some(topic), Some(content));
     // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
@@ -205,6 +205,7 @@ pub(super) fn descriptors(cache: &Cache, filters: Filters) -> Vec<ColumnFamilyDe
     ALL.iter()
         .map(|table| {
             let mut options = options(table, cache);
+            options.set_disable_auto_compactions(!compacts);
             for (of, filter) in [(INBOX, &mut inbox), (OUTBOX, &mut outbox), (TOPIC_CONTENT, &mut topic)] {
                 if let Some(factory) = filter.take_if(|_| *table == of) {
                     options.set_compaction_filter_factory(factory);

@@ -61,7 +61,7 @@ impl Audit<'_> {
                 }
             }
             if done % LOOKS == 0 {
-                self.watch.looked_at(COUNTS.name, done);
+                self.watch.looked_at(COUNTS.name, done)?;
             }
         }
         Ok(())
@@ -139,7 +139,7 @@ impl Audit<'_> {
                 }
             }
             if done % LOOKS == 0 {
-                self.watch.looked_at(ITEM_COUNTS.name, done);
+                self.watch.looked_at(ITEM_COUNTS.name, done)?;
             }
         }
         Ok(())
@@ -164,7 +164,9 @@ mod tests {
             self.0.push(line);
         }
 
-        fn looked_at(&mut self, _table: &'static str, _rows: u64) {}
+        fn looked_at(&mut self, _table: &'static str, _rows: u64) -> Result<()> {
+            Ok(())
+        }
     }
 
     fn publish(store: &Rocks, id: u64, kind: &str, ref_id: Option<u64>) {

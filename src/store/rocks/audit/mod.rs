@@ -147,7 +147,7 @@ impl<'a> Audit<'a> {
                 }
                 visit(self, &batch)?;
                 done += batch.len() as u64;
-                self.watch.looked_at(table.name, done);
+                self.watch.looked_at(table.name, done)?;
                 batch.clear();
                 bytes = 0;
             }

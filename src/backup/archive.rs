@@ -1,0 +1,120 @@
+//! A backup as one tar archive, made while it is read.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use tar::Header;
+
+use super::manifest::{MANIFEST, Manifest, VERDICT, read};
+
+/// The unit of the format, bytes.
+const BLOCK: u64 = 512;
+/// Blocks of zeros at the end.
+const END: u64 = 2;
+
+/// The files of a backup as the bytes of a tar archive. The first file is the manifest. One file at a time is open.
+pub struct Archive {
+    manifest: Manifest,
+    /// Files and their sizes, in order.
+    rest: VecDeque<(PathBuf, String, u64)>,
+    /// The part in reading, and its bytes that are not read yet.
+    part: Box<dyn Read + Send>,
+    left: u64,
+    /// Whether the part is the last.
+    ends: bool,
+    length: u64,
+    /// Dropped at the end of the read.
+    _held: Option<Box<dyn Send>>,
+}
+
+impl std::fmt::Debug for Archive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Archive").field("manifest", &self.manifest).finish_non_exhaustive()
+    }
+}
+
+impl Archive {
+    /// The archive of the backup in a directory. Fails with [`io::ErrorKind::InvalidData`] if there is none.
+    pub fn of(dir: &Path) -> io::Result<Self> {
+        let none = || io::Error::new(io::ErrorKind::InvalidData, "it has no file BACKUP, so it is no backup");
+        let manifest: Manifest = read(&dir.join(MANIFEST)).ok_or_else(none)?;
+        let rest = files(dir)?;
+        let length = rest.iter().map(|(_, _, size)| BLOCK + size.next_multiple_of(BLOCK)).sum::<u64>() + END * BLOCK;
+        let part = Box::new(io::empty());
+        Ok(Self { manifest, rest: rest.into(), part, left: 0, ends: false, length, _held: None })
+    }
+
+    /// Keeps a value until the archive is dropped.
+    pub(super) fn holding(self, held: impl Send + 'static) -> Self {
+        Self { _held: Some(Box::new(held)), ..self }
+    }
+
+    /// The facts of the backup.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The bytes of the whole archive.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn open_next(&mut self) -> io::Result<()> {
+        let Some((path, name, size)) = self.rest.pop_front() else {
+            self.ends = true;
+            self.left = END * BLOCK;
+            self.part = Box::new(io::repeat(0).take(self.left));
+            return Ok(());
+        };
+        let mut header = Header::new_ustar();
+        header.set_path(&name)?;
+        header.set_size(size);
+        header.set_mode(0o600);
+        header.set_mtime(self.manifest.begun_at / 1000);
+        header.set_cksum();
+        let padding = size.next_multiple_of(BLOCK) - size;
+        let file = File::open(path)?.take(size).chain(io::repeat(0).take(padding));
+        self.left = BLOCK + size + padding;
+        // A file that has become shorter ends the part early, which `read` notices.
+        self.part = Box::new(Cursor::new(header.as_bytes().to_vec()).chain(file));
+        Ok(())
+    }
+}
+
+impl Read for Archive {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let count = self.part.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                self.left -= count as u64;
+                return Ok(count);
+            }
+            if self.left > 0 {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "a file of the backup has become shorter"));
+            }
+            if self.ends {
+                return Ok(0);
+            }
+            self.open_next()?;
+        }
+    }
+}
+
+/// The files of a backup with their names in the archive and their sizes: the manifest, then the others by name.
+pub(super) fn files(dir: &Path) -> io::Result<Vec<(PathBuf, String, u64)>> {
+    let mut files = Vec::new();
+    for (folder, before) in [(dir.to_owned(), ""), (dir.join("db"), "db/")] {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            let name = entry.file_name().into_string().unwrap_or_default();
+            if metadata.is_file() && (!before.is_empty() || name != VERDICT) {
+                files.push((entry.path(), format!("{before}{name}"), metadata.len()));
+            }
+        }
+    }
+    files.sort_by(|(_, a, _), (_, b, _)| (a != MANIFEST, a).cmp(&(b != MANIFEST, b)));
+    Ok(files)
+}

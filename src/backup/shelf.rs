@@ -1,0 +1,172 @@
+//! The directory of backups: one folder for each, and folders of unfinished work.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::archive::files;
+use super::manifest::{self, MANIFEST, Manifest, VERDICT, Verdict};
+use crate::error::{Code, Error, Result};
+use crate::model::Millis;
+
+/// After the name: a backup that is being taken.
+pub(super) const PART: &str = ".part";
+/// After the name: a backup that is being removed.
+const GONE: &str = ".gone";
+/// After the name: the files on which a verification works.
+pub(super) const CHECK: &str = ".check";
+
+/// A finished backup.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub(super) manifest: Manifest,
+    /// `None` before its verification.
+    pub(super) verdict: Option<Verdict>,
+}
+
+impl Kept {
+    pub(super) fn name(&self) -> &str {
+        &self.manifest.name
+    }
+
+    pub(super) fn is_good(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.total == 0)
+    }
+}
+
+/// The directory of backups. Nothing but this file gives names to folders in it.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    dir: PathBuf,
+}
+
+impl Shelf {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// All finished backups, newest first.
+    pub(super) fn list(&self) -> Result<Vec<Kept>> {
+        let mut kept = Vec::new();
+        for name in self.names()?.into_iter().filter(|name| is_name(name)) {
+            let dir = self.dir.join(&name);
+            // A backup that has just been removed is missing.
+            if let Some(found) = manifest::read::<Manifest>(&dir.join(MANIFEST)) {
+                kept.push(Kept { manifest: Manifest { name, ..found }, verdict: manifest::read(&dir.join(VERDICT)) });
+            }
+        }
+        kept.sort_by(|a, b| b.name().cmp(a.name()));
+        Ok(kept)
+    }
+
+    /// The folder of a finished backup.
+    pub(super) fn find(&self, name: &str) -> Result<PathBuf> {
+        let dir = self.dir.join(name);
+        let is_there = is_name(name) && dir.join(MANIFEST).is_file();
+        is_there.then_some(dir).ok_or_else(|| Code::BackupNotFound.into())
+    }
+
+    /// A folder of unfinished work on a backup.
+    pub(super) fn aside(&self, name: &str, what: &str) -> PathBuf {
+        self.dir.join(format!("{name}{what}"))
+    }
+
+    /// Makes the directory, if it is missing.
+    pub(super) fn make(&self) -> Result<()> {
+        fs::create_dir_all(&self.dir).map_err(|e| self.failed("cannot be made", &e))
+    }
+
+    /// Turns the folder of unfinished work on a backup into the backup.
+    pub(super) fn finish(&self, manifest: &mut Manifest) -> Result<()> {
+        let part = self.aside(&manifest.name, PART);
+        let mut finish = || {
+            for (_, _, size) in files(&part)? {
+                manifest.files += 1;
+                manifest.bytes += size;
+            }
+            manifest::write(&part.join(MANIFEST), manifest)?;
+            fs::rename(&part, self.dir.join(&manifest.name))?;
+            self.flush_names()
+        };
+        let finished: io::Result<()> = finish();
+        finished.map_err(|e| self.failed("a backup could not be finished", &e))
+    }
+
+    /// Writes the verdict of a verification.
+    pub(super) fn judge(&self, name: &str, verdict: &Verdict) -> Result<()> {
+        let file = self.find(name)?.join(VERDICT);
+        manifest::write(&file, verdict).map_err(|e| self.failed("a verdict could not be written", &e))
+    }
+
+    /// Removes a backup. If that is interrupted, the rest does not pass for a backup.
+    pub(super) fn remove(&self, name: &str) -> Result<()> {
+        let (dir, gone) = (self.find(name)?, self.aside(name, GONE));
+        let removed = fs::rename(dir, &gone).and_then(|()| self.flush_names()).and_then(|()| fs::remove_dir_all(gone));
+        removed.map_err(|e| self.failed("a backup could not be removed", &e))
+    }
+
+    /// Removes folders of unfinished work of one kind, and of removed backups.
+    pub(super) fn tidy(&self, what: &str) -> Result<()> {
+        for name in self.names()? {
+            let is_left = [what, GONE].iter().any(|end| name.strip_suffix(end).is_some_and(is_name));
+            if is_left && fs::remove_dir_all(self.dir.join(&name)).is_ok() {
+                tracing::info!(name, "the rest of an interrupted backup was removed");
+            }
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Result<Vec<String>> {
+        let entries = match fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|e| self.failed("cannot be listed", &e))?,
+        };
+        Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    }
+
+    fn flush_names(&self) -> io::Result<()> {
+        File::open(&self.dir)?.sync_all()
+    }
+
+    fn failed(&self, what: &str, error: &io::Error) -> Error {
+        let detail = format!("the directory of backups {}: {what}: {error}", self.dir.display());
+        match error.kind() {
+            io::ErrorKind::StorageFull => Error::refused(Code::NoRoom, detail),
+            _ => Error::Storage(detail),
+        }
+    }
+}
+
+/// The directory of backups by the settings.
+pub(super) fn place(dir: &Path, data_dir: &Path) -> PathBuf {
+    if dir.as_os_str().is_empty() { data_dir.join("backups") } else { dir.to_owned() }
+}
+
+/// The name of a backup that began at a time: `20261122T143000.123Z`. Names have the order of times.
+pub(super) fn name(at: Millis) -> String {
+    let time = humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(at)).to_string();
+    time.replace(['-', ':'], "")
+}
+
+/// Whether a text has the form of a name.
+fn is_name(text: &str) -> bool {
+    let form = b"00000000T000000.000Z";
+    let fits = |(found, form): (u8, u8)| if form == b'0' { found.is_ascii_digit() } else { found == form };
+    text.len() == form.len() && text.bytes().zip(form.iter().copied()).all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_times() {
+        assert_eq!(name(1_795_357_800_123), "20261122T143000.123Z");
+        assert!(is_name(&name(0)) && is_name(&name(1_795_357_800_123)));
+        for bad in ["", ".", "..", "20261122T143000.123Z/..", "20261122T143000.123Z.part", "20261122t143000.123Z"] {
+            assert!(!is_name(bad), "{bad}");
+        }
+        assert!(name(999) < name(1000) && name(59_999) < name(60_000));
+    }
+}

@@ -1,0 +1,242 @@
+//! `tideline backup`: takes, lists and copies backups, of a running server or of a directory that nobody serves.
+
+mod remote;
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::HumanBytes;
+
+use self::remote::Remote;
+use super::interrupt::Interrupt;
+use super::progress::{Progress, Unit};
+use super::{FAILURE, SUCCESS, print, restore, say};
+use crate::backup::{Backup, Backups, Manifest, State, unpack};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::server;
+use crate::store::Store;
+use crate::store::rocks::{Options, Rocks, room_for};
+
+/// The interval of looks at a verification.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Level of compression.
+const LEVEL: i32 = 3;
+
+/// What to do.
+#[derive(Debug, Args)]
+pub(super) struct BackupArgs {
+    /// The address of a running server, such as http://127.0.0.1:8080; without it, the data directory is opened, which
+    /// nobody may serve
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Read the server's key from FILE [default: the variable TIDELINE_KEY]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    key_file: Option<PathBuf>,
+    /// Copy the new backup: to an archive (compressed if its name ends in .zst), to - for the standard output, or to a
+    /// folder of an existing directory
+    #[arg(long, value_name = "PATH")]
+    to: Option<PathBuf>,
+    /// List the backups instead of taking one
+    #[arg(long, conflicts_with = "to")]
+    list: bool,
+}
+
+/// Where backups are.
+trait Place {
+    fn take(&self) -> Result<Backup>;
+    fn list(&self) -> Result<Vec<Backup>>;
+    /// The archive of a backup, with its length.
+    fn read(&self, name: &str) -> Result<(Box<dyn Read>, u64)>;
+}
+
+/// Takes a backup, waits for its verification, and copies it. Fails if it is not good.
+pub(super) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
+    let place: Box<dyn Place> = match &args.url {
+        Some(url) => Box::new(Remote::new(url, args.key_file.as_deref())?),
+        None => Box::new(Local::open(config, args.list)?),
+    };
+    if args.list {
+        let backups = place.list()?;
+        return print(|out| backups.iter().try_for_each(|backup| writeln!(out, "{}", line(backup)))).map(|()| SUCCESS);
+    }
+    let target = args.to.as_deref().map(Target::new).transpose()?;
+    let interrupt = Interrupt::catch()?;
+    let taken = place.take()?;
+    say(line(&taken));
+    let name = &taken.manifest.name;
+    let verified = wait(&*place, name, &interrupt)?;
+    say(line(&verified));
+    verified.findings.iter().for_each(say);
+    if verified.state != State::Verified {
+        return Ok(FAILURE);
+    }
+    if let Some(target) = target {
+        let (archive, length) = place.read(name)?;
+        let progress = Progress::new(name, Some(length), Unit::Bytes);
+        let shown = Shown { input: archive, read: 0, progress: &progress, interrupt: &interrupt };
+        target.write(name, shown, length)?;
+    }
+    Ok(SUCCESS)
+}
+
+/// A backup in one line.
+fn line(backup: &Backup) -> String {
+    let Manifest { name, begun_at, bytes, release, .. } = &backup.manifest;
+    let (from, state) = (restore::time(*begun_at), backup.state.as_str());
+    format!("{name}  from {from}  {}  version {release}  {state}", HumanBytes(*bytes))
+}
+
+/// Waits until a backup is verified.
+fn wait(place: &dyn Place, name: &str, interrupt: &Interrupt) -> Result<Backup> {
+    let progress = Progress::new("verify", None, Unit::Count("looks"));
+    for look in 0.. {
+        let found = place.list()?.into_iter().find(|backup| backup.manifest.name == name);
+        let backup = found.ok_or_else(|| Error::Setup(format!("the backup {name} was removed meanwhile")))?;
+        if matches!(backup.state, State::Verified | State::Failed) {
+            return Ok(backup);
+        }
+        if interrupt.was_asked() {
+            break;
+        }
+        progress.at(look, name);
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Err(Error::Setup(format!("interrupted before the backup {name} was verified; the backup stays")))
+}
+
+/// The backups of a directory that this process holds.
+struct Local {
+    store: Arc<dyn Store>,
+    backups: Backups,
+}
+
+impl Local {
+    fn open(config: &Config, only_list: bool) -> Result<Self> {
+        let dir = &config.storage.data_dir;
+        Rocks::must_be_there(dir)?;
+        let store: Arc<dyn Store> =
+            Arc::new(Rocks::open(&Options { may_migrate: false, keep_room: false, ..server::options(config) })?);
+        let backups = Backups::new(config);
+        if !only_list {
+            backups.resume(&store)?;
+        }
+        Ok(Self { store, backups })
+    }
+}
+
+impl Place for Local {
+    fn take(&self) -> Result<Backup> {
+        self.backups.take(&self.store)
+    }
+
+    fn list(&self) -> Result<Vec<Backup>> {
+        self.backups.list()
+    }
+
+    fn read(&self, name: &str) -> Result<(Box<dyn Read>, u64)> {
+        let archive = self.backups.read(name)?;
+        let length = archive.length();
+        Ok((Box::new(archive), length))
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        self.backups.stop();
+        while !self.backups.rest(LOOK_EVERY) {}
+    }
+}
+
+/// Where a copy goes.
+enum Target {
+    Stdout,
+    /// An archive.
+    File(PathBuf),
+    /// A directory that gets a folder with the name of the backup.
+    Dir(PathBuf),
+}
+
+impl Target {
+    /// Refuses a file that exists, before any work.
+    fn new(path: &Path) -> Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout);
+        }
+        if path.is_dir() {
+            return Ok(Self::Dir(path.to_owned()));
+        }
+        if path.exists() {
+            return Err(Error::Setup(format!("{} exists already; it is not overwritten", path.display())));
+        }
+        Ok(Self::File(path.to_owned()))
+    }
+
+    /// Writes the copy whole, or leaves nothing with its name.
+    fn write(&self, name: &str, mut input: impl Read, length: u64) -> Result<()> {
+        let failed = |path: &Path, e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display()));
+        match self {
+            Self::Stdout => {
+                let mut out = io::stdout().lock();
+                io::copy(&mut input, &mut out).and_then(|_| out.flush()).map_err(|e| failed(Path::new("-"), e))
+            }
+            Self::File(path) => {
+                let part = PathBuf::from(format!("{}.part", path.display()));
+                let mut write = || {
+                    let mut file = File::create(&part)?;
+                    if path.extension() == Some(OsStr::new("zst")) {
+                        let mut packed = zstd::Encoder::new(file, LEVEL)?;
+                        io::copy(&mut input, &mut packed)?;
+                        file = packed.finish()?;
+                    } else {
+                        io::copy(&mut input, &mut file)?;
+                    }
+                    file.sync_all()?;
+                    fs::rename(&part, path)
+                };
+                let written: io::Result<()> = write();
+                written.map_err(|e| {
+                    // Without its end it is of no use.
+                    let _ = fs::remove_file(&part);
+                    failed(path, e)
+                })
+            }
+            Self::Dir(dir) => {
+                let (part, path) = (dir.join(format!("{name}.part")), dir.join(name));
+                room_for(dir, length, 0)?;
+                fs::create_dir(&part).map_err(|e| failed(&part, e))?;
+                let unpacked = unpack(input, &part, |_| Ok(()), |_, _| Ok(()));
+                let put = unpacked.and_then(|_| fs::rename(&part, &path).map_err(|e| failed(&path, e)));
+                put.inspect_err(|_| {
+                    let _ = fs::remove_dir_all(&part);
+                })
+            }
+        }
+    }
+}
+
+/// Shows how much is read, and ends when interrupted.
+struct Shown<'a> {
+    input: Box<dyn Read>,
+    read: u64,
+    progress: &'a Progress,
+    interrupt: &'a Interrupt,
+}
+
+impl Read for Shown<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.interrupt.was_asked() {
+            // Not `Interrupted`, after which readers try again.
+            return Err(io::Error::other("interrupted"));
+        }
+        let count = self.input.read(buffer)?;
+        self.read += count as u64;
+        self.progress.at(self.read, "");
+        Ok(count)
+    }
+}

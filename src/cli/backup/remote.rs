@@ -1,0 +1,148 @@
+//! The backups of a running server, over HTTP.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+use ureq::Agent;
+use ureq::http::Response;
+use ureq::{Body, RequestBuilder};
+
+use super::Place;
+use crate::backup::{Backup, Manifest, State};
+use crate::error::{Error, Result};
+
+/// The path of backups.
+const PATH: &str = "/v1/admin/backups";
+/// Environment variable with the key of the server.
+const KEY: &str = "TIDELINE_KEY";
+
+/// A server.
+pub(super) struct Remote {
+    agent: Agent,
+    url: String,
+    key: Option<String>,
+}
+
+/// A backup as the server shows it.
+#[derive(Deserialize)]
+struct Shown {
+    name: String,
+    begun_at: u64,
+    took_ms: u64,
+    state: String,
+    verified_at: Option<u64>,
+    findings: Vec<String>,
+    format: u32,
+    release: String,
+    bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct List {
+    items: Vec<Shown>,
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    code: String,
+    detail: String,
+}
+
+impl From<Shown> for Backup {
+    fn from(shown: Shown) -> Self {
+        let Shown { name, begun_at, took_ms, state, verified_at, findings, format, release, bytes } = shown;
+        let states = [State::Verifying, State::Verified, State::Failed];
+        let state = states.into_iter().find(|known| known.as_str() == state).unwrap_or(State::Unverified);
+        // The server does not show the others.
+        let manifest = Manifest { name, begun_at, took_ms, format, release, files: 0, bytes, sequence: 0 };
+        Self { manifest, state, verified_at, findings }
+    }
+}
+
+impl Remote {
+    pub(super) fn new(url: &str, key_file: Option<&Path>) -> Result<Self> {
+        if !url.starts_with("http://") {
+            return Err(Error::Setup(format!(
+                "--url: expected http:// and a host, not {url:?}; this command has no TLS"
+            )));
+        }
+        let key = match key_file {
+            Some(file) => Some(
+                fs::read_to_string(file).map_err(|e| Error::Setup(format!("cannot read {}: {e}", file.display())))?,
+            ),
+            None => std::env::var(KEY).ok(),
+        };
+        let agent = Agent::config_builder().http_status_as_error(false).build().into();
+        Ok(Self { agent, url: url.trim_end_matches('/').to_owned(), key: key.map(|key| key.trim().to_owned()) })
+    }
+
+    fn asking<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.key {
+            Some(key) => request.header("Authorization", format!("Bearer {key}")),
+            None => request,
+        }
+    }
+
+    fn get(&self, path: &str) -> Result<Response<Body>> {
+        self.answered(self.asking(self.agent.get(format!("{}{path}", self.url))).call())
+    }
+
+    /// The good answer to a request.
+    fn answered(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>> {
+        let mut answer = answer.map_err(|e| Error::Setup(format!("cannot reach {}: {e}", self.url)))?;
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        let status = answer.status();
+        let said = match answer.body_mut().read_json::<Problem>() {
+            Ok(Problem { code, detail }) => format!("{code}: {detail}"),
+            Err(_) => "no Tideline answers there".to_owned(),
+        };
+        Err(Error::Setup(format!("{} answered {status}: {said}", self.url)))
+    }
+
+    fn unreadable(&self, error: &ureq::Error) -> Error {
+        Error::Setup(format!("{} gave an answer that cannot be read: {error}", self.url))
+    }
+}
+
+impl Place for Remote {
+    fn take(&self) -> Result<Backup> {
+        let request = self.asking(self.agent.post(format!("{}{PATH}", self.url)));
+        let mut answer = self.answered(request.send_empty())?;
+        answer.body_mut().read_json::<Shown>().map(Backup::from).map_err(|e| self.unreadable(&e))
+    }
+
+    fn list(&self) -> Result<Vec<Backup>> {
+        let mut answer = self.get(PATH)?;
+        let List { items } = answer.body_mut().read_json().map_err(|e| self.unreadable(&e))?;
+        Ok(items.into_iter().map(Backup::from).collect())
+    }
+
+    fn read(&self, name: &str) -> Result<(Box<dyn Read>, u64)> {
+        let answer = self.get(&format!("{PATH}/{name}"))?;
+        let length = answer.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
+        let length = length.ok_or_else(|| Error::Setup(format!("{} gave an archive without a length", self.url)))?;
+        let body = answer.into_body().into_with_config().limit(u64::MAX).reader();
+        Ok((Box::new(Whole { body, left: length }), length))
+    }
+}
+
+/// Fails if the connection ends before the archive.
+struct Whole<R> {
+    body: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Whole<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.body.read(buffer)?;
+        if count == 0 && self.left > 0 && !buffer.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server has cut the archive short"));
+        }
+        self.left = self.left.saturating_sub(count as u64);
+        Ok(count)
+    }
+}

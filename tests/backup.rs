@@ -1,0 +1,336 @@
+//! `tideline backup` and `tideline restore`, and the calls behind them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod command;
+mod server;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use command::{Place, Ran, dump};
+use server::{Server, wait_until};
+use tar::{EntryType, Header};
+use tideline::store::rocks::{Options, Rocks};
+
+/// A place with some data, and an archive `b.tar` of it.
+fn place() -> Place {
+    let place = Place::new();
+    place.file("f", "1,2\n1,3\n2,1\n");
+    place.file("c", "10,2,1000\n11,3,1000\n12,2,2000\n13,1,1500\n");
+    place.run(&["import", "--follows", "f", "--content", "c"]).ok();
+    place.run(&["backup", "--to", "b.tar"]).ok();
+    place
+}
+
+/// The names in a directory, sorted.
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A restore that must fail and leave nothing.
+#[track_caller]
+fn refused(place: &Place, from: &str, words: &str) -> Ran {
+    let ran = place.run(&["restore", "--from", from, "--data-dir", "new"]).failed(words);
+    assert_eq!(names(&place.path("new")), ["LOCK"], "{ran:?}");
+    ran
+}
+
+/// The only backup of the place.
+fn backup(place: &Place) -> PathBuf {
+    let backups = place.data().join("backups");
+    backups.join(&names(&backups)[0])
+}
+
+#[test]
+fn a_backup_is_restored_in_every_form() {
+    let place = place();
+    let wanted = place.dump();
+    fs::create_dir(place.path("out")).unwrap();
+    for to in ["c.tar.zst", "out"] {
+        place.run(&["backup", "--to", to]).ok();
+    }
+    let copied = format!("out/{}", names(&place.path("out"))[0]);
+    let kept = backup(&place).display().to_string();
+    for (number, from) in ["b.tar", "c.tar.zst", &copied, &kept].into_iter().enumerate() {
+        let data = format!("new-{number}");
+        let ran = place.run(&["restore", "--from", from, "--data-dir", &data]).ok();
+        assert!(ran.out.contains("3 users checked, 0 disagreements"), "{ran:?}");
+        assert!(ran.out.contains(&format!("restored {data}; the data is from 20")), "{ran:?}");
+        assert_eq!(names(&place.path(&data)), ["FORMAT", "LOCK", "db"]);
+        let restored = Rocks::open(&Options::new(place.path(&data))).unwrap();
+        assert_eq!(dump(&restored), wanted, "{from}");
+    }
+    let archive = fs::read(place.path("b.tar")).unwrap();
+    let ran = place.run_with(&["restore", "--from", "-", "--data-dir", "piped"], &archive).ok();
+    assert!(ran.out.contains("the data is from 20"), "{ran:?}");
+    let ran = place.command(&["backup", "--to", "-"]).output().unwrap();
+    let ran = place.run_with(&["restore", "--from", "-", "--data-dir", "piped-2"], &ran.stdout).ok();
+    assert!(ran.out.contains("the data is from 20"), "{ran:?}");
+}
+
+#[test]
+fn a_restore_never_overwrites() {
+    let place = place();
+    let before = names(&place.data());
+    place.run(&["restore", "--from", "b.tar"]).failed("is not empty: it has ");
+    let now: Vec<_> = names(&place.data()).into_iter().filter(|name| name != "LOCK").collect();
+    assert_eq!(now, before.into_iter().filter(|name| name != "LOCK").collect::<Vec<_>>());
+    fs::create_dir(place.path("other")).unwrap();
+    place.file("other/letter.txt", "x");
+    place.run(&["restore", "--from", "b.tar", "--data-dir", "other"]).failed("it has letter.txt");
+    fs::create_dir_all(place.path("engine/db")).unwrap();
+    place.run(&["restore", "--from", "b.tar", "--data-dir", "engine"]).failed("it has db");
+    place.run(&["backup", "--to", "b.tar"]).failed("b.tar exists already");
+    place.run(&["restore", "--from", "missing.tar", "--data-dir", "new"]).failed("cannot read missing.tar");
+    place.run(&["restore", "--from", "f", "--data-dir", "new"]).failed("cannot be restored");
+    place.run(&["restore", "--from", "data", "--data-dir", "new"]).failed("it has no file BACKUP");
+    place.run(&["backup", "--data-dir", "nowhere"]).failed("there is no data directory");
+    place.run(&["backup", "--url", "https://localhost"]).failed("no TLS");
+    place.run(&["backup", "--url", "http://127.0.0.1:1"]).failed("cannot reach http://127.0.0.1:1");
+}
+
+#[test]
+fn an_interrupted_restore_passes_for_nothing_and_is_begun_again() {
+    let place = place();
+    let whole = place.path("whole");
+    place.run(&["restore", "--from", "b.tar", "--data-dir", "whole"]).ok();
+    // As after a kill before the last step.
+    fs::create_dir(whole.join("RESTORING")).unwrap();
+    fs::rename(whole.join("FORMAT"), whole.join("RESTORING/FORMAT")).unwrap();
+    for command in ["check", "stats"] {
+        place.run(&[command, "--data-dir", "whole"]).failed("is not empty and has no FORMAT file");
+    }
+    place.run(&["restore", "--from", "b.tar", "--data-dir", "whole"]).ok();
+    assert_eq!(names(&whole), ["FORMAT", "LOCK", "db"]);
+}
+
+#[test]
+fn a_damaged_archive_restores_nothing() {
+    let place = place();
+    let archive = fs::read(place.path("b.tar")).unwrap();
+    for length in [0, 100, 512, 1024, 1500, archive.len() / 2, archive.len() - 1024 - 2048] {
+        place.file("bad.tar", &archive[..length]);
+        refused(&place, "bad.tar", "the archive cannot be restored");
+    }
+    let mut packed = zstd::encode_all(&archive[..], 1).unwrap();
+    packed.truncate(packed.len() - 3);
+    place.file("bad.tar", &packed);
+    refused(&place, "bad.tar", "the archive cannot be restored: it ends early");
+    // A byte in the first block of each table file.
+    let mut found = 0;
+    for at in (0..archive.len()).step_by(512).filter(|at| archive[*at..].starts_with(b"db/")) {
+        let name = String::from_utf8_lossy(&archive[at..at + 20]).into_owned();
+        if name.contains(".sst") {
+            let mut bad = archive.clone();
+            bad[at + 512 + 3] ^= 0x20;
+            place.file("bad.tar", &bad);
+            let ran = place.run(&["restore", "--from", "bad.tar", "--data-dir", "new"]);
+            assert_eq!(ran.code, Some(1), "{name}: {ran:?}");
+            assert_eq!(names(&place.path("new")), ["LOCK"], "{name}: {ran:?}");
+            found += 1;
+        }
+    }
+    assert!(found > 3, "{found} table files");
+}
+
+/// An archive with the manifest of `b.tar`, and one more entry.
+fn with_entry(place: &Place, name: &[u8], kind: EntryType, size: usize) -> Vec<u8> {
+    let archive = fs::read(place.path("b.tar")).unwrap();
+    let mut bad = archive[..1024].to_vec();
+    let mut header = Header::new_ustar();
+    header.as_mut_bytes()[..name.len()].copy_from_slice(name);
+    header.set_size(size as u64);
+    header.set_entry_type(kind);
+    header.as_mut_bytes()[157..167].copy_from_slice(b"/etc/hosts");
+    header.set_mode(0o644);
+    header.set_cksum();
+    bad.write_all(header.as_bytes()).unwrap();
+    bad.resize(bad.len() + size.next_multiple_of(512), b'x');
+    bad.extend([0; 1024]);
+    bad
+}
+
+#[test]
+fn a_hostile_archive_writes_nothing_elsewhere() {
+    let place = place();
+    for name in [
+        "../letter",
+        "/tmp/letter",
+        "db/../../letter",
+        "db/x/y",
+        "letter",
+        "db",
+        "db/",
+        "./FORMAT",
+        "db//x",
+        "db/.x",
+        "db/./x",
+        "BACKUP",
+        "VERDICT",
+        "db/a b",
+        "db\\x",
+        "RUN",
+        "LOCK",
+    ] {
+        place.file("bad.tar", with_entry(&place, name.as_bytes(), EntryType::Regular, 5));
+        refused(&place, "bad.tar", "is not a file of a backup");
+    }
+    for kind in [
+        EntryType::Symlink,
+        EntryType::Link,
+        EntryType::Directory,
+        EntryType::Fifo,
+        EntryType::Char,
+        EntryType::Block,
+        EntryType::GNUSparse,
+    ] {
+        place.file("bad.tar", with_entry(&place, b"db/000001.sst", kind, 0));
+        refused(&place, "bad.tar", "the archive cannot be restored");
+    }
+    place.file("bad.tar", with_entry(&place, b"db/000001.sst", EntryType::Regular, 50 << 20));
+    refused(&place, "bad.tar", "it has more than its file BACKUP says");
+    // The same file twice.
+    let archive = fs::read(place.path("b.tar")).unwrap();
+    let format = 1024..2048;
+    let twice = [&archive[..2048], &archive[format]].concat();
+    place.file("bad.tar", &twice);
+    refused(&place, "bad.tar", "FORMAT");
+    assert!(!place.path("letter").exists() && !place.path("new/letter").exists());
+}
+
+#[test]
+fn a_later_format_is_refused_and_an_earlier_one_migrated() {
+    let place = place();
+    let backup = backup(&place);
+    // As long as the file before: the manifest counts its bytes.
+    fs::write(backup.join("FORMAT"), "tideline format 9\nrelease 4.2.0\n").unwrap();
+    refused(&place, &backup.display().to_string(), "version 4.2.0 wrote it in format 9");
+
+    let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/2/killed/data");
+    let target = place.path("earlier");
+    fs::create_dir_all(target.join("db")).unwrap();
+    let (mut files, mut bytes) = (0, 0);
+    for part in ["", "db"] {
+        for name in names(&earlier.join(part)) {
+            let from = earlier.join(part).join(&name);
+            if from.is_file() {
+                bytes += fs::copy(&from, target.join(part).join(name)).unwrap();
+                files += 1;
+            }
+        }
+    }
+    let facts = format!(
+        r#"{{"name":"n","begun_at":1000,"took_ms":0,"format":2,"release":"0.0.9","files":{files},"bytes":{bytes},"sequence":1}}"#
+    );
+    fs::write(target.join("BACKUP"), facts).unwrap();
+    let ran = place.run(&["restore", "--from", "earlier", "--data-dir", "new"]).ok();
+    assert!(ran.out.contains("format 2 of an earlier version"), "{ran:?}");
+    assert!(ran.out.contains("the data is from 1970-01-01T00:00:01"), "{ran:?}");
+    place.run(&["check", "--data-dir", "new"]).failed("tideline migrate");
+    place.run(&["migrate", "--data-dir", "new"]).ok();
+    place.run(&["check", "--data-dir", "new"]).ok();
+}
+
+/// The backups of a server as `name state`, newest first.
+fn listed(server: &Server) -> Vec<String> {
+    let items = server.get("/v1/admin/backups")["items"].as_array().unwrap().clone();
+    items.iter().map(|item| format!("{} {}", item["name"], item["state"]).replace('"', "")).collect()
+}
+
+fn take(server: &Server) -> String {
+    let taken = server.call("POST", "/v1/admin/backups", "").expect(201);
+    assert_eq!(taken["state"], "unverified");
+    let name = taken["name"].as_str().unwrap().to_owned();
+    wait_until("the backup is not verified", || listed(server).contains(&format!("{name} verified")));
+    name
+}
+
+#[test]
+fn a_server_takes_keeps_and_removes_backups() {
+    let place = place();
+    let server = Server::with(&[("TIDELINE__BACKUP__KEEP", "2")]);
+    server.publish(5, 9, 50);
+    assert_eq!(listed(&server), [""; 0]);
+    let first = take(&server);
+    let second = take(&server);
+    assert_eq!(listed(&server), [format!("{second} verified"), format!("{first} verified")]);
+    let third = take(&server);
+    wait_until("the first is not removed", || listed(&server).len() == 2);
+    assert_eq!(listed(&server), [format!("{third} verified"), format!("{second} verified")]);
+
+    let path = format!("/v1/admin/backups/{second}");
+    let reply = server.call("GET", &path, "");
+    assert_eq!((reply.status, reply.header("content-type")), (200, Some("application/x-tar")));
+    let length = reply.bytes.len().to_string();
+    assert_eq!(reply.header("content-length"), Some(&*length));
+    assert_eq!(server.call("HEAD", &path, "").header("content-length"), Some(&*length));
+    place.file("s.tar", &reply.bytes);
+    place.run(&["restore", "--from", "s.tar", "--data-dir", "served"]).ok();
+    let url = format!("http://{}", server.address);
+    place.run(&["backup", "--url", &url, "--to", "u.tar.zst"]).ok();
+    place.run(&["restore", "--from", "u.tar.zst", "--data-dir", "by-url"]).ok();
+    let ran = place.run(&["backup", "--url", &url, "--list"]).ok();
+    assert_eq!(ran.out.lines().filter(|line| line.ends_with(" verified")).count(), 2, "{ran:?}");
+
+    let name = listed(&server)[0].split(' ').next().unwrap().to_owned();
+    let path = format!("/v1/admin/backups/{name}");
+    assert_eq!(server.call("DELETE", &path, "").status, 204);
+    for gone in [&*path, "/v1/admin/backups/..", "/v1/admin/backups/%2e%2e", "/v1/admin/backups/..%2f..%2fdb"] {
+        for method in ["GET", "DELETE"] {
+            server.call(method, gone, "").problem(gone, 404, "backup_not_found");
+        }
+    }
+    assert_eq!(listed(&server).len(), 1);
+}
+
+#[test]
+fn what_a_kill_leaves_is_removed_and_what_is_unverified_is_verified() {
+    let place = place();
+    let kept = backup(&place);
+    let name = kept.file_name().unwrap().to_str().unwrap().to_owned();
+    let backups = place.data().join("backups");
+    fs::remove_file(kept.join("VERDICT")).unwrap();
+    for left in [".part", ".gone", ".check"] {
+        fs::create_dir_all(backups.join(format!("20200101T000000.000Z{left}/db"))).unwrap();
+    }
+    fs::create_dir(backups.join("mine")).unwrap();
+    let mut command = place.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let server = Server::launch({
+        command.stderr(std::process::Stdio::null());
+        command
+    })
+    .unwrap();
+    wait_until("the backup is not verified", || listed(&server) == [format!("{name} verified")]);
+    assert_eq!(names(&backups), [name, "mine".to_owned()], "only the folders of backups are removed");
+}
+
+#[test]
+fn a_failed_backup_is_told_and_removes_nothing() {
+    let place = place();
+    let good = backup(&place);
+    place.run(&["backup"]).ok();
+    let bad = place.data().join("backups").join(&names(&place.data().join("backups"))[1]);
+    fs::remove_file(bad.join("VERDICT")).unwrap();
+    let table = names(&bad.join("db")).into_iter().find(|name| name.ends_with(".sst")).unwrap();
+    let mut bytes = fs::read(bad.join("db").join(&table)).unwrap();
+    bytes[3] ^= 1;
+    // Not through the link, which is a file of the data directory too.
+    fs::remove_file(bad.join("db").join(&table)).unwrap();
+    fs::write(bad.join("db").join(&table), bytes).unwrap();
+    let place = place.with_env("TIDELINE__BACKUP__KEEP", 1);
+    let mut command = place.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.stderr(std::process::Stdio::null());
+    let server = Server::launch(command).unwrap();
+    let states =
+        || listed(&server).into_iter().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect::<Vec<_>>();
+    wait_until("the backup does not fail", || states() == ["failed", "verified"]);
+    let items = server.get("/v1/admin/backups");
+    let finding = items["items"][0]["findings"][0].as_str().unwrap();
+    assert!(finding.contains("corrupt") || finding.contains("Corruption"), "{finding}");
+    assert!(good.exists());
+}

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Takes backups of the real server under full write load, restores each, and compares it with what was acknowledged.
+
+The load is that of chaos.py. Each backup is restored from its directory, from the archive that the server streams, or
+from a compressed archive of `tideline backup`, with the check of `tideline restore`. It is then served: every list must
+be the result of the first changes in the order of acknowledgement, and all changes that were acknowledged before the
+backup began must be among them. The served data itself must have all changes. Between the backups the server is killed
+with -9 while it takes or verifies one, or stopped with SIGTERM: no backup that was finished may be lost or change, and
+nothing half done may be left. Needs only Python 3.10.
+"""
+
+import argparse
+import copy
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+
+import chaos
+from support import prefix
+from support.client import Client, Unexpected
+from support.server import Tideline, Workspace
+from support.writer import Lost
+
+PATH = "/v1/admin/backups"
+# Seconds that a verification may take.
+PATIENCE = 120
+WAYS = ("directory", "stream", "command")
+
+
+def options() -> argparse.Namespace:
+    parser = chaos.arguments(__doc__.splitlines()[0])
+    parser.add_argument("--backups", type=int, default=20)
+    return parser.parse_args()
+
+
+class Backups(chaos.Chaos):
+    """One data directory and its backups."""
+
+    def __init__(self, given: argparse.Namespace, directory: Path, seed: int):
+        given.listeners = 0
+        super().__init__(given, directory, seed)
+        self.directory = directory
+        self.keep = self.rng.randint(2, 4)
+        self.fixed |= {"backup.keep": str(self.keep)}
+        self.tideline.configure(self.tideline.settings | self.fixed)
+        self.later = 0  # changes in backups that were acknowledged after these began
+        self.kills: list[str] = []
+        for writer in self.writers:
+            writer.resends = False  # it would be a change outside of the load
+
+    def run(self) -> bool:
+        self.start()
+        try:
+            self.begin()
+            for number in range(1, self.given.backups + 1):
+                way = WAYS[number % len(WAYS)]
+                self.load = prefix.Round(self.shared, self.writers)
+                try:
+                    self.backup(number, way)
+                except Unexpected as error:
+                    self.shared.fail(f"backup {number}, by {way}: {error}")
+                if self.shared.wrong:
+                    print(f"in backup {number}, by {way}; settings {self.tideline.settings}", flush=True)
+                    return False
+                self.tell(f"backup {number}, by {way}")
+                if number % 3 == 0 or number == self.given.backups:
+                    self.interrupt()
+                if self.shared.wrong:
+                    return False
+            self.tideline.stop()
+        finally:
+            self.tideline.kill()
+        print(f"{self.later:,} later changes in backups too; ends meanwhile: {'; '.join(self.kills)}")
+        print(f"check: {self.tideline.check()}")
+        return True
+
+    def backup(self, number: int, way: str) -> None:
+        """One backup under load, restored and compared."""
+        stop, threads = self.begin_load()
+        time.sleep(self.rng.uniform(0.1, self.given.seconds))
+        client = Client(self.tideline.address)
+        begun = time.monotonic()
+        source, name = self.directory / f"backup-{number}.tar", ""
+        if way == "command":
+            source = source.with_suffix(".tar.zst")
+            command = self.tideline.command("backup", "--url", "http://%s:%d" % self.tideline.address, "--to", source)
+            if command.wait() != 0:
+                raise Unexpected(f"tideline backup: {self.tideline.output('backup')}")
+        else:
+            answer = client.call("POST", PATH)
+            if answer.status != 201:
+                raise Unexpected(f"POST {PATH}: {answer.status} {answer.body}")
+            name = answer.body["name"]
+            time.sleep(self.rng.uniform(0, 0.3))
+        stop.set()
+        for thread in threads:
+            thread.join()
+        if way == "stream":
+            self.verified(client, name)
+            status, archive = client.exchange("GET", f"{PATH}/{name}")
+            if status != 200:
+                raise Unexpected(f"GET {PATH}/{name}: {status}")
+            source.write_bytes(archive)
+        elif way == "directory":
+            self.verified(client, name)
+            source = self.tideline.data / "backups" / name
+        self.shared.rank(client)
+        self.items += self.compare_all(client, self.tideline)
+        whole = copy.deepcopy(self.load.state())
+        self.restore(source, begun)
+        if source.is_file():
+            source.unlink()
+        # The server itself has all changes.
+        self.load.saved = whole
+        self.load.set_back()
+        self.kept(client)
+        client.close()
+
+    def compare_all(self, client: Client, tideline: Tideline) -> int:
+        users = self.rng.sample(self.users, len(self.users))
+        return chaos.compare_all(client, self.shared, users, self.rng, int(tideline.settings["topics.limit"]))
+
+    def verified(self, client: Client, name: str) -> None:
+        """Waits until a backup is verified."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            found = next(item for item in client.get(PATH)["items"] if item["name"] == name)
+            if found["state"] == "verified":
+                return
+            if found["state"] == "failed":
+                raise Unexpected(f"the verification of a backup fails: {found}")
+            time.sleep(0.05)
+        raise Unexpected(f"the backup {name} is not verified after {PATIENCE} s")
+
+    def restore(self, source: Path, begun: float) -> None:
+        """Restores, serves and compares."""
+        with Workspace(str(self.directory), keep=False) as place:
+            settings = chaos.settings(self.rng) | self.fixed
+            copied = Tideline(self.given.binary, place, settings)
+            if copied.command("restore", "--from", source).wait() != 0:
+                raise Unexpected(f"tideline restore: {copied.output('restore')}")
+            if "; the data is from 20" not in copied.output("restore"):
+                raise Unexpected(f"tideline restore does not say from when the data is: {copied.output('restore')}")
+            try:
+                copied.start()
+                client = Client(copied.address)
+                made = sum(len(writer.history) for writer in self.writers)
+                before = sum(done.ended < begun for writer in self.writers for done in writer.history)
+                self.later += made - before - self.load.settle(client, begun)
+                self.items += self.compare_all(client, copied)
+                client.close()
+                copied.stop()
+            finally:
+                copied.kill()
+
+    def kept(self, client: Client) -> None:
+        """No more verified backups than are kept, and nothing else in the directory."""
+        items = client.get(PATH)["items"]
+        verified = [item for item in items if item["state"] == "verified"]
+        folders = {path.name for path in (self.tideline.data / "backups").iterdir() if not path.name.endswith((".check", ".gone"))}
+        if len(verified) > self.keep or folders != {item["name"] for item in items}:
+            self.shared.fail(f"backups: {items}, folders {folders}, keep {self.keep}")
+
+    def interrupt(self) -> None:
+        """Ends the server while it takes or verifies a backup under load, and starts it again."""
+        client = Client(self.tideline.address)
+        before = {item["name"]: item for item in client.get(PATH)["items"] if item["state"] == "verified"}
+        stop, threads = self.begin_load()
+        for writer in self.writers:
+            writer.resends = True
+        time.sleep(self.rng.uniform(0.05, 0.3))
+
+        def take() -> None:
+            try:
+                Client(self.tideline.address).call("POST", PATH)
+            except (*Lost, Unexpected):
+                pass  # the server is gone
+
+        taking = threading.Thread(target=take)
+        taking.start()
+        seconds = self.rng.choice((self.rng.uniform(0, 0.03), self.rng.uniform(0, 0.5)))
+        time.sleep(seconds)
+        if self.rng.random() < 0.3:
+            self.kills.append(f"SIGTERM after {seconds:.3f} s, gone in {self.tideline.stop():.2f} s")
+        else:
+            self.tideline.kill()
+            self.kills.append(f"kill -9 after {seconds:.3f} s")
+        stop.set()
+        for thread in [taking, *threads]:
+            thread.join()
+        self.restart()
+        client = Client(self.tideline.address)
+        self.compare()
+        for writer in self.writers:
+            writer.resends = False
+        # A backup of before may be removed by now, because a newer one is verified.
+        now = {item["name"]: item for item in client.get(PATH)["items"]}
+        changed = [name for name in before.keys() & now.keys() if before[name] != now[name]]
+        lost = before.keys() - now.keys()
+        if changed or len(lost) > len(now.keys() - before.keys()):
+            self.shared.fail(f"after an interrupted backup: {changed} changed, {lost} lost; {before} before, {now} now")
+        left = [path.name for path in (self.tideline.data / "backups").glob("*.part")]
+        if left:
+            self.shared.fail(f"after an interrupted backup there is {left}")
+        for name in now:
+            self.wait_for(client, name)
+        client.close()
+
+    def wait_for(self, client: Client, name: str) -> None:
+        """Waits until a backup is verified, or removed because newer ones are."""
+        try:
+            self.verified(client, name)
+        except StopIteration:
+            pass
+
+
+def main() -> None:
+    given = options()
+    seed = random.randrange(10**6) if given.seed is None else given.seed
+    print(f"seed {seed}", flush=True)
+    with Workspace(given.tmp, given.keep) as directory:
+        try:
+            right = Backups(given, directory, seed).run()
+        except Unexpected as error:
+            raise SystemExit(f"WRONG {error}") from error
+        if not right:
+            raise SystemExit("FAIL: see WRONG above")
+    print("PASS")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
