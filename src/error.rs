@@ -118,6 +118,9 @@ codes! {
     HideLimit = 422 "hide_limit", "a user can hide its content from at most 10000 users";
     /// The user has `server.max_streams_per_user` open streams already.
     StreamLimit = 429 "stream_limit", "a user cannot have more than 32 open streams (server.max_streams_per_user)";
+    /// One sender has sent more requests than `rate_limits` allows. Wait as long as `Retry-After` says.
+    RateLimited = 429 "rate_limited",
+        "these are more than 10 requests a second (rate_limits.per_user). Wait as long as Retry-After says";
     /// The server failed; the server log has the cause.
     Internal = 500 "internal", "the server failed on this request; the server log has the cause";
     /// Too much work is waiting; nothing has changed. Send the request again after `Retry-After`.

@@ -12,6 +12,8 @@ mod auth;
 mod clock;
 #[path = "http/content.rs"]
 mod content;
+#[path = "http/cors.rs"]
+mod cors;
 #[path = "http/cuts.rs"]
 mod cuts;
 #[path = "http/docs.rs"]
@@ -32,6 +34,8 @@ mod polls;
 mod presence;
 #[path = "http/races.rs"]
 mod races;
+#[path = "http/rate_limits.rs"]
+mod rate_limits;
 #[path = "http/raw.rs"]
 mod raw;
 #[path = "http/request_ids.rs"]

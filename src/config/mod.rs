@@ -8,6 +8,7 @@ mod auth;
 mod duration;
 mod environment;
 mod load;
+mod network;
 mod web;
 
 use std::fmt::Display;
@@ -23,6 +24,7 @@ use crate::error::Result;
 pub use address::address;
 pub use auth::{Credentials, KeyHash, KeyRole, PublicKey, Secret, base64url};
 pub use duration::Duration;
+pub use network::Network;
 pub use web::{Authority, Host, HostName, Origin, PageOrigin};
 
 /// Declares the sections and [`Config`]. A setting is `name: type = default;` or `name: type = default, range;`.
@@ -100,6 +102,8 @@ settings! {
         /// Origins, besides this server's own, whose pages may send changes. Changes from further origins are answered
         /// 403.
         allowed_origins: Vec<Origin> = Vec::new();
+        /// Proxies whose `X-Forwarded-For` names the address of a client.
+        trusted_proxies: Vec<Network> = Vec::new();
         /// HTTP worker threads, each an event loop; 0 for four a core, at least eight.
         workers: usize = 0, 0..=1024;
         /// Most connections at once. A request on one more is answered 503.
@@ -203,6 +207,22 @@ settings! {
         ttl: Duration = Duration::from_secs(60), Duration::from_secs(1)..=Duration::from_days(1);
         /// A silent stream gets a comment after this time.
         heartbeat: Duration = Duration::from_secs(15), Duration::from_millis(100)..=HOUR;
+    }
+
+    /// Requests a second of one sender, with the requests that it may send at once. A rate of 0 is no limit.
+    rate_limits: RateLimits {
+        /// Of one address, or of one network of 64 bits of IPv6, whatever the credentials are.
+        per_address: u32 = 0, 0..=1_000_000;
+        /// At once, of one address.
+        per_address_burst: u32 = 100, 1..=1_000_000;
+        /// With one key.
+        per_key: u32 = 0, 0..=1_000_000;
+        /// At once, with one key.
+        per_key_burst: u32 = 100, 1..=1_000_000;
+        /// With the tokens of one user.
+        per_user: u32 = 0, 0..=1_000_000;
+        /// At once, with the tokens of one user.
+        per_user_burst: u32 = 100, 1..=1_000_000;
     }
 
     /// Access.

@@ -1,17 +1,22 @@
 //! State that all requests share: the service, the limits, and the pools for disk access.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use actix_web::HttpRequest;
+use actix_web::{HttpRequest, HttpResponse};
 
 use super::access::Access;
-use super::auth::{Caller, Gate, Permit};
+use super::address;
+use super::auth::{Caller, Gate, Permit, Who};
+use super::cors::Cors;
 use super::disk_figures::Sampler;
 use super::limits::Limits;
 use super::pools::{Pools, Wants};
 use super::problem::Problem;
+use super::rate_limits::RateLimits;
+use super::request_id::RequestId;
 use super::requests::Requests;
 use super::slow_log::SlowLog;
 use crate::backup::Backups;
@@ -36,6 +41,10 @@ pub struct Api {
     pub(super) access: Access,
     /// Checks credentials.
     pub(super) gate: Arc<Gate>,
+    /// The origins whose pages may read answers.
+    pub(super) cors: Cors,
+    /// Limits of requests a second.
+    pub(super) rates: RateLimits,
     /// The limits of the HTTP side.
     pub(super) limits: Limits,
     /// Threads that may block.
@@ -61,6 +70,8 @@ impl Api {
         Self {
             access: Access::new(server),
             gate,
+            cors: Cors::new(&server.allowed_origins),
+            rates: RateLimits::new(&feed.config().rate_limits),
             limits: Limits::new(server.body_limit, batch_limit(server), connections),
             feed,
             backups,
@@ -90,11 +101,35 @@ impl Api {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// The sender of a request that `permit` allows. Refuses requests from web pages that may not send them, and wrong
-    /// credentials.
-    pub(super) fn admit(&self, request: &HttpRequest, permit: Permit) -> Result<Caller, Problem> {
+    /// Receives a request, unless a web page may not send it, or its address has sent too many.
+    pub(super) fn receive(&self, request: &HttpRequest) -> Result<(), Problem> {
         self.access.check(request, !self.gate.is_open())?;
-        self.gate.check(request, permit)
+        self.rates.take_address(request, self.address(request))
+    }
+
+    /// The sender of a received request that `permit` allows. Refuses wrong credentials, and senders that have sent too
+    /// many requests.
+    pub(super) fn admit(&self, request: &HttpRequest, permit: Permit) -> Result<Caller, Problem> {
+        let caller = self.gate.check(request, self.address(request), permit)?;
+        match &caller.who {
+            Who::Anyone => {}
+            Who::Key(_, key) => self.rates.take_key(request, key)?,
+            Who::User { id, .. } => self.rates.take_user(request, id)?,
+        }
+        Ok(caller)
+    }
+
+    /// The address of the client.
+    fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
+        address::client(request, &self.config().server.trusted_proxies)
+    }
+
+    /// Adds the headers that all answers have: the id of the request, the permission to read the answer, and the rest of
+    /// the limits.
+    pub(super) fn sign(&self, request: &HttpRequest, id: RequestId, response: &mut HttpResponse) {
+        id.show(response);
+        self.cors.permit(request, response);
+        self.rates.show(request, response);
     }
 
     /// The settings.

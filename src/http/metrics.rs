@@ -69,6 +69,7 @@ impl Collector for Scrape {
             self.api.feed().pulls(),
         )?;
         self.limits(&mut page)?;
+        self.rates(&mut page)?;
         self.streaming(&mut page)?;
         self.requests(&mut page)?;
         self.caches(&mut page)?;
@@ -254,6 +255,23 @@ impl Scrape {
             "Requests refused because a limit was reached, by the limit; for full=\"connections\", connections.",
             "full",
             inner.into_iter().chain(others),
+        )
+    }
+
+    /// Refusals of limits of requests a second, and the senders in memory.
+    fn rates(&self, page: &mut Page<'_>) -> fmt::Result {
+        let usage = self.api.rates.usage();
+        page.each(
+            "tideline_rate_limited_total",
+            "Requests refused because their sender sent too many, by the limit.",
+            "of",
+            usage.iter().map(|limit| (limit.of, limit.refused)),
+        )?;
+        page.each(
+            "tideline_limited_senders",
+            "Senders whose requests are counted, by the limit.",
+            "of",
+            usage.iter().map(|limit| (limit.of, limit.buckets)),
         )
     }
 

@@ -5,6 +5,7 @@
 //! turns every error into a problem document.
 
 mod access;
+mod address;
 mod admin;
 mod answer_memory;
 mod api;
@@ -16,6 +17,7 @@ mod call;
 mod comments;
 mod connections;
 mod content;
+mod cors;
 mod disk_figures;
 mod dispatch;
 mod docs;
@@ -30,6 +32,7 @@ mod pools;
 mod presence;
 mod problem;
 mod query;
+mod rate_limits;
 mod reactions;
 mod relations;
 mod reply;

@@ -1,6 +1,7 @@
 //! Turns errors into problem documents (RFC 9457), for all answers.
 
 use std::fmt::Display;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -23,6 +24,8 @@ pub(super) struct Problem {
     cause: Option<String>,
     /// The methods of the resource, if the request used another.
     allow: Option<String>,
+    /// Seconds to wait before the next attempt, if another may succeed.
+    retry_after: u64,
 }
 
 /// A problem document (RFC 9457). `code` is for programs, `detail` for people.
@@ -52,7 +55,7 @@ impl From<Code> for Problem {
 
 impl Problem {
     pub(super) fn new(code: Code, detail: impl Display) -> Self {
-        Self { code, detail: detail.to_string(), cause: None, allow: None }
+        Self { code, detail: detail.to_string(), cause: None, allow: None, retry_after: 1 }
     }
 
     /// A fault of the server. The cause goes to the log, not to the caller.
@@ -110,6 +113,14 @@ impl Problem {
         Self { allow: Some(allow.to_owned()), ..Self::new(Code::MethodNotAllowed, detail) }
     }
 
+    /// Too many requests for a limit of `rate` a second; the next one is admitted after `wait`.
+    pub(super) fn rate_limited(setting: &str, rate: u32, wait: Duration) -> Self {
+        let detail =
+            format_args!("these are more than {rate} requests a second ({setting}). Wait as long as Retry-After says");
+        let retry_after = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        Self { retry_after: retry_after.max(1), ..Self::new(Code::RateLimited, detail) }
+    }
+
     /// The same problem, with the place in the request before the detail.
     pub(super) fn at(mut self, place: impl Display) -> Self {
         self.detail = format!("{place}: {}", self.detail);
@@ -135,7 +146,7 @@ impl Problem {
             response.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
         if self.code.is_passing() {
-            response.insert_header((RETRY_AFTER, "1"));
+            response.insert_header((RETRY_AFTER, self.retry_after));
         }
         let body = serde_json::to_vec(&Document::new(self.code, detail)).unwrap_or_default();
         response.content_type("application/problem+json").body(body)

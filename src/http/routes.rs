@@ -72,8 +72,8 @@ where
         let surplus = !always && request.conn_data::<Surplus>().is_some();
         let admitted = match surplus {
             true => Err(Code::Overloaded.into()),
-            false if open => api.gate.check(&request, permit),
-            false => api.admit(&request, permit),
+            false if open => api.admit(&request, permit),
+            false => api.receive(&request).and_then(|()| api.admit(&request, permit)),
         };
         let call = |caller| Call::new(Arc::clone(&api), pattern, request.clone(), caller, payload, began);
         let answer = admitted.map(|caller| handler(call(caller)));
@@ -92,7 +92,7 @@ where
             let took = began.elapsed();
             counts.count(response.status(), took);
             api.slow.note(&id, method, pattern, took, &response);
-            id.show(&mut response);
+            api.sign(&request, id, &mut response);
             response
         }
     };
@@ -122,14 +122,17 @@ where
     move |request: HttpRequest| {
         let began = Instant::now();
         let id = RequestId::begin(&request);
-        let refused = match api.admit(&request, Permit::unknown(request.method().is_safe())) {
-            Ok(_) if query::is_text(request.path()) => problem(&request),
-            Ok(_) => Code::InvalidPath.into(),
-            Err(refused) => refused,
-        };
-        let mut response = refused.respond(&request);
+        let permit = Permit::unknown(request.method().is_safe());
+        let answer = api.receive(&request).and_then(|()| match api.cors.preflight(&request) {
+            Some(answer) => Ok(answer),
+            None => {
+                api.admit(&request, permit)?;
+                Err(if query::is_text(request.path()) { problem(&request) } else { Code::InvalidPath.into() })
+            }
+        });
+        let mut response = answer.unwrap_or_else(|refused| refused.respond(&request));
         route.count(response.status(), began.elapsed());
-        id.show(&mut response);
+        api.sign(&request, id, &mut response);
         ready(response)
     }
 }

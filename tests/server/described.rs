@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Reply, program};
 
 /// Codes that come before the call is known, or hold for all calls alike; the document does not repeat them.
-const OF_ALL_CALLS: [&str; 8] = [
+const OF_ALL_CALLS: [&str; 9] = [
     "invalid_path",
     "no_credentials",
     "bad_credentials",
@@ -16,6 +16,7 @@ const OF_ALL_CALLS: [&str; 8] = [
     "route_not_found",
     "method_not_allowed",
     "misdirected_request",
+    "rate_limited",
 ];
 
 /// The OpenAPI document of the program.

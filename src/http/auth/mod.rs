@@ -31,9 +31,6 @@ use crate::model::{CacheUsage, HostId};
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) who: Who,
-    /// The address of the connection; of a proxy, if one stands between.
-    #[expect(dead_code, reason = "limits for each address are not there yet")]
-    pub(super) address: Option<IpAddr>,
     /// The keys by which it was checked.
     ring: Arc<Ring>,
 }
@@ -85,20 +82,24 @@ impl Gate {
         is_new
     }
 
-    /// The sender of a request that `permit` allows. Refuses with 401 without credentials, and with 403 if they are
+    /// The sender of a request from `address` that `permit` allows. Refuses with 401 without credentials, and with 403 if they are
     /// wrong or do not allow the call.
-    pub(super) fn check(&self, request: &HttpRequest, permit: Permit) -> Result<Caller, Problem> {
-        let address = request.peer_addr().map(|peer| peer.ip());
+    pub(super) fn check(
+        &self,
+        request: &HttpRequest,
+        address: Option<IpAddr>,
+        permit: Permit,
+    ) -> Result<Caller, Problem> {
         let ring = Arc::clone(&self.ring.read());
         if permit.open || ring.is_open() {
-            return Ok(Caller { who: Who::Anyone, address, ring });
+            return Ok(Caller { who: Who::Anyone, ring });
         }
         let checked = Credential::of(request, permit.in_query).and_then(|credential| {
             let who = ring.owner(&credential)?;
             if may(&who, request, permit) { Ok(who) } else { Err(Refusal::of(Code::NotPermitted, "not in its calls")) }
         });
         match checked {
-            Ok(who) => Ok(Caller { who, address, ring }),
+            Ok(who) => Ok(Caller { who, ring }),
             Err(Refusal { code, reason }) => {
                 if code != Code::NoCredentials {
                     self.audit.refused(request, address, code, reason);

@@ -1,0 +1,112 @@
+//! Networks of IP addresses, for the setting that lists proxies.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// An entry of `server.trusted_proxies`: an address, or a network such as `10.0.0.0/8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    first: IpAddr,
+    /// How many leading bits all addresses of the network share.
+    prefix: u32,
+}
+
+impl Network {
+    /// Whether an address belongs to the network. An IPv4 address that is written as IPv6 counts as IPv4.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let (first, other) = (bits(self.first), bits(address.to_canonical()));
+        first.1 == other.1 && (first.0 ^ other.0).leading_zeros() >= self.prefix
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
+        let first = address.parse::<IpAddr>().ok().filter(|first| first.to_canonical() == *first)?;
+        let (value, width) = bits(first);
+        let prefix = match prefix {
+            None => width,
+            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok()?,
+            Some(_) => return None,
+        };
+        // Bits after the prefix are a mistake: nobody knows which network is meant.
+        let rest = value.checked_shl(prefix).unwrap_or(0);
+        (prefix <= width && rest == 0).then_some(Self { first, prefix })
+    }
+}
+
+/// An address as a number whose first bits are those of the address, and how many they are.
+fn bits(address: IpAddr) -> (u128, u32) {
+    match address {
+        IpAddr::V4(address) => (u128::from(address.to_bits()) << 96, 32),
+        IpAddr::V6(address) => (address.to_bits(), 128),
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.prefix == bits(self.first).1 {
+            return write!(f, "{}", self.first);
+        }
+        write!(f, "{}/{}", self.first, self.prefix)
+    }
+}
+
+impl Serialize for Network {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Network {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        Self::read(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "expected an IP address or a network such as \"10.0.0.0/8\", not {text:?}"
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(network: &str, address: &str) -> bool {
+        Network::read(network).expect(network).contains(address.parse().expect(address))
+    }
+
+    #[test]
+    fn a_network_has_the_addresses_that_begin_as_it_does() {
+        for (network, address, is_in) in [
+            ("10.0.0.0/8", "10.255.1.2", true),
+            ("10.0.0.0/8", "::ffff:10.1.1.1", true),
+            ("10.0.0.0/8", "11.0.0.0", false),
+            ("10.0.0.0/8", "a00::", false),
+            ("127.0.0.1", "127.0.0.1", true),
+            ("127.0.0.1", "127.0.0.2", false),
+            ("0.0.0.0/0", "203.0.113.9", true),
+            ("0.0.0.0/0", "2001:db8::1", false),
+            ("192.0.2.128/25", "192.0.2.127", false),
+            ("fd00::/8", "fdab::1", true),
+            ("::1", "::1", true),
+            ("::1", "::2", false),
+            ("::/0", "2001:db8::1", true),
+        ] {
+            assert_eq!(has(network, address), is_in, "{address} in {network}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_refused() {
+        for text in
+            ["", "x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0.0/", "::/129", "::ffff:10.0.0.1", "a/8"]
+        {
+            assert_eq!(Network::read(text), None, "{text}");
+        }
+        for text in ["10.0.0.0/8", "127.0.0.1", "fd00::/8", "0.0.0.0/0"] {
+            assert_eq!(Network::read(text).map(|network| network.to_string()).as_deref(), Some(text));
+        }
+    }
+}
