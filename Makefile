@@ -73,6 +73,7 @@ test: setup ## run all tests
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
 	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
+	python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 10 --timeout 3 --untimed
 
 .PHONY: check
 check: setup ## format, lints, documentation, tests, licences and advisories
@@ -121,6 +122,11 @@ reactions: build ## 50,000 likes and unlikes at once, and a comparison of all co
 .PHONY: memory-attack
 memory-attack: build ## full pages that nobody reads, idle streams, large batches and a long scan, all at once: memory, and answers to others: ARGS=
 	python3 tests/memory_attack.py --binary $(TIDELINE) $(ARGS)
+
+# Not SECONDS ?=: bash sets this variable, too.
+.PHONY: slow-clients
+slow-clients: build ## 2,000 slow clients for SECONDS= (default: 120): heads and bodies byte by byte, readers that never read; answers to others: ARGS=
+	python3 tests/slow_clients.py --binary $(TIDELINE) --seconds $(if $(filter command line,$(origin SECONDS)),$(SECONDS),120) $(ARGS)
 
 .PHONY: prove
 prove: setup ## try OPS= random operations on each store against the plain function (default: 1000000); SEED= for others

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Slow clients, all at once, against the real binary: heads and bodies that arrive byte by byte or stop, and readers
+that never read. The server must close each of them in time, and answer other clients about as fast as without them.
+Otherwise the exit code is 1.
+
+A client that was closed comes back at once, so their number stays the same; a reader, who cannot notice, does so after
+a while. At the end none comes back, and the server must be rid of all of them. Their processes have a lower priority than
+the server and the probes, as if they came from other machines. A second server of the same binary, the *neighbour*, gets
+the same probes but no slow clients: the 99th percentile of an answer may be a multiple of the quiet one, or of the
+neighbour's meanwhile if that is larger, because that part is due to the machine. `--untimed` compares no times: other
+requests must be answered, and slow clients closed."""
+
+import argparse
+import errno
+import multiprocessing
+import os
+import resource
+import selectors
+import socket
+import sys
+import time
+from collections import Counter
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from support.client import Client
+from support.probes import PATHS, Address, Probes
+from support.server import Tideline, Workspace
+
+# Users by purpose; 7 is the one of the probes.
+AUTHOR = 50_000_001
+LARGE, SMALL, NEWS = 50_000_003, 50_000_004, 50_000_005
+LISTENERS = 60_000_000
+PAGE_ITEMS = 100
+TEXT = "x" * 20_000
+
+# How often a client sends a byte, seconds.
+BYTE_EVERY = 1.0
+# A connection must have ended so many seconds after the timeout of a request.
+MARGIN = 10.0
+# How often an item is published for the readers of streams, seconds.
+EVENT_EVERY = 0.5
+
+HOST = "host: localhost\r\n"
+HEAD = f"GET /v1/users/7/timeline HTTP/1.1\r\n{HOST}x-slow: {'a' * 5000}\r\n\r\n".encode()
+BODY = f"POST /v1/content HTTP/1.1\r\n{HOST}content-type: application/json\r\ncontent-length: 60000\r\n\r\n".encode()
+BATCH = BODY.replace(b"/v1/content", b"/v1/content/batch").replace(b"60000", b"16000000")
+
+
+def get(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\n{HOST}\r\n".encode()
+
+
+# What each kind sends at once, and what it then sends byte by byte.
+KINDS: dict[str, tuple[bytes, bytes]] = {
+    "heads byte by byte": (b"", HEAD),
+    "heads that stop": (HEAD[:40], b""),
+    "bodies byte by byte": (BODY, b'{"author_id":1,"text":"' + b"a" * 59_000),
+    "bodies that stop": (BODY + b'{"author_id":1,', b""),
+    "batches that stop": (BATCH + b'{"items":[', b""),
+    "readers of large pages": (get(f"/v1/users/{LARGE}/timeline?limit={PAGE_ITEMS}") * 3, b""),
+    "readers of many pages": (get(f"/v1/users/{SMALL}/timeline?limit=20") * 5, b""),
+    "readers of streams": (get("/v1/users/{user}/stream"), b""),
+}
+# A large answer has a second more for each 64 KiB.
+LARGE_MORE = PAGE_ITEMS * len(TEXT) / 65536
+
+
+class Slow:
+    """One connection of a slow client."""
+
+    def __init__(self, address: Address, kind: str, number: int):
+        at_once, self.rest = KINDS[kind]
+        self.kind, self.number, self.begun = kind, number, time.monotonic()
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.socket.settimeout(30)
+        self.socket.connect(address)
+        self.socket.sendall(at_once.replace(b"{user}", str(LISTENERS + number).encode()))
+        self.socket.setblocking(False)
+
+    def step(self, patience: float) -> bool:
+        """Sends one more byte; false if the server has closed the connection, or a reader has waited so long."""
+        if self.kind.startswith("readers") and time.monotonic() - self.begun > patience:
+            return False
+        try:
+            if self.rest:
+                self.socket.send(self.rest[:1])
+                self.rest = self.rest[1:]
+            return not is_closed(self.socket)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def ending(self) -> str:
+        """The status that the server sent before its end, or `cut`; for a reader, that it left."""
+        try:
+            if self.kind.startswith("readers"):
+                return "left" if not is_closed(self.socket) else "cut"
+            return self.socket.recv(12)[9:12].decode() or "cut"
+        except OSError:
+            return "cut"
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the other side has closed. Reads nothing of an answer that waits."""
+    error = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if error:
+        return True
+    # The state is the first byte of the information of a connection; 1 is established.
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) != b"\x01"
+
+
+def be_slow(address: Address, kind: str, count: int, ramp: float, patience: float, told: Connection) -> None:
+    """Keeps `count` clients of one kind open until told to stop. Answers with the endings, and the longest life. Then it
+    does nothing, with the last connections open."""
+    os.nice(19)
+    endings: Counter[str] = Counter()
+    longest = 0.0
+    clients: list[Slow | None] = []
+    for number in range(count):
+        clients.append(Slow(address, kind, number))
+        # Not all at once: slow clients are the load, not a burst of requests.
+        time.sleep(ramp / count)
+    told.send("open")
+    while not told.poll():
+        begin = time.monotonic()
+        for number, client in enumerate(clients):
+            if client is not None and client.step(patience):
+                longest = max(longest, time.monotonic() - client.begun)
+                continue
+            if client is not None:
+                endings[client.ending()] += 1
+                client.socket.close()
+            try:
+                clients[number] = Slow(address, kind, number)
+            except OSError as error:
+                endings["refused" if error.errno == errno.ECONNREFUSED else "not connected"] += 1
+                clients[number] = None
+        told.poll(max(0.0, BYTE_EVERY - (time.monotonic() - begin)))
+    told.recv()
+    told.send((dict(endings), longest))
+    told.recv()
+
+
+def tell_news(address: Address, told: Connection) -> None:
+    """Publishes items for the readers of streams."""
+    client = Client(address)
+    while not told.poll(EVENT_EVERY):
+        client.call("POST", "/v1/content", {"author_id": NEWS, "text": TEXT})
+
+
+def prepare(client: Client, streams: int) -> None:
+    """Pages for readers and probes, and followers for news."""
+    for number in range(streams):
+        client.call("PUT", f"/v1/users/{LISTENERS + number}/following/{NEWS}")
+    for user in (7, LARGE, SMALL):
+        client.call("PUT", f"/v1/users/{user}/following/{AUTHOR + (user == LARGE)}")
+    for author, count, text in ((AUTHOR, 20, "small"), (AUTHOR + 1, PAGE_ITEMS, TEXT)):
+        items = [{"author_id": author, "text": text} for _ in range(count)]
+        answer = client.call("POST", "/v1/content/batch", {"items": items})
+        assert answer.status == 201, answer
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
+    parser.add_argument("--dir", help="where data and logs go (default: the system's)")
+    parser.add_argument("--keep", action="store_true", help="keep data and logs")
+    parser.add_argument("--clients", type=int, default=2000, help="slow clients, of all kinds together")
+    parser.add_argument("--seconds", type=float, default=120, help="seconds with slow clients")
+    parser.add_argument("--quiet", type=float, default=20, help="seconds of the measurement before")
+    parser.add_argument("--timeout", type=float, default=30, help="server.request_timeout, seconds")
+    parser.add_argument("--times", type=float, default=2, help="a p99 may be so many times the quiet one, or the neighbour's")
+    parser.add_argument("--untimed", action="store_true", help="compare no times")
+    arguments = parser.parse_args()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    failed = []
+    share, more = divmod(arguments.clients, len(KINDS))
+    patience = arguments.timeout + MARGIN
+    settings = {"server.request_timeout": f"{arguments.timeout:g}s", "presence.heartbeat": f"{arguments.timeout / 2:g}s"}
+    with Workspace(arguments.dir, arguments.keep) as directory:
+        (directory / "beside").mkdir()
+        server = Tideline(arguments.binary, directory, settings)
+        neighbour = Tideline(arguments.binary, directory / "beside", settings)
+        try:
+            for one in (server, neighbour):
+                one.start()
+                prepare(Client(one.address), share + 1 if one is server else 0)
+            addresses = {"server": server.address, "neighbour": neighbour.address}
+            quiet = {}
+            if not arguments.untimed:
+                probing = Probes(addresses)
+                time.sleep(arguments.quiet)
+                quiet = probing.end()
+            ends: dict[str, Connection] = {}
+            for place, kind in enumerate(KINDS):
+                here, there = multiprocessing.Pipe()
+                amount = share + (place < more)
+                multiprocessing.Process(target=be_slow, args=(server.address, kind, amount, arguments.timeout, patience, there), daemon=True).start()
+                ends[kind] = here
+            for here in ends.values():
+                here.recv()
+            news, there = multiprocessing.Pipe()
+            multiprocessing.Process(target=tell_news, args=(server.address, there), daemon=True).start()
+            print(f"{arguments.clients} slow clients are connected; load {os.getloadavg()[0]:.1f}", flush=True)
+            probing = Probes(addresses)
+            time.sleep(arguments.seconds)
+            slow = probing.end()
+            if server.process is None or server.process.poll() is not None:
+                raise SystemExit(f"the server ended:\n{server.tail()}")
+            for kind, here in ends.items():
+                here.send("end")
+                endings, longest = here.recv()
+                print(f"{kind}: {endings}, longest life {longest:.0f} s", flush=True)
+                if not kind.startswith("readers") and longest > patience + MARGIN:
+                    failed.append(f"{kind} live longer than {patience + MARGIN:.0f} s")
+                if not kind.startswith("readers") and arguments.seconds > patience and not endings:
+                    failed.append(f"{kind} are not closed")
+            # Those of this script: for figures and for news. News go on, so that each stream has something to read.
+            begin, client = time.monotonic(), Client(server.address)
+            while (left := client.figures()["tideline_http_connections"]) > 3 and time.monotonic() - begin < patience + LARGE_MORE:
+                time.sleep(0.2)
+            news.send("end")
+            print(f"{left:.0f} connections are open {time.monotonic() - begin:.0f} s after the last came", flush=True)
+            if left > 3:
+                failed.append("slow clients are not closed")
+            for name in PATHS:
+                times, beside = slow["server", name], slow["neighbour", name]
+                print(f"{name}:\n  neighbour:         {beside}\n  with slow clients: {times}", flush=True)
+                if times.refused or not times.count:
+                    failed.append(f"{name} is refused")
+                if arguments.untimed:
+                    continue
+                before = quiet["server", name]
+                bound = arguments.times * max(before.p99, beside.p99)
+                print(f"  quiet:             {before}\n  p99 is {times.p99 / before.p99:.2f} times the quiet one, "
+                      f"{times.p99 / beside.p99:.2f} times the neighbour's; at most {bound:.1f} ms", flush=True)
+                if times.p99 > bound:
+                    failed.append(name)
+            print(f"peak memory: {server.peak_memory_mb()} MiB", flush=True)
+            server.stop()
+            neighbour.stop()
+        finally:
+            server.kill()
+            neighbour.kill()
+    print(f"FAILED: {', '.join(failed)}" if failed else "all within bounds", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
