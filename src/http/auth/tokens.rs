@@ -77,6 +77,10 @@ impl Tokens {
 
     /// Tries each key. The reason is that of the key that verified the signature, if there is one.
     fn decode(&self, token: &str) -> Result<Verified, Reason> {
+        // A wrong key is no token at all.
+        if token.bytes().filter(|b| *b == b'.').count() != 2 {
+            return Err("no key, and no token");
+        }
         let mut reason = "no key for its algorithm";
         for (key, rules) in &self.keys {
             let refused = match decode::<Claims>(token, key, rules) {
