@@ -86,11 +86,16 @@ fn a_restore_never_overwrites() {
     fs::create_dir_all(place.path("engine/db")).unwrap();
     place.run(&["restore", "--from", "b.tar", "--data-dir", "engine"]).failed("it has db");
     place.run(&["backup", "--to", "b.tar"]).failed("b.tar exists already");
+    place.run(&["backup", "--to", "b.tar.gz"]).failed("only .tar and .tar.zst");
+    place.run(&["backup", "--to", "nowhere/b.tar"]).failed("there is no directory nowhere");
     place.run(&["restore", "--from", "missing.tar", "--data-dir", "new"]).failed("cannot read missing.tar");
     place.run(&["restore", "--from", "f", "--data-dir", "new"]).failed("cannot be restored");
     place.run(&["restore", "--from", "data", "--data-dir", "new"]).failed("it has no file BACKUP");
     place.run(&["backup", "--data-dir", "nowhere"]).failed("there is no data directory");
     place.run(&["backup", "--url", "https://localhost"]).failed("no TLS");
+    place.file("keys", "# only hashes\n\nsha256:0f\n");
+    let with_keys = ["backup", "--url", "http://127.0.0.1:1", "--key-file", "keys"];
+    place.run(&with_keys).failed("keys has no key");
     place.run(&["backup", "--url", "http://127.0.0.1:1"]).failed("cannot reach http://127.0.0.1:1");
 }
 
@@ -274,7 +279,8 @@ fn a_server_takes_keeps_and_removes_backups() {
     let url = format!("http://{}", server.address);
     place.run(&["backup", "--url", &url, "--to", "u.tar.zst"]).ok();
     place.run(&["restore", "--from", "u.tar.zst", "--data-dir", "by-url"]).ok();
-    let ran = place.run(&["backup", "--url", &url, "--list"]).ok();
+    place.file("keys", "# two keys\n\nsha256:0f\n the-first \nthe-second\n");
+    let ran = place.run(&["backup", "--url", &url, "--key-file", "keys", "--list"]).ok();
     assert_eq!(ran.out.lines().filter(|line| line.ends_with(" verified")).count(), 2, "{ran:?}");
 
     let name = listed(&server)[0].split(' ').next().unwrap().to_owned();

@@ -107,6 +107,7 @@ fn a_key_is_made_once_and_kept_as_its_hash() {
     assert_eq!(place.run(&["key", "new", "--read", "--metrics"]).code, Some(2));
     assert_eq!(place.run_with(&["key", "hash"], format!("{key}\n").as_bytes()).ok().out, format!("{hash}\n"));
     place.run_with(&["key", "hash"], b"too short").failed("at least 32 characters");
+    place.run_with(&["key", "hash"], hash.as_bytes()).failed("it is a hash already");
 }
 
 #[test]

@@ -174,6 +174,13 @@ impl Target {
         if path.exists() {
             return Err(Error::Setup(format!("{} exists already; it is not overwritten", path.display())));
         }
+        if path.extension().is_some_and(|end| ["gz", "tgz", "bz2", "xz", "zip"].iter().any(|other| end == *other)) {
+            return Err(Error::Setup(format!("{}: only .tar and .tar.zst can be written", path.display())));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(Error::Setup(format!("there is no directory {}", folder.display())));
+        }
         Ok(Self::File(path.to_owned()))
     }
 

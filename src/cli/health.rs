@@ -31,6 +31,9 @@ pub(super) struct HealthArgs {
 /// Fails unless `/readyz` answers 200 within three seconds.
 pub(super) fn run(args: &HealthArgs) -> Result<()> {
     let url = match &args.url {
+        Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
+            return Err(Error::Setup(format!("--url: expected http:// or https:// and a host, not {url:?}")));
+        }
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => own_url(&Config::load(args.config.as_deref())?.server)?,
     };

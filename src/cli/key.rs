@@ -68,6 +68,9 @@ fn hash() -> Result<()> {
     let wrong = |what: &str| Error::Setup(format!("the key on stdin: {what}"));
     let mut text = String::new();
     std::io::stdin().take(LONGEST).read_to_string(&mut text).map_err(|e| wrong(&e.to_string()))?;
+    if text.starts_with("sha256:") {
+        return Err(wrong("it is a hash already"));
+    }
     let hash = KeyHash::of_good(text.trim()).map_err(wrong)?;
     print(|out| writeln!(out, "{hash}"))
 }

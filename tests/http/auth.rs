@@ -180,6 +180,7 @@ fn every_call_with_every_credential() {
         ("HS512", signed_by(Algorithm::HS512, &mine, SECRET.as_bytes())),
         ("the pair of another", Pair::new().sign(&mine)),
         ("no exp", signed(&with("exp", Value::Null), SECRET.as_bytes())),
+        ("exp in milliseconds", signed(&with("exp", json!(now() * 1000)), SECRET.as_bytes())),
         ("exp as text", signed(&with("exp", "soon".into()), SECRET.as_bytes())),
         ("no sub", signed(&with("sub", Value::Null), SECRET.as_bytes())),
         ("a sub that is no id", signed(&with("sub", "a\nb".into()), SECRET.as_bytes())),

@@ -61,6 +61,15 @@ impl From<Shown> for Backup {
     }
 }
 
+/// The first key in a file, which may be the file of keys of the server.
+fn key_in(file: &Path) -> Result<String> {
+    let text = fs::read_to_string(file).map_err(|e| Error::Setup(format!("cannot read {}: {e}", file.display())))?;
+    let entries = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    entries.map(str::to_owned).find(|entry| !entry.starts_with("sha256:")).ok_or_else(|| {
+        Error::Setup(format!("{} has no key, which is the first line of \"tideline key new\"", file.display()))
+    })
+}
+
 impl Remote {
     pub(super) fn new(url: &str, key_file: Option<&Path>) -> Result<Self> {
         if !url.starts_with("http://") {
@@ -69,13 +78,11 @@ impl Remote {
             )));
         }
         let key = match key_file {
-            Some(file) => Some(
-                fs::read_to_string(file).map_err(|e| Error::Setup(format!("cannot read {}: {e}", file.display())))?,
-            ),
-            None => std::env::var(KEY).ok(),
+            Some(file) => Some(key_in(file)?),
+            None => std::env::var(KEY).ok().map(|key| key.trim().to_owned()),
         };
         let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { agent, url: url.trim_end_matches('/').to_owned(), key: key.map(|key| key.trim().to_owned()) })
+        Ok(Self { agent, url: url.trim_end_matches('/').to_owned(), key })
     }
 
     fn asking<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {

@@ -96,7 +96,11 @@ impl Gate {
         }
         let checked = Credential::of(request, permit.in_query).and_then(|credential| {
             let who = ring.owner(&credential)?;
-            if may(&who, request, permit) { Ok(who) } else { Err(Refusal::of(Code::NotPermitted, "not in its calls")) }
+            if may(&who, request, permit) {
+                Ok(who)
+            } else {
+                Err(Refusal::of(Code::NotPermitted, "the key or token does not allow this call"))
+            }
         });
         match checked {
             Ok(who) => Ok(Caller { who, ring }),

@@ -15,6 +15,10 @@ use crate::model::{CacheUsage, HostId, MAX_NAME};
 /// Memory for verified tokens: some 60,000.
 const MEMORY: u64 = 8 << 20;
 
+/// The latest end of a token, seconds since 1970: in the year 5138. A time in milliseconds is later; it would give a token
+/// that never ends.
+const LATEST: u64 = 100_000_000_000;
+
 /// Seconds since 1970, by the clock that verifies tokens.
 pub(super) fn now() -> u64 {
     get_current_timestamp()
@@ -79,7 +83,7 @@ impl Tokens {
     fn decode(&self, token: &str) -> Result<Verified, Reason> {
         // A wrong key is no token at all.
         if token.bytes().filter(|b| *b == b'.').count() != 2 {
-            return Err("no key, and no token");
+            return Err("neither a known key nor a token");
         }
         let mut reason = "no key for its algorithm";
         for (key, rules) in &self.keys {
@@ -88,6 +92,9 @@ impl Tokens {
                 Ok(token) if token.header.crit.is_some() => return Err("an unknown critical header"),
                 Ok(token) => {
                     let exp = token.claims.exp.unwrap_or_default().round() as u64;
+                    if exp > LATEST {
+                        return Err("exp is not in seconds");
+                    }
                     return Ok(Verified { user: token.claims.sub, until: exp.saturating_add(self.leeway) });
                 }
                 Err(refused) => refused,
@@ -99,7 +106,7 @@ impl Tokens {
                 ErrorKind::ImmatureSignature => return Err("not valid yet"),
                 ErrorKind::InvalidAudience => return Err("for another audience"),
                 ErrorKind::MissingRequiredClaim(_) | ErrorKind::InvalidClaimFormat(_) => return Err("no exp"),
-                ErrorKind::Json(_) => return Err("a header or claims that cannot be read"),
+                ErrorKind::Json(_) => return Err("a header or claims that cannot be read, or no sub"),
                 _ => return Err("not a token"),
             };
         }
