@@ -192,7 +192,7 @@ class Project:
             for target in re.findall(r"(?:^|[\s;|&(])make ([a-z][a-z-]*)", text):
                 if target not in self.targets:
                     self.fault(page, number, f"there is no target {target}")
-            for command in re.finditer(r"(?:^|[\s/])tideline (?!format \d)([a-z]+)\b([^|]*)", text):
+            for command in re.finditer(r"(?:^|[\s/])tideline (?!format \d|tideline )([a-z]+)\b([^|]*)", text):
                 name, rest = command.groups()
                 if name not in self.commands:
                     self.fault(page, number, f"there is no command {name}")
