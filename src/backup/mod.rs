@@ -238,7 +238,7 @@ impl Shared {
             Ok(manifest)
         });
         if taken.is_err() {
-            // What is left is removed by the next attempt.
+            // The next attempt removes the rest.
             let _ = std::fs::remove_dir_all(part);
         }
         taken

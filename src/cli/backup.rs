@@ -28,7 +28,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Level of compression.
 const LEVEL: i32 = 3;
 
-/// What to do.
+/// The options of the command.
 #[derive(Debug, Args)]
 pub(super) struct BackupArgs {
     /// The address of a running server, such as http://127.0.0.1:8080; without it, the data directory is opened, which

@@ -22,7 +22,7 @@ const MOST_KEYS: usize = 1000;
 const MOST_TOKEN_KEYS: usize = 16;
 /// Most bytes of a file.
 const MOST_BYTES: u64 = 1 << 20;
-/// What a hash begins with.
+/// The beginning of a hash.
 const SHA256_MARK: &str = "sha256:";
 
 /// The calls that a key may make.

@@ -19,7 +19,7 @@ pub(super) fn client(request: &HttpRequest, proxies: &[Network]) -> Option<IpAdd
     let values: Vec<_> = request.headers().get_all(X_FORWARDED_FOR).collect();
     let hops = values.iter().rev().flat_map(|value| value.to_str().unwrap_or_default().rsplit(','));
     for hop in hops {
-        // What no proxy has written ends the search.
+        // An entry that no proxy has written ends the search.
         let Some(address) = read(hop.trim()) else { break };
         client = address;
         if !is_proxy(client) {

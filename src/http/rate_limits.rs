@@ -69,7 +69,7 @@ struct Standing {
 /// A limit in figures.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RateUsage {
-    /// What is limited.
+    /// The kind of sender.
     pub(super) of: &'static str,
     /// Requests refused.
     pub(super) refused: u64,

@@ -127,7 +127,7 @@ fn refusal(server: &Server, call: &Call, credential: Option<&str>) -> &'static s
     assert_eq!(reply.header("www-authenticate"), challenge, "{}", call.name);
     let text = reply.text();
     assert!(!credential.is_some_and(|credential| text.contains(credential)), "{text}");
-    // What is there, and what is not, must not be told.
+    // A refusal must not tell whether a user, an item or a path exists.
     assert!(!text.contains("ana") && !text.contains("32850") && !text.contains("nothing"), "{text}");
     code
 }
