@@ -158,6 +158,10 @@ fuzz-api: build ## test the server against its OpenAPI document with schemathesi
 client-tour: build ## generate a TypeScript client from the OpenAPI document and take a tour with it: ARGS=
 	python3 tests/client_tour.py --binary $(TIDELINE) $(ARGS)
 
+.PHONY: browser-app
+browser-app: build ## use a user token in chromium, on a page of another origin; left out where chromium is missing: ARGS=
+	python3 tests/browser_app.py --binary $(TIDELINE) $(ARGS)
+
 .PHONY: dist
 dist: setup ## make the archive of a release from the release build, with its checksum
 	@.ci/setup strip git

@@ -49,11 +49,13 @@ def item_of(body: dict[str, Any]) -> Item:
 
 
 class Client:
-    """One connection, opened again after a failure. `observe` is told the seconds of every answer."""
+    """One connection, opened again after a failure. `observe` is told the seconds of every answer; `key` is sent with
+    every request."""
 
-    def __init__(self, address: tuple[str, int], observe: Callable[[float], None] | None = None):
+    def __init__(self, address: tuple[str, int], observe: Callable[[float], None] | None = None, key: str | None = None):
         self.address = address
         self.observe = observe
+        self.always = {"Authorization": f"Bearer {key}"} if key else {}
         self.connection: http.client.HTTPConnection | None = None
 
     def call(self, method: str, path: str, body: object = None) -> Answer:
@@ -65,7 +67,7 @@ class Client:
         """One request. A full queue (503) is waited for. A lost connection is the caller's business:
         whether the request was carried out is then unknown."""
         payload = None if body is None else json.dumps(body)
-        headers = {} if body is None else {"Content-Type": "application/json"}
+        headers = self.always | ({} if body is None else {"Content-Type": "application/json"})
         for _ in range(100):
             if self.connection is None:
                 self.connection = http.client.HTTPConnection(*self.address, timeout=60)
