@@ -1,7 +1,7 @@
 //! Connections: they are counted, closed if their client stops reading, and watched for the client's close.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::pin;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use actix_tls::accept::rustls_0_23::TlsStream;
+use actix_web::HttpRequest;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
 use tokio::io::Interest;
@@ -18,6 +19,29 @@ use super::limits::Places;
 
 /// A connection beyond the limit. Its requests are refused.
 pub(super) struct Surplus;
+
+/// Most requests that a connection sends ahead of their answers and that are answered before other connections are.
+const IN_A_ROW: u8 = 8;
+
+/// Requests of a connection since its last pause.
+#[derive(Default)]
+pub(super) struct Turn(Cell<u8>);
+
+impl Turn {
+    /// Counts a request, and pauses for other connections after [`IN_A_ROW`] of them. The HTTP server itself answers all
+    /// requests that a client has sent ahead, for seconds, before the thread turns to another connection.
+    pub(super) async fn take(request: &HttpRequest) {
+        if request.conn_data::<Self>().is_some_and(Self::ends) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Counts a request; true if the turn ends before it.
+    fn ends(&self) -> bool {
+        self.0.set((self.0.get() + 1) % IN_A_ROW);
+        self.0.get() == 0
+    }
+}
 
 /// Places that a connection holds until it is closed, because its client might not have received an answer that is
 /// completely written.
@@ -80,6 +104,7 @@ pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync
             data.insert(ClientEnd(RefCell::new(file)));
         }
         data.insert(HeldPlaces::default());
+        data.insert(Turn::default());
         match api.limits.connections.take(1) {
             Ok(place) => drop(data.insert(place)),
             Err(_) => drop(data.insert(Surplus)),
@@ -99,3 +124,15 @@ fn limit_writes(api: &Api, stream: &TcpStream) {
 /// Other systems have no such timeout. Their keep-alive probes close a connection whose client is gone.
 #[cfg(not(target_os = "linux"))]
 fn limit_writes(_: &Api, _: &TcpStream) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_ends_after_so_many_requests() {
+        let turn = Turn::default();
+        let ends: Vec<usize> = (1..=20).filter(|_| turn.ends()).collect();
+        assert_eq!(ends, [8, 16]);
+    }
+}

@@ -1,6 +1,7 @@
 //! The handlers by path and method.
 
-use std::future::{Future, Ready, ready};
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,12 +14,15 @@ use actix_web::{HttpRequest, HttpResponse, Route};
 use super::api::Api;
 use super::auth::Permit;
 use super::call::{Answer, Call};
-use super::connections::Surplus;
+use super::connections::{Surplus, Turn};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::request_id::RequestId;
 use super::{ENDPOINTS, answer_memory, query};
 use crate::error::Code;
+
+/// The answer to a request without a route.
+type Later = Pin<Box<dyn Future<Output = HttpResponse>>>;
 
 /// All routes.
 pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -78,6 +82,7 @@ where
         let call = |caller| Call::new(Arc::clone(&api), pattern, request.clone(), caller, payload, began);
         let answer = admitted.map(|caller| handler(call(caller)));
         async move {
+            Turn::take(&request).await;
             let answer = match answer {
                 Ok(answer) if always => answer.await,
                 Ok(answer) => {
@@ -114,7 +119,7 @@ fn nothing_there(request: &HttpRequest) -> Problem {
 
 /// Answers every request whose path is text with a problem. All count as one route, because clients choose these paths
 /// and methods freely.
-fn refuse<P>(api: &Arc<Api>, problem: P) -> impl Fn(HttpRequest) -> Ready<HttpResponse> + Clone + use<P>
+fn refuse<P>(api: &Arc<Api>, problem: P) -> impl Fn(HttpRequest) -> Later + Clone + use<P>
 where
     P: Fn(&HttpRequest) -> Problem + 'static,
 {
@@ -133,6 +138,9 @@ where
         let mut response = answer.unwrap_or_else(|refused| refused.respond(&request));
         route.count(response.status(), began.elapsed());
         api.sign(&request, id, &mut response);
-        ready(response)
+        Box::pin(async move {
+            Turn::take(&request).await;
+            response
+        })
     }
 }
