@@ -22,6 +22,7 @@ def options() -> argparse.Namespace:
     target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
     parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
     parser.add_argument("--dir", type=Path, default=target / "client-tour", help="where the tools and the client go")
+    parser.add_argument("--url", help="a server that runs, with new demo data, in place of one of its own; its key is in TIDELINE_KEY")
     parser.add_argument("--strict", action="store_true", help="fail where Node.js or its packages are missing")
     return parser.parse_args()
 
@@ -54,6 +55,10 @@ def main() -> int:
 
     program("openapi-typescript", description, "--output", "api.ts")
     program("tsc", "--project", "tsconfig.json")
+    tour = directory / "built" / "tour.js"
+    if args.url:
+        return subprocess.run(["node", tour, args.url]).returncode
+    environment = {name: value for name, value in os.environ.items() if name != "TIDELINE_KEY"}
     with Workspace(None, False) as workspace:
         tideline = Tideline(args.binary, workspace, {})
         made = workspace / "demo"
@@ -64,11 +69,11 @@ def main() -> int:
         tideline.start()
         try:
             base = "http://{}:{}".format(*tideline.address)
-            tour = subprocess.run(["node", directory / "built" / "tour.js", base])
+            code = subprocess.run(["node", tour, base], env=environment).returncode
             tideline.stop()
         finally:
             tideline.kill()
-    return tour.returncode
+    return code
 
 
 if __name__ == "__main__":

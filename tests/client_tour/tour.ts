@@ -6,8 +6,9 @@ import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";
 
 const baseUrl = process.argv[2];
-assert(baseUrl, "usage: tour.js ADDRESS");
-const tideline = createClient<paths>({ baseUrl });
+assert(baseUrl, "usage: tour.js ADDRESS, with a key in TIDELINE_KEY if the server has keys");
+const key = process.env["TIDELINE_KEY"];
+const tideline = createClient<paths>(key ? { baseUrl, headers: { Authorization: `Bearer ${key}` } } : { baseUrl });
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
