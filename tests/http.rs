@@ -49,6 +49,8 @@ mod running;
 mod server;
 #[path = "http/set_back.rs"]
 mod set_back;
+#[path = "http/sight.rs"]
+mod sight;
 #[path = "http/stream.rs"]
 mod stream;
 #[path = "http/toggles.rs"]

@@ -22,7 +22,9 @@ mod reactions;
 mod reading;
 mod relations;
 mod show;
+mod sight;
 mod streaming;
+mod stretch;
 mod timeline;
 mod topics;
 mod users;
@@ -47,6 +49,7 @@ pub use reaction_queues::{Lead, OnDone, ReactionUsage};
 pub use reactions::Reacting;
 pub use reading::Count;
 pub use relations::Follow;
+pub use sight::Sight;
 pub use streaming::Happened;
 pub use verify::Verification;
 

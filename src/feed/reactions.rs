@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::reaction_queues::{Lead, OnDone, ReactionUsage};
-use super::{Feed, Held};
+use super::{Feed, Held, Sight};
 use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::model::{
@@ -129,18 +129,25 @@ impl Feed {
         Page::from_walk(request, found, |place| *place, older_exist)
     }
 
-    /// A page of the live content that a user reacted to, newest content first.
+    /// A page of the live content that a user reacted to, newest content first. [`Sight::Own`] leaves out items whose
+    /// authors hide from the user now.
     pub fn reacted_by(
         &self,
         user: UserId,
         kind: ReactionKind,
+        sight: Sight,
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        let found = self.store.reacted_by(user, kind, request.span, request.order(), request.limit + 1, tier)?;
+        let all = |span, order, limit| self.store.reacted_by(user, kind, span, order, limit, tier);
+        let first = |span, order, limit| match sight {
+            Sight::All => all(span, order, limit),
+            Sight::Own => self.unhidden(user, span, order, limit, tier, all),
+        };
+        let found = first(request.span, request.order(), request.limit + 1)?;
         let older_exist = |place: Cursor| {
             let span = Span { before: Some(place), after: None };
-            Ok(!self.store.reacted_by(user, kind, span, Order::NewestFirst, 1, tier)?.is_empty())
+            Ok(!first(span, Order::NewestFirst, 1)?.is_empty())
         };
         Page::from_walk(request, found, |entry| entry.cursor, older_exist)
     }

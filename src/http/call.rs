@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::answer_memory::Room;
 use super::api::Api;
-use super::auth::Caller;
+use super::auth::{Caller, Who};
 use super::body::{self, Body};
 use super::limits::Limits;
 use super::pools::Wants;
@@ -20,7 +20,7 @@ use super::problem::Problem;
 use super::query;
 use super::reply::Text;
 use crate::error::{Code, Error, Result};
-use crate::feed::{Count, Feed};
+use crate::feed::{Count, Feed, Sight};
 use crate::model::{HostId, InvalidId, ReactionKind, is_topic};
 use crate::store::Tier;
 
@@ -77,6 +77,14 @@ impl Call {
     /// The user named in the path as `{uid}`.
     pub(super) fn user(&self) -> Result<HostId, Problem> {
         self.id("uid")
+    }
+
+    /// The items that exist for the caller.
+    pub(super) fn sight(&self) -> Sight {
+        match self.caller.who {
+            Who::User { .. } => Sight::Own,
+            Who::Anyone | Who::Key(..) => Sight::All,
+        }
     }
 
     /// The user named in the path as `{target}`.

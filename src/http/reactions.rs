@@ -18,7 +18,7 @@ use super::timelines;
 use crate::clock::now;
 use crate::error::Code;
 use crate::feed::Feed;
-use crate::model::{ContentId, HostId, Millis, Reaction, ReactionKind, Time, UserId};
+use crate::model::{HostId, Millis, Reaction, ReactionKind, Time, UserId};
 use crate::store::Tier;
 
 /// Link from a reaction to the calls about it.
@@ -49,7 +49,10 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         .answers_pages::<Member>("UserPage", Member::example_page())
         .refuses(&[Code::ContentNotFound]),
         change(endpoint::put(path, put, "react", "Like an item, or mark it as a favorite"))
-            .about("Each user counts once; a repeat changes nothing.")
+            .about(
+                "Each user counts once; a repeat changes nothing. With a user token, items that the user may not see \
+                 answer 404, as missing ones do.",
+            )
             .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
             .refuses(&[Code::TimeAhead])
             .leads_to("unreact", THIS)
@@ -62,7 +65,10 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "listUserReactions",
             "The items to which a user reacted",
         ))
-        .about("Ordered by the times of the items."),
+        .about(
+            "Ordered by the times of the items. With a user token, items of authors who hide from the user are left \
+             out.",
+        ),
     ];
     group("reactions", calls)
 }
@@ -107,8 +113,9 @@ fn path(call: &Call) -> Result<(HostId, ReactionKind, HostId), Problem> {
 /// without one.
 async fn change(call: &Call, id: HostId, user: HostId, kind: ReactionKind, since: Option<Millis>) -> Answer {
     let ids = (id.clone(), user.clone());
-    let look = move |feed: &Feed, tier: Tier| Ok((feed.find_content(&ids.0, tier)?, feed.find(&ids.1, tier)?));
-    let (item, mut by): (ContentId, UserId) = call.read(look).await?;
+    let sight = call.sight();
+    let look = move |feed: &Feed, tier: Tier| feed.find_item(&ids.0, &ids.1, sight, tier);
+    let (item, mut by) = call.read(look).await?;
     let mut held = None;
     if by == UserId::UNKNOWN && since.is_some() {
         let user = user.clone();
@@ -164,6 +171,8 @@ pub(super) async fn of_content(call: Call) -> Answer {
 /// `GET /v1/users/{uid}/reactions/{kind}`
 pub(super) async fn of_user(call: Call) -> Answer {
     let (user, kind) = (call.user()?, call.reaction()?);
-    timelines::list(call, move |feed, request, tier| feed.reacted_by(feed.find(&user, tier)?, kind, request, tier))
-        .await
+    let sight = call.sight();
+    let read_page =
+        move |feed: &Feed, request: &_, tier| feed.reacted_by(feed.find(&user, tier)?, kind, sight, request, tier);
+    timelines::list(call, read_page).await
 }

@@ -67,6 +67,9 @@ pub trait Barriers {
     /// Those of `users` whose content a reader sees, in their order, by the rule of [`Barriers::authors`].
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
 
+    /// Those of `users` who hide from a reader, in their order.
+    fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>>;
+
     /// Up to `limit` users above `after` against whom a user has a barrier, ascending.
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>>;
 

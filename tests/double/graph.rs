@@ -121,6 +121,11 @@ impl Barriers for Double {
         Ok(users.iter().copied().filter(|user| authors.binary_search(user).is_ok()).collect())
     }
 
+    fn hiders_among(&self, reader: UserId, users: &[UserId], _: Tier) -> Result<Vec<UserId>> {
+        let state = self.state();
+        Ok(users.iter().copied().filter(|user| state.hidden.contains_key(&(*user, reader))).collect())
+    }
+
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let state = self.state();
         let barred = members_of(state.barriers(barrier), user).map(|(target, _)| target);

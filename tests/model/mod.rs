@@ -115,6 +115,13 @@ impl Model {
             && !self.hides.contains_key(&(author, reader))
     }
 
+    /// Whether a user finds an item to react to.
+    pub(crate) fn may_see(&self, user: UserId, item: &Item) -> bool {
+        let author = item.body.author;
+        let is_open = item.body.broadcast && !self.hides.contains_key(&(author, user));
+        !item.deleted && (author == user || is_open)
+    }
+
     pub(crate) fn barriers(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
         match barrier {
             Barrier::Mute => &mut self.mutes,

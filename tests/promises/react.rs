@@ -1,6 +1,7 @@
 //! Changes and reads of likes and favorites, each compared with the model.
 
 use tideline::error::Error;
+use tideline::feed::Sight;
 use tideline::model::{
     ContentId, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
 };
@@ -10,7 +11,7 @@ use super::case::Case;
 use super::change::{expect_code, expect_not_found};
 use super::names::USERS;
 use super::ops::Ask;
-use super::read::read;
+use super::read::{read, read_any};
 use crate::model::{Item, page};
 
 /// A requested reaction: user, kind, and its time or `None` to remove it.
@@ -112,10 +113,15 @@ impl Case {
     /// The items that a user reacted to, and the user's flags on all items.
     pub(crate) fn read_reacted_by(&self, raw: u64, kind: ReactionKind, ask: &Ask) -> Result<(), String> {
         let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
-        let list = |request: &_, tier| feed.reacted_by(feed.find(&host, tier)?, kind, request, tier);
-        let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
-        let should_be = page(&self.model.reacted_by(me, kind), |entry| entry.cursor, &request);
-        ensure_eq!(is, should_be, "{kind:?} by {me}, {request:?}");
+        for sight in [Sight::All, Sight::Own] {
+            let list = |request: &_, tier| feed.reacted_by(feed.find(&host, tier)?, kind, sight, request, tier);
+            let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
+            let mut whole = self.model.reacted_by(me, kind);
+            whole.retain(|entry| sight == Sight::All || !self.model.hides.contains_key(&(entry.author, me)));
+            let should_be = page(&whole, |entry| entry.cursor, &request);
+            ensure_eq!(is, should_be, "{kind:?} by {me}, {sight:?}, {request:?}");
+        }
+        self.find_items(raw, ask.inline)?;
         // Reactions to deleted items are kept or purged; no answer shows them.
         let live = self.model.items.iter().filter(|item| !item.deleted);
         let ids: Vec<_> = live.map(|item| item.id).collect();
@@ -126,6 +132,23 @@ impl Case {
         Ok(())
     }
 
+    /// Which items a user finds to react to.
+    pub(crate) fn find_items(&self, raw: u64, inline: bool) -> Result<(), String> {
+        let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
+        for item in &self.model.items {
+            let of = self.hosts.back(item.id);
+            let found = read_any(inline, |tier| feed.find_item(&of, &host, Sight::Own, tier));
+            if self.model.may_see(me, item) {
+                ensure_eq!(found.map_err(|e| format!("{me} finds no {}: {e}", item.id))?, (item.id, me), "ids");
+            } else {
+                expect_not_found(found)?;
+            }
+            let found = read(inline, |tier| feed.find_item(&of, &host, Sight::All, tier))?;
+            ensure_eq!(found, (item.id, me), "ids");
+        }
+        Ok(())
+    }
+
     /// All reactions of all users.
     pub(crate) fn read_all_reactions(&self) -> Result<(), String> {
         let ask = Ask { before: None, after: None, limit: 100, inline: false };
@@ -133,6 +156,7 @@ impl Case {
             (0..self.model.items.len()).try_for_each(|index| self.read_reactors(index, kind, &ask))?;
             USERS.iter().try_for_each(|raw| self.read_reacted_by(*raw, kind, &ask))?;
         }
+        USERS.iter().try_for_each(|raw| self.find_items(*raw, false))?;
         Ok(())
     }
 }

@@ -173,8 +173,12 @@ fn lists_by_id_go_on_after_any_user(store: &dyn Store) {
         assert_eq!(hidden(after, limit), users(want.clone()));
         assert_eq!(hiders(after, limit), users(want));
     }
+    let among = |asked: &[u64]| store.hiders_among(user(1), &users(asked.iter().copied()), Tier::Disk).expect("reads");
+    assert_eq!(among(&[]), []);
+    assert_eq!(among(&[256, 1, 3, 2, 255]), users([256, 2, 255]));
     set(store, 255, 1, Barrier::Hide, None);
     assert_eq!(hiders(None, MANY), users([2, 256]));
+    assert_eq!(among(&[255, 2]), users([2]));
     assert_eq!(store.barred_after(user(1), Barrier::Mute, None, MANY).expect("reads"), []);
     assert_eq!(store.members(user(1), Side::Muted, Span::ALL, BOTH_ORDERS[0], MANY, Tier::Disk).expect("reads"), []);
 }

@@ -215,6 +215,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("followees", move |store, tier| store.followees(user, tier));
     reads.add("authors", move |store, tier| store.authors(user, tier));
     reads.add("authors_among", move |store, tier| store.authors_among(user, users, tier));
+    reads.add("hiders_among", move |store, tier| store.hiders_among(user, users, tier));
     reads.add("hiders_after", move |store, _| store.hiders_after(user, None, MANY));
     reads.add("followers_after", move |store, _| store.followers_after(user, None, MANY));
     reads.add("follower_count", move |store, _| store.follower_count(user));

@@ -339,6 +339,9 @@ fn read() -> impl Strategy<Value = Call> {
                 store.barred_after(user, barrier, after, limit)
             })
         }),
+        (user(), vec(user(), 0..6)).prop_map(|of| {
+            call("hiders_among", of, |store, (user, users), tier| store.hiders_among(*user, users, tier))
+        }),
         (user(), after(), limit()).prop_map(|of| {
             call("hiders_after", of, |store, &(user, after, limit), _| store.hiders_after(user, after, limit))
         }),

@@ -75,6 +75,12 @@ impl Barriers for Rocks {
         Ok(authors)
     }
 
+    fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+        let keys: Vec<_> = users.iter().map(|user| keys::pair(reader, *user)).collect();
+        let rows = self.get_many(HIDDEN_TO, keys.iter().map(<[u8; 16]>::as_slice), tier)?;
+        Ok(users.iter().zip(rows).filter(|(_, row)| row.is_some()).map(|(user, _)| *user).collect())
+    }
+
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         self.seconds(tables(barrier).0, user, after, limit, Tier::Disk, reading(Tier::Disk))
     }

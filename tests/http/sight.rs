@@ -1,0 +1,219 @@
+//! What a user token can see: nothing that its user may not.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use crate::server::tokens::{SECRET, key, token};
+use crate::server::{PATIENCE, Reply, Server};
+
+/// A server with a key and tokens.
+struct Town {
+    server: Server,
+}
+
+impl Town {
+    fn new() -> Self {
+        let key = key("full");
+        Self {
+            server: Server::with(&[("TIDELINE__AUTH__KEYS", key.as_str()), ("TIDELINE__AUTH__JWT_SECRETS", SECRET)]),
+        }
+    }
+
+    fn call(&self, bearer: &str, method: &str, path: &str, body: &str) -> Reply {
+        self.server.call_as(method, path, body, &[("authorization", &format!("Bearer {bearer}"))])
+    }
+
+    /// A call of the application.
+    fn app(&self, method: &str, path: &str, body: &Value) -> Reply {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let reply = self.call(&key("full"), method, path, &body);
+        assert!(reply.status < 300, "{method} {path}: {}", reply.text());
+        reply
+    }
+
+    fn publish(&self, id: &str, author: &str, broadcast: bool) {
+        let item = json!({"content_id": id, "author_id": author, "text": "secret", "broadcast": broadcast,
+                          "published_at": 1_700_000_000_000_u64});
+        self.app("POST", "/v1/content", &item);
+    }
+
+    /// The ids of all pages of a list, from both ends.
+    fn ids(&self, bearer: &str, path: &str) -> Vec<String> {
+        let page = |query: &str| self.call(bearer, "GET", &format!("{path}?limit=2{query}"), "").json();
+        let ids = |page: &Value| -> Vec<String> {
+            let items = page["items"].as_array().unwrap().iter();
+            items.map(|item| item["content_id"].as_str().unwrap().to_owned()).collect()
+        };
+        let mut down = Vec::new();
+        let mut next = Some(String::new());
+        while let Some(query) = next {
+            let page = page(&query);
+            down.push(ids(&page));
+            next = page["next"].as_str().map(|place| format!("&before={place}"));
+        }
+        let mut up = Vec::new();
+        let mut after = "0-1".to_owned();
+        loop {
+            let page = page(&format!("&after={after}"));
+            let mut part = ids(&page);
+            assert_eq!(page["next"].is_null(), up.is_empty(), "older items exist: {page}");
+            if part.is_empty() {
+                break;
+            }
+            part.reverse();
+            up.extend(part);
+            page["prev"].as_str().unwrap().clone_into(&mut after);
+        }
+        up.reverse();
+        let (last, full) = down.split_last().unwrap();
+        assert!(full.iter().all(|page| page.len() == 2), "{down:?}");
+        assert!(full.is_empty() || !last.is_empty(), "{down:?}");
+        assert_eq!(down.concat(), up);
+        up
+    }
+}
+
+#[test]
+fn with_a_token_an_item_that_its_user_may_not_see_does_not_exist() {
+    let town = Town::new();
+    town.publish("open", "bo", true);
+    town.publish("kept", "bo", false);
+    town.publish("gone", "bo", true);
+    town.publish("hidden", "cy", true);
+    town.publish("own", "ana", false);
+    town.publish("own and gone", "ana", true);
+    for gone in ["gone", "own%20and%20gone"] {
+        town.app("DELETE", &format!("/v1/content/{gone}"), &Value::Null);
+    }
+    town.app("PUT", "/v1/users/cy/hidden-from/ana", &Value::Null);
+    let ana = token("ana");
+    let react = |bearer: &str, method: &str, id: &str, kind: &str| {
+        town.call(bearer, method, &format!("/v1/content/{id}/reactions/{kind}/ana"), "")
+    };
+    // Also if the application has let the user react before.
+    for before in [false, true] {
+        for id in ["kept", "gone", "hidden", "own%20and%20gone", "4200000", "nobody%27s"] {
+            for (method, kind) in [("PUT", "like"), ("DELETE", "like"), ("PUT", "favorite"), ("DELETE", "favorite")] {
+                let (is, none) = (react(&ana, method, id, kind), react(&ana, method, "nothing", kind));
+                is.problem(id, 404, "content_not_found");
+                assert_eq!(is.text(), none.text(), "{method} {id}");
+            }
+        }
+        for id in ["open", "own"] {
+            for method in ["PUT", "DELETE", "PUT"] {
+                assert_eq!(react(&ana, method, id, "like").json()["active"], method == "PUT", "{method} {id}");
+            }
+        }
+        if !before {
+            for id in ["kept", "hidden"] {
+                assert_eq!(react(&key("full"), "PUT", id, "like").json()["counts"]["likes"], 1, "{id}");
+            }
+        }
+    }
+    let likes = |bearer: &str| town.ids(bearer, "/v1/users/ana/reactions/like");
+    assert_eq!(likes(&key("full")), ["own", "hidden", "kept", "open"]);
+    assert_eq!(likes(&ana), ["own", "kept", "open"]);
+    town.app("DELETE", "/v1/users/cy/hidden-from/ana", &Value::Null);
+    assert_eq!(likes(&ana), ["own", "hidden", "kept", "open"]);
+    assert_eq!(react(&ana, "DELETE", "hidden", "like").json()["active"], false);
+    // A mute is the user's own choice, and changes nothing.
+    town.app("PUT", "/v1/users/ana/mutes/cy", &Value::Null);
+    assert_eq!(react(&ana, "PUT", "hidden", "like").json()["active"], true);
+}
+
+#[test]
+fn pages_of_own_reactions_stay_full_without_hidden_authors() {
+    let town = Town::new();
+    let shown = |n: u64| n % 7 == 3 || n > 296;
+    for n in 1..=300_u64 {
+        let author = if shown(n) { "bo" } else { "cy" };
+        let item = json!({"content_id": n, "author_id": author, "published_at": 1_700_000_000_000 + n / 3});
+        town.app("POST", "/v1/content", &item);
+        town.app("PUT", &format!("/v1/content/{n}/reactions/favorite/ana"), &Value::Null);
+    }
+    town.app("PUT", "/v1/users/cy/hidden-from/ana", &Value::Null);
+    let expected = |wanted: &dyn Fn(u64) -> bool| -> Vec<String> {
+        (1..=300).rev().filter(|n| wanted(*n)).map(|n| n.to_string()).collect()
+    };
+    let path = "/v1/users/ana/reactions/favorite";
+    assert_eq!(town.ids(&token("ana"), path), expected(&shown));
+    assert_eq!(town.ids(&key("full"), path), expected(&|_| true));
+    // An author without any other item in the list.
+    town.app("PUT", "/v1/users/bo/hidden-from/ana", &Value::Null);
+    assert!(town.ids(&token("ana"), path).is_empty());
+}
+
+#[test]
+fn no_call_of_a_token_shows_content_that_is_not_for_its_user() {
+    let town = Town::new();
+    let item = |id: &str, author: &str, more: &Value| {
+        let mut item = json!({"content_id": id, "author_id": author});
+        item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        town.app("POST", "/v1/content", &item);
+    };
+    for followee in ["bo", "cy", "di"] {
+        town.app("PUT", &format!("/v1/users/ana/following/{followee}"), &Value::Null);
+    }
+    town.app("PUT", "/v1/users/cy/hidden-from/ana", &Value::Null);
+    town.app("PUT", "/v1/users/ana/mutes/di", &Value::Null);
+    let mut stream = TcpStream::connect(town.server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(stream, "GET /v1/users/ana/stream?access_token={} HTTP/1.0\r\n\r\n", token("ana")).unwrap();
+    let mut heard = |until: &str| {
+        let mut all = String::new();
+        while !all.contains(until) {
+            let mut part = [0; 4096];
+            let read = stream.read(&mut part).unwrap();
+            assert!(read > 0, "the stream ended: {all}");
+            all += &String::from_utf8_lossy(&part[..read]);
+        }
+        all
+    };
+    heard("\n\n");
+    let secret = json!({"text": "secret", "extra": {"k": "secret"}, "media": [{"type": "image", "url": "secret"}]});
+    item("stranger's", "eve", &secret);
+    item("hidden", "cy", &secret);
+    item("muted", "di", &secret);
+    item("gone", "bo", &json!({"text": "soon gone"}));
+    town.app("DELETE", "/v1/content/gone", &Value::Null);
+    item("kept", "bo", &json!({"text": "secret", "broadcast": false}));
+    town.app("POST", "/v1/content/hidden/comments", &json!({"author_id": "bo", "text": "secret"}));
+    town.app("PUT", "/v1/content/hidden/reactions/like/ana", &Value::Null);
+    town.app("PUT", "/v1/users/eve", &json!({"nickname": "secret", "extra": {"k": "secret"}}));
+    town.app("PUT", "/v1/users/eve/following/ana", &Value::Null);
+    // Only the ids of other items are shown.
+    for (n, subject) in ["stranger's", "hidden", "gone", "kept"].iter().enumerate() {
+        item(&format!("repost {n}"), "bo", &json!({"kind": "repost", "ref_id": subject}));
+        let comment = json!({"author_id": "ana", "text": "mine", "ref_id": subject, "kind": "comment"});
+        town.app("POST", "/v1/content", &comment);
+    }
+    item("last", "bo", &json!({"text": "the last"}));
+    let ana = token("ana");
+    for list in [
+        "",
+        "/timeline",
+        "/timeline?view=ids",
+        "/timeline/unread",
+        "/marker",
+        "/presence",
+        "/content",
+        "/comments",
+        "/reactions/like",
+        "/reactions/favorite",
+        "/relations?targets=eve,cy,nobody",
+        "/following?viewer=ana",
+        "/followers?viewer=ana",
+        "/friends",
+        "/mutes",
+        "/hidden-from",
+    ] {
+        let reply = town.call(&ana, "GET", &format!("/v1/users/ana{list}"), "");
+        assert_eq!(reply.status, 200, "{list}: {}", reply.text());
+        assert!(!reply.text().contains("secret"), "{list}: {}", reply.text());
+    }
+    assert_eq!(town.call(&ana, "GET", "/v1/users/ana/timeline/unread", "").json()["count"], 5);
+    let events = heard("the last");
+    assert!(!events.contains("secret"), "{events}");
+}
