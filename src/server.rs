@@ -77,6 +77,8 @@ pub struct Told {
     pub accept_log_loss: bool,
     /// Refuse a directory of an earlier format instead of migrating it.
     pub refuse_migration: bool,
+    /// Reserve no room for a later start on a full device.
+    pub reserve_nothing: bool,
 }
 
 /// The options of the store by the settings, without listeners.
@@ -108,6 +110,7 @@ pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
     let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
         accept_log_loss: told.accept_log_loss,
         may_migrate: !told.refuse_migration,
+        keep_room: !told.reserve_nothing,
         listeners: candidates.listeners(content),
         ..options(config)
     })?);

@@ -115,6 +115,38 @@ fn an_interrupted_restore_passes_for_nothing_and_is_begun_again() {
 }
 
 #[test]
+fn a_restore_that_waits_for_its_input_ends_when_told() {
+    let place = place();
+    let mut restoring = place.command(&["restore", "--from", "-", "--data-dir", "new"]);
+    let mut restoring = restoring.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut input = restoring.stdin.take().unwrap();
+    input.write_all(&fs::read(place.path("b.tar")).unwrap()[..2000]).unwrap();
+    wait_until("nothing is unpacked", || place.path("new/RESTORING/BACKUP").exists());
+    server::signal(&restoring, "TERM");
+    let ended = restoring.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("the restore was interrupted; nothing was restored"), "{said}");
+    assert_eq!(names(&place.path("new")), ["LOCK"]);
+    drop(input);
+}
+
+#[test]
+fn a_backup_of_a_server_that_does_not_answer_ends_when_told() {
+    let place = Place::new();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let asking = place.command(&["backup", "--url", &url]).spawn().unwrap();
+    let (connection, _) = silent.accept().unwrap();
+    server::signal(&asking, "TERM");
+    let ended = asking.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("interrupted while the backup was taken"), "{said}");
+    drop(connection);
+}
+
+#[test]
 fn a_damaged_archive_restores_nothing() {
     let place = place();
     let archive = fs::read(place.path("b.tar")).unwrap();

@@ -12,7 +12,7 @@ mod server;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
@@ -24,6 +24,9 @@ use process::home::Home;
 use process::model::{Change, Item};
 use server::{PATIENCE, Server, wait_until};
 use tempfile::TempDir;
+use tideline::model::UserId;
+use tideline::store::rocks::{Options, Rocks};
+use tideline::store::{self, Graph};
 
 const WRITERS: u64 = 3;
 /// Bytes a text: many, so that the engine soon needs more room.
@@ -71,6 +74,14 @@ impl Disk {
             while file.write_all(&part).is_ok() {}
             part.truncate(part.len() / 2);
         }
+    }
+
+    /// Fills the device but for some bytes.
+    fn fill_but(&self, free: usize) {
+        let spare = self.path.join("spare");
+        fs::write(&spare, vec![1; free]).expect("writes");
+        self.fill();
+        fs::remove_file(spare).expect("removes");
     }
 
     fn free(&self) {
@@ -409,4 +420,76 @@ fn a_backup_without_room_is_refused_and_leaves_nothing() {
     disk.free();
     take().expect(201);
     wait_until("the backup is not verified", || states() == ["verified", "verified"]);
+}
+
+/// Lets a store have a job that waits.
+fn leave_a_job(data: &Path) {
+    let store = Rocks::open(&Options::new(data)).expect("opens");
+    let user = |raw| UserId::new(raw).expect("in range");
+    store.relate(user(1), &[store::Change { target: user(2), follow: Some(1000) }], 10).expect("follows");
+}
+
+/// A run that must end soon with exit code 1.
+fn fails_soon(mut running: Child) {
+    wait_until("the command does not end", || running.try_wait().expect("waits").is_some());
+    assert_eq!(running.wait().expect("ended").code(), Some(1));
+}
+
+#[test]
+fn commands_that_wait_for_jobs_end_without_room_or_when_told() {
+    let Some(disk) = Disk::new(160) else { return };
+    let logs = tempfile::tempdir().expect("temp dir");
+    let home = Home::new(disk.path.join("data"), logs.path().join("log"), &[]);
+    leave_a_job(&home.data);
+    disk.fill_but(15 << 20);
+    let no_room = "the storage takes no changes, so the waiting jobs cannot be done: ";
+    for command in ["check", "compact"] {
+        home.clear_log();
+        fails_soon(home.command(&[command], "").spawn().expect("starts"));
+        let log = home.log();
+        let told = log.lines().find(|line| line.contains(no_room)).expect("told");
+        assert!(told.contains(" MiB are free; ") && told.contains(" MiB must be free"), "{log}");
+    }
+    disk.free();
+    home.check();
+
+    // Little room is left while a restore unpacks: the engine takes some in advance, and jobs have none.
+    let (other, archive) = (home.with_data(logs.path().join("data")), logs.path().join("b.tar"));
+    leave_a_job(&other.data);
+    let backup = other.command(&["backup", "--to", archive.to_str().expect("text")], "").output().expect("runs");
+    assert!(backup.status.success(), "{}", other.log());
+    let bytes = fs::read(archive).expect("reads");
+    let restored = home.with_data(disk.path.join("restored"));
+    let restore = |free| {
+        let mut restoring =
+            restored.command(&["restore", "--from", "-"], "").stdin(Stdio::piped()).spawn().expect("starts");
+        let mut input = restoring.stdin.take().expect("piped");
+        input.write_all(&bytes[..bytes.len() / 2]).expect("writes");
+        wait_until("nothing is unpacked", || restored.data.join("RESTORING/db").exists());
+        disk.fill_but(free);
+        input.write_all(&bytes[bytes.len() / 2..]).expect("writes");
+        restoring
+    };
+    for (is_told, words) in [(false, no_room), (true, "the restore was interrupted; nothing was restored")] {
+        home.clear_log();
+        let restoring = restore(20 << 20);
+        if is_told {
+            wait_until("nothing is refused", || home.logged("the storage accepts no writes") > 0);
+            server::signal(&restoring, "TERM");
+        }
+        fails_soon(restoring);
+        assert_eq!(home.logged(words), 1, "{}", home.log());
+        assert_eq!(fs::read_dir(&restored.data).expect("lists").count(), 1, "only LOCK is left");
+        disk.free();
+    }
+    assert!(restore(80 << 20).wait().expect("ends").success(), "no room for RESERVE is needed: {}", home.log());
+    restored.check();
+    fs::remove_dir_all(&restored.data).expect("removes");
+    disk.fill_but(40 << 20);
+    home.clear_log();
+    let mut restoring =
+        restored.command(&["restore", "--from", "-"], "").stdin(Stdio::piped()).spawn().expect("starts");
+    restoring.stdin.take().expect("piped").write_all(&bytes[..4096]).expect("writes");
+    fails_soon(restoring);
+    assert_eq!(home.logged(" MiB are free"), 1, "{}", home.log());
 }

@@ -48,18 +48,18 @@ pub(super) struct BackupArgs {
 }
 
 /// Where backups are.
-trait Place {
+trait Place: Send + Sync {
     fn take(&self) -> Result<Backup>;
     fn list(&self) -> Result<Vec<Backup>>;
     /// The archive of a backup, with its length.
-    fn read(&self, name: &str) -> Result<(Box<dyn Read>, u64)>;
+    fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)>;
 }
 
 /// Takes a backup, waits for its verification, and copies it. Fails if it is not good.
 pub(super) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
-    let place: Box<dyn Place> = match &args.url {
-        Some(url) => Box::new(Remote::new(url, args.key_file.as_deref())?),
-        None => Box::new(Local::open(config, args.list)?),
+    let place: Arc<dyn Place> = match &args.url {
+        Some(url) => Arc::new(Remote::new(url, args.key_file.as_deref())?),
+        None => Arc::new(Local::open(config, args.list)?),
     };
     if args.list {
         let backups = place.list()?;
@@ -67,19 +67,23 @@ pub(super) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     }
     let target = args.to.as_deref().map(Target::new).transpose()?;
     let interrupt = Interrupt::catch()?;
-    let taken = place.take()?;
+    let taken = ask(&place, &interrupt, |place| place.take())?
+        .ok_or_else(|| Error::Setup("interrupted while the backup was taken; see the list of backups".to_owned()))?;
     say(line(&taken));
     let name = &taken.manifest.name;
-    let verified = wait(&*place, name, &interrupt)?;
+    let verified = wait(&place, name, &interrupt)?;
     say(line(&verified));
     verified.findings.iter().for_each(say);
     if verified.state != State::Verified {
         return Ok(FAILURE);
     }
     if let Some(target) = target {
-        let (archive, length) = place.read(name)?;
+        let wanted = name.clone();
+        let (archive, length) = ask(&place, &interrupt, move |place| place.read(&wanted))?.ok_or_else(|| {
+            Error::Setup(format!("interrupted before the backup {name} was copied; the backup stays"))
+        })?;
         let progress = Progress::new(name, Some(length), Unit::Bytes);
-        let shown = Shown { input: archive, read: 0, progress: &progress, interrupt: &interrupt };
+        let shown = Shown { input: interrupt.reading(archive)?, read: 0, progress: &progress };
         target.write(name, shown, length)?;
     }
     Ok(SUCCESS)
@@ -92,11 +96,22 @@ fn line(backup: &Backup) -> String {
     format!("{name}  from {from}  {}  version {release}  {state}", HumanBytes(*bytes))
 }
 
+/// What a place answers; `None` if interrupted before.
+fn ask<T: Send + 'static>(
+    place: &Arc<dyn Place>,
+    interrupt: &Interrupt,
+    question: impl FnOnce(&dyn Place) -> Result<T> + Send + 'static,
+) -> Result<Option<T>> {
+    let place = Arc::clone(place);
+    interrupt.unless_asked(move || question(&*place))
+}
+
 /// Waits until a backup is verified.
-fn wait(place: &dyn Place, name: &str, interrupt: &Interrupt) -> Result<Backup> {
+fn wait(place: &Arc<dyn Place>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
     let progress = Progress::new("verify", None, Unit::Count("looks"));
     for look in 0.. {
-        let found = place.list()?.into_iter().find(|backup| backup.manifest.name == name);
+        let Some(listed) = ask(place, interrupt, |place| place.list())? else { break };
+        let found = listed.into_iter().find(|backup| backup.manifest.name == name);
         let backup = found.ok_or_else(|| Error::Setup(format!("the backup {name} was removed meanwhile")))?;
         if matches!(backup.state, State::Verified | State::Failed) {
             return Ok(backup);
@@ -139,7 +154,7 @@ impl Place for Local {
         self.backups.list()
     }
 
-    fn read(&self, name: &str) -> Result<(Box<dyn Read>, u64)> {
+    fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)> {
         let archive = self.backups.read(name)?;
         let length = archive.length();
         Ok((Box::new(archive), length))
@@ -217,7 +232,7 @@ impl Target {
                 let (part, path) = (dir.join(format!("{name}.part")), dir.join(name));
                 room_for(dir, length, 0)?;
                 fs::create_dir(&part).map_err(|e| failed(&part, e))?;
-                let unpacked = unpack(input, &part, |_| Ok(()), |_, _| Ok(()));
+                let unpacked = unpack(input, &part, |_| Ok(()), |_, _| ());
                 let put = unpacked.and_then(|_| fs::rename(&part, &path).map_err(|e| failed(&path, e)));
                 put.inspect_err(|_| {
                     let _ = fs::remove_dir_all(&part);
@@ -227,20 +242,15 @@ impl Target {
     }
 }
 
-/// Shows how much is read, and ends when interrupted.
-struct Shown<'a> {
-    input: Box<dyn Read>,
+/// Shows how much is read.
+struct Shown<'a, R> {
+    input: R,
     read: u64,
     progress: &'a Progress,
-    interrupt: &'a Interrupt,
 }
 
-impl Read for Shown<'_> {
+impl<R: Read> Read for Shown<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.interrupt.was_asked() {
-            // Not `Interrupted`, after which readers try again.
-            return Err(io::Error::other("interrupted"));
-        }
         let count = self.input.read(buffer)?;
         self.read += count as u64;
         self.progress.at(self.read, "");

@@ -4,8 +4,9 @@ mod inbox;
 
 use std::collections::HashMap;
 
+use super::drain::drain;
 use super::progress::{Progress, Unit};
-use super::{FAILURE, SUCCESS, drain, print};
+use super::{FAILURE, SUCCESS, print};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::UserId;
@@ -16,14 +17,16 @@ use crate::store::{Store, Tier, Watch, shown};
 /// Users read at a time.
 const USERS: usize = 1000;
 
-/// Checks everything. Fails if anything differs.
-pub(super) fn run(config: &Config) -> Result<i32> {
+/// Checks everything. Fails if anything differs, or if `stop` says so.
+pub(super) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Result<i32> {
     Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
-    drain(app.feed());
+    let app = server::open_as_told(config, Told { refuse_migration: true, ..told })?;
+    if !drain(&app, stop)? {
+        return Err(interrupted());
+    }
     let store = app.rest(config.server.shutdown_timeout.get())?;
     let mut findings = Findings::default();
-    let checked = check(&*store, &mut findings);
+    let checked = check(&*store, &mut findings, stop);
     print(|out| findings.lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
     let users = checked?;
     store.sync()?;
@@ -32,10 +35,10 @@ pub(super) fn run(config: &Config) -> Result<i32> {
 }
 
 /// Checks inboxes and tables, and returns the number of users.
-fn check(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
-    let users = walk(store, findings)?;
+fn check(store: &dyn Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
+    let users = walk(store, findings, stop)?;
     let tables = store.stats()?.into_iter().map(|stats| (stats.table, stats.rows)).collect();
-    store.audit(&mut Tables { findings, tables, progress: None })?;
+    store.audit(&mut Tables { findings, stop, tables, progress: None })?;
     Ok(users)
 }
 
@@ -59,10 +62,14 @@ impl Findings {
     }
 }
 
+fn interrupted() -> Error {
+    Error::Setup("the check was interrupted".to_owned())
+}
+
 /// Shows the progress in each table.
-#[derive(Debug)]
 struct Tables<'a> {
     findings: &'a mut Findings,
+    stop: &'a dyn Fn() -> bool,
     /// Approximate number of rows of each table.
     tables: HashMap<&'static str, u64>,
     progress: Option<(&'static str, Progress)>,
@@ -74,6 +81,9 @@ impl Watch for Tables<'_> {
     }
 
     fn looked_at(&mut self, table: &'static str, rows: u64) -> Result<()> {
+        if (self.stop)() {
+            return Err(interrupted());
+        }
         let begun = self.progress.take().filter(|(name, _)| *name == table);
         let begin = || (table, Progress::new(table, self.tables.get(table).copied(), Unit::Count("rows")));
         let (_, progress) = self.progress.insert(begun.unwrap_or_else(begin));
@@ -83,7 +93,7 @@ impl Watch for Tables<'_> {
 }
 
 /// Checks the inboxes of all users, and returns the number of users.
-fn walk(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
+fn walk(store: &dyn Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
     let mut total = 0;
     each_page(store, |users| {
         total += users.len() as u64;
@@ -93,6 +103,9 @@ fn walk(store: &dyn Store, findings: &mut Findings) -> Result<u64> {
     let mut done = 0;
     each_page(store, |users| {
         for &user in users {
+            if stop() {
+                return Err(interrupted());
+            }
             let followees = store.followees(user, Tier::Disk);
             match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
                 // An unreadable row does not end the check.

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use indicatif::HumanBytes;
 
+use super::drain::{drain, failing};
+use super::print;
 use super::progress::{Progress, Unit};
-use super::{drain, print};
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::{Order, Span};
@@ -25,8 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(super) fn run(config: &Config) -> Result<()> {
     Rocks::must_be_there(&config.storage.data_dir)?;
     let app = server::open(config)?;
-    drain(app.feed());
-    let compacted = compact(&app);
+    let compacted = drain(&app, &|| false).and_then(|_| compact(&app));
     let inboxes = compacted.and_then(|()| Inboxes::count(&**app.feed().store()));
     let tables = app.feed().store().stats();
     app.stop(config.server.shutdown_timeout.get())?;
@@ -39,11 +39,15 @@ fn compact(app: &App) -> Result<()> {
         let usage = app.figures().usage();
         usage.trims + usage.archived + usage.topics_archived + usage.purged
     };
-    let mut before = trims();
+    let (mut before, failures) = (trims(), app.figures().usage().failures);
     for round in 1_u64.. {
         app.feed().store().compact()?;
         while app.figures().trims_waiting() > 0 {
             std::thread::sleep(LOOK_EVERY);
+        }
+        // A trim that fails waits for the next compaction.
+        if app.figures().usage().failures > failures {
+            return Err(failing(app, "trims"));
         }
         let trimmed = trims() - before;
         progress.at(round, format_args!("{trimmed} trims and purges"));

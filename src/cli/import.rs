@@ -20,9 +20,10 @@ use self::reader::Reader;
 use self::refusal::{Refusal, Refused, lines};
 use self::rows::Row;
 use self::source::Source;
+use super::drain::drain;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, Unit};
-use super::{drain_until, print, say};
+use super::{print, say};
 use crate::config::{Config, Durability};
 use crate::error::{Code, Error, Result};
 use crate::feed::{Follow, Reacting};
@@ -164,11 +165,11 @@ struct Import<'a> {
 
 impl Import<'_> {
     fn all(&mut self, sources: Sources) -> Result<()> {
-        let taken = self.files(sources);
-        if taken.is_ok() && !drain_until(self.app.feed(), || self.interrupt.was_asked()) {
+        let taken = self.files(sources).and_then(|()| drain(self.app, &|| self.interrupt.was_asked()));
+        if taken.as_ref().is_ok_and(|drained| !drained) {
             tracing::warn!("the import was interrupted; the remaining jobs continue after the next start");
         }
-        taken.and(self.app.feed().store().sync())
+        taken.map(drop).and(self.app.feed().store().sync())
     }
 
     fn files(&mut self, sources: Sources) -> Result<()> {

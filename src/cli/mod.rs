@@ -4,6 +4,7 @@ mod backup;
 mod check;
 mod compact;
 mod demo;
+mod drain;
 mod generate;
 mod health;
 mod import;
@@ -19,16 +20,13 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use self::progress::{Progress, Unit};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::feed::Feed;
 use crate::http::description;
-use crate::server;
+use crate::server::{self, Told};
 
 /// A self-hosted timeline-feed server.
 #[derive(Debug, Parser)]
@@ -156,7 +154,7 @@ fn run(cli: Cli) -> Result<i32> {
             let (mut config, args) = with.ready()?;
             config.server.listen = args.listen.unwrap_or(config.server.listen);
             config.auth.insecure |= args.insecure;
-            let told = server::Told { accept_log_loss: args.accept_log_loss, ..server::Told::default() };
+            let told = Told { accept_log_loss: args.accept_log_loss, ..Told::default() };
             server::run(config, told, file)?;
         }
         Command::Import(with) => {
@@ -175,7 +173,7 @@ fn run(cli: Cli) -> Result<i32> {
             let (config, args) = with.ready()?;
             return restore::run(&config, &args);
         }
-        Command::Check(with) => return check::run(&with.ready()?.0),
+        Command::Check(with) => return check::run(&with.ready()?.0, Told::default(), &|| false),
         Command::Compact(with) => compact::run(&with.ready()?.0)?,
         Command::Migrate(with) => {
             let (config, args) = with.ready()?;
@@ -202,28 +200,6 @@ impl<T: Args> With<T> {
         let (config, own) = self.settings()?;
         logging::init(&config.log)?;
         Ok((config, own))
-    }
-}
-
-/// Waits until no job is left, and shows their number.
-fn drain(feed: &Feed) {
-    drain_until(feed, || false);
-}
-
-/// The same for a command that can be stopped; true if no job is left.
-fn drain_until(feed: &Feed, stop: impl Fn() -> bool) -> bool {
-    const LOOK_EVERY: Duration = Duration::from_millis(50);
-    let total = feed.backlog().len() as u64;
-    let progress = Progress::new("waiting jobs", Some(total), Unit::Count("jobs"));
-    loop {
-        if feed.backlog().wait_until_empty(LOOK_EVERY) {
-            return true;
-        }
-        if stop() {
-            return false;
-        }
-        let done = total.saturating_sub(feed.backlog().len() as u64);
-        progress.at(done, format_args!("{}/s", progress.rate(done)));
     }
 }
 

@@ -17,7 +17,7 @@ use crate::backup::{Archive, Manifest, unpack};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::Millis;
-use crate::server;
+use crate::server::{self, Told};
 use crate::store::rocks::{Rocks, room_for};
 
 /// The folder in the data directory in which a restore works. While it exists there is no `FORMAT` beside it, so no
@@ -26,6 +26,9 @@ const RESTORING: &str = "RESTORING";
 /// Names that an empty directory may have: those of a restore that was interrupted, of the folder of a new file system,
 /// and of the files with which version control keeps an empty folder.
 const NOTHING: [&str; 7] = [RESTORING, "LOCK", "db", "lost+found", ".gitkeep", ".gitignore", ".keep"];
+
+/// Bytes that the engine takes in advance when the check opens the directory.
+const OPENED: u64 = 24 << 20;
 
 /// The source of the restore.
 #[derive(Debug, Args)]
@@ -50,7 +53,10 @@ pub(super) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     if !matches!(restored, Ok((_, SUCCESS))) {
         clear(data).map_err(failed)?;
     }
-    let (manifest, code) = restored?;
+    let (manifest, code) = restored.map_err(|error| match interrupt.was_asked() {
+        true => interrupted(),
+        false => error,
+    })?;
     if code != SUCCESS {
         return Err(Error::Setup("the backup is damaged, see the lines above; nothing was restored".to_owned()));
     }
@@ -99,7 +105,8 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     } else {
         let source = Source::open(&args.from)?;
         let (name, length, read) = (source.name.clone(), source.length, source.read.clone());
-        let input = source.unpack().map_err(|e| Error::Setup(format!("cannot read {name}: {e}")))?;
+        let failed = move |e| Error::Setup(format!("cannot read {name}: {e}"));
+        let input = interrupt.unless_asked(move || source.unpack().map_err(failed))?.ok_or_else(interrupted)?;
         unpack_shown(config, input, length, || Some(read.load(Ordering::Relaxed)), work, interrupt)?
     };
     let Manifest { name, files, bytes, .. } = &manifest;
@@ -117,14 +124,16 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
         })?;
         return Ok((manifest, SUCCESS));
     }
-    let code = check::run(&config)?;
+    // The room for a start is reserved by the first start in the final place.
+    let told = Told { reserve_nothing: true, ..Told::default() };
+    let code = check::run(&config, told, &|| interrupt.was_asked())?;
     Ok((manifest, if code == SUCCESS { SUCCESS } else { FAILURE }))
 }
 
 /// Unpacks with a bar. `read` says how much of a packed input is read.
 fn unpack_shown(
     config: &Config,
-    input: impl Read,
+    input: impl Read + Send + 'static,
     length: Option<u64>,
     read: impl Fn() -> Option<u64>,
     work: &Path,
@@ -133,17 +142,15 @@ fn unpack_shown(
     let min_free = (config.storage.min_free_mb as u64).saturating_mul(1 << 20);
     let progress = Progress::new("restore", length, Unit::Bytes);
     unpack(
-        input,
+        interrupt.reading(input)?,
         work,
-        |manifest| room_for(work, manifest.bytes, min_free),
-        |manifest, bytes| {
-            progress.at(read().unwrap_or(bytes), &manifest.name);
-            match interrupt.was_asked() {
-                true => Err(Error::Setup("the restore was interrupted; nothing was restored".to_owned())),
-                false => Ok(()),
-            }
-        },
+        |manifest| room_for(work, manifest.bytes.saturating_add(OPENED), min_free),
+        |manifest, bytes| progress.at(read().unwrap_or(bytes), &manifest.name),
     )
+}
+
+fn interrupted() -> Error {
+    Error::Setup("the restore was interrupted; nothing was restored".to_owned())
 }
 
 /// A time in words: `2026-11-22T14:30:00.123Z`.

@@ -104,6 +104,9 @@ pub trait Upkeep {
     /// Whether the store takes no changes until it is opened again. Reads go on. Neither looks at the disk nor waits.
     fn needs_restart(&self) -> bool;
 
+    /// Why changes are refused at present; `None` if the last one was not. Neither looks at the disk nor waits.
+    fn refusal(&self) -> Option<String>;
+
     /// Memory and disk that the store uses, with [`Upkeep::stats`]. May look at the disk.
     fn usage(&self) -> Result<Usage>;
 }

@@ -172,6 +172,10 @@ impl Upkeep for Double {
         false
     }
 
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+
     fn usage(&self) -> Result<Usage> {
         Ok(Usage { tables: self.stats()?, ..Usage::default() })
     }

@@ -128,7 +128,7 @@ impl Place for Remote {
         Ok(items.into_iter().map(Backup::from).collect())
     }
 
-    fn read(&self, name: &str) -> Result<(Box<dyn Read>, u64)> {
+    fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)> {
         let answer = self.get(&format!("{PATH}/{name}"))?;
         let length = answer.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
         let length = length.ok_or_else(|| Error::Setup(format!("{} gave an archive without a length", self.url)))?;

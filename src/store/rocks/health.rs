@@ -69,6 +69,8 @@ struct Failure {
     refused: u64,
     /// Whether the engine itself refused one of them.
     by_engine: bool,
+    /// The reason for the last one.
+    cause: String,
 }
 
 /// A write in the hands of the engine.
@@ -211,6 +213,11 @@ impl Health {
         self.failing.load(Ordering::Acquire)
     }
 
+    /// Why the last write was refused; `None` if it was not.
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.failure.lock().as_ref().map(|failure| failure.cause.clone())
+    }
+
     /// Records that a write succeeded. Logs the end of a failure. Only a write that began after the failure counts: an
     /// earlier one says nothing about the present.
     pub(super) fn wrote(&self, admitted: &Admitted) {
@@ -260,8 +267,10 @@ impl Health {
         if failure.as_ref().is_none_or(|present| by_engine && !present.by_engine) {
             tracing::error!(cause, "the storage accepts no writes; reads still work, changes are answered with 503");
         }
-        let present = failure.get_or_insert_with(|| Failure { since: Instant::now(), refused: 0, by_engine });
+        let first = || Failure { since: Instant::now(), refused: 0, by_engine, cause: String::new() };
+        let present = failure.get_or_insert_with(first);
         present.refused += 1;
+        cause.clone_into(&mut present.cause);
         present.by_engine |= by_engine;
         self.failing.store(true, Ordering::Release);
         drop(failure);
@@ -305,13 +314,15 @@ mod tests {
         // As after a look at a full file system, with the next one far off.
         health.scarce.store(true, Ordering::Relaxed);
         health.next_look.store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(health.refusal(), None);
         let error = health.admit().expect_err("full");
         assert_eq!(error.code(), Some(Code::StorageUnavailable), "{error}");
+        assert!(health.refusal().is_some_and(|why| why.contains("must be free (storage.min_free_mb")));
         assert!(health.failing.load(Ordering::Acquire));
         health.wrote(&Admitted { tries: false });
         assert!(health.failing.load(Ordering::Acquire));
         health.wrote(&Admitted { tries: true });
-        assert!(!health.failing.load(Ordering::Acquire));
+        assert!(!health.failing.load(Ordering::Acquire) && health.refusal().is_none());
         // The next look finds room.
         health.next_look.store(0, Ordering::Relaxed);
         assert!(health.admit().is_ok());

@@ -59,6 +59,10 @@ impl Upkeep for Rocks {
         self.health.has_ended()
     }
 
+    fn refusal(&self) -> Option<String> {
+        self.health.refusal()
+    }
+
     fn usage(&self) -> Result<Usage> {
         // The tables share one cache and one engine, so figures of one table hold for all.
         let shared = |name| self.figure(INBOX, name);
