@@ -63,7 +63,7 @@ enum Command {
     Backup(With<backup::BackupArgs>),
     /// Make a data directory of a backup, and check it
     Restore(With<restore::RestoreArgs>),
-    /// Print the effective settings
+    /// Print the settings in force
     Config(With<Nothing>),
     /// Print the size of each table and the number of waiting jobs
     Stats(With<stats::StatsArgs>),
@@ -184,7 +184,7 @@ fn run(cli: Cli) -> Result<i32> {
 }
 
 impl<T: Args> With<T> {
-    /// The effective settings, and the arguments of the command.
+    /// The settings in force, and the arguments of the command.
     fn settings(self) -> Result<(Config, T)> {
         let mut config = Config::load(self.config.as_deref())?;
         if let Some(dir) = self.data_dir {
