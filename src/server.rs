@@ -77,6 +77,8 @@ pub struct Told {
     pub accept_log_loss: bool,
     /// Refuse a directory of an earlier format instead of migrating it.
     pub refuse_migration: bool,
+    /// Refuse a log with a torn end, which a backup does not have.
+    pub whole_log: bool,
     /// Reserve no room for a later start on a full device.
     pub reserve_nothing: bool,
 }
@@ -109,6 +111,7 @@ pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
     let files::Shares { connections, .. } = files::share(storage.max_open_files, server.max_connections);
     let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
         accept_log_loss: told.accept_log_loss,
+        whole_log: told.whole_log,
         may_migrate: !told.refuse_migration,
         keep_room: !told.reserve_nothing,
         listeners: candidates.listeners(content),

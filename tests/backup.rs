@@ -247,30 +247,136 @@ fn a_later_format_is_refused_and_an_earlier_one_migrated() {
     // As long as the file before: the manifest counts its bytes.
     fs::write(backup.join("FORMAT"), "tideline format 9\nrelease 4.2.0\n").unwrap();
     refused(&place, &backup.display().to_string(), "version 4.2.0 wrote it in format 9");
-
     let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/2/killed/data");
-    let target = place.path("earlier");
+    as_backup(&earlier, &place.path("earlier"), r#""begun_at":1000,"format":2,"release":"0.0.9""#);
+    let ran = place.run(&["restore", "--from", "earlier", "--data-dir", "new"]).ok();
+    assert!(ran.out.contains("format 2 to 3: likes and favorites get tables of their own"), "{ran:?}");
+    assert!(ran.out.contains(" 0 disagreements\n") && ran.out.contains("is from 1970-01-01T00:00:01"), "{ran:?}");
+    place.run(&["check", "--data-dir", "new"]).ok();
+
+    for (said, words) in [
+        (
+            r#""begun_at":1000,"format":3,"release":"0.0.9""#,
+            "its file BACKUP says format 3, and its file FORMAT says 2",
+        ),
+        (r#""begun_at":1000,"format":99,"release":"7.1.0""#, "version 7.1.0 took the backup, in format 99"),
+        (r#""begun_at":1000000000000000000,"format":2,"release":"0.0.9""#, "its name is not the time when it began"),
+        (r#""begun_at":1001,"format":2,"release":"0.0.9""#, "its name is not the time when it began"),
+        (r#""begun_at":1000,"format":2,"release":"\u001b[31m""#, "its version is not one of Tideline"),
+    ] {
+        fs::remove_dir_all(place.path("earlier")).unwrap();
+        fs::remove_dir_all(place.path("new")).unwrap();
+        as_backup(&earlier, &place.path("earlier"), said);
+        refused(&place, "earlier", words);
+    }
+}
+
+/// Makes a backup with these facts of the files of a data directory.
+fn as_backup(data: &Path, target: &Path, facts: &str) {
     fs::create_dir_all(target.join("db")).unwrap();
     let (mut files, mut bytes) = (0, 0);
-    for part in ["", "db"] {
-        for name in names(&earlier.join(part)) {
-            let from = earlier.join(part).join(&name);
-            if from.is_file() {
-                bytes += fs::copy(&from, target.join(part).join(name)).unwrap();
-                files += 1;
-            }
-        }
+    let tables = names(&data.join("db")).into_iter().filter(|name| name != "LOCK");
+    for path in tables.map(|name| format!("db/{name}")).chain(["FORMAT".to_owned()]) {
+        bytes += fs::copy(data.join(&path), target.join(&path)).unwrap();
+        files += 1;
     }
-    let facts = format!(
-        r#"{{"name":"n","begun_at":1000,"took_ms":0,"format":2,"release":"0.0.9","files":{files},"bytes":{bytes},"sequence":1}}"#
-    );
-    fs::write(target.join("BACKUP"), facts).unwrap();
-    let ran = place.run(&["restore", "--from", "earlier", "--data-dir", "new"]).ok();
-    assert!(ran.out.contains("format 2 of an earlier version"), "{ran:?}");
-    assert!(ran.out.contains("the data is from 1970-01-01T00:00:01"), "{ran:?}");
-    place.run(&["check", "--data-dir", "new"]).failed("tideline migrate");
-    place.run(&["migrate", "--data-dir", "new"]).ok();
-    place.run(&["check", "--data-dir", "new"]).ok();
+    let name = r#""name":"19700101T000001.000Z","took_ms":0,"sequence":1"#;
+    fs::write(target.join("BACKUP"), format!("{{{name},{facts},\"files\":{files},\"bytes\":{bytes}}}")).unwrap();
+}
+
+#[test]
+fn a_backup_with_a_damaged_log_restores_nothing() {
+    let place = Place::new();
+    let server = Server::start();
+    server.publish(5, 9, 50);
+    let (_, data) = server.stop("KILL");
+    let facts = r#""begun_at":1000,"format":3,"release":"0.1.0""#;
+    let target = place.path("b");
+    as_backup(data.path(), &target, facts);
+    place.run(&["restore", "--from", "b", "--data-dir", "whole"]).ok();
+    let log = names(&target.join("db")).into_iter().rfind(|name| name.ends_with(".log")).unwrap();
+    let log = target.join("db").join(log);
+    let bytes = fs::read(&log).unwrap();
+    let written = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+    for at in [10, written / 2, written - 3] {
+        let mut bad = bytes.clone();
+        bad[at] ^= 4;
+        fs::write(&log, bad).unwrap();
+        refused(&place, "b", "the backup is damaged: db/");
+    }
+}
+
+#[test]
+fn a_backup_that_has_lost_a_table_is_not_shown_as_good() {
+    let place = place();
+    let kept = backup(&place);
+    let table = names(&kept.join("db")).into_iter().find(|name| name.ends_with(".sst")).unwrap();
+    fs::remove_file(kept.join("db").join(table)).unwrap();
+    let ran = place.run(&["backup", "--list"]).ok();
+    assert!(ran.out.ends_with(" failed\n"), "{ran:?}");
+    refused(&place, &kept.display().to_string(), "it ends early");
+}
+
+#[test]
+fn attributes_of_files_take_no_memory() {
+    let place = place();
+    for (kind, name) in [(EntryType::GNULongName, &b"././@LongLink"[..]), (EntryType::XHeader, b"db/x")] {
+        let mut bad = with_entry(&place, name, kind, 0);
+        bad.truncate(bad.len() - 1024);
+        let mut header = Header::from_byte_slice(&bad[1024..]).clone();
+        // More than any machine has; the archive ends here.
+        header.set_size(1 << 50);
+        header.set_cksum();
+        bad[1024..].copy_from_slice(header.as_bytes());
+        place.file("bad.tar", bad);
+        refused(&place, "bad.tar", "is not a plain file");
+    }
+}
+
+#[test]
+fn a_hostile_server_writes_nothing_elsewhere_and_commands_no_terminal() {
+    let place = place();
+    let evil = place.path("evil").display().to_string();
+    let shown = |name: &str, state: &str, release: &str| {
+        format!(
+            r#"{{"name":"{name}","begun_at":1000,"took_ms":1,"state":"{state}","findings":["\u001b]0;x\u0007"],"format":3,
+            "release":"{release}","bytes":5}}"#
+        )
+    };
+    fs::create_dir(place.path("out")).unwrap();
+    for (answer, words) in [
+        (shown(&evil, "verified", "0.1.0"), "its name is not the time when it began"),
+        (shown("../evil", "verified", "0.1.0"), "its name is not the time when it began"),
+        (shown("19700101T000001.000Z", "\\u001b[2J", "0.1.0"), "an unknown state"),
+        (shown("19700101T000001.000Z", "verified", "\\u001b[31mX"), "its version is not one of Tideline"),
+    ] {
+        let url = answers(vec![answer]);
+        let ran = place.run(&["backup", "--url", &url, "--to", "out"]).failed(words);
+        assert!(!ran.err.contains('\u{1b}'), "{ran:?}");
+    }
+    let good = shown("19700101T000001.000Z", "failed", "0.1.0");
+    let url = answers(vec![good.clone(), format!(r#"{{"items":[{good}]}}"#)]);
+    let ran = place.run(&["backup", "--url", &url, "--to", "out"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.contains(r"\u{1b}]0;x\u{7}") && !ran.err.contains('\u{1b}'), "{ran:?}");
+    assert!(names(&place.path("out")).is_empty() && !place.path("evil").exists());
+}
+
+/// A server that gives these bodies, one on each connection; its address.
+fn answers(bodies: Vec<String>) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for body in bodies {
+            let (mut connection, _) = listener.accept().unwrap();
+            let _ = std::io::Read::read(&mut connection, &mut [0; 4096]).unwrap();
+            let length = body.len();
+            let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
+            connection.write_all(head.as_bytes()).unwrap();
+            connection.write_all(body.as_bytes()).unwrap();
+        }
+    });
+    url
 }
 
 /// The backups of a server as `name state`, newest first.

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ pub(super) const VERDICT: &str = "VERDICT";
 const MOST_FINDINGS: usize = 20;
 /// Most bytes of a manifest.
 pub(super) const LONGEST: u64 = 4096;
+
+/// The last time that a name can have: the end of the year 9999.
+const LAST: Millis = 253_402_300_799_999;
 
 /// The facts of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +41,24 @@ pub struct Manifest {
     pub bytes: u64,
     /// The number of row changes when it began.
     pub sequence: u64,
+}
+
+impl Manifest {
+    /// Fails with the reason if this program cannot have made it: its texts name files and are shown.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.begun_at > LAST || self.name != name(self.begun_at) {
+            return Err("its name is not the time when it began");
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+        let is_release = !self.release.is_empty() && self.release.chars().all(is_plain);
+        is_release.then_some(()).ok_or("its version is not one of Tideline")
+    }
+}
+
+/// The name of a backup that began at a time: `20261122T143000.123Z`. Names have the order of times.
+pub(super) fn name(at: Millis) -> String {
+    let time = humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(at)).to_string();
+    time.replace(['-', ':'], "")
 }
 
 /// The result of a verification.
@@ -75,4 +97,28 @@ pub(super) fn write(file: &Path, value: &impl Serialize) -> io::Result<()> {
     writer.sync_all()?;
     fs::rename(&fresh, file)?;
     file.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_facts_that_this_program_writes_are_taken() {
+        let with = |name: &str, begun_at, release: &str| {
+            let (name, release) = (name.to_owned(), release.to_owned());
+            Manifest { name, begun_at, took_ms: 0, format: 3, release, files: 0, bytes: 0, sequence: 0 }.check()
+        };
+        for (at, version) in [(0, "0.1.0"), (1_795_357_800_123, "1.0.0-rc.1+x"), (LAST, "9")] {
+            assert_eq!(with(&name(at), at, version), Ok(()));
+        }
+        for (bad, at) in
+            [("/tmp/x", 0), ("..", 0), ("", 0), ("20261122T143000.123Z", 1), ("x", LAST + 1), ("x", u64::MAX)]
+        {
+            assert_eq!(with(bad, at, "0.1.0"), Err("its name is not the time when it began"), "{bad}");
+        }
+        for bad in ["", "\u{1b}[31m", "1 2"] {
+            assert_eq!(with(&name(0), 0, bad), Err("its version is not one of Tideline"));
+        }
+    }
 }

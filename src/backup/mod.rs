@@ -225,10 +225,10 @@ impl Shared {
         // Above the newest name, also if the clock was set back.
         let (began, mut at) = (Instant::now(), clock::now());
         let newest = self.shelf.list()?.into_iter().next();
-        while newest.as_ref().is_some_and(|newest| *shelf::name(at) <= *newest.name()) {
+        while newest.as_ref().is_some_and(|newest| *manifest::name(at) <= *newest.name()) {
             at = newest.as_ref().map_or(at, |newest| at.max(newest.manifest.begun_at)) + 1;
         }
-        let name = shelf::name(at);
+        let name = manifest::name(at);
         let part = self.shelf.aside(&name, PART);
         let taken = store.copy_to(&part).and_then(|Copied { format, sequence }| {
             let release = env!("CARGO_PKG_VERSION").to_owned();

@@ -3,12 +3,10 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use super::archive::files;
 use super::manifest::{self, MANIFEST, Manifest, VERDICT, Verdict};
 use crate::error::{Code, Error, Result};
-use crate::model::Millis;
 
 /// After the name: a backup that is being taken.
 pub(super) const PART: &str = ".part";
@@ -52,8 +50,9 @@ impl Shelf {
         for name in self.names()?.into_iter().filter(|name| is_name(name)) {
             let dir = self.dir.join(&name);
             // A backup that has just been removed is missing.
-            if let Some(found) = manifest::read::<Manifest>(&dir.join(MANIFEST)) {
-                kept.push(Kept { manifest: Manifest { name, ..found }, verdict: manifest::read(&dir.join(VERDICT)) });
+            if let Some(found) = manifest::read::<Manifest>(&dir.join(MANIFEST)).filter(|found| found.check().is_ok()) {
+                let verdict = manifest::read(&dir.join(VERDICT)).map(|verdict| look_again(&dir, &found, verdict));
+                kept.push(Kept { manifest: Manifest { name, ..found }, verdict });
             }
         }
         kept.sort_by(|a, b| b.name().cmp(a.name()));
@@ -81,10 +80,7 @@ impl Shelf {
     pub(super) fn finish(&self, manifest: &mut Manifest) -> Result<()> {
         let part = self.aside(&manifest.name, PART);
         let mut finish = || {
-            for (_, _, size) in files(&part)? {
-                manifest.files += 1;
-                manifest.bytes += size;
-            }
+            (manifest.files, manifest.bytes) = counted(&part)?;
             manifest::write(&part.join(MANIFEST), manifest)?;
             fs::rename(&part, self.dir.join(&manifest.name))?;
             self.flush_names()
@@ -143,10 +139,26 @@ pub(super) fn place(dir: &Path, data_dir: &Path) -> PathBuf {
     if dir.as_os_str().is_empty() { data_dir.join("backups") } else { dir.to_owned() }
 }
 
-/// The name of a backup that began at a time: `20261122T143000.123Z`. Names have the order of times.
-pub(super) fn name(at: Millis) -> String {
-    let time = humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(at)).to_string();
-    time.replace(['-', ':'], "")
+/// The verdict of a verification, or another if files are missing or have other sizes since then.
+fn look_again(dir: &Path, manifest: &Manifest, verdict: Verdict) -> Verdict {
+    let mut now = verdict.clone();
+    match counted(dir) {
+        // A backup that has just been removed is left out by the next list.
+        Ok(found) if found == (manifest.files, manifest.bytes) => return verdict,
+        Ok((files, bytes)) => now.add(format!(
+            "after the verification its files were changed: it has {files} of {} files and {bytes} of {} bytes",
+            manifest.files, manifest.bytes
+        )),
+        Err(error) => now.add(format!("its files cannot be listed: {error}")),
+    }
+    now
+}
+
+/// The files of a backup without its manifest, and their bytes.
+fn counted(dir: &Path) -> io::Result<(u64, u64)> {
+    let files = files(dir)?;
+    let sizes = files.iter().filter(|(_, name, _)| name != MANIFEST).map(|(_, _, size)| *size);
+    Ok((sizes.clone().count() as u64, sizes.sum()))
 }
 
 /// Whether a text has the form of a name.
@@ -158,6 +170,7 @@ fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::manifest::name;
     use super::*;
 
     #[test]

@@ -24,14 +24,19 @@ pub fn unpack(
     mut wrote: impl FnMut(&Manifest, u64),
 ) -> Result<Manifest> {
     let mut archive = tar::Archive::new(input);
-    let mut entries = archive.entries().map_err(unreadable)?;
+    // Raw: the other way, the reader takes long names and other attributes of any size into memory.
+    let mut entries = archive.entries().map_err(unreadable)?.raw(true);
     let first = entries.next().ok_or_else(|| bad("it is empty"))?.map_err(unreadable)?;
     if first.path_bytes().as_ref() != MANIFEST.as_bytes() || first.header().entry_type() != EntryType::Regular {
         return Err(bad("its first file is not BACKUP, so it is no backup"));
     }
+    if first.size() > LONGEST {
+        return Err(bad("its file BACKUP is too long"));
+    }
     let mut text = Vec::new();
     first.take(LONGEST).read_to_end(&mut text).map_err(unreadable)?;
     let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| bad(&format!("its file BACKUP: {e}")))?;
+    manifest.check().map_err(|why| bad(&format!("its file BACKUP: {why}")))?;
     begin(&manifest)?;
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", into.display()));
     fs::create_dir(into.join("db")).map_err(failed)?;

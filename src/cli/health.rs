@@ -10,7 +10,7 @@ use rustls::crypto::aws_lc_rs;
 use ureq::Agent;
 use ureq::tls::TlsConfig;
 
-use super::print;
+use super::{plain, print};
 use crate::config::{Config, Server};
 use crate::error::{Error, Result};
 
@@ -57,7 +57,7 @@ pub(super) fn run(args: &HealthArgs) -> Result<()> {
         return print(|out| writeln!(out, "{url} is ready"));
     }
     let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
-    let detail = problem["detail"].as_str().map(|detail| format!(": {detail}")).unwrap_or_default();
+    let detail = problem["detail"].as_str().map(|detail| format!(": {}", plain(detail))).unwrap_or_default();
     Err(Error::Setup(format!("{url} is not ready: {}{detail}", answer.status())))
 }
 

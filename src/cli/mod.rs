@@ -210,6 +210,11 @@ fn one_line(message: &str) -> String {
     lines.join(": ")
 }
 
+/// A text of another machine for a terminal: control characters are escaped.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
 /// Writes to stdout. A closed pipe is not an error.
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -235,6 +240,11 @@ mod tests {
             one_line("error at line 12\n   |\n12 | x = [\n   |     ^\nunclosed array\n"),
             "error at line 12: unclosed array"
         );
+    }
+
+    #[test]
+    fn texts_of_other_machines_command_no_terminal() {
+        assert_eq!(plain("a\u{1b}]0;x\u{7}\n\u{9b}é"), "a\\u{1b}]0;x\\u{7}\\n\\u{9b}é");
     }
 
     #[test]

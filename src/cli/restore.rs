@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::Millis;
 use crate::server::{self, Told};
-use crate::store::rocks::{Rocks, room_for};
+use crate::store::rocks::{FORMAT, Options, Rocks, room_for};
 
 /// The folder in the data directory in which a restore works. While it exists there is no `FORMAT` beside it, so no
 /// command takes the directory for a whole one.
@@ -53,9 +53,10 @@ pub(super) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     if !matches!(restored, Ok((_, SUCCESS))) {
         clear(data).map_err(failed)?;
     }
-    let (manifest, code) = restored.map_err(|error| match interrupt.was_asked() {
-        true => interrupted(),
-        false => error,
+    let (manifest, code) = restored.map_err(|error| match error {
+        _ if interrupt.was_asked() => interrupted(),
+        Error::Corrupt(what) => Error::Setup(format!("the backup is damaged: {what}; nothing was restored")),
+        error => error,
     })?;
     if code != SUCCESS {
         return Err(Error::Setup("the backup is damaged, see the lines above; nothing was restored".to_owned()));
@@ -113,21 +114,42 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     print(|out| writeln!(out, "unpacked {name}: {files} files, {}", HumanBytes(*bytes)))?;
     let mut config = config.clone();
     config.storage.data_dir = work.to_owned();
-    // Fails for a later format, with the version that wrote it.
-    if let Some(migration) = Rocks::migration(&server::options(&config))? {
-        let from = migration.from;
-        print(|out| {
-            writeln!(
-                out,
-                "it has format {from} of an earlier version, which the next start migrates; then run tideline check"
-            )
-        })?;
-        return Ok((manifest, SUCCESS));
-    }
     // The room for a start is reserved by the first start in the final place.
-    let told = Told { reserve_nothing: true, ..Told::default() };
+    let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
+    migrate(&manifest, &Options { keep_room: false, whole_log: true, ..server::options(&config) })?;
     let code = check::run(&config, told, &|| interrupt.was_asked())?;
     Ok((manifest, if code == SUCCESS { SUCCESS } else { FAILURE }))
+}
+
+/// Takes the unpacked directory to the present format. Fails if its format is unknown, or not that of the manifest.
+fn migrate(manifest: &Manifest, options: &Options) -> Result<()> {
+    let migration = Rocks::migration(options)?;
+    let found = migration.as_ref().map_or(FORMAT, |plan| plan.from);
+    if found != manifest.format {
+        let said = manifest.format;
+        return Err(Error::Setup(format!(
+            "the backup is damaged: its file BACKUP says format {said}, and its file FORMAT says {found}"
+        )));
+    }
+    let Some(plan) = migration else { return Ok(()) };
+    print(|out| writeln!(out, "{plan}"))?;
+    if !plan.has_room() {
+        return Err(Error::Setup("there is not enough free space for the migration".to_owned()));
+    }
+    Rocks::open(options).map(drop)
+}
+
+/// Fails if a backup was taken by a later version, which has another format.
+fn must_be_readable(manifest: &Manifest) -> Result<()> {
+    let Manifest { format, release, .. } = manifest;
+    if *format <= FORMAT {
+        return Ok(());
+    }
+    Err(Error::Setup(format!(
+        "version {release} took the backup, in format {format}. This is version {}, which reads formats up to {FORMAT}. \
+         Use version {release} or a later one",
+        env!("CARGO_PKG_VERSION")
+    )))
 }
 
 /// Unpacks with a bar. `read` says how much of a packed input is read.
@@ -144,7 +166,10 @@ fn unpack_shown(
     unpack(
         interrupt.reading(input)?,
         work,
-        |manifest| room_for(work, manifest.bytes.saturating_add(OPENED), min_free),
+        |manifest| {
+            must_be_readable(manifest)?;
+            room_for(work, manifest.bytes.saturating_add(OPENED), min_free)
+        },
         |manifest, bytes| progress.at(read().unwrap_or(bytes), &manifest.name),
     )
 }

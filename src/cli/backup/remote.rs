@@ -5,10 +5,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use ureq::Agent;
 use ureq::http::Response;
 use ureq::{Body, RequestBuilder};
 
+use super::super::plain;
 use super::Place;
 use crate::backup::{Backup, Manifest, State};
 use crate::error::{Error, Result};
@@ -50,14 +52,17 @@ struct Problem {
     detail: String,
 }
 
-impl From<Shown> for Backup {
-    fn from(shown: Shown) -> Self {
-        let Shown { name, begun_at, took_ms, state, verified_at, findings, format, release, bytes } = shown;
-        let states = [State::Verifying, State::Verified, State::Failed];
-        let state = states.into_iter().find(|known| known.as_str() == state).unwrap_or(State::Unverified);
+impl Shown {
+    /// Fails with the reason if no server of this program can have sent it.
+    fn check(self) -> Result<Backup, String> {
+        let Self { name, begun_at, took_ms, state, verified_at, findings, format, release, bytes } = self;
+        let states = [State::Unverified, State::Verifying, State::Verified, State::Failed];
+        let state = states.into_iter().find(|known| known.as_str() == state).ok_or("a backup has an unknown state")?;
         // The server does not show the others.
         let manifest = Manifest { name, begun_at, took_ms, format, release, files: 0, bytes, sequence: 0 };
-        Self { manifest, state, verified_at, findings }
+        manifest.check().map_err(|why| format!("a backup: {why}"))?;
+        let findings = findings.iter().map(|finding| plain(finding)).collect();
+        Ok(Backup { manifest, state, verified_at, findings })
     }
 }
 
@@ -104,28 +109,36 @@ impl Remote {
         }
         let status = answer.status();
         let said = match answer.body_mut().read_json::<Problem>() {
-            Ok(Problem { code, detail }) => format!("{code}: {detail}"),
+            Ok(Problem { code, detail }) => plain(&format!("{code}: {detail}")),
             Err(_) => "no Tideline answers there".to_owned(),
         };
         Err(Error::Setup(format!("{} answered {status}: {said}", self.url)))
     }
 
-    fn unreadable(&self, error: &ureq::Error) -> Error {
-        Error::Setup(format!("{} gave an answer that cannot be read: {error}", self.url))
+    /// The body of an answer.
+    fn read_json<T: DeserializeOwned>(&self, mut answer: Response<Body>) -> Result<T> {
+        answer.body_mut().read_json().map_err(|e| self.unreadable(&e.to_string()))
+    }
+
+    fn checked(&self, shown: Shown) -> Result<Backup> {
+        shown.check().map_err(|why| self.unreadable(&why))
+    }
+
+    fn unreadable(&self, why: &str) -> Error {
+        Error::Setup(format!("{} gave an answer that cannot be read: {}", self.url, plain(why)))
     }
 }
 
 impl Place for Remote {
     fn take(&self) -> Result<Backup> {
         let request = self.asking(self.agent.post(format!("{}{PATH}", self.url)));
-        let mut answer = self.answered(request.send_empty())?;
-        answer.body_mut().read_json::<Shown>().map(Backup::from).map_err(|e| self.unreadable(&e))
+        let answer = self.answered(request.send_empty())?;
+        self.checked(self.read_json(answer)?)
     }
 
     fn list(&self) -> Result<Vec<Backup>> {
-        let mut answer = self.get(PATH)?;
-        let List { items } = answer.body_mut().read_json().map_err(|e| self.unreadable(&e))?;
-        Ok(items.into_iter().map(Backup::from).collect())
+        let List { items } = self.read_json(self.get(PATH)?)?;
+        items.into_iter().map(|shown| self.checked(shown)).collect()
     }
 
     fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)> {

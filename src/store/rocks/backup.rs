@@ -11,7 +11,7 @@ use rocksdb::properties;
 use rustix::fs::statvfs;
 
 use super::health::{NO_ROOM, least};
-use super::{FORMAT, Options, Rocks, directory, reserve, storage, tables};
+use super::{FORMAT, Options, Rocks, directory, log, reserve, storage, tables};
 use crate::error::{Code, Error, Result};
 use crate::store::{Copied, Copies, Upkeep, Watch};
 
@@ -47,6 +47,7 @@ impl Copies for Rocks {
             self.health.note(&error);
             if error.as_ref().contains(NO_ROOM) { Code::NoRoom.into() } else { storage(error) }
         })?;
+        log::cut(dir)?;
         directory::write_format(dir, None).map_err(failed)?;
         Ok(Copied { format: FORMAT, sequence })
     }
@@ -56,6 +57,7 @@ impl Copies for Rocks {
         let checked = link(copy, scratch).map_err(|e| unwritten(scratch, &e)).and_then(|()| {
             let store = Rocks::open(&Options {
                 sync: false,
+                whole_log: true,
                 may_migrate: false,
                 compacts: false,
                 block_cache: CACHE,

@@ -86,6 +86,8 @@ pub struct Options {
     pub sync: bool,
     /// Whether to open a directory whose damaged log loses acknowledged changes.
     pub accept_log_loss: bool,
+    /// Whether to refuse a log with a torn end, which a backup does not have.
+    pub whole_log: bool,
     /// Whether to migrate a directory of an earlier format, instead of refusing it.
     pub may_migrate: bool,
     /// Whether to reserve room on the device for a start.
@@ -117,6 +119,7 @@ impl Options {
             dir: dir.into(),
             sync: true,
             accept_log_loss: false,
+            whole_log: false,
             may_migrate: true,
             keep_room: false,
             compacts: true,
@@ -189,6 +192,9 @@ impl Rocks {
         failpoint::pass(Place::StartClaimed);
         let mut engine = rocksdb::Options::default();
         let is_fresh = directory.is_fresh()?;
+        if options.whole_log {
+            log::must_be_whole(&options.dir)?;
+        }
         let loses = !is_fresh && log::prepare(&options.dir, options.accept_log_loss)?;
         let run = Run::look(&options.dir, is_fresh, loses);
         migration::begin(&directory, options)?;

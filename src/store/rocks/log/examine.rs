@@ -128,16 +128,7 @@ impl Damage {
 /// Marks the place where the chain ends, so that the engine ends there too: it skips zeros, and gaps between two files.
 /// Returns whether flushed rows are lost.
 pub(in crate::store::rocks) fn prepare(data: &Path, accept_loss: bool) -> Result<bool> {
-    let engine = data.join("db");
-    let files = files(&engine).map_err(|e| unreadable(data, &engine, &e))?;
-    let mut found = survey(data, &files)?;
-    if found.as_ref().is_some_and(|damage| damage.batches > 0) {
-        // Files that the engine no longer needs may be damaged or missing.
-        let needed = oldest_needed(&engine);
-        let needed: Vec<_> = files.into_iter().filter(|file| file.number >= needed).collect();
-        found = survey(data, &needed)?;
-    }
-    let Some(damage) = found.filter(Damage::is_something) else { return Ok(false) };
+    let Some(damage) = find(data)? else { return Ok(false) };
     let (file, offset) = (damage.file.path.display(), damage.at);
     let (batches, writes, rows, bytes) = (damage.batches, damage.writes(), damage.rows(), damage.bytes);
     if !damage.loses() {
@@ -153,6 +144,41 @@ pub(in crate::store::rocks) fn prepare(data: &Path, accept_loss: bool) -> Result
     }
     mark(&damage.file.path, damage.at).map_err(|e| unreadable(data, &damage.file.path, &e))?;
     Ok(damage.loses())
+}
+
+/// Fails unless the replay reads the log to its end.
+pub(in crate::store::rocks) fn must_be_whole(data: &Path) -> Result<()> {
+    find(data)?.map_or(Ok(()), |damage| Err(Error::Corrupt(damage.place())))
+}
+
+/// Cuts off the torn end of a copied log: the copy may end within a batch that was being written. Fails if flushed rows
+/// are behind the place.
+pub(in crate::store::rocks) fn cut(copy: &Path) -> Result<()> {
+    let Some(damage) = find(copy)? else { return Ok(()) };
+    let later = files(&copy.join("db")).is_ok_and(|files| files.iter().any(|file| file.number > damage.file.number));
+    if damage.loses() || later {
+        return Err(Error::Corrupt(format!("the copy of the log: {}", damage.place())));
+    }
+    let cut = || {
+        let file = OpenOptions::new().write(true).open(&damage.file.path)?;
+        file.set_len(damage.at as u64)?;
+        file.sync_all()
+    };
+    cut().map_err(|e| unreadable(copy, &damage.file.path, &e))
+}
+
+/// The place where the replay of a log ends before the log does.
+fn find(data: &Path) -> Result<Option<Damage>> {
+    let engine = data.join("db");
+    let files = files(&engine).map_err(|e| unreadable(data, &engine, &e))?;
+    let mut found = survey(data, &files)?;
+    if found.as_ref().is_some_and(|damage| damage.batches > 0) {
+        // Files that the engine no longer needs may be damaged or missing.
+        let needed = oldest_needed(&engine);
+        let needed: Vec<_> = files.into_iter().filter(|file| file.number >= needed).collect();
+        found = survey(data, &needed)?;
+    }
+    Ok(found.filter(Damage::is_something))
 }
 
 fn unreadable(data: &Path, path: &Path, error: &io::Error) -> Error {

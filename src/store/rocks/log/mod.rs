@@ -16,6 +16,6 @@ mod keeper;
 mod manifest;
 mod reader;
 
-pub(super) use self::examine::prepare;
+pub(super) use self::examine::{cut, must_be_whole, prepare};
 pub(super) use self::flushed::{Flushed, note};
 pub(super) use self::keeper::Keeper;

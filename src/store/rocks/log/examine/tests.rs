@@ -182,6 +182,36 @@ fn a_torn_end_is_cut_at_any_byte() {
 }
 
 #[test]
+fn the_torn_end_of_a_copied_log_is_cut_off_and_then_it_is_whole() {
+    let mut written = Written::new();
+    written.write(40, false);
+    let copy = written.copy();
+    let log = newest(copy.path());
+    let bytes = fs::read(&log).expect("reads");
+    must_be_whole(copy.path()).expect("whole");
+    let starts = |bytes: &[u8]| {
+        let mut reader = Reader::new(bytes, 0);
+        std::iter::from_fn(|| reader.next_intact()).map(|batch| batch.at).collect::<Vec<_>>()
+    };
+    let all = starts(&bytes);
+    for length in (1..bytes.len()).step_by(37) {
+        fs::write(&log, &bytes[..length]).expect("writes");
+        cut(copy.path()).expect("torn");
+        must_be_whole(copy.path()).expect("cut");
+        let left = fs::read(&log).expect("reads");
+        // All batches that end within the length: perhaps not the last one that begins there.
+        let begun = all.iter().filter(|start| **start < length).count();
+        assert!(left.len() <= length && bytes.starts_with(&left), "{length}");
+        assert!([begun, begun - 1].contains(&starts(&left).len()), "{length}: {begun} begun");
+    }
+    written.write(1, true);
+    written.rest();
+    let copy = written.copy();
+    change(&newest(copy.path()), |bytes| bytes[40] ^= 1);
+    assert!(must_be_whole(copy.path()).is_err() && cut(copy.path()).is_err(), "flushed rows are behind the place");
+}
+
+#[test]
 fn pages_that_did_not_reach_the_device_end_the_log() {
     const PAGE: usize = 4096;
     let mut written = Written::new();
