@@ -159,6 +159,11 @@ class Proof:
             self.same(f"{method} a like", told, (item, liked, int(liked)))
             own = self.succeeds("GET", of(USER, "/reactions/like")).get("items", [])
             self.same("the own likes", [entry["content_id"] for entry in own], [item] if liked else [])
+        # An item that its author hides from the user is no other than one that does not exist.
+        self.told("PUT", of(EVE, f"/hidden-from/{quote(USER, safe='')}"))
+        self.publish(EVE, "hidden")
+        for unseen in ("hidden", "missing"):
+            self.refused("PUT", like.replace(item, unseen), 404, "content_not_found")
 
     def streams(self) -> None:
         """Both kinds hear everything, and a stream goes on after the last place that the page has heard of."""
