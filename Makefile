@@ -43,22 +43,13 @@ run: build ## serve with the settings of config.toml; more options in ARGS=
 	$(TIDELINE) serve --config config.toml $(ARGS)
 
 .PHONY: demo
-demo: $(DEMO)/ready ## make a small community, import it and serve it; LISTEN= changes the address
-	@user=$$(awk -F, 'NR == 2 { print $$1 }' $(DEMO)/follows.csv); printf '%s\n' '' \
-	  'Try, in another terminal:' \
-	  "  curl -s '$(LISTEN)/v1/users/$$user/timeline?limit=3'" \
-	  "  curl -s '$(LISTEN)/v1/users/$$user/following?limit=5'" \
-	  "  curl -s '$(LISTEN)/v1/content' -H 'content-type: application/json' -d '{\"author_id\": $$user, \"text\": \"Hello\"}'" \
-	  "  curl -s '$(LISTEN)/v1/admin/stats'" \
-	  'Ctrl-C stops the server; README.md has the next steps.' ''
-	@$(TIDELINE) serve --data-dir $(DEMO)/db --listen $(LISTEN)
+demo: build ## make a small community and serve it; LISTEN= changes the address
+	@$(TIDELINE) demo --dir $(DEMO) --listen $(LISTEN)
 
-# Made anew each time: posts made at another time would contradict those of an interrupted run.
-$(DEMO)/ready: | build
-	rm -rf $(DEMO)
-	$(TIDELINE) demo --out $(DEMO)
-	$(TIDELINE) import --data-dir $(DEMO)/db --follows $(DEMO)/follows.csv --content $(DEMO)/content.csv
-	@touch $@
+# The last of its files.
+$(DEMO)-files/profiles.ndjson: | build
+	rm -rf $(DEMO)-files
+	$(TIDELINE) demo --out $(DEMO)-files
 
 .PHONY: test
 test: setup ## run all tests
@@ -99,9 +90,9 @@ streams: setup ## load STREAMS= open streams with RATE= publishes a second for S
 	cargo bench --locked --bench streams -- $(STREAMS) $(RATE) $(SECONDS) $(CUTS)
 
 .PHONY: scale
-scale: $(if $(FOLLOWS),build,$(DEMO)/ready) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data); IDS=uuids
+scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data); IDS=uuids
 	python3 tests/scale.py --binary $(TIDELINE) \
-	  --follows $(or $(FOLLOWS),$(DEMO)/follows.csv) --content $(or $(CONTENT),$(DEMO)/content.csv) $(if $(IDS),--ids $(IDS)) $(ARGS)
+	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(ARGS)
 
 .PHONY: chaos
 chaos: build ## kill the server at random instants under load, and compare all acknowledged changes: ARGS=
@@ -173,5 +164,5 @@ docker: ## build the container image
 
 .PHONY: clean
 clean: ## remove the demo data and the built crate, but not the compiled RocksDB
-	rm -rf $(DEMO)
+	rm -rf $(DEMO) $(DEMO)-files
 	cargo clean --release --package tideline

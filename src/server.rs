@@ -196,13 +196,23 @@ impl App {
 /// Serves until SIGTERM or SIGINT; SIGHUP makes it read the keys of the configuration file again. Then stops in order: no more requests, no more jobs, store closed. Prints one line
 /// to stdout: where it listens.
 pub fn run(config: Config, told: Told, file: Option<PathBuf>) -> Result<()> {
+    run_with(config, told, file, |_, _| Ok(()))
+}
+
+/// The same; calls `ready` with the service and its address, such as `http://127.0.0.1:8080`, once it listens.
+pub fn run_with(
+    config: Config,
+    told: Told,
+    file: Option<PathBuf>,
+    ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
+) -> Result<()> {
     let gate = Arc::new(Gate::new(&config.auth)?);
     refuse_open_address(&config, !gate.is_open())?;
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
     system.block_on(async { rotation::start(config.auth.clone(), file, Arc::clone(&gate)) })?;
     let Some(app) = system.block_on(open_unless_stopped(&config, told, &mut stop))? else { return Ok(()) };
-    let served = system.block_on(serve(&config, &app, gate, &mut stop));
+    let served = system.block_on(serve(&config, &app, gate, &mut stop, ready));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
     served.and(stopped)?;
@@ -275,7 +285,13 @@ fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
 }
 
 /// Serves HTTP until told to stop; returns the rest of the shutdown timeout.
-async fn serve(config: &Config, app: &App, gate: Arc<Gate>, stop: &mut StopSignals) -> Result<Duration> {
+async fn serve(
+    config: &Config,
+    app: &App,
+    gate: Arc<Gate>,
+    stop: &mut StopSignals,
+    ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
+) -> Result<Duration> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
     let certificate = tls::configure(&config.server)?;
@@ -315,8 +331,10 @@ async fn serve(config: &Config, app: &App, gate: Arc<Gate>, stop: &mut StopSigna
     let server = server.run();
     let handle = server.handle();
     let mut running = rt::spawn(server);
-    announce(config.server.scheme(), &addresses).map_err(|e| failed("cannot write to stdout", e))?;
+    let url = addresses.first().map(|address| format!("{}://{address}", config.server.scheme())).unwrap_or_default();
+    announce(&url).map_err(|e| failed("cannot write to stdout", e))?;
     say_started(config, &addresses);
+    ready(&app.feed, &url)?;
 
     let early = tokio::select! {
         ended = &mut running => Some(ended),
@@ -385,11 +403,9 @@ fn say_started(config: &Config, addresses: &[SocketAddr]) {
 }
 
 /// The one line on stdout: the first address.
-fn announce(scheme: &str, addresses: &[SocketAddr]) -> std::io::Result<()> {
+fn announce(url: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    if let Some(address) = addresses.first() {
-        writeln!(stdout, "listening on {scheme}://{address}")?;
-    }
+    writeln!(stdout, "listening on {url}")?;
     stdout.flush()
 }
 

@@ -155,9 +155,9 @@ fn wrong_usage_is_exit_code_2() {
         &["import"],
         &["publish"],
         &["serve", "--listen", "nowhere"],
-        &["demo"],
+        &["demo", "--out", "x", "--dir", "y"],
         &["config", "--x"],
-        &["demo", "--out", "x", "--data-dir", "y"],
+        &["demo", "--out", "x", "--listen", "127.0.0.1:0"],
     ] {
         let ran = place.run(args);
         assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
@@ -408,21 +408,55 @@ fn demo_data_imports_and_checks() {
     let demo = ["demo", "--users", "200", "--posts", "1000", "--seed", "5", "--until", "1700000000000"];
     place.run(&[&demo[..], &["--out", "made"]].concat()).ok();
     place.run(&[&demo[..], &["--out", "again"]].concat()).ok();
-    for name in ["follows.csv", "content.csv"] {
+    for name in ["follows.csv", "content.ndjson", "reactions.csv", "profiles.ndjson"] {
         let read = |dir: &str| std::fs::read(place.path(dir).join(name)).expect(name);
         assert_eq!(read("made"), read("again"), "{name}");
     }
-    let mine = std::fs::read(place.path("made").join("content.csv")).expect("reads");
+    let mine = std::fs::read(place.path("made").join("content.ndjson")).expect("reads");
     let again = ["demo", "--users", "200", "--posts", "10", "--seed", "6", "--out", "made"];
     place.run(&again).failed("tideline: made/follows.csv exists already. Choose another directory with --out");
-    assert_eq!(std::fs::read(place.path("made").join("content.csv")).expect("reads"), mine);
-    let ran = place.run(&["import", "--follows", "made/follows.csv", "--content", "made/content.csv"]).ok();
+    assert_eq!(std::fs::read(place.path("made").join("content.ndjson")).expect("reads"), mine);
+    let content = ["--follows", "made/follows.csv", "--content", "made/content.ndjson"];
+    let rest = ["--reactions", "made/reactions.csv", "--profiles", "made/profiles.ndjson"];
+    let ran = place.run(&[&["import"][..], &content, &rest].concat()).ok();
     assert!(ran.err.lines().all(|line| line.contains("a new data directory was made")), "{}", ran.err);
-    assert!(ran.out.contains("content made/content.csv: 1000 new, 0 already there, 0 refused"), "{}", ran.out);
+    assert!(ran.out.contains("content made/content.ndjson: 1000 new, 0 already there, 0 refused"), "{}", ran.out);
+    assert!(ran.out.contains("profiles made/profiles.ndjson: 200 new, 0 already there, 0 refused"), "{}", ran.out);
     let ran = place.run(&["check"]).ok();
     assert_eq!(ran.out, "200 users checked, 0 disagreements\n");
     let ahead = ["demo", "--out", "ahead", "--until", "4000000000000"];
     place.run(&ahead).failed("tideline: --until 4000000000000 lies after the clock (");
+}
+
+#[test]
+fn a_demo_is_made_once_and_lives_while_it_is_served() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("mine")).expect("makes");
+    place.file("mine/letter", "mine");
+    place.run(&["demo", "--dir", "mine"]).failed("tideline: mine has other files, and no community of tideline demo");
+    // As an interrupted run leaves it.
+    std::fs::create_dir_all(place.path("made/db")).expect("makes");
+    place.file("made/unfinished", "");
+    place.file("made/follows.csv", "half");
+    let mut posts = 0;
+    for start in ["first", "second"] {
+        let sizes = ["--users", "50", "--posts", "100", "--listen", "127.0.0.1:0"];
+        let mut command = place.command(&[&["demo", "--dir", "made"][..], &sizes].concat());
+        command.stderr(Stdio::null());
+        let server = Server::launch(command).expect("starts");
+        let count = || server.get("/v1/users/3")["counts"]["content"].as_u64().expect("a count");
+        assert!(count() >= posts, "{start}: posts are lost");
+        assert_eq!(server.get("/v1/users/1/mutes")["items"][0]["user_id"], "4", "{start}");
+        posts = count();
+        let began = Instant::now();
+        while count() == posts {
+            assert!(began.elapsed() < Duration::from_secs(60), "{start}: the clock stands still");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        posts = count();
+        assert_eq!(server.end("TERM").code(), Some(0), "{start}");
+    }
+    assert!(!place.path("made/unfinished").exists());
 }
 
 fn serve(place: &Place, listen: &str) -> Server {

@@ -63,7 +63,7 @@ def main() -> int:
         tideline = Tideline(args.binary, workspace, {})
         made = workspace / "demo"
         subprocess.run([tideline.binary, "demo", "--users", "500", "--posts", "5000", "--out", made], check=True)
-        files = ("--follows", made / "follows.csv", "--content", made / "content.csv")
+        files = ("--follows", made / "follows.csv", "--content", made / "content.ndjson")
         if tideline.command("import", *files).wait() != 0:
             raise SystemExit(f"the demo data cannot be imported: {tideline.output('import')}")
         tideline.start()

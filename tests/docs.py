@@ -362,7 +362,8 @@ def main() -> None:
             server = Tideline(binary, directory, {})
             if name == "README.md":
                 subprocess.run([binary, "demo", "--out", directory], check=True, capture_output=True)
-                files = ("--follows", directory / "follows.csv", "--content", directory / "content.csv")
+                files = ["--follows", directory / "follows.csv", "--content", directory / "content.ndjson"]
+                files += ["--reactions", directory / "reactions.csv", "--profiles", directory / "profiles.ndjson"]
                 if server.command("import", *files).wait() != 0:
                     raise SystemExit(f"the demo data cannot be imported:\n{server.output('import')}")
             server.start()

@@ -36,7 +36,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     target = os.environ.get("CARGO_TARGET_DIR", "target")
     parser.add_argument("--follows", required=True, help="user_id,target_id as .csv or .csv.gz")
-    parser.add_argument("--content", required=True, help="content_id,author_id,published_at as .csv or .csv.gz")
+    parser.add_argument("--content", required=True, help="content_id,author_id,published_at as .csv, .csv.gz or .ndjson")
     parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in timeline.inbox_limit=300")
     parser.add_argument("--follow-limit", type=int, default=1000)

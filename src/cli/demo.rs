@@ -1,31 +1,52 @@
 //! `tideline demo`: a fictional community for trials.
 
+mod files;
 mod graph;
+mod life;
+mod people;
 mod posts;
+mod reactions;
+mod texts;
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::print;
+use self::files::Files;
+use super::import::{self, ImportArgs};
+use super::{logging, print, say};
 use crate::clock::now;
+use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::model::Millis;
+use crate::model::{HostId, Millis};
+use crate::server::{self, Told};
+
+/// The file that says which community a directory has.
+const MADE: &str = "community.json";
+/// The file that a directory has until its community is complete.
+const UNFINISHED: &str = "unfinished";
 
 /// What to make.
 #[derive(Debug, Args)]
 pub(super) struct DemoArgs {
-    /// Write follows.csv and content.csv into DIR
+    /// The directory of the community; made at the first start
+    #[arg(long, value_name = "DIR", default_value = "tideline-demo", conflicts_with = "out")]
+    dir: PathBuf,
+    /// Write the files of the community into DIR, for an import, and do not serve it
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    out: Option<PathBuf>,
+    /// Address and port to listen on; overrides server.listen
+    #[arg(long, value_name = "ADDR", value_parser = crate::config::address, conflicts_with = "out")]
+    listen: Option<SocketAddr>,
     /// Number of users
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     users: u32,
-    /// Number of posts
+    /// Number of posts, comments and reposts
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
     posts: u32,
     /// Ids of users and posts
@@ -40,7 +61,8 @@ pub(super) struct DemoArgs {
 }
 
 /// Kind of the ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Ids {
     /// Numbers from 1
     Numbers,
@@ -48,24 +70,32 @@ enum Ids {
     Uuids,
 }
 
-/// Makes ids.
-#[derive(Debug, Clone, Copy)]
-struct Naming {
+/// All that decides what a community is.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Community {
+    users: u32,
+    posts: u32,
     ids: Ids,
     seed: u64,
+    until: Millis,
 }
 
-impl Naming {
-    fn user(self, index: usize) -> String {
+impl Community {
+    fn user(&self, index: usize) -> String {
         self.id("user", index + 1)
     }
 
-    fn post(self, index: usize) -> String {
+    /// The same as the server has it.
+    fn host_user(&self, index: usize) -> HostId {
+        self.user(index).parse().unwrap_or(HostId::Number(1))
+    }
+
+    fn post(&self, index: usize) -> String {
         self.id("post", index + 1)
     }
 
     /// The id number `number` of its kind. It does not depend on the ids before it.
-    fn id(self, kind: &str, number: usize) -> String {
+    fn id(&self, kind: &str, number: usize) -> String {
         if self.ids == Ids::Numbers {
             return number.to_string();
         }
@@ -78,68 +108,110 @@ impl Naming {
 }
 
 pub(super) fn run(args: &DemoArgs) -> Result<()> {
-    let edges = make(args)?;
+    let Some(out) = &args.out else { return serve(args) };
+    let (follows, reactions) = Files::in_dir(out).write(&args.community()?)?;
     let DemoArgs { users, posts, .. } = args;
-    print(|out| writeln!(out, "{edges} follows of {users} users and {posts} posts in {}", args.out.display()))
+    let out = out.display();
+    print(|to| {
+        writeln!(
+            to,
+            "{users} users with {follows} follows, {posts} posts, comments and reposts, and {reactions} likes and favorites in {out}"
+        )
+    })
 }
 
-/// Makes both files, and returns the number of follows.
-fn make(args: &DemoArgs) -> Result<usize> {
-    let failed = |path: &Path, e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display()));
-    fs::create_dir_all(&args.out).map_err(|e| failed(&args.out, e))?;
-    let clock = now();
-    let until = args.until.unwrap_or(clock);
-    if until > clock {
+impl DemoArgs {
+    fn community(&self) -> Result<Community> {
+        let clock = now();
+        let until = self.until.unwrap_or(clock);
+        if until > clock {
+            return Err(Error::Setup(format!(
+                "--until {until} lies after the clock ({clock}); an import would refuse such times"
+            )));
+        }
+        let Self { users, posts, ids, seed, .. } = *self;
+        Ok(Community { users, posts, ids, seed, until })
+    }
+}
+
+/// Serves the community of a directory, which is made first if there is none.
+fn serve(args: &DemoArgs) -> Result<()> {
+    let mut config = Config::load(None)?;
+    config.storage.data_dir = args.dir.join("db");
+    config.server.listen = args.listen.unwrap_or(config.server.listen);
+    config.validate()?;
+    logging::init(&config.log)?;
+    let (community, is_new) = match made(&args.dir)? {
+        Some(community) => (community, false),
+        None => (make(&args.dir, args.community()?, &config)?, true),
+    };
+    server::run_with(config, Told::default(), None, |feed, address| {
+        if is_new {
+            life::prepare(feed, &community)?;
+        }
+        life::start(feed, community)?;
+        greet(&community, address);
+        Ok(())
+    })
+}
+
+/// The community that a directory has, if it is complete.
+fn made(dir: &Path) -> Result<Option<Community>> {
+    let path = dir.join(MADE);
+    let text = match fs::read(&path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|e| Error::Setup(format!("cannot read {}: {e}", path.display())))?,
+    };
+    let community = serde_json::from_slice(&text);
+    community.map(Some).map_err(|e| Error::Setup(format!("cannot read {}: {e}", path.display())))
+}
+
+/// Makes a community and imports it. The remains of an interrupted run are removed first: posts made at another time
+/// would contradict them.
+fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> {
+    let failed = |e: io::Error| Error::Setup(format!("cannot make a community in {}: {e}", dir.display()));
+    let files = Files::in_dir(dir);
+    let unfinished = dir.join(UNFINISHED);
+    if unfinished.exists() {
+        files.all().into_iter().try_for_each(|path| if_there(fs::remove_file(path))).map_err(failed)?;
+        if_there(fs::remove_dir_all(&config.storage.data_dir)).map_err(failed)?;
+    } else if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Error::Setup(format!(
-            "--until {until} lies after the clock ({clock}); an import would refuse such times"
+            "{} has other files, and no community of tideline demo. Choose another directory with --dir",
+            dir.display()
         )));
     }
-    let (follows, content) = (args.out.join("follows.csv"), args.out.join("content.csv"));
-    for path in [&follows, &content] {
-        if path.symlink_metadata().is_ok() {
-            let path = path.display();
-            return Err(Error::Setup(format!("{path} exists already. Choose another directory with --out")));
-        }
-    }
-    let mut random = Rng::with_seed(args.seed);
-    let graph = graph::make(args.users, &mut random);
-    let naming = Naming { ids: args.ids, seed: args.seed };
-    let edges = write_follows(&follows, &graph, naming, until, &mut random).map_err(|e| failed(&follows, e))?;
-    write_content(&content, posts::make(&graph, args.posts, until, &mut random), naming)
-        .map_err(|e| failed(&content, e))?;
-    Ok(edges)
+    fs::create_dir_all(dir).and_then(|()| fs::write(&unfinished, "")).map_err(failed)?;
+    say(format_args!(
+        "making a community of {} users with {} posts in {}",
+        community.users,
+        community.posts,
+        dir.display()
+    ));
+    files.write(&community)?;
+    let Files { follows, content, reactions, profiles } = files;
+    import::run(config.clone(), &ImportArgs::of(follows, content, reactions, profiles))?;
+    let text = serde_json::to_string(&community).map_err(|e| Error::Setup(e.to_string()))?;
+    fs::write(dir.join(MADE), text).and_then(|()| fs::remove_file(&unfinished)).map_err(failed)?;
+    Ok(community)
 }
 
-fn write_follows(
-    path: &Path,
-    graph: &[Vec<u32>],
-    naming: Naming,
-    until: Millis,
-    random: &mut Rng,
-) -> io::Result<usize> {
-    let mut out = BufWriter::new(File::create_new(path)?);
-    writeln!(out, "user_id,target_id,since")?;
-    let mut edges = 0;
-    for (user, targets) in graph.iter().enumerate() {
-        let follower = naming.user(user);
-        for target in targets {
-            let since = until - posts::WINDOW - random.u64(..posts::YEAR - posts::WINDOW);
-            writeln!(out, "{follower},{},{since}", naming.user(*target as usize))?;
-        }
-        edges += targets.len();
-    }
-    out.flush()?;
-    Ok(edges)
+/// Success also if there was nothing to remove.
+fn if_there(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|e| if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) })
 }
 
-fn write_content(path: &Path, posts: Vec<posts::Post>, naming: Naming) -> io::Result<()> {
-    let mut out = csv::Writer::from_writer(File::create_new(path)?);
-    out.write_record(["content_id", "author_id", "published_at", "text"])?;
-    for (index, post) in posts.into_iter().enumerate() {
-        let (id, author) = (naming.post(index), naming.user(post.author as usize));
-        out.write_record([&id, &author, &post.at.to_string(), &post.text])?;
-    }
-    out.flush()
+/// What to try first.
+fn greet(community: &Community, url: &str) {
+    let [reader, other] =
+        [people::READER, people::GAZETTE.min(community.users as usize - 1)].map(|user| community.user(user));
+    say(format_args!(
+        "\nTry, in another terminal (user {reader} follows many, user {other} has the most followers):\n  \
+         curl -s '{url}/v1/users/{reader}/timeline?limit=3'\n  \
+         curl -sN '{url}/v1/users/{reader}/stream'\n  \
+         curl -s '{url}/v1/content' -H 'content-type: application/json' -d '{{\"author_id\": \"{other}\", \"text\": \"Hello\"}}'\n  \
+         curl -s '{url}/v1/admin/stats'\nCtrl-C stops the server; README.md has the next steps.\n"
+    ));
 }
 
 #[cfg(test)]
@@ -147,14 +219,25 @@ mod tests {
     use super::*;
 
     fn args(out: &Path, ids: Ids, seed: u64) -> DemoArgs {
-        DemoArgs { out: out.to_owned(), users: 300, posts: 500, ids, seed, until: Some(1_700_000_000_000) }
+        DemoArgs {
+            dir: PathBuf::new(),
+            out: Some(out.to_owned()),
+            listen: None,
+            users: 300,
+            posts: 500,
+            ids,
+            seed,
+            until: Some(1_700_000_000_000),
+        }
     }
 
-    /// Both files.
-    fn made(ids: Ids, seed: u64) -> [String; 2] {
+    const NAMES: [&str; 4] = ["follows.csv", "content.ndjson", "reactions.csv", "profiles.ndjson"];
+
+    /// All files.
+    fn made(ids: Ids, seed: u64) -> [String; 4] {
         let dir = tempfile::tempdir().expect("temp dir");
-        make(&args(dir.path(), ids, seed)).expect("runs");
-        ["follows.csv", "content.csv"].map(|name| fs::read_to_string(dir.path().join(name)).expect(name))
+        run(&args(dir.path(), ids, seed)).expect("runs");
+        NAMES.map(|name| fs::read_to_string(dir.path().join(name)).expect(name))
     }
 
     #[test]
@@ -162,15 +245,14 @@ mod tests {
         for ids in [Ids::Numbers, Ids::Uuids] {
             let (first, again, other) = (made(ids, 1), made(ids, 1), made(ids, 2));
             assert_eq!(first, again);
-            assert_ne!(first[0], other[0]);
-            assert_ne!(first[1], other[1]);
+            assert!(first.iter().zip(&other).all(|(first, other)| first != other));
         }
     }
 
     #[test]
     fn uuids_are_of_version_4_and_stand_for_the_same_numbers_everywhere() {
         let (numbers, mut uuids) = (made(Ids::Numbers, 1), made(Ids::Uuids, 1));
-        let naming = Naming { ids: Ids::Uuids, seed: 1 };
+        let naming = args(Path::new(""), Ids::Uuids, 1).community().expect("a community");
         let shape = regex::Regex::new("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$");
         let shape = shape.expect("a pattern");
         let mut seen = std::collections::HashSet::new();
@@ -190,11 +272,11 @@ mod tests {
 
     #[test]
     fn files_that_are_there_stay_as_they_are() {
-        for name in ["follows.csv", "content.csv"] {
+        for name in NAMES {
             let dir = tempfile::tempdir().expect("temp dir");
             let mine = dir.path().join(name);
             fs::write(&mine, "mine").expect("writes");
-            let error = make(&args(dir.path(), Ids::Numbers, 1)).expect_err(name).to_string();
+            let error = run(&args(dir.path(), Ids::Numbers, 1)).expect_err(name).to_string();
             assert_eq!(error, format!("{} exists already. Choose another directory with --out", mine.display()));
             assert_eq!(fs::read_to_string(&mine).expect("reads"), "mine");
             assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);

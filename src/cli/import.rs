@@ -80,6 +80,17 @@ pub(super) struct ImportArgs {
     /// Succeed if at most N lines, of all files together, are refused
     #[arg(long, value_name = "N", default_value_t = 0)]
     allow_refused: u64,
+    /// Print no counts of lines.
+    #[arg(skip)]
+    quiet: bool,
+}
+
+impl ImportArgs {
+    /// One file of each kind, without refused lines, and without output on stdout.
+    pub(super) fn of(follows: PathBuf, content: PathBuf, reactions: PathBuf, profiles: PathBuf) -> Self {
+        let [follows, content, reactions, profiles] = [follows, content, reactions, profiles].map(|path| vec![path]);
+        Self { follows, content, reactions, profiles, allow_refused: 0, quiet: true }
+    }
 }
 
 /// The result of one row.
@@ -132,7 +143,9 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     let taken = import.all(sources);
     let Import { tallies, refused, .. } = import;
     let stopped = app.stop(config.server.shutdown_timeout.get());
-    print(|out| tallies.iter().try_for_each(|tally| tally.print(out)))?;
+    if !args.quiet {
+        print(|out| tallies.iter().try_for_each(|tally| tally.print(out)))?;
+    }
     tallies.iter().for_each(Tally::warn);
     if refused.total() > 0 {
         say(&refused);

@@ -77,7 +77,7 @@ enum Command {
     Key(key::KeyArgs),
     /// Print the OpenAPI 3.1 document of the API
     Openapi,
-    /// Write a fictional follow graph and posts, for import
+    /// Serve a fictional community for trials, or write its files
     Demo(demo::DemoArgs),
     /// Ask a running server whether it takes requests: exit code 0 if it does, 1 otherwise
     Health(health::HealthArgs),

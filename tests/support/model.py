@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -11,7 +12,12 @@ from .ids import Id, host_id, in_order
 
 
 def rows(path: str) -> Iterator[list[str]]:
-    """The rows of a .csv or .csv.gz file below its header."""
+    """The rows of a .csv or .csv.gz file below its header, or the first columns of what timelines have of a .ndjson file."""
+    if path.endswith(".ndjson"):
+        with open(path) as file:
+            for item in filter(lambda item: item.get("broadcast", True), map(json.loads, file)):
+                yield [str(item[name]) for name in ("content_id", "author_id", "published_at")]
+        return
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rt", newline="") as file:
         reader = csv.reader(file)

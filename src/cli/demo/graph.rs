@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use fastrand::Rng;
 
+use super::people::{CLOCK, GAZETTE, MUTED, READER};
+
 /// One user in this many is a celebrity.
 const USERS_PER_CELEBRITY: u32 = 500;
 /// Most users follow at least this many …
@@ -15,24 +17,28 @@ const FOLLOW_BACK_UP_TO: usize = 500;
 
 /// For each of `users` the followees, in the order of following, without duplicates and without the user.
 ///
-/// The first users are the celebrities. A third of all users follow each of them.
+/// The users after the reader are celebrities. A third of all users follow each of them; nearly all follow the gazette.
+/// The reader follows them all, and many others.
 pub(super) fn make(users: u32, random: &mut Rng) -> Vec<Vec<u32>> {
     let celebrities = if users < 10 { 0 } else { users.div_ceil(USERS_PER_CELEBRITY) };
     let mut graph = Graph { following: vec![Vec::new(); users as usize], edges: HashSet::new(), targets: Vec::new() };
+    let is_celebrity = |user: u32| (1..=celebrities).contains(&user);
     for user in 0..users {
-        for celebrity in 0..celebrities {
-            if random.u8(..3) == 0 {
+        for celebrity in 1..=celebrities {
+            let follows = if celebrity as usize == GAZETTE { random.u8(..10) > 0 } else { random.u8(..3) == 0 };
+            if follows || user as usize == READER {
                 graph.follow(user, celebrity);
             }
         }
         // Squaring makes small numbers common.
         let share = random.f64();
-        let wanted = FEWEST + (share * share * (MOST - FEWEST + 1) as f64) as u64;
+        let usual = FEWEST + (share * share * (MOST - FEWEST + 1) as f64) as u64;
+        let wanted = if user as usize == READER { MOST } else { usual };
         for _ in 0..wanted.min(u64::from(users - 1)) {
             let popular = random.choice(&graph.targets).copied();
             let anybody = random.u32(..users);
             let target = popular.filter(|_| random.u8(..100) < 70).unwrap_or(anybody);
-            let followed = target >= celebrities && graph.follow(user, target);
+            let followed = !is_celebrity(target) && graph.follow(user, target);
             if followed {
                 graph.targets.push(target);
                 if random.u8(..100) < 30 && graph.following[target as usize].len() < FOLLOW_BACK_UP_TO {
@@ -40,6 +46,9 @@ pub(super) fn make(users: u32, random: &mut Rng) -> Vec<Vec<u32>> {
                 }
             }
         }
+    }
+    for followee in [CLOCK, MUTED].into_iter().filter(|followee| *followee < users as usize) {
+        graph.follow(READER as u32, followee as u32);
     }
     graph.following
 }
@@ -84,6 +93,7 @@ mod tests {
         assert!((edges.len() / 10..edges.len() / 10 * 7).contains(&mutual), "{mutual} of {} mutual", edges.len());
         let famous = followers.iter().filter(|count| (550..800).contains(*count)).count();
         assert!((1..=20).contains(&famous), "{famous} celebrities");
+        assert!(followers[GAZETTE] > 1700 && graph[READER].contains(&(CLOCK as u32)));
         followers.sort_unstable();
         assert!(followers[1950] > 3 * followers[1000], "no heavy tail: {} and {}", followers[1950], followers[1000]);
     }

@@ -1,0 +1,80 @@
+//! Likes and favorites: most items have few, some have many, and they come from followers of the author.
+
+use fastrand::Rng;
+
+use super::posts::{Kind, Post};
+use crate::model::Millis;
+
+/// Most reactions of an item.
+const MOST: usize = 40;
+/// One reaction in so many is a favorite.
+const REACTIONS_PER_FAVORITE: u8 = 7;
+/// Most reactions come this soon after the item.
+const SOON: Millis = 6 * 60 * 60 * 1000;
+
+/// A reaction of a user to the item with this index.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Liked {
+    pub(super) post: usize,
+    pub(super) user: u32,
+    pub(super) favorite: bool,
+    pub(super) at: Millis,
+}
+
+/// Passes each reaction to `take`, in the order of the items.
+pub(super) fn make<E>(
+    graph: &[Vec<u32>],
+    posts: &[Post],
+    until: Millis,
+    random: &mut Rng,
+    mut take: impl FnMut(Liked) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut followers: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
+    for (user, targets) in (0..).zip(graph) {
+        targets.iter().for_each(|target| followers[*target as usize].push(user));
+    }
+    for (index, post) in posts.iter().enumerate().filter(|(_, post)| post.kind == Kind::Post) {
+        let crowd = &followers[post.author as usize];
+        let share = random.f64();
+        // A high power makes small numbers common.
+        let wanted = (share.powi(4) * MOST.min(crowd.len()) as f64) as usize;
+        let first = random.usize(..crowd.len().max(1));
+        // Neighbours in the list, so that nobody is chosen twice.
+        for user in crowd.iter().cycle().skip(first).take(wanted) {
+            let at = post.at + random.u64(..=SOON.min(until - post.at));
+            let favorite = random.u8(..REACTIONS_PER_FAVORITE) == 0;
+            take(Liked { post: index, user: *user, favorite, at })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::convert::Infallible;
+
+    use super::super::{graph, posts};
+    use super::*;
+
+    #[test]
+    fn followers_react_once_and_after_the_item() {
+        let mut random = Rng::with_seed(1);
+        let graph = graph::make(500, &mut random);
+        let until = 1_700_000_000_000;
+        let posts = posts::make(&graph, 2000, until, 1, &mut random);
+        let (mut seen, mut favorites) = (HashSet::new(), 0);
+        let made = make(&graph, &posts, until, &mut random, |liked| {
+            let post = &posts[liked.post];
+            assert!(graph[liked.user as usize].contains(&post.author) && (post.at..=until).contains(&liked.at));
+            assert!(seen.insert((liked.post, liked.user)), "twice");
+            favorites += usize::from(liked.favorite);
+            Ok::<_, Infallible>(())
+        });
+        assert!(
+            made.is_ok() && seen.len() > 3000 && favorites > 200,
+            "{} reactions, {favorites} favorites",
+            seen.len()
+        );
+    }
+}
