@@ -65,6 +65,7 @@ test: setup ## run all tests
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
 	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
 	python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 10 --timeout 3 --untimed
+	python3 tests/clients.py --binary $(TIDELINE)
 
 .PHONY: check
 check: setup ## format, lints, documentation, tests, licences and advisories
@@ -148,6 +149,14 @@ fuzz-api: build ## test the server against its OpenAPI document with schemathesi
 .PHONY: client-tour
 client-tour: build ## generate a TypeScript client from the OpenAPI document and take a tour with it: ARGS=
 	python3 tests/client_tour.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: clients
+clients: build ## write the generated parts of the clients anew from the OpenAPI document
+	python3 clients/generate.py --binary $(TIDELINE)
+
+.PHONY: clients-test
+clients-test: build ## check, test and pack the clients; leaves out a client whose tools are missing, and says so: ARGS=
+	python3 tests/clients.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: browser-app
 browser-app: build ## use a user token in chromium, on a page of another origin; left out where chromium is missing: ARGS=

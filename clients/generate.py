@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Writes the parts of the clients that follow from the OpenAPI document of the server.
+
+These are the types of bodies and answers, the method and path of each call, the codes of problems, and the version.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+Schema = dict[str, Any]
+
+HERE = Path(__file__).resolve().parent
+MADE = "Made by clients/generate.py from the OpenAPI document of the server. Do not edit."
+# The document has one schema for both forms of an item. The clients give the short form (`view=ids`) the type
+# `ContentRef`, so that an item of the type `Content` always has these fields.
+ALWAYS = {"Content": ["kind", "media", "topics", "broadcast", "counts"]}
+DESCRIBED = {"Content": "An item. Optional fields are missing if they have no value."}
+# Types of the document that the clients write by hand, or do not need.
+LEFT_OUT = {"Id", "Extra", "Event", "Description", "BackupArchive"}
+
+
+def is_given_id(schema: Schema) -> bool:
+    """Whether a field of a request is an id, which may also be given as a number."""
+    return schema.get("maxLength") == 128 and "pattern" in schema
+
+
+def required(name: str, schema: Schema) -> set[str]:
+    return {*schema.get("required", []), *ALWAYS.get(name, [])}
+
+
+def is_request(schema: Schema) -> bool:
+    return schema.get("additionalProperties") is False and not schema.get("description", "").startswith("An item in")
+
+
+class Api:
+    """The parts of the document that both clients need."""
+
+    def __init__(self, document: Schema):
+        self.version: str = document["info"]["version"]
+        self.types: dict[str, Schema] = {
+            name: schema for name, schema in document["components"]["schemas"].items() if name not in LEFT_OUT
+        }
+        for name, text in DESCRIBED.items():
+            self.types[name]["description"] = text
+        self.operations: dict[str, tuple[str, str, bool, str | None]] = {}
+        texts = [document["info"]["description"]]
+        for path, methods in document["paths"].items():
+            for method, call in methods.items():
+                good = {status: answer for status, answer in call["responses"].items() if status.startswith("2")}
+                # A repeated DELETE that answers 204 answers 404.
+                repeatable = method in ("get", "put") or (method == "delete" and "200" in good)
+                answer = next(iter(good.values())).get("content", {}).get("application/json", {}).get("schema", {})
+                name = answer.get("$ref", "").rpartition("/")[2]
+                self.operations[call["operationId"]] = (method.upper(), path, repeatable, name if name in self.types else None)
+                texts.append(call["responses"]["default"]["description"] if "default" in call["responses"] else "")
+        self.codes = sorted(
+            {code for text in texts for found in re.findall(r"\b[45]\d\d\s+(`\w+`(?:,\s+`\w+`)*)", text) for code in re.findall(r"\w+", found)}
+        )
+
+
+class TypeScript:
+    path = HERE / "typescript" / "src" / "schema.ts"
+
+    @staticmethod
+    def type(schema: Schema) -> str:
+        if reference := schema.get("$ref"):
+            return {"Id": "string", "Extra": "JsonObject", "Time": "number"}.get(name := reference.rpartition("/")[2], name)
+        if is_given_id(schema):
+            return "Id"
+        if options := schema.get("enum"):
+            return " | ".join(f'"{option}"' for option in options)
+        if options := schema.get("oneOf"):
+            return " | ".join(map(TypeScript.type, options))
+        kinds = schema["type"]
+        if isinstance(kinds, list):
+            return " | ".join(TypeScript.type({**schema, "type": kind}) for kind in kinds)
+        if kinds == "array":
+            item = TypeScript.type(schema["items"])
+            return f"{item}[]" if item.isidentifier() else f"({item})[]"
+        if kinds == "object":
+            return f"Record<string, {TypeScript.type(schema['additionalProperties'])}>"
+        return {"integer": "number", "boolean": "boolean", "string": "string", "null": "null"}[kinds]
+
+    @staticmethod
+    def comment(text: str | None, indent: str = "") -> str:
+        if not text:
+            return ""
+        lines = textwrap.wrap(" ".join(text.split()), 116 - len(indent))
+        if len(lines) == 1 and len(indent + lines[0]) <= 112:
+            return f"{indent}/** {lines[0]} */\n"
+        return f"{indent}/**\n" + "".join(f"{indent} * {line}\n" for line in lines) + f"{indent} */\n"
+
+    @staticmethod
+    def definition(name: str, schema: Schema) -> str:
+        head = TypeScript.comment(schema.get("description"))
+        if "properties" not in schema:
+            return f"{head}export type {name} = {TypeScript.type(schema)};\n"
+        out = f"{head}export interface {name} {{\n"
+        needed = required(name, schema)
+        for field, value in schema["properties"].items():
+            kind = TypeScript.type(value)
+            if field not in needed and is_request(schema):
+                kind += " | undefined"
+            out += TypeScript.comment(value.get("description"), "  ")
+            out += f"  {field}{'' if field in needed else '?'}: {kind};\n"
+        if schema.get("additionalProperties") is True:
+            out += "  [field: string]: Json;\n"
+        return out + "}\n"
+
+    @staticmethod
+    def text(api: Api) -> str:
+        out = f'// {MADE}\n\nimport type {{ Id }} from "./ids.js";\nimport type {{ Json, JsonObject }} from "./json.js";\n\n'
+        out += f'/** The version of the server and of this client. */\nexport const VERSION = "{api.version}";\n\n'
+        out += "\n".join(TypeScript.definition(name, schema) for name, schema in api.types.items())
+        out += "\n/** The codes of problems. */\nexport type Code =\n" + "\n".join(f'  | "{code}"' for code in api.codes) + ";\n"
+        out += "\n/** Each call: its method and path, and whether the same request can be sent twice without harm. */\n"
+        out += "export const operations = {\n"
+        for name, (method, path, repeatable, _) in api.operations.items():
+            out += f'  {name}: {{ method: "{method}", path: "{path}", repeatable: {str(repeatable).lower()} }},\n'
+        out += "} as const;\n\n/** The JSON that each call answers. */\nexport interface Answers {\n"
+        for name, (_, _, _, answer) in api.operations.items():
+            out += f"  {name}: {answer};\n" if answer else ""
+        return out + "}\n"
+
+
+class Python:
+    path = HERE / "python" / "src" / "tideline" / "schema.py"
+
+    @staticmethod
+    def type(schema: Schema) -> str:
+        if reference := schema.get("$ref"):
+            return {"Id": "str", "Extra": "JsonObject", "Time": "int"}.get(name := reference.rpartition("/")[2], name)
+        if is_given_id(schema):
+            return "Id"
+        if options := schema.get("enum"):
+            return f"Literal[{', '.join(f'{chr(34)}{option}{chr(34)}' for option in options)}]"
+        if options := schema.get("oneOf"):
+            return f"Union[{', '.join(map(Python.type, options))}]"
+        kinds = schema["type"]
+        if isinstance(kinds, list):
+            return f"Union[{', '.join(Python.type({**schema, 'type': kind}) for kind in kinds)}]"
+        if kinds == "array":
+            # A sequence may also be a tuple, and takes lists of subtypes.
+            return f"List[{Python.type(schema['items'])}]"
+        if kinds == "object":
+            return f"Dict[str, {Python.type(schema['additionalProperties'])}]"
+        return {"integer": "int", "boolean": "bool", "string": "str", "null": "None"}[kinds]
+
+    @staticmethod
+    def doc(text: str | None) -> str:
+        if not text:
+            return ""
+        lines = textwrap.wrap(" ".join(text.split()), 106)
+        if len(lines) == 1:
+            return f'    """{lines[0]}"""\n\n'
+        return '    """' + lines[0] + "\n" + "".join(f"    {line}\n" for line in lines[1:]) + '    """\n\n'
+
+    @staticmethod
+    def fields(schema: Schema, names: list[str]) -> str:
+        out = ""
+        for name in names:
+            value = schema["properties"][name]
+            for line in textwrap.wrap(" ".join(value.get("description", "").split()), 108):
+                out += f"    # {line}\n"
+            out += f"    {name}: {Python.type(value)}\n"
+        return out
+
+    @staticmethod
+    def definition(name: str, schema: Schema) -> str:
+        if "properties" not in schema:
+            return f"{name} = {Python.type(schema)}\n"
+        if schema.get("additionalProperties") is True:
+            return f"# {schema['description']}: `type` and `url` are required.\n{name} = Dict[str, Json]\n"
+        needed = [field for field in schema["properties"] if field in required(name, schema)]
+        optional = [field for field in schema["properties"] if field not in needed]
+        doc = Python.doc(schema.get("description"))
+        if not optional or not needed:
+            total = ", total=False" if optional else ""
+            return f"class {name}(TypedDict{total}):\n{doc}{Python.fields(schema, needed or optional)}"
+        base = f"class _{name}(TypedDict):\n{Python.fields(schema, needed)}"
+        return f"{base}\n\nclass {name}(_{name}, total=False):\n{doc}{Python.fields(schema, optional)}"
+
+    @staticmethod
+    def text(api: Api) -> str:
+        out = f'"""Types and calls of the API. {MADE}"""\n\n'
+        out += "from __future__ import annotations\n\nfrom typing import Any, Dict, List, Literal, NamedTuple, TypedDict, Union\n\n"
+        out += f'VERSION = "{api.version}"\n\n'
+        out += '# An id as the application has it: text, or a whole number from 1 to 2**63-1.\nId = Union[str, int]\n'
+        out += "Json = Any\nJsonObject = Dict[str, Any]\n\n"
+        # Names before their use: an alias is evaluated when it is defined.
+        order = sorted(api.types, key=lambda name: ("properties" in api.types[name], "enum" not in api.types[name], name != "MediaItem"))
+        order.sort(key=lambda name: "properties" in api.types[name] and name != "MediaItem")
+        order.sort(key=lambda name: name != "MediaItem")
+        out += "\n\n".join(Python.definition(name, api.types[name]) for name in order)
+        out += "\n\nCode = Literal[\n" + "".join(f'    "{code}",\n' for code in api.codes) + "]\n"
+        out += '\n\nclass Operation(NamedTuple):\n    """A call: its method and path, and whether the same request can be sent twice without harm."""\n\n'
+        out += "    method: str\n    path: str\n    repeatable: bool\n\n\nOPERATIONS: Dict[str, Operation] = {\n"
+        for name, (method, path, repeatable, _) in api.operations.items():
+            out += f'    "{name}": Operation("{method}", "{path}", {repeatable}),\n'
+        return out + "}\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", type=Path, required=True, help="the server, which has the document")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is not current")
+    args = parser.parse_args()
+    printed = subprocess.run([args.binary.resolve(), "openapi"], check=True, capture_output=True).stdout
+    api = Api(json.loads(printed))
+    old = []
+    for client in (TypeScript, Python):
+        if not client.path.parent.is_dir():
+            continue
+        text = client.text(api)
+        if args.check and (not client.path.exists() or client.path.read_text() != text):
+            old.append(str(client.path.relative_to(HERE.parent)))
+        elif not args.check:
+            client.path.write_text(text)
+    if old:
+        print(f"not current: {', '.join(old)}. Run `make clients`", file=sys.stderr)
+    return 1 if old else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

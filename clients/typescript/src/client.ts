@@ -1,0 +1,375 @@
+import { type Id, idList, idText } from "./ids.js";
+import { List, type Page, type Range } from "./pages.js";
+import type * as api from "./schema.js";
+import { Stream, type StreamOptions } from "./stream.js";
+import { type CallOptions, type Operation, type Options, type Request, Transport } from "./transport.js";
+
+/** Settings of a list. */
+export interface ListOptions extends Range, CallOptions {
+  /** Entries on one page, 1 to 100; 20 by default. */
+  limit?: number | undefined;
+}
+
+/** Settings of a list of items, whole. */
+export interface ItemOptions extends ListOptions {
+  view?: "full" | undefined;
+}
+
+/** Settings of a list of items with their ids, authors and times only. */
+export interface IdOptions extends ListOptions {
+  view: "ids";
+}
+
+/** Settings of a list of users. */
+export interface UserOptions extends ListOptions {
+  /** Adds to each entry the relation of this user to it. */
+  viewer?: Id | undefined;
+}
+
+/** Settings of a follow or a reaction. */
+export interface SinceOptions extends CallOptions {
+  /** Its time, in milliseconds since 1970; the server's clock by default. */
+  since?: number | undefined;
+}
+
+type Following = "listFollowing" | "listFollowers" | "listFriends" | "listMutes" | "listHiddenFrom" | "listReactions";
+type Items =
+  | "getTimeline"
+  | "listUserContent"
+  | "listUserComments"
+  | "listComments"
+  | "listTopicContent"
+  | "listUserReactions";
+
+/**
+ * A client of a Tideline server. Each method is one call of its API. Ids are text, safe integers or `bigint` in requests,
+ * and text in answers. Methods throw `ProblemError`, `ConnectionError` and `TimeoutError`.
+ */
+export class Tideline {
+  readonly #transport: Transport;
+
+  constructor(options: Options) {
+    this.#transport = new Transport(options);
+  }
+
+  // Content
+
+  /** Publishes an item. With a `content_id` the request can be repeated, and is, after a loss. */
+  publish(item: api.NewContent, options?: CallOptions): Promise<api.Content> {
+    const request = { body: withIds(item), repeatable: hasId(item) };
+    return this.#transport.json("publishContent", request, options);
+  }
+
+  /** Publishes up to 1,000 items, all or none. */
+  async publishBatch(items: readonly api.NewContent[], options?: CallOptions): Promise<api.Content[]> {
+    const request = { body: { items: items.map(withIds) }, repeatable: items.every(hasId) };
+    return (await this.#transport.json("publishContentBatch", request, options)).items;
+  }
+
+  /** One item. */
+  item(contentId: Id, options?: CallOptions): Promise<api.Content> {
+    return this.#transport.json("getContent", { path: { content_id: contentId } }, options);
+  }
+
+  /** Up to 100 items, in the order of the ids, without those that do not exist. */
+  items(contentIds: readonly Id[], options?: CallOptions & { view?: "full" | undefined }): Promise<api.Content[]>;
+  items(contentIds: readonly Id[], options: CallOptions & { view: "ids" }): Promise<api.ContentRef[]>;
+  async items(contentIds: readonly Id[], options: CallOptions & { view?: api.View | undefined } = {}) {
+    const query = { ids: idList(contentIds), view: options.view };
+    return (await this.#transport.json("listContent", { query }, options)).items;
+  }
+
+  /** Changes an item. A missing field stays, `null` clears the field. */
+  edit(contentId: Id, changes: api.ContentEdit, options?: CallOptions): Promise<api.Content> {
+    return this.#transport.json("editContent", { path: { content_id: contentId }, body: changes }, options);
+  }
+
+  /** Deletes an item. A second delete is a `ProblemError` with the code `content_not_found`. */
+  async delete(contentId: Id, options?: CallOptions): Promise<void> {
+    await this.#transport.text("deleteContent", { path: { content_id: contentId } }, options);
+  }
+
+  /** Brings a deleted item back. */
+  restore(contentId: Id, options?: CallOptions): Promise<api.Content> {
+    return this.#transport.json("restoreContent", { path: { content_id: contentId }, repeatable: true }, options);
+  }
+
+  /** Comments on an item. With a `content_id` the request can be repeated. */
+  comment(contentId: Id, comment: api.NewComment, options?: CallOptions): Promise<api.Content> {
+    const request = { path: { content_id: contentId }, body: withIds(comment), repeatable: hasId(comment) };
+    return this.#transport.json("comment", request, options);
+  }
+
+  /** The comments on an item. */
+  comments(contentId: Id, options?: ItemOptions): List<api.Content>;
+  comments(contentId: Id, options: IdOptions): List<api.ContentRef>;
+  comments(contentId: Id, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+    return this.#items("listComments", { content_id: contentId }, options);
+  }
+
+  // Timelines and pages
+
+  /** The home timeline of a user. */
+  timeline(user: Id, options?: ItemOptions): List<api.Content>;
+  timeline(user: Id, options: IdOptions): List<api.ContentRef>;
+  timeline(user: Id, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+    return this.#items("getTimeline", { uid: user }, options);
+  }
+
+  /** The items on the user's own page. */
+  userContent(user: Id, options?: ItemOptions): List<api.Content>;
+  userContent(user: Id, options: IdOptions): List<api.ContentRef>;
+  userContent(user: Id, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+    return this.#items("listUserContent", { uid: user }, options);
+  }
+
+  /** The comments that the user made. */
+  userComments(user: Id, options?: ItemOptions): List<api.Content>;
+  userComments(user: Id, options: IdOptions): List<api.ContentRef>;
+  userComments(user: Id, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+    return this.#items("listUserComments", { uid: user }, options);
+  }
+
+  /** The newest items with a topic. */
+  topicContent(topic: string, options?: ItemOptions): List<api.Content>;
+  topicContent(topic: string, options: IdOptions): List<api.ContentRef>;
+  topicContent(topic: string, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+    return this.#items("listTopicContent", { topic }, options);
+  }
+
+  /** The number of items above the user's marker. */
+  unread(user: Id, options?: CallOptions): Promise<api.Unread> {
+    return this.#transport.json("getUnread", { path: { uid: user } }, options);
+  }
+
+  /** The cursor up to which the user has read; `null` if there is none. */
+  async marker(user: Id, options?: CallOptions): Promise<string | null> {
+    return (await this.#transport.json("getMarker", { path: { uid: user } }, options)).cursor;
+  }
+
+  /** Moves the marker, forward only; returns where it is then. */
+  async moveMarker(user: Id, cursor: string, options?: CallOptions): Promise<string | null> {
+    return (await this.#transport.json("moveMarker", { path: { uid: user }, body: { cursor } }, options)).cursor;
+  }
+
+  /** The changes of the user's timeline as they happen. */
+  stream(user: Id, options: StreamOptions = {}): Stream {
+    return new Stream(this.#transport, user, options);
+  }
+
+  // Relations
+
+  /** `user` follows `target`. */
+  follow(user: Id, target: Id, options: SinceOptions = {}): Promise<api.Relation> {
+    return this.#transport.json("follow", { path: { uid: user, target }, ...since(options) }, options);
+  }
+
+  /** `user` no longer follows `target`. */
+  unfollow(user: Id, target: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("unfollow", { path: { uid: user, target } }, options);
+  }
+
+  /** Follows and unfollows up to 1,000 users, all or none. Returns the relations, those of `follow` first. */
+  async changeFollowing(user: Id, change: api.FollowingChange, options?: CallOptions): Promise<api.Relation[]> {
+    const body = { follow: change.follow?.map(idText), unfollow: change.unfollow?.map(idText) };
+    const request = { path: { uid: user }, body, repeatable: true };
+    return (await this.#transport.json("changeFollowing", request, options)).items;
+  }
+
+  /** The users that the user follows, latest follow first. */
+  following(user: Id, options: UserOptions = {}): List<api.Member> {
+    return this.#users("listFollowing", { uid: user }, options);
+  }
+
+  /** The users that follow the user, latest follow first. */
+  followers(user: Id, options: UserOptions = {}): List<api.Member> {
+    return this.#users("listFollowers", { uid: user }, options);
+  }
+
+  /** The users that the user follows and that follow the user. */
+  friends(user: Id, options: UserOptions = {}): List<api.Member> {
+    return this.#users("listFriends", { uid: user }, options);
+  }
+
+  /** The relations of a user to up to 100 others. */
+  async relations(user: Id, targets: readonly Id[], options?: CallOptions): Promise<api.Relation[]> {
+    const request = { path: { uid: user }, query: { targets: idList(targets) } };
+    return (await this.#transport.json("listRelations", request, options)).items;
+  }
+
+  /** The timeline of `user` shows nothing of `target`. */
+  mute(user: Id, target: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("mute", { path: { uid: user, target } }, options);
+  }
+
+  /** The timeline of `user` shows the items of `target` again. */
+  unmute(user: Id, target: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("unmute", { path: { uid: user, target } }, options);
+  }
+
+  /** The users whom the user has muted. */
+  mutes(user: Id, options: ListOptions = {}): List<api.Member> {
+    return this.#users("listMutes", { uid: user }, options);
+  }
+
+  /** The timeline of `target` shows nothing of `user`. */
+  hide(user: Id, target: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("hide", { path: { uid: user, target } }, options);
+  }
+
+  /** The timeline of `target` shows the items of `user` again. */
+  unhide(user: Id, target: Id, options?: CallOptions): Promise<api.Relation> {
+    return this.#transport.json("unhide", { path: { uid: user, target } }, options);
+  }
+
+  /** The users who may not see the items of the user in their timelines. */
+  hiddenFrom(user: Id, options: ListOptions = {}): List<api.Member> {
+    return this.#users("listHiddenFrom", { uid: user }, options);
+  }
+
+  // Users, reactions, presence
+
+  /** The profile and the counts of a user. */
+  user(user: Id, options?: CallOptions): Promise<api.Profile> {
+    return this.#transport.json("getUser", { path: { uid: user } }, options);
+  }
+
+  /** Replaces the whole profile of a user: a missing field is `null` afterwards. */
+  setProfile(user: Id, profile: api.NewProfile, options?: CallOptions): Promise<api.Profile> {
+    return this.#transport.json("putUser", { path: { uid: user }, body: profile }, options);
+  }
+
+  /** The user reacts to an item; counted once. */
+  react(contentId: Id, kind: api.ReactionKind, user: Id, options: SinceOptions = {}): Promise<api.Reaction> {
+    return this.#transport.json(
+      "react",
+      { path: { content_id: contentId, kind, uid: user }, ...since(options) },
+      options,
+    );
+  }
+
+  /** The user takes the reaction back. */
+  unreact(contentId: Id, kind: api.ReactionKind, user: Id, options?: CallOptions): Promise<api.Reaction> {
+    return this.#transport.json("unreact", { path: { content_id: contentId, kind, uid: user } }, options);
+  }
+
+  /** The users who reacted to an item. */
+  reactions(contentId: Id, kind: api.ReactionKind, options: ListOptions = {}): List<api.Member> {
+    return this.#users("listReactions", { content_id: contentId, kind }, options);
+  }
+
+  /** The items to which a user reacted, newest item first. */
+  userReactions(user: Id, kind: api.ReactionKind, options?: ItemOptions): List<api.Content>;
+  userReactions(user: Id, kind: api.ReactionKind, options: IdOptions): List<api.ContentRef>;
+  userReactions(user: Id, kind: api.ReactionKind, options: ItemOptions | IdOptions = {}): List<api.ContentRef> {
+    return this.#items("listUserReactions", { uid: user, kind }, options);
+  }
+
+  /** Whether the user is online. */
+  presence(user: Id, options?: CallOptions): Promise<api.Presence> {
+    return this.#transport.json("getPresence", { path: { uid: user } }, options);
+  }
+
+  /** A heartbeat of the user, or its end. */
+  setPresence(user: Id, online: boolean, options?: CallOptions): Promise<api.Presence> {
+    return this.#transport.json("setPresence", { path: { uid: user }, body: { online } }, options);
+  }
+
+  // Administration
+
+  /** Compares the timeline of a user with a merge of its sources, `depth` items deep. */
+  verify(user: Id, options: CallOptions & { depth?: number | undefined } = {}): Promise<api.Verification> {
+    const request = { path: { uid: user }, query: { depth: options.depth } };
+    return this.#transport.json("verifyTimeline", request, options);
+  }
+
+  /** Why an item is in the timeline of a user, or why it is not. */
+  explain(user: Id, contentId: Id, options?: CallOptions): Promise<api.Explanation> {
+    const request = { path: { uid: user }, query: { content_id: idText(contentId) } };
+    return this.#transport.json("explainTimeline", request, options);
+  }
+
+  /** The main figures of the server. */
+  stats(options?: CallOptions): Promise<api.Stats> {
+    return this.#transport.json("getStats", {}, options);
+  }
+
+  /** All backups, newest first. */
+  async backups(options?: CallOptions): Promise<api.Backup[]> {
+    return (await this.#transport.json("listBackups", {}, options)).items;
+  }
+
+  /** Takes a backup. */
+  takeBackup(options?: CallOptions): Promise<api.Backup> {
+    return this.#transport.json("takeBackup", {}, options);
+  }
+
+  /** A backup as a tar archive. */
+  readBackup(name: string, options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
+    return this.#transport.body("readBackup", { path: { name } }, options);
+  }
+
+  /** Removes a backup. */
+  async removeBackup(name: string, options?: CallOptions): Promise<void> {
+    await this.#transport.text("removeBackup", { path: { name } }, options);
+  }
+
+  /** Whether the process runs. */
+  health(options?: CallOptions): Promise<api.Health> {
+    return this.#transport.json("getHealth", {}, options);
+  }
+
+  /** Whether the server takes requests. */
+  ready(options?: CallOptions): Promise<api.Health> {
+    return this.#transport.json("getReadiness", {}, options);
+  }
+
+  /** All figures, as the text that Prometheus reads. */
+  metrics(options?: CallOptions): Promise<string> {
+    return this.#transport.text("getMetrics", {}, options);
+  }
+
+  /** The OpenAPI document, as text. */
+  openapi(options?: CallOptions): Promise<string> {
+    return this.#transport.text("getDescription", {}, options);
+  }
+
+  /** The page that shows the API, as HTML. */
+  docs(options?: CallOptions): Promise<string> {
+    return this.#transport.text("getDocs", {}, options);
+  }
+
+  #items(operation: Items, path: Request["path"] & object, options: ItemOptions | IdOptions): List<api.Content> {
+    return this.#list<api.Content>(operation, path, options, { view: options.view });
+  }
+
+  #users(operation: Following, path: Request["path"] & object, options: UserOptions): List<api.Member> {
+    const viewer = options.viewer === undefined ? undefined : idText(options.viewer);
+    return this.#list<api.Member>(operation, path, options, { viewer });
+  }
+
+  #list<T>(operation: Items | Following, path: Request["path"] & object, options: ListOptions, more: Request["query"]) {
+    const { before, after, limit } = options;
+    return new List<T>({ before, after }, (range) =>
+      this.#transport
+        .json(operation, { path, query: { limit, ...range, ...more } }, options)
+        .then((page) => page as Page<unknown> as Page<T>),
+    );
+  }
+}
+
+export type { Operation };
+
+/** The item with its ids as text. */
+function withIds<T extends Partial<Record<"author_id" | "content_id" | "ref_id", Id | undefined>>>(item: T): T {
+  const text = (id: Id | null | undefined) => (id === undefined || id === null ? undefined : idText(id));
+  return { ...item, author_id: text(item.author_id), content_id: text(item.content_id), ref_id: text(item.ref_id) };
+}
+
+function hasId(item: { content_id?: Id | undefined }): boolean {
+  return item.content_id !== undefined && item.content_id !== null;
+}
+
+function since(options: SinceOptions): { body?: { since: number } } {
+  return options.since === undefined ? {} : { body: { since: options.since } };
+}

@@ -1,0 +1,77 @@
+import { parseJson } from "./json.js";
+import type { Code, Problem } from "./schema.js";
+
+/** Every error of this client, except `TypeError` for a wrong argument and the reason of an aborted `signal`. */
+export class TidelineError extends Error {
+  override name = "TidelineError";
+}
+
+/** The request was not answered: no connection, or a connection that ended too early. A change may have been made. */
+export class ConnectionError extends TidelineError {
+  override name = "ConnectionError";
+}
+
+/** The answer did not come within `timeout`. A change may have been made. */
+export class TimeoutError extends TidelineError {
+  override name = "TimeoutError";
+}
+
+/** The server refused the request, or failed. */
+export class ProblemError extends TidelineError {
+  override name = "ProblemError";
+  /** For people; may change between versions. */
+  readonly detail: string;
+
+  constructor(
+    /** The HTTP status. */
+    readonly status: number,
+    /** For programs. `"unknown"` if the answer is not of Tideline, but of a proxy. */
+    readonly code: Code | "unknown" | (string & {}),
+    /** The problem document, if the answer has one. */
+    readonly problem: Problem | undefined,
+    /** The id of the request in the server log. */
+    readonly requestId: string | undefined,
+    /** Milliseconds to wait before the next attempt, if the server said so. */
+    readonly retryAfter: number | undefined,
+  ) {
+    super(`${status} ${code}${problem ? `: ${problem.detail}` : ""}`);
+    this.detail = problem?.detail ?? "";
+  }
+
+  /** Reads an answer other than 2xx. */
+  static async from(response: Response): Promise<ProblemError> {
+    const problem = readProblem(await response.text());
+    return new ProblemError(
+      response.status,
+      problem?.code ?? "unknown",
+      problem,
+      response.headers.get("x-request-id") ?? undefined,
+      waitTime(response.headers.get("retry-after")),
+    );
+  }
+
+  /** Whether the server has changed nothing, so that every request can be sent again. */
+  get changedNothing(): boolean {
+    return this.status === 429 || this.code === "overloaded";
+  }
+
+  /** Whether the credentials are wrong or have expired. */
+  get refusedCredentials(): boolean {
+    return this.code === "bad_credentials";
+  }
+}
+
+function readProblem(text: string): Problem | undefined {
+  try {
+    const value = parseJson(text) as Partial<Problem> | null;
+    return typeof value?.code === "string" && typeof value.detail === "string" ? (value as Problem) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function waitTime(header: string | null): number | undefined {
+  if (!header) return undefined;
+  const milliseconds = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds);
+}

@@ -1,0 +1,17 @@
+export {
+  type IdOptions,
+  type ItemOptions,
+  type ListOptions,
+  type SinceOptions,
+  Tideline,
+  type UserOptions,
+} from "./client.js";
+export type { TokenSource } from "./credentials.js";
+export { ConnectionError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
+export { cursorOf, type Id, newestFirst } from "./ids.js";
+export type { Json, JsonObject } from "./json.js";
+export { List, type Page, type Range } from "./pages.js";
+export type * from "./schema.js";
+export { VERSION } from "./schema.js";
+export { Stream, type StreamEvent, type StreamOptions } from "./stream.js";
+export type { CallOptions, Options } from "./transport.js";

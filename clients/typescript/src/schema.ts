@@ -1,0 +1,527 @@
+// Made by clients/generate.py from the OpenAPI document of the server. Do not edit.
+
+import type { Id } from "./ids.js";
+import type { Json, JsonObject } from "./json.js";
+
+/** The version of the server and of this client. */
+export const VERSION = "0.1.0";
+
+/** The author of an item in a list. A field without a value is `null`. */
+export interface Author {
+  avatar: string | null;
+  nickname: string | null;
+  user_id: string;
+}
+
+/** A backup. */
+export interface Backup {
+  /** When it began. It has every change that was acknowledged before. */
+  begun_at: number;
+  /** Bytes of its files. It shares most of them with the data directory and with other backups. */
+  bytes: number;
+  /** The first disagreements that its verification found. */
+  findings: string[];
+  /** The format of its data directory. */
+  format: number;
+  /** The time when it began, in a form that sorts. */
+  name: string;
+  /** The version that took it. */
+  release: string;
+  /** `unverified`, `verifying`, `verified`, or `failed`. */
+  state: string;
+  /** The time until it was on the device, milliseconds. */
+  took_ms: number;
+  /** When its verification ended. */
+  verified_at?: number;
+}
+
+export interface BackupList {
+  items: Backup[];
+}
+
+/** An item. Optional fields are missing if they have no value. */
+export interface Content {
+  /** Only in lists and in streams. */
+  author?: Author;
+  author_id: string;
+  /** Whether the item appears in timelines and on the author's own page. */
+  broadcast: boolean;
+  content_id: string;
+  counts: Counts;
+  /** The time of the last edit. */
+  edited_at?: number;
+  extra?: JsonObject;
+  kind: string;
+  media: Media;
+  published_at: number;
+  /** The id of another item: the original of a repost, the subject of a comment. */
+  ref_id?: string;
+  text?: string;
+  topics: string[];
+  /** Only in the timeline and the streams of the reader. */
+  viewer?: Viewer;
+}
+
+/** A missing field stays unchanged; `null` clears the field */
+export interface ContentEdit {
+  extra?: JsonObject | null | undefined;
+  media?: MediaItem[] | null | undefined;
+  text?: string | null | undefined;
+}
+
+export interface ContentList {
+  items: Content[];
+}
+
+export interface ContentPage {
+  items: Content[];
+  /** The cursor to pass as `before` for older entries; `null` on the last page */
+  next: string | null;
+  /** The cursor to pass as `after` for newer entries; `null` if the list is empty */
+  prev: string | null;
+}
+
+/** An item in the form of `view=ids`. */
+export interface ContentRef {
+  author_id: string;
+  content_id: string;
+  published_at: number;
+}
+
+/** The counts of an item. */
+export interface Counts {
+  comments: number;
+  favorites: number;
+  likes: number;
+  reposts: number;
+}
+
+export type EventName = "content" | "edit" | "delete" | "reset";
+
+/** The reason why a timeline shows an item or does not, with the facts behind it. */
+export interface Explanation {
+  author_id?: string;
+  content_id: string;
+  /** The inbox is complete only above this cursor; `null` for an inbox that is complete to its end. */
+  floor: string | null;
+  /** The user follows the author. */
+  following: boolean;
+  /** The author hides its content from the user. */
+  hidden: boolean;
+  /** The inbox has a row for the item, above the floor. */
+  in_inbox: boolean;
+  /** Whether the timeline shows the item. */
+  listed: boolean;
+  /** The user has muted the author. */
+  muted: boolean;
+  /** The fan-out of the item has not ended. */
+  pending: boolean;
+  published_at?: number;
+  /** A read takes the item from the author's outbox. */
+  pulled: boolean;
+  /**
+   * The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`, or
+   * `changed_meanwhile` if something changed during the request.
+   */
+  reason: string;
+  /** A follow or unfollow of this author is still being applied to the inbox. */
+  unsettled: boolean;
+  user_id: string;
+}
+
+/** The size of one table. */
+export interface Figures {
+  bytes: number;
+  /** An estimate: rows that were replaced or removed may count until a compaction. */
+  rows_estimate: number;
+}
+
+/** 1 to 1,000 users in total, each of them once */
+export interface FollowingChange {
+  /** The users to follow */
+  follow?: Id[] | undefined;
+  /** The users to unfollow */
+  unfollow?: Id[] | undefined;
+}
+
+/** The state of the server: `ok` or `ready`. */
+export interface Health {
+  status: string;
+}
+
+/** The queue of jobs. */
+export interface Jobs {
+  /** Settle jobs without work, because a newer job of the same pair existed. */
+  coalesced: number;
+  /** Failed attempts; each is repeated. */
+  failures: number;
+  /** Fan-outs running or waiting. */
+  fan_out: number;
+  /** The limit of places. */
+  limit: number;
+  /** Rebuilds running or waiting. */
+  rebuild: number;
+  /** Changes refused because the queue was full. */
+  refused: number;
+  /** Settle jobs running or waiting. */
+  settle: number;
+  /** Places in use: by running and waiting jobs, and by open requests that may add jobs. */
+  waiting: number;
+}
+
+/** The place up to which a user has read; `null` for a user without a marker. */
+export interface Marker {
+  cursor: string | null;
+}
+
+/** Attachments such as pictures, in order */
+export type Media = MediaItem[];
+
+/** A picture, a video or another attachment. Other fields of the application are kept */
+export interface MediaItem {
+  type: string;
+  url: string;
+  [field: string]: Json;
+}
+
+/** A user in a list of users. */
+export interface Member {
+  /** The relation of `viewer` to this user. */
+  relation?: RelationKind;
+  /** The time of the follow, the mute, the hide or the reaction. */
+  since: number;
+  user_id: string;
+}
+
+export interface NewComment {
+  /** The author of the item */
+  author_id: Id;
+  /** Whether the comment appears in timelines and on the author's own page. Default: `false` */
+  broadcast?: boolean | undefined;
+  /** The id of the item. Default: a new id from the server; such ids rise with time */
+  content_id?: Id | undefined;
+  extra?: JsonObject | undefined;
+  media?: Media | undefined;
+  /**
+   * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
+   * with 400 `time_ahead`. Default: the server's clock
+   */
+  published_at?: number | undefined;
+  text?: string | undefined;
+  topics?: string[] | undefined;
+}
+
+export interface NewContent {
+  /** The author of the item */
+  author_id: Id;
+  /** Whether the item appears in timelines and on the author's own page. Default: `true` */
+  broadcast?: boolean | undefined;
+  /** The id of the item. Default: a new id from the server; such ids rise with time */
+  content_id?: Id | undefined;
+  extra?: JsonObject | undefined;
+  /** The kind of the item. Default: `post` */
+  kind?: string | undefined;
+  media?: Media | undefined;
+  /**
+   * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
+   * with 400 `time_ahead`. Default: the server's clock
+   */
+  published_at?: number | undefined;
+  /** The id of another item: the original of a repost, the subject of a comment */
+  ref_id?: Id | undefined;
+  text?: string | undefined;
+  topics?: string[] | undefined;
+}
+
+export interface NewContentList {
+  items: NewContent[];
+}
+
+export interface NewMarker {
+  cursor: string;
+}
+
+export interface NewPresence {
+  /** `true` for a heartbeat, `false` to end it. */
+  online: boolean;
+}
+
+/** The whole new profile: a missing field is `null` afterwards */
+export interface NewProfile {
+  avatar?: string | undefined;
+  extra?: JsonObject | undefined;
+  nickname?: string | undefined;
+}
+
+export interface NewSince {
+  /**
+   * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
+   * with 400 `time_ahead`. Default: the server's clock
+   */
+  since?: number | undefined;
+}
+
+/** The presence of a user. */
+export interface Presence {
+  /** The end of the heartbeat, if there is one. */
+  expires_at?: number;
+  /** Whether the user has a heartbeat or an open stream. */
+  online: boolean;
+  user_id: string;
+}
+
+/** A problem document (RFC 9457). `code` is for programs, `detail` for people. */
+export interface Problem {
+  code: string;
+  detail: string;
+  status: number;
+  title: string;
+  type: string;
+}
+
+/** The profile of a user. A field without a value is `null`. */
+export interface Profile {
+  avatar: string | null;
+  counts: UserCounts;
+  extra: JsonObject | null;
+  nickname: string | null;
+  user_id: string;
+}
+
+/** The state of a reaction after a change. */
+export interface Reaction {
+  /** Whether the user has this reaction to the item. */
+  active: boolean;
+  content_id: string;
+  counts: Counts;
+  kind: ReactionKind;
+  since?: number;
+  user_id: string;
+}
+
+export type ReactionKind = "like" | "favorite";
+
+/** The relation of one user to another. */
+export interface Relation {
+  /** The user hides its content from the target. */
+  hidden: boolean;
+  /** The user has muted the target. */
+  muted: boolean;
+  relation: RelationKind;
+  since?: number;
+  target_id: string;
+  user_id: string;
+}
+
+export type RelationKind = "none" | "following" | "followed_by" | "mutual";
+
+export interface RelationList {
+  items: Relation[];
+}
+
+/** The main figures of the server, with the names of `/metrics` without the prefix `tideline_`. */
+export interface Stats {
+  /** Entries written into inboxes by fan-outs. */
+  deliveries: number;
+  jobs: Jobs;
+  /** Bytes of the write-ahead log. */
+  log_bytes: number;
+  /** Items whose fan-out has not ended. */
+  pending_items: number;
+  /** The size of each table, by its name. */
+  tables: Record<string, Figures>;
+  /** Pairs of a user and an author whose settle job has not ended. */
+  unsettled_pairs: number;
+  version: string;
+}
+
+/** Milliseconds since 1970 */
+export type Time = number;
+
+/** The number of unread items; `capped` if there are more. */
+export interface Unread {
+  capped: boolean;
+  count: number;
+}
+
+/** The counts of a user. */
+export interface UserCounts {
+  /** Items on the own page of the user. */
+  content: number;
+  followers: number;
+  following: number;
+  friends: number;
+}
+
+export interface UserPage {
+  items: Member[];
+  /** The cursor to pass as `before` for older entries; `null` on the last page */
+  next: string | null;
+  /** The cursor to pass as `after` for newer entries; `null` if the list is empty */
+  prev: string | null;
+}
+
+/** The result of a comparison of a timeline with its sources. */
+export interface Verification {
+  /** The number of items compared. */
+  compared: number;
+  /** Whether the whole timeline was compared. */
+  complete: boolean;
+  /** Whether there are no differences. */
+  exact: boolean;
+  /** Items that the timeline should not have. */
+  extra: ContentRef[];
+  /** Items that the timeline lacks. */
+  missing: ContentRef[];
+  user_id: string;
+}
+
+export type View = "full" | "ids";
+
+/** The reactions of the reader to an item of the reader's timeline. */
+export interface Viewer {
+  favorited: boolean;
+  liked: boolean;
+}
+
+/** The codes of problems. */
+export type Code =
+  | "backup_busy"
+  | "backup_not_found"
+  | "bad_credentials"
+  | "body_timeout"
+  | "body_too_large"
+  | "content_exists"
+  | "content_not_found"
+  | "cross_origin"
+  | "follow_limit"
+  | "hide_limit"
+  | "internal"
+  | "invalid_body"
+  | "invalid_header"
+  | "invalid_id"
+  | "invalid_kind"
+  | "invalid_parameter"
+  | "invalid_path"
+  | "invalid_topic"
+  | "method_not_allowed"
+  | "misdirected_request"
+  | "mute_limit"
+  | "no_credentials"
+  | "no_room"
+  | "not_permitted"
+  | "overloaded"
+  | "rate_limited"
+  | "route_not_found"
+  | "self_follow"
+  | "self_hide"
+  | "self_mute"
+  | "stopping"
+  | "storage_stopped"
+  | "storage_unavailable"
+  | "stream_limit"
+  | "time_ahead"
+  | "timeout"
+  | "unknown_cursor"
+  | "unsupported_media_type";
+
+/** Each call: its method and path, and whether the same request can be sent twice without harm. */
+export const operations = {
+  getDocs: { method: "GET", path: "/docs", repeatable: true },
+  getHealth: { method: "GET", path: "/healthz", repeatable: true },
+  getMetrics: { method: "GET", path: "/metrics", repeatable: true },
+  getDescription: { method: "GET", path: "/openapi.json", repeatable: true },
+  getReadiness: { method: "GET", path: "/readyz", repeatable: true },
+  listBackups: { method: "GET", path: "/v1/admin/backups", repeatable: true },
+  takeBackup: { method: "POST", path: "/v1/admin/backups", repeatable: false },
+  readBackup: { method: "GET", path: "/v1/admin/backups/{name}", repeatable: true },
+  removeBackup: { method: "DELETE", path: "/v1/admin/backups/{name}", repeatable: false },
+  getStats: { method: "GET", path: "/v1/admin/stats", repeatable: true },
+  explainTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/explain", repeatable: true },
+  verifyTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/verify", repeatable: true },
+  listContent: { method: "GET", path: "/v1/content", repeatable: true },
+  publishContent: { method: "POST", path: "/v1/content", repeatable: false },
+  publishContentBatch: { method: "POST", path: "/v1/content/batch", repeatable: false },
+  getContent: { method: "GET", path: "/v1/content/{content_id}", repeatable: true },
+  deleteContent: { method: "DELETE", path: "/v1/content/{content_id}", repeatable: false },
+  editContent: { method: "PATCH", path: "/v1/content/{content_id}", repeatable: false },
+  listComments: { method: "GET", path: "/v1/content/{content_id}/comments", repeatable: true },
+  comment: { method: "POST", path: "/v1/content/{content_id}/comments", repeatable: false },
+  listReactions: { method: "GET", path: "/v1/content/{content_id}/reactions/{kind}", repeatable: true },
+  react: { method: "PUT", path: "/v1/content/{content_id}/reactions/{kind}/{uid}", repeatable: true },
+  unreact: { method: "DELETE", path: "/v1/content/{content_id}/reactions/{kind}/{uid}", repeatable: true },
+  restoreContent: { method: "POST", path: "/v1/content/{content_id}/restore", repeatable: false },
+  listTopicContent: { method: "GET", path: "/v1/topics/{topic}/content", repeatable: true },
+  getUser: { method: "GET", path: "/v1/users/{uid}", repeatable: true },
+  putUser: { method: "PUT", path: "/v1/users/{uid}", repeatable: true },
+  listUserComments: { method: "GET", path: "/v1/users/{uid}/comments", repeatable: true },
+  listUserContent: { method: "GET", path: "/v1/users/{uid}/content", repeatable: true },
+  listFollowers: { method: "GET", path: "/v1/users/{uid}/followers", repeatable: true },
+  listFollowing: { method: "GET", path: "/v1/users/{uid}/following", repeatable: true },
+  changeFollowing: { method: "POST", path: "/v1/users/{uid}/following/batch", repeatable: false },
+  follow: { method: "PUT", path: "/v1/users/{uid}/following/{target}", repeatable: true },
+  unfollow: { method: "DELETE", path: "/v1/users/{uid}/following/{target}", repeatable: true },
+  listFriends: { method: "GET", path: "/v1/users/{uid}/friends", repeatable: true },
+  listHiddenFrom: { method: "GET", path: "/v1/users/{uid}/hidden-from", repeatable: true },
+  hide: { method: "PUT", path: "/v1/users/{uid}/hidden-from/{target}", repeatable: true },
+  unhide: { method: "DELETE", path: "/v1/users/{uid}/hidden-from/{target}", repeatable: true },
+  getMarker: { method: "GET", path: "/v1/users/{uid}/marker", repeatable: true },
+  moveMarker: { method: "PUT", path: "/v1/users/{uid}/marker", repeatable: true },
+  listMutes: { method: "GET", path: "/v1/users/{uid}/mutes", repeatable: true },
+  mute: { method: "PUT", path: "/v1/users/{uid}/mutes/{target}", repeatable: true },
+  unmute: { method: "DELETE", path: "/v1/users/{uid}/mutes/{target}", repeatable: true },
+  getPresence: { method: "GET", path: "/v1/users/{uid}/presence", repeatable: true },
+  setPresence: { method: "PUT", path: "/v1/users/{uid}/presence", repeatable: true },
+  listUserReactions: { method: "GET", path: "/v1/users/{uid}/reactions/{kind}", repeatable: true },
+  listRelations: { method: "GET", path: "/v1/users/{uid}/relations", repeatable: true },
+  listen: { method: "GET", path: "/v1/users/{uid}/stream", repeatable: true },
+  getTimeline: { method: "GET", path: "/v1/users/{uid}/timeline", repeatable: true },
+  getUnread: { method: "GET", path: "/v1/users/{uid}/timeline/unread", repeatable: true },
+} as const;
+
+/** The JSON that each call answers. */
+export interface Answers {
+  getHealth: Health;
+  getReadiness: Health;
+  listBackups: BackupList;
+  takeBackup: Backup;
+  getStats: Stats;
+  explainTimeline: Explanation;
+  verifyTimeline: Verification;
+  listContent: ContentList;
+  publishContent: Content;
+  publishContentBatch: ContentList;
+  getContent: Content;
+  editContent: Content;
+  listComments: ContentPage;
+  comment: Content;
+  listReactions: UserPage;
+  react: Reaction;
+  unreact: Reaction;
+  restoreContent: Content;
+  listTopicContent: ContentPage;
+  getUser: Profile;
+  putUser: Profile;
+  listUserComments: ContentPage;
+  listUserContent: ContentPage;
+  listFollowers: UserPage;
+  listFollowing: UserPage;
+  changeFollowing: RelationList;
+  follow: Relation;
+  unfollow: Relation;
+  listFriends: UserPage;
+  listHiddenFrom: UserPage;
+  hide: Relation;
+  unhide: Relation;
+  getMarker: Marker;
+  moveMarker: Marker;
+  listMutes: UserPage;
+  mute: Relation;
+  unmute: Relation;
+  getPresence: Presence;
+  setPresence: Presence;
+  listUserReactions: ContentPage;
+  listRelations: RelationList;
+  getTimeline: ContentPage;
+  getUnread: Unread;
+}

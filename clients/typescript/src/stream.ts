@@ -1,0 +1,148 @@
+import { ConnectionError, ProblemError, TimeoutError } from "./errors.js";
+import type { Id } from "./ids.js";
+import { parseJson } from "./json.js";
+import type { Content, ContentRef } from "./schema.js";
+import { type Block, BlockReader } from "./sse.js";
+import { backOff, type CallOptions, linked, sleep, type Transport, unlessLost, withTimeout } from "./transport.js";
+
+/** A change of a timeline. */
+export type StreamEvent =
+  /** The stream is open, at first or again. What is published from now on arrives. */
+  | { type: "open" }
+  /** An item was published or restored. */
+  | { type: "content"; item: Content; id: string }
+  /** An item was edited. */
+  | { type: "edit"; item: Content }
+  /** An item was deleted. Ignore it if the item is not known. */
+  | { type: "delete"; item: ContentRef }
+  /** Events were left out: load the timeline again. The stream goes on. */
+  | { type: "reset" };
+
+/** Settings of a stream. */
+export interface StreamOptions extends Omit<CallOptions, "timeout"> {
+  /** The `lastEventId` of an earlier stream of the user, or the cursor of an item: the stream goes on after it. */
+  lastEventId?: string | undefined;
+  /** Milliseconds of silence after which the stream connects again; 45,000 by default, three comments of the server. */
+  heartbeatTimeout?: number | undefined;
+}
+
+/**
+ * The stream of a user, read by one `for await`. It connects again after every loss, and goes on where it was. It ends by
+ * `break`, by the `signal`, or with a `ProblemError` for a request that the server will never take, such as one with
+ * wrong credentials.
+ */
+export class Stream implements AsyncIterable<StreamEvent> {
+  /** The place after the last event that was given: another stream can go on from here. */
+  lastEventId: string | undefined;
+  readonly #transport: Transport;
+  readonly #user: Id;
+  readonly #options: StreamOptions;
+  // Edits and deletes since `lastEventId`, which the server tells of again after a loss.
+  readonly #told = new Set<string>();
+  #failures = 0;
+
+  constructor(transport: Transport, user: Id, options: StreamOptions) {
+    this.#transport = transport;
+    this.#user = user;
+    this.#options = options;
+    this.lastEventId = options.lastEventId;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<StreamEvent, void, undefined> {
+    const { signal } = this.#options;
+    let wasOpen = false;
+    let reset = false;
+    for (;;) {
+      const connection = linked(signal);
+      let wait: number | undefined;
+      try {
+        const reader = await this.#connect(connection);
+        yield { type: "open" };
+        // Without a place to go on from, the server cannot tell what was missed.
+        if (reset || (wasOpen && this.lastEventId === undefined)) yield { type: "reset" };
+        wasOpen = true;
+        reset = false;
+        yield* this.#read(reader, connection);
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        if (error instanceof ProblemError && error.code === "unknown_cursor" && this.lastEventId !== undefined) {
+          this.lastEventId = undefined;
+          reset = true;
+        } else if (!passes(error)) throw error;
+        wait = error instanceof ProblemError ? error.retryAfter : undefined;
+      } finally {
+        connection.abort();
+      }
+      await sleep(backOff(this.#failures++, this.#transport.maxDelay, wait), signal);
+    }
+  }
+
+  async #connect(connection: AbortController): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+    const headers = { accept: "text/event-stream", "last-event-id": headerText(this.lastEventId) };
+    const response = await this.#bounded(connection, () =>
+      this.#transport.open("listen", { path: { uid: this.#user }, headers }, this.#options, connection.signal),
+    );
+    if (!response.body) throw new ConnectionError("the answer has no body");
+    return response.body.getReader();
+  }
+
+  async *#read(reader: ReadableStreamDefaultReader<Uint8Array>, connection: AbortController) {
+    const decoder = new TextDecoder();
+    const blocks = new BlockReader();
+    for (;;) {
+      const { done, value } = await this.#bounded(connection, () => unlessLost(reader.read(), connection.signal));
+      if (done) return;
+      this.#failures = 0;
+      for (const block of blocks.push(decoder.decode(value, { stream: true }))) {
+        const event = this.#event(block);
+        if (event) yield event;
+      }
+    }
+  }
+
+  /** Waits no longer than the server may be silent. */
+  #bounded<T>(connection: AbortController, work: () => Promise<T>): Promise<T> {
+    return withTimeout(this.#options.heartbeatTimeout ?? 45_000, this.#options.signal, (signal) => {
+      signal.addEventListener("abort", () => connection.abort(signal.reason), { once: true });
+      return work();
+    });
+  }
+
+  #event({ event, data, id }: Block): StreamEvent | undefined {
+    if (id !== undefined && id !== "") {
+      this.lastEventId = id;
+      this.#told.clear();
+    }
+    switch (event) {
+      case "content":
+        return { type: event, item: parseJson(data) as Content, id: id ?? "" };
+      case "edit": {
+        const item = parseJson(data) as Content;
+        return this.#isNew(`${item.content_id} ${item.edited_at}`) ? { type: event, item } : undefined;
+      }
+      case "delete": {
+        const item = parseJson(data) as ContentRef;
+        return this.#isNew(item.content_id) ? { type: event, item } : undefined;
+      }
+      case "reset":
+        return { type: event };
+      default:
+        return undefined; // only a newer place, or an event of a later version
+    }
+  }
+
+  #isNew(change: string): boolean {
+    return this.#told.size !== this.#told.add(change).size;
+  }
+}
+
+/** Whether the cause of an error may pass, so that the stream should try again. */
+function passes(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.status === 429 || error.status >= 500;
+  return error instanceof ConnectionError || error instanceof TimeoutError;
+}
+
+/** A text as the value of a header: one character for each byte of its UTF-8. */
+function headerText(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : String.fromCharCode(...new TextEncoder().encode(text));
+}

@@ -1,0 +1,230 @@
+import { Credentials, type TokenSource } from "./credentials.js";
+import { ConnectionError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
+import { type Id, segment } from "./ids.js";
+import { parseJson, writeJson } from "./json.js";
+import { type Answers, operations, VERSION } from "./schema.js";
+
+/** The `operationId` of a call in the OpenAPI document. */
+export type Operation = keyof typeof operations;
+
+/** Settings of a client. */
+export interface Options {
+  /** The address of the server, such as `https://example.org/tideline`. In a browser it may be relative. */
+  url: string;
+  /** A key, for programs of the application. Never give one to a browser. */
+  key?: string | undefined;
+  /** A user token, or a function that gets one. The function is called again when the server refuses the token. */
+  token?: string | TokenSource | undefined;
+  /** Milliseconds that one attempt may take; 30,000 by default. Streams and backups are not bound by it. */
+  timeout?: number | undefined;
+  /** How often a request is sent again at most; 4 by default, 0 for never. */
+  retries?: number | undefined;
+  /** The longest wait between two attempts in milliseconds; 30,000 by default. */
+  maxRetryDelay?: number | undefined;
+  /** Headers of every request. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Takes the place of the global `fetch`. */
+  fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** Settings of one call. */
+export interface CallOptions {
+  /** Ends the call, which then throws the reason of the signal. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds that one attempt may take. */
+  timeout?: number | undefined;
+  /** The `X-Request-Id` of the call, which the server log has too. */
+  requestId?: string | undefined;
+}
+
+/** One call before it is sent. */
+export interface Request {
+  path?: Readonly<Record<string, Id>>;
+  query?: Readonly<Record<string, string | number | undefined>>;
+  body?: unknown;
+  headers?: Readonly<Record<string, string | undefined>>;
+  /** Whether the request can be sent twice without harm, where this depends on its body. */
+  repeatable?: boolean;
+}
+
+// A page of another origin may not set this header.
+const IS_BROWSER = typeof (globalThis as { document?: unknown }).document !== "undefined" || !("process" in globalThis);
+
+/** Sends requests: credentials, timeouts, repeats, and the reading of answers. */
+export class Transport {
+  readonly #url: string;
+  readonly #credentials: Credentials;
+  readonly #timeout: number;
+  readonly #retries: number;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #fetch: typeof globalThis.fetch;
+  /** The longest wait between two attempts in milliseconds. */
+  readonly maxDelay: number;
+
+  constructor(options: Options) {
+    if (options.key !== undefined && options.token !== undefined) {
+      throw new TypeError("give a key or a token, not both");
+    }
+    this.#url = options.url.replace(/\/+$/, "");
+    this.#credentials = new Credentials(options.key ?? options.token);
+    this.#timeout = options.timeout ?? 30_000;
+    this.#retries = options.retries ?? 4;
+    this.maxDelay = options.maxRetryDelay ?? 30_000;
+    this.#headers = { ...(IS_BROWSER ? {} : { "user-agent": `tideline-client-js/${VERSION}` }), ...options.headers };
+    this.#fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
+  }
+
+  /** Sends a call whose answer is JSON. */
+  async json<O extends keyof Answers>(operation: O, request: Request, options: CallOptions = {}): Promise<Answers[O]> {
+    return parseJson(await this.text(operation, request, options)) as Answers[O];
+  }
+
+  /** Sends a call, and reads its answer as text. */
+  async text(operation: Operation, request: Request, options: CallOptions = {}): Promise<string> {
+    return this.#repeat(operation, request, options, (signal) =>
+      withTimeout(options.timeout ?? this.#timeout, signal, async (bounded) => {
+        const response = await this.open(operation, request, options, bounded);
+        return unlessLost(response.text(), bounded);
+      }),
+    );
+  }
+
+  /** Sends a call whose answer is read as it arrives: `timeout` bounds the time until it begins. */
+  async body(operation: Operation, request: Request, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#repeat(operation, request, options, (signal) => {
+      const whole = linked(signal);
+      return withTimeout(options.timeout ?? this.#timeout, signal, (bounded) => {
+        bounded.addEventListener("abort", () => whole.abort(bounded.reason), { once: true });
+        return this.open(operation, request, options, whole.signal);
+      });
+    });
+    return response.body ?? new ReadableStream({ start: (controller) => controller.close() });
+  }
+
+  /** One attempt: sends the request, with new credentials if the server refuses the old ones. */
+  async open(operation: Operation, request: Request, options: CallOptions, signal: AbortSignal): Promise<Response> {
+    const token = await this.#credentials.current();
+    const response = await this.#send(operation, request, options, signal, token);
+    if (response.ok) return response;
+    const problem = await unlessLost(ProblemError.from(response), signal);
+    if (!problem.refusedCredentials || !(await this.#credentials.replace(token))) throw problem;
+    const renewed = await this.#send(operation, request, options, signal, await this.#credentials.current());
+    if (renewed.ok) return renewed;
+    throw await unlessLost(ProblemError.from(renewed), signal);
+  }
+
+  async #send(
+    operation: Operation,
+    { path = {}, query = {}, body, headers = {} }: Request,
+    options: CallOptions,
+    signal: AbortSignal,
+    token: string | undefined,
+  ): Promise<Response> {
+    const { method, path: template } = operations[operation];
+    const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => segment(path[name] ?? ""));
+    const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = parameters.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");
+    const sent = new Headers(this.#headers);
+    if (token !== undefined) sent.set("authorization", `Bearer ${token}`);
+    if (body !== undefined) sent.set("content-type", "application/json");
+    if (options.requestId !== undefined) sent.set("x-request-id", options.requestId);
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined) sent.set(name, value);
+    }
+    const init: RequestInit = { method, headers: sent, signal };
+    if (body !== undefined) init.body = writeJson(body);
+    return unlessLost(this.#fetch(`${this.#url}${filled}${search && `?${search}`}`, init), signal);
+  }
+
+  async #repeat<T>(
+    operation: Operation,
+    request: Request,
+    options: CallOptions,
+    attempt: (signal: AbortSignal | undefined) => Promise<T>,
+  ): Promise<T> {
+    const repeatable = request.repeatable ?? operations[operation].repeatable;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await attempt(options.signal);
+      } catch (error) {
+        const delay = tries < this.#retries ? this.#delayAfter(error, repeatable, tries) : undefined;
+        if (delay === undefined) throw error;
+        await sleep(delay, options.signal);
+      }
+    }
+  }
+
+  /** Milliseconds until the next attempt; `undefined` if there should be none. */
+  #delayAfter(error: unknown, repeatable: boolean, tries: number): number | undefined {
+    if (error instanceof ProblemError) {
+      const passes = [429, 502, 503, 504].includes(error.status) && (repeatable || error.changedNothing);
+      if (!passes || (error.retryAfter ?? 0) > this.maxDelay) return undefined;
+      return backOff(tries, this.maxDelay, error.retryAfter);
+    }
+    return error instanceof TidelineError && repeatable ? backOff(tries, this.maxDelay) : undefined;
+  }
+}
+
+/**
+ * Milliseconds to wait after the failed attempt number `tries` (from 0): at random, so that clients do not come back all
+ * at once, but never before the server's `Retry-After`.
+ */
+export function backOff(tries: number, maxDelay: number, retryAfter = 0): number {
+  const spread = Math.min(250 * 2 ** tries, maxDelay);
+  return retryAfter + Math.random() * Math.min(spread, Math.max(250, maxDelay - retryAfter));
+}
+
+/** Waits, or throws the reason of the signal. */
+export function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const aborted = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", aborted);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", aborted, { once: true });
+  });
+}
+
+/** Runs `work` with a signal that ends it after some time, or with the signal of the caller. */
+export async function withTimeout<T>(
+  milliseconds: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (outer?.aborted) throw outer.reason;
+  const inner = new AbortController();
+  const late = new TimeoutError(`no answer within ${milliseconds} ms`);
+  const timer = setTimeout(() => inner.abort(late), milliseconds);
+  const aborted = () => inner.abort(outer?.reason);
+  outer?.addEventListener("abort", aborted, { once: true });
+  try {
+    return await work(inner.signal);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", aborted);
+  }
+}
+
+/** A controller that is aborted with the signal of the caller. */
+export function linked(outer: AbortSignal | undefined): AbortController {
+  const inner = new AbortController();
+  if (outer?.aborted) inner.abort(outer.reason);
+  else outer?.addEventListener("abort", () => inner.abort(outer.reason), { once: true, signal: inner.signal });
+  return inner;
+}
+
+/** What `fetch` promises, with its errors as those of this client. */
+export async function unlessLost<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+    throw new ConnectionError(`the connection failed: ${error}${cause}`, { cause: error });
+  }
+}

@@ -1,0 +1,113 @@
+// Every call of the OpenAPI document has its method, which sends the right request.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { type List, Tideline, VERSION } from "../src/index.js";
+import { document } from "./support.js";
+
+type Sent = { method: string; path: string; query: string; body: unknown };
+
+/** What one use of the client sends. */
+async function sent(use: (client: Tideline) => Promise<unknown> | List<unknown>): Promise<Sent> {
+  const requests: Sent[] = [];
+  const fetch = async (input: unknown, init: RequestInit = {}) => {
+    const [path = "", query = ""] = String(input).replace("http://server", "").split("?");
+    requests.push({
+      method: init.method ?? "",
+      path,
+      query,
+      body: init.body ? JSON.parse(String(init.body)) : undefined,
+    });
+    return new Response('{"items":[],"next":null,"prev":null,"cursor":null}');
+  };
+  const used = use(new Tideline({ url: "http://server/", fetch: fetch as typeof globalThis.fetch }));
+  await ("page" in used ? used.page() : used);
+  assert.equal(requests.length, 1);
+  return requests[0] as Sent;
+}
+
+const item = { author_id: 5n, content_id: 9007199254740993n, ref_id: "a/b" };
+const calls: Record<string, [(client: Tideline) => Promise<unknown> | List<unknown>, string?, unknown?]> = {
+  publishContent: [(c) => c.publish(item), "", { author_id: "5", content_id: "9007199254740993", ref_id: "a/b" }],
+  publishContentBatch: [(c) => c.publishBatch([{ author_id: 1 }]), "", { items: [{ author_id: "1" }] }],
+  getContent: [(c) => c.item("c")],
+  listContent: [(c) => c.items(["a,b", "\\", 3]), `ids=${encodeURIComponent("a\\,b,\\\\,3")}`],
+  editContent: [(c) => c.edit("c", { text: null }), "", { text: null }],
+  deleteContent: [(c) => c.delete("c")],
+  restoreContent: [(c) => c.restore("c")],
+  comment: [(c) => c.comment("c", { author_id: 2, text: "Ahoy" }), "", { author_id: "2", text: "Ahoy" }],
+  listComments: [(c) => c.comments("c", { limit: 3, view: "ids" }), "limit=3&view=ids"],
+  getTimeline: [(c) => c.timeline("u", { limit: 7, before: "5-é" }), "limit=7&before=5-%C3%A9"],
+  listUserContent: [(c) => c.userContent("u", { after: "5-1" }), "after=5-1"],
+  listUserComments: [(c) => c.userComments("u")],
+  listTopicContent: [(c) => c.topicContent("t")],
+  getUnread: [(c) => c.unread("u")],
+  getMarker: [(c) => c.marker("u")],
+  moveMarker: [(c) => c.moveMarker("u", "5-1"), "", { cursor: "5-1" }],
+  listen: [async (c) => collectOne(c), ""],
+  follow: [(c) => c.follow("u", "t", { since: 5 }), "", { since: 5 }],
+  unfollow: [(c) => c.unfollow("u", "t")],
+  changeFollowing: [(c) => c.changeFollowing("u", { follow: [1, "b"] }), "", { follow: ["1", "b"] }],
+  listFollowing: [(c) => c.following("u", { viewer: 7 }), "viewer=7"],
+  listFollowers: [(c) => c.followers("u")],
+  listFriends: [(c) => c.friends("u")],
+  listRelations: [(c) => c.relations("u", [1, 2]), "targets=1%2C2"],
+  mute: [(c) => c.mute("u", "t")],
+  unmute: [(c) => c.unmute("u", "t")],
+  listMutes: [(c) => c.mutes("u")],
+  hide: [(c) => c.hide("u", "t")],
+  unhide: [(c) => c.unhide("u", "t")],
+  listHiddenFrom: [(c) => c.hiddenFrom("u")],
+  getUser: [(c) => c.user("u")],
+  putUser: [(c) => c.setProfile("u", { nickname: "Ann" }), "", { nickname: "Ann" }],
+  react: [(c) => c.react("c", "like", "u")],
+  unreact: [(c) => c.unreact("c", "like", "u")],
+  listReactions: [(c) => c.reactions("c", "like")],
+  listUserReactions: [(c) => c.userReactions("u", "like")],
+  getPresence: [(c) => c.presence("u")],
+  setPresence: [(c) => c.setPresence("u", true), "", { online: true }],
+  verifyTimeline: [(c) => c.verify("u", { depth: 9 }), "depth=9"],
+  explainTimeline: [(c) => c.explain("u", "c/d"), "content_id=c%2Fd"],
+  getStats: [(c) => c.stats()],
+  listBackups: [(c) => c.backups()],
+  takeBackup: [(c) => c.takeBackup()],
+  readBackup: [(c) => c.readBackup("n")],
+  removeBackup: [(c) => c.removeBackup("n")],
+  getHealth: [(c) => c.health()],
+  getReadiness: [(c) => c.ready()],
+  getMetrics: [(c) => c.metrics()],
+  getDescription: [(c) => c.openapi()],
+  getDocs: [(c) => c.docs()],
+};
+
+async function collectOne(client: Tideline): Promise<void> {
+  for await (const { type } of client.stream("u")) {
+    if (type === "open") return;
+  }
+}
+
+test("every call of the document has a method that sends it", async () => {
+  const values: Record<string, string> = {
+    uid: "u",
+    target: "t",
+    content_id: "c",
+    topic: "t",
+    name: "n",
+    kind: "like",
+  };
+  const described = Object.entries(document().paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, call]) => ({ path, method: method.toUpperCase(), id: call.operationId })),
+  );
+  assert.deepEqual(described.map(({ id }) => id).sort(), Object.keys(calls).sort());
+  for (const { path, method, id } of described) {
+    const [use, query = "", body] = calls[id] ?? assert.fail();
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? assert.fail(name));
+    assert.deepEqual(await sent(use), { method, path: filled, query, body }, id);
+  }
+});
+
+test("the versions of package, document and code are one", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+  assert.deepEqual([version, document().info.version], [VERSION, VERSION]);
+});

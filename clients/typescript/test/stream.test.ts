@@ -1,0 +1,176 @@
+// Streams that are cut, silent, refused, or left behind.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { StreamEvent, StreamOptions, Tideline } from "../src/index.js";
+import { BlockReader } from "../src/sse.js";
+import { CuttingProxy, Server, until } from "./support.js";
+
+/** Reads a stream until it is stopped. */
+function listen(client: Tideline, user: string, options: StreamOptions = {}) {
+  const end = new AbortController();
+  const events: StreamEvent[] = [];
+  const stream = client.stream(user, { ...options, signal: end.signal });
+  const done = (async () => {
+    for await (const event of stream) events.push(event);
+  })();
+  done.catch(() => {});
+  return {
+    events,
+    stream,
+    count: (type: StreamEvent["type"]) => events.filter((event) => event.type === type).length,
+    stop: async () => {
+      end.abort("stopped");
+      await assert.rejects(done, (reason) => reason === "stopped");
+    },
+  };
+}
+
+test("50 cuts: no event is lost, none comes twice", async (t) => {
+  const server = await Server.start(t);
+  const client = server.client();
+  const proxy = await CuttingProxy.start(t, server.port);
+  proxy.cutAfter = () => 300 + Math.floor(Math.random() * 6000);
+  await client.follow("reader", "1");
+  const reader = listen(server.client({ url: proxy.url, maxRetryDelay: 40 }), "reader");
+  await until(() => reader.count("open") > 0, "the stream opens");
+  const texts = new Map<string, string>();
+  const deleted = new Set<string>();
+  const restored = new Set<string>();
+  for (let n = 0; proxy.cuts < 50; n++) {
+    assert(n < 20_000, `${proxy.cuts} cuts only`);
+    const named = n % 3 === 0 ? { content_id: `item ${n} 🌊${n % 2 === 0 ? " " : ""}` } : {};
+    const old = n % 5 === 0 ? { published_at: 1_700_000_000_000 + n } : {};
+    const { content_id: id } = await client.publish({ author_id: 1, text: `${n}`, ...named, ...old });
+    texts.set(id, `${n}`);
+    if (n % 4 === 0) texts.set(id, (await client.edit(id, { text: `${n}, edited` })).text ?? "");
+    if (n % 7 === 0) {
+      await client.delete(id);
+      deleted.add(id);
+      if (n % 14 === 0) {
+        await client.restore(id);
+        deleted.delete(id);
+        restored.add(id);
+      }
+    }
+  }
+  proxy.cutAfter = () => Number.POSITIVE_INFINITY;
+  const { content_id: last } = await client.publish({ author_id: 1, text: "the last" });
+  texts.set(last, "the last");
+  const has = (id: string) => reader.events.some((event) => event.type === "content" && event.item.content_id === id);
+  await until(() => has(last), "the last item arrives");
+  await reader.stop();
+
+  const shown = new Map<string, string>();
+  const contents = new Map<string, number>();
+  const changes = new Set<string>();
+  for (const event of reader.events) {
+    if (event.type === "open") continue;
+    assert(event.type !== "reset", "a reset");
+    const { content_id: id } = event.item;
+    if (event.type === "delete") shown.delete(id);
+    else shown.set(id, event.item.text ?? "");
+    if (event.type === "content") contents.set(id, (contents.get(id) ?? 0) + 1);
+    else {
+      const change = `${event.type} ${id} ${event.type === "edit" ? event.item.edited_at : ""}`;
+      assert(!changes.has(change), `twice: ${change}`);
+      changes.add(change);
+    }
+  }
+  for (const id of deleted) texts.delete(id);
+  assert.deepEqual(shown, texts);
+  for (const [id, times] of contents) assert(times === 1 || (restored.has(id) && times === 2), `${id}: ${times} times`);
+  assert(proxy.cuts >= 50 && reader.count("open") > 50, `${proxy.cuts} cuts, ${reader.count("open")} connections`);
+  assert(reader.count("delete") > 10 && restored.size > 5);
+});
+
+test("a restart of the server is survived", async (t) => {
+  const server = await Server.start(t);
+  const client = server.client();
+  await client.follow("2", "1");
+  const reader = listen(client, "2");
+  await until(() => reader.count("open") === 1, "the stream opens");
+  await client.publish({ author_id: 1, content_id: "before" });
+  await until(() => reader.count("content") === 1, "the item arrives");
+  await server.kill("SIGKILL");
+  await server.serve();
+  await client.publish({ author_id: 1, content_id: "after" });
+  await until(() => reader.count("content") === 2, "the item arrives");
+  assert.equal(reader.count("reset"), 0);
+  assert.match(reader.stream.lastEventId ?? "", /-after$/);
+  await reader.stop();
+});
+
+test("silence is taken for a loss; comments of the server are not silence", async (t) => {
+  const server = await Server.start(t, { "presence.heartbeat": "100ms" });
+  const client = server.client();
+  await client.follow("2", "1");
+  const proxy = await CuttingProxy.start(t, server.port);
+  const reader = listen(server.client({ url: proxy.url, maxRetryDelay: 100 }), "2", { heartbeatTimeout: 600 });
+  await until(() => reader.count("open") === 1, "the stream opens");
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  assert.equal(proxy.connections, 1);
+  proxy.frozen = true;
+  await client.publish({ author_id: 1, content_id: "kept back" });
+  await until(() => proxy.connections > 1, "the client comes back");
+  proxy.frozen = false;
+  await until(() => reader.count("content") === 1, "the item arrives");
+  assert.equal(reader.count("reset"), 0);
+  await reader.stop();
+});
+
+test("a reset is told: too much was missed, the place is unknown, or the name in it", async (t) => {
+  const server = await Server.start(t);
+  const client = server.client();
+  await client.follow("2", "1");
+  const [first] = await client.publishBatch([{ author_id: 1, content_id: "first" }]);
+  const batch = Array.from({ length: 1000 }, (_, n) => ({ author_id: 1, content_id: `${n + 1}` }));
+  await client.publishBatch(batch);
+  await client.publish({ author_id: 1 });
+  for (const lastEventId of [`${first?.published_at}-first`, "1700000000000-77", "1700000000000-never seen"]) {
+    const reader = listen(client, "2", { lastEventId });
+    await until(() => reader.count("reset") === 1, "the reset");
+    const { content_id } = await client.publish({ author_id: 1 });
+    await until(() => reader.count("content") === 1, "the stream goes on");
+    const told = reader.events.find((event) => event.type === "content");
+    assert.equal(told?.item.content_id, content_id);
+    await reader.stop();
+  }
+});
+
+test("another stream goes on where one was left", async (t) => {
+  const client = (await Server.start(t)).client();
+  await client.follow("2", "1");
+  const one = client.stream("2");
+  for await (const event of one) {
+    if (event.type === "open") {
+      await client.publish({ author_id: 1, content_id: "a" });
+      await client.publish({ author_id: 1, content_id: "b 🌊" });
+      await client.publish({ author_id: 1, content_id: "c" });
+    }
+    if (event.type === "content" && event.item.content_id === "b 🌊") break;
+  }
+  assert(one.lastEventId?.endsWith("-b 🌊"));
+  for await (const event of client.stream("2", { lastEventId: one.lastEventId })) {
+    if (event.type === "open") continue;
+    assert.equal(event.type === "content" && event.item.content_id, "c");
+    break;
+  }
+  await until(() => true, "");
+  for (let n = 0; (await client.presence("2")).online; n++) {
+    assert(n < 500, "the stream is still open after the break");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+});
+
+test("the format of events", () => {
+  const reader = new BlockReader();
+  const text = ": hi\r\n\r\nid: 1-a\r\n\r\nid:2-b\nevent: content\ndata: {\ndata: }\n\nretry: 5\r\rdata\n\nid: 3";
+  const blocks = [...text].flatMap((letter) => reader.push(letter));
+  assert.deepEqual(blocks, [
+    { event: "", data: "", id: "1-a" },
+    { event: "content", data: "{\n}", id: "2-b" },
+    { event: "", data: "", id: undefined },
+  ]);
+  assert.throws(() => new BlockReader().push("x".repeat(2 ** 24 + 1)), RangeError);
+});
