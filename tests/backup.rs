@@ -74,6 +74,33 @@ fn a_backup_is_restored_in_every_form() {
 }
 
 #[test]
+fn what_is_made_is_for_its_owner_only_and_what_exists_stays() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.file("f", "1,2\n");
+    let open = |args: &[&str]| {
+        let command = place.command(args);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "umask 022; exec \"$0\" \"$@\""]).arg(command.get_program()).args(args);
+        let ended = shell.env_clear().current_dir(place.path("")).output().unwrap();
+        assert!(ended.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ended.stderr));
+    };
+    let mode = |path: &str| fs::metadata(place.path(path)).unwrap().permissions().mode() & 0o777;
+    fs::create_dir(place.path("out")).unwrap();
+    fs::set_permissions(place.path("out"), fs::Permissions::from_mode(0o755)).unwrap();
+    open(&["import", "--follows", "f", "--data-dir", "data"]);
+    open(&["backup", "--to", "b.tar.zst", "--data-dir", "data"]);
+    open(&["backup", "--to", "out", "--data-dir", "data"]);
+    open(&["restore", "--from", "b.tar.zst", "--data-dir", "out/new"]);
+    let kept = format!("data/backups/{}", names(&place.data().join("backups"))[0]);
+    let copied = names(&place.path("out")).into_iter().find(|name| name.starts_with("20")).unwrap();
+    for dir in ["data", "data/backups", &kept, &format!("out/{copied}"), "out/new"] {
+        assert_eq!(mode(dir), 0o700, "{dir}");
+    }
+    assert_eq!((mode("b.tar.zst"), mode("out")), (0o600, 0o755));
+}
+
+#[test]
 fn a_restore_never_overwrites() {
     let place = place();
     let before = names(&place.data());

@@ -8,19 +8,20 @@ use std::path::Path;
 use regex::Regex;
 
 /// A module of the root, and the paths of ours that it may name outside of unit tests.
-const LAYERS: [(&str, &str); 18] = [
+const LAYERS: [(&str, &str); 19] = [
     ("model", ""),
     ("clock", "model"),
     ("sync", ""),
     ("failpoint", ""),
+    ("private", ""),
     ("error", "model"),
     ("stripes", "sync"),
     ("cache", "stripes model error"),
     ("config", "error"),
-    ("store", "cache stripes failpoint model error"),
+    ("store", "cache stripes failpoint private model error"),
     ("backlog", "stripes sync model error"),
     ("streaming", "sync clock model"),
-    ("backup", "store clock config model error"),
+    ("backup", "store clock config private model error"),
     ("feed", "backlog streaming store cache stripes config sync clock failpoint model error"),
     ("worker", "backlog streaming store config sync clock failpoint model error"),
     (
@@ -28,7 +29,7 @@ const LAYERS: [(&str, &str); 18] = [
         "backup feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock model error config",
     ),
     ("server", "http worker backup feed backlog streaming store clock config failpoint error model"),
-    ("cli", "server http::description worker backup feed backlog store clock config failpoint error model"),
+    ("cli", "server http::description worker backup feed backlog store clock config failpoint private error model"),
     ("main", "cli"),
 ];
 

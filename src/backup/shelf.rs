@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::archive::files;
 use super::manifest::{self, MANIFEST, Manifest, VERDICT, Verdict};
 use crate::error::{Code, Error, Result};
+use crate::private;
 
 /// After the name: a backup that is being taken.
 pub(super) const PART: &str = ".part";
@@ -73,7 +74,7 @@ impl Shelf {
 
     /// Makes the directory, if it is missing.
     pub(super) fn make(&self) -> Result<()> {
-        fs::create_dir_all(&self.dir).map_err(|e| self.failed("cannot be made", &e))
+        private::make_dirs(&self.dir).map_err(|e| self.failed("cannot be made", &e))
     }
 
     /// Turns the folder of unfinished work on a backup into the backup.

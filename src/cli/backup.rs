@@ -3,7 +3,7 @@
 mod remote;
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use super::{FAILURE, SUCCESS, print, restore, say};
 use crate::backup::{Backup, Backups, Manifest, State, unpack};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::private;
 use crate::server;
 use crate::store::Store;
 use crate::store::rocks::{Options, Rocks, room_for};
@@ -210,7 +211,7 @@ impl Target {
             Self::File(path) => {
                 let part = PathBuf::from(format!("{}.part", path.display()));
                 let mut write = || {
-                    let mut file = File::create(&part)?;
+                    let mut file = private::make_file(&part)?;
                     if path.extension() == Some(OsStr::new("zst")) {
                         let mut packed = zstd::Encoder::new(file, LEVEL)?;
                         io::copy(&mut input, &mut packed)?;
@@ -231,7 +232,7 @@ impl Target {
             Self::Dir(dir) => {
                 let (part, path) = (dir.join(format!("{name}.part")), dir.join(name));
                 room_for(dir, length, 0)?;
-                fs::create_dir(&part).map_err(|e| failed(&part, e))?;
+                private::make_dir(&part).map_err(|e| failed(&part, e))?;
                 let unpacked = unpack(input, &part, |_| Ok(()), |_, _| ());
                 let put = unpacked.and_then(|_| fs::rename(&part, &path).map_err(|e| failed(&path, e)));
                 put.inspect_err(|_| {

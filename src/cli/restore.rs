@@ -17,6 +17,7 @@ use crate::backup::{Archive, Manifest, unpack};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::Millis;
+use crate::private;
 use crate::server::{self, Told};
 use crate::store::rocks::{FORMAT, Options, Rocks, room_for};
 
@@ -43,12 +44,12 @@ pub(super) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     let data = &config.storage.data_dir;
     let interrupt = Interrupt::catch()?;
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
-    fs::create_dir_all(data).map_err(failed)?;
+    private::make_dirs(data).map_err(failed)?;
     let lock = File::options().create(true).truncate(false).write(true).open(data.join("LOCK")).map_err(failed)?;
     lock.try_lock().map_err(|_| Error::Setup(format!("{} is in use by another process", data.display())))?;
     must_be_empty(data)?;
     let work = data.join(RESTORING);
-    clear(data).and_then(|()| fs::create_dir(&work)).map_err(failed)?;
+    clear(data).and_then(|()| private::make_dir(&work)).map_err(failed)?;
     let restored = restore(config, args, &work, &interrupt);
     if !matches!(restored, Ok((_, SUCCESS))) {
         clear(data).map_err(failed)?;

@@ -13,6 +13,7 @@ use rustix::fs::statvfs;
 use super::health::{NO_ROOM, least};
 use super::{FORMAT, Options, Rocks, directory, log, reserve, storage, tables};
 use crate::error::{Code, Error, Result};
+use crate::private;
 use crate::store::{Copied, Copies, Upkeep, Watch};
 
 /// The folder of the engine's files in a data directory.
@@ -38,7 +39,7 @@ impl Copies for Rocks {
         let above = dir.parent().unwrap_or(Path::new("."));
         room_for(above, self.bytes_to_copy()?, self.health.min_free)?;
         let failed = |e: io::Error| unwritten(dir, &e);
-        fs::create_dir(dir).map_err(failed)?;
+        private::make_dir(dir).map_err(failed)?;
         let sequence = self.db.latest_sequence_number();
         let checkpoint = Checkpoint::new(&*self.db).map_err(storage)?;
         // The engine writes its rows in memory to table files first, then links or copies and flushes all files. What
@@ -134,7 +135,7 @@ fn unwritten(dir: &Path, error: &io::Error) -> Error {
 /// Makes a directory with the files of a copy that may be written to: table files, which never change, are links.
 fn link(copy: &Path, scratch: &Path) -> io::Result<()> {
     let (from, to) = (copy.join(ENGINE), scratch.join(ENGINE));
-    fs::create_dir_all(&to)?;
+    private::make_dirs(&to)?;
     fs::copy(copy.join(directory::FORMAT_FILE), scratch.join(directory::FORMAT_FILE))?;
     for entry in fs::read_dir(from)? {
         let (source, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::advice;
 use crate::error::{Error, Result};
+use crate::private;
 
 /// The format that this code reads and writes.
 pub(super) const CURRENT: u32 = 3;
@@ -93,7 +94,7 @@ impl Directory {
     /// is.
     pub(super) fn claim(path: &Path) -> Result<Self> {
         let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
-        fs::create_dir_all(path).map_err(|e| failed("cannot be created", e))?;
+        private::make_dirs(path).map_err(|e| failed("cannot be created", e))?;
         let others = others(path).map_err(|e| failed("cannot be listed", e))?;
         if !others.is_empty() {
             return Err(Error::Setup(format!(
