@@ -119,7 +119,7 @@ fn a_restore_never_overwrites() {
     place.run(&["restore", "--from", "f", "--data-dir", "new"]).failed("cannot be restored");
     place.run(&["restore", "--from", "data", "--data-dir", "new"]).failed("it has no file BACKUP");
     place.run(&["backup", "--data-dir", "nowhere"]).failed("there is no data directory");
-    place.run(&["backup", "--url", "https://localhost"]).failed("no TLS");
+    place.run(&["backup", "--url", "localhost"]).failed("expected http:// or https:// and a host");
     place.file("keys", "# only hashes\n\nsha256:0f\n");
     let with_keys = ["backup", "--url", "http://127.0.0.1:1", "--key-file", "keys"];
     place.run(&with_keys).failed("keys has no key");

@@ -139,6 +139,49 @@ fn the_server_speaks_tls_and_nothing_else() {
 }
 
 #[test]
+fn commands_call_a_server_behind_tls() {
+    let served = serve(place());
+    let place = &served.place;
+    let port = served.address.port();
+    let (named, numbered) = (format!("https://localhost:{port}"), format!("https://127.0.0.1:{port}/"));
+    place.file("ca.pem", known("first.pem"));
+    place.file("other.pem", known("second.pem"));
+    for (number, url) in [&named, &numbered].into_iter().enumerate() {
+        let file = format!("{number}.tar.zst");
+        place.run(&["backup", "--url", url, "--ca-file", "ca.pem", "--to", &file]).ok();
+        place.run(&["restore", "--from", &file, "--data-dir", &format!("new-{number}")]).ok();
+    }
+    let ran = place.run(&["backup", "--url", &named, "--ca-file", "ca.pem", "--list"]).ok();
+    assert_eq!(ran.out.lines().count(), 2, "{ran:?}");
+    let list = ["backup", "--list", "--url"];
+    let other = place.run(&[&list[..], &[&named, "--ca-file", "other.pem"]].concat());
+    other.failed("Name the certificate of the server, or of its authority, with --ca-file");
+    // The bundle of the system, in place of the one of this machine.
+    let with_system = |file: &str| {
+        let mut command = place.command(&[&list[..], &[&named]].concat());
+        command.env("SSL_CERT_FILE", place.path(file)).output().unwrap()
+    };
+    assert_eq!(with_system("ca.pem").status.code(), Some(0));
+    let refused = with_system("other.pem");
+    assert_eq!(refused.status.code(), Some(1), "{}", String::from_utf8_lossy(&refused.stderr));
+    place.run(&[&list[..], &[&named, "--ca-file", "key.pem"]].concat()).failed("it has no certificate in the form PEM");
+    place.run(&[&list[..], &[&named, "--ca-file", "none"]].concat()).failed("--ca-file: cannot use none: No such file");
+    // The other scheme.
+    let plain = format!("http://127.0.0.1:{port}");
+    let advice = ". If the server speaks TLS, write https:// in its address";
+    place.run(&[&list[..], &[&plain]].concat()).failed(advice);
+    place.run(&["health", "--url", &plain]).failed(advice);
+    place.run(&["health", "--url", &named]).ok();
+    let server = server::Server::start();
+    let wrong = format!("https://{}", server.address);
+    let advice = ". If the server speaks no TLS, write http:// in its address";
+    place.run(&[&list[..], &[&wrong, "--ca-file", "ca.pem"]].concat()).failed(advice);
+    place.run(&["health", "--url", &wrong]).failed(advice);
+    let gone = place.run(&["health", "--url", "http://127.0.0.1:1"]).failed("no answer from http://127.0.0.1:1");
+    assert!(!gone.err.contains("TLS"), "{gone:?}");
+}
+
+#[test]
 fn a_changed_certificate_is_in_use_without_a_restart() {
     let served = serve(place());
     let mut before = served.connect("first.pem").unwrap();

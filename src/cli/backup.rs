@@ -13,6 +13,7 @@ use clap::Args;
 use indicatif::HumanBytes;
 
 use self::remote::Remote;
+use super::calls::Trust;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, Unit};
 use super::{FAILURE, SUCCESS, print, restore, say};
@@ -39,6 +40,9 @@ pub(super) struct BackupArgs {
     /// Read the server's key from FILE [default: the variable TIDELINE_KEY]
     #[arg(long, value_name = "FILE", requires = "url")]
     key_file: Option<PathBuf>,
+    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    ca_file: Option<PathBuf>,
     /// Copy the new backup: to an archive (compressed if its name ends in .zst), to - for the standard output, or to a
     /// folder of an existing directory
     #[arg(long, value_name = "PATH")]
@@ -59,7 +63,10 @@ trait Place: Send + Sync {
 /// Takes a backup, waits for its verification, and copies it. Fails if it is not good.
 pub(super) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     let place: Arc<dyn Place> = match &args.url {
-        Some(url) => Arc::new(Remote::new(url, args.key_file.as_deref())?),
+        Some(url) => {
+            let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
+            Arc::new(Remote::new(url, args.key_file.as_deref(), trust)?)
+        }
         None => Arc::new(Local::open(config, args.list)?),
     };
     if args.list {

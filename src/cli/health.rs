@@ -2,14 +2,12 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use rustls::crypto::aws_lc_rs;
 use ureq::Agent;
-use ureq::tls::TlsConfig;
 
+use super::calls::{self, Trust};
 use super::{plain, print};
 use crate::config::{Config, Server};
 use crate::error::{Error, Result};
@@ -31,27 +29,19 @@ pub(super) struct HealthArgs {
 /// Fails unless `/readyz` answers 200 within three seconds.
 pub(super) fn run(args: &HealthArgs) -> Result<()> {
     let url = match &args.url {
-        Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
-            return Err(Error::Setup(format!("--url: expected http:// or https:// and a host, not {url:?}")));
-        }
-        Some(url) => url.trim_end_matches('/').to_owned(),
+        Some(url) => calls::address(url)?,
         None => own_url(&Config::load(args.config.as_deref())?.server)?,
     };
-    // The certificate is not checked: it is for the names by which clients call, not for the address that is asked here,
-    // and the answer is no secret.
-    let tls = TlsConfig::builder()
-        .disable_verification(true)
-        .unversioned_rustls_crypto_provider(Arc::new(aws_lc_rs::default_provider()))
-        .build();
+    // The certificate is not checked: it is for the names by which clients call, not for the address that is asked here.
     let agent: Agent = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
         .proxy(None)
-        .tls_config(tls)
+        .tls_config(calls::tls(&url, Trust::Any)?)
         .timeout_global(Some(TIMEOUT))
         .build()
         .into();
-    let failed = |e: ureq::Error| Error::Setup(format!("no answer from {url}: {e}"));
+    let failed = |e: ureq::Error| Error::Setup(format!("no answer from {url}: {}", calls::unreached(&url, &e)));
     let mut answer = agent.get(format!("{url}/readyz")).call().map_err(failed)?;
     if answer.status() == 200 {
         return print(|out| writeln!(out, "{url} is ready"));

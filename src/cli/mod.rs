@@ -1,6 +1,7 @@
 //! The commands of the `tideline` program.
 
 mod backup;
+mod calls;
 mod check;
 mod compact;
 mod demo;

@@ -10,6 +10,7 @@ use ureq::Agent;
 use ureq::http::Response;
 use ureq::{Body, RequestBuilder};
 
+use super::super::calls::{self, Trust};
 use super::super::plain;
 use super::Place;
 use crate::backup::{Backup, Manifest, State};
@@ -76,18 +77,16 @@ fn key_in(file: &Path) -> Result<String> {
 }
 
 impl Remote {
-    pub(super) fn new(url: &str, key_file: Option<&Path>) -> Result<Self> {
-        if !url.starts_with("http://") {
-            return Err(Error::Setup(format!(
-                "--url: expected http:// and a host, not {url:?}; this command has no TLS"
-            )));
-        }
+    /// A server at an address, with the first key in a file or the key in the environment.
+    pub(super) fn new(url: &str, key_file: Option<&Path>, trust: Trust<'_>) -> Result<Self> {
+        let url = calls::address(url)?;
         let key = match key_file {
             Some(file) => Some(key_in(file)?),
             None => std::env::var(KEY).ok().map(|key| key.trim().to_owned()),
         };
-        let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { agent, url: url.trim_end_matches('/').to_owned(), key })
+        let tls = calls::tls(&url, trust)?;
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).tls_config(tls);
+        Ok(Self { agent: config.build().into(), url, key })
     }
 
     fn asking<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
@@ -103,7 +102,8 @@ impl Remote {
 
     /// The good answer to a request.
     fn answered(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>> {
-        let mut answer = answer.map_err(|e| Error::Setup(format!("cannot reach {}: {e}", self.url)))?;
+        let mut answer = answer
+            .map_err(|e| Error::Setup(format!("cannot reach {}: {}", self.url, calls::unreached(&self.url, &e))))?;
         if answer.status().is_success() {
             return Ok(answer);
         }
