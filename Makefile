@@ -162,6 +162,10 @@ clients-test: build ## check, test and pack the clients; leaves out a client who
 browser-app: build ## use a user token in chromium, on a page of another origin; left out where chromium is missing: ARGS=
 	python3 tests/browser_app.py --binary $(TIDELINE) $(ARGS)
 
+.PHONY: proxies
+proxies: build ## put nginx and Caddy in front, with the configurations of the documentation; left out where one is missing
+	python3 tests/proxies.py --binary $(TIDELINE)
+
 .PHONY: dist
 dist: setup ## make the archive of a release from the release build, with its checksum
 	@.ci/setup strip git

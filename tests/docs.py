@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist. In
 `X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
-Examples of Rust must be in the source. The examples of README.md, docs/api.md and docs/streams.md must work on the real
-binary.
+Examples of Rust must be in the source. The examples of README.md, docs/api.md, docs/integrate.md and docs/streams.md must work
+on the real binary.
 
 In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after
 it must have the fields of the last answer. The events that a block shows must be in that answer. Blocks of `python` and
@@ -356,7 +356,7 @@ def main() -> None:
     project.user_calls(pages["docs/access.md"])
     examples = 0
     with Workspace(None, keep=False) as work:
-        for name in ("README.md", "docs/api.md", "docs/streams.md"):
+        for name in ("README.md", "docs/api.md", "docs/integrate.md", "docs/streams.md"):
             directory = work / name.replace("/", "-")
             directory.mkdir()
             server = Tideline(binary, directory, {})

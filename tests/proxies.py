@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""nginx and Caddy in front of the real binary, with the configurations of docs/access.md: calls, relative addresses below
+a prefix, the address of the client, streams that are not buffered and that end with their client, and streams without
+keys for their own user only. Exits with 1 at the first difference."""
+
+import argparse
+import http.client
+import itertools
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Iterator
+from urllib.parse import urljoin
+
+from support.client import Client
+from support.server import Tideline, Workspace
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "access.md"
+KEY = "a-key-for-the-test-of-proxies-which-is-long-enough"
+PATIENCE = 10.0
+
+
+def block(language: str, begin: str) -> str:
+    """The block of the page that begins so."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    found = [text for text in blocks if text.startswith(begin)]
+    assert len(found) == 1, f"docs/access.md has {len(found)} blocks of {language} that begin with {begin}"
+    return found[0]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def running(command: list[str], port: int, log: Path) -> Iterator[None]:
+    """A proxy, from the time at which it listens."""
+    with open(log, "wb") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
+        try:
+            begin = time.monotonic()
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), 1).close()
+                    break
+                except OSError:
+                    if process.poll() is not None or time.monotonic() - begin > PATIENCE:
+                        raise SystemExit(f"{command[0]} did not start:\n{log.read_text()}") from None
+                    time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+
+
+def nginx(directory: Path, port: int, locations: str) -> list[str]:
+    """The command of an nginx that needs no rights and no files outside of the directory."""
+    paths = "".join(f"{name}_temp_path {directory}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    configuration = directory / "nginx.conf"
+    configuration.write_text(
+        f"daemon off; pid {directory}/nginx.pid; error_log stderr; events {{}}\n"
+        f"http {{ access_log off; {paths} server {{ listen 127.0.0.1:{port};\n{locations}\n}} }}\n"
+    )
+    return ["nginx", "-e", "stderr", "-c", str(configuration)]
+
+
+def caddy(directory: Path, port: int, routes: str) -> list[str]:
+    configuration = directory / "Caddyfile"
+    configuration.write_text(f"{{\nadmin off\n}}\nhttp://127.0.0.1:{port} {{\n{routes}\n}}\n")
+    return ["caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
+
+
+def ask(port: int, method: str, path: str, body: str | None = None, headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection.request(method, path, body, headers or {})
+    return connection.getresponse()
+
+
+def streams(direct: Client) -> float:
+    return direct.figures()["tideline_streams"]
+
+
+def until(what: str, holds) -> None:
+    begin = time.monotonic()
+    while not holds():
+        assert time.monotonic() - begin < PATIENCE, what
+        time.sleep(0.05)
+
+
+def calls_pass(name: str, port: int, prefix: str, direct: Client) -> None:
+    """Calls, relative addresses and a stream through a proxy."""
+    key = {"Authorization": f"Bearer {KEY}"}
+    assert ask(port, "GET", f"{prefix}/v1/users/2/timeline").status == 401, name
+    assert ask(port, "PUT", f"{prefix}/v1/users/2/following/1", headers=key).status == 200, name
+    for n in range(2):
+        answer = ask(port, "POST", f"{prefix}/v1/content", f'{{"author_id": 1, "text": "{n}"}}', key)
+        assert answer.status == 201, (name, answer.read())
+        location = answer.getheader("Location")
+        assert location and not location.startswith(("/", "http")), (name, location)
+        answer = ask(port, "GET", f"{prefix}/v1/{location}", headers=key)
+        assert answer.status == 200, (name, location)
+    answer = ask(port, "GET", f"{prefix}/v1/users/2/timeline?limit=1", headers=key)
+    link = answer.getheader("Link")
+    target = re.match("<([^>]*)>", link or "")
+    assert target and not target[1].startswith(("/", "http")), (name, link)
+    answer = ask(port, "GET", urljoin(f"{prefix}/v1/users/2/timeline", target[1]), headers=key)
+    assert answer.status == 200 and b'"text":"0"' in answer.read(), (name, link)
+
+    stream = ask(port, "GET", f"{prefix}/v1/users/2/stream", headers=key)
+    assert stream.status == 200 and stream.readline().startswith(b"id:"), name
+    until(f"{name}: no stream is open", lambda: streams(direct) == 1)
+    begin = time.monotonic()
+    assert ask(port, "POST", f"{prefix}/v1/content", '{"author_id": 1, "text": "now"}', key).status == 201, name
+    while not (line := stream.readline()).startswith(b"data:"):
+        assert line, f"{name}: the stream has ended"
+    took = time.monotonic() - begin
+    assert b'"now"' in line and took < 5, f"{name}: the event came after {took:.1f} s"
+    stream.close()
+    until(f"{name}: the stream outlives its client", lambda: streams(direct) == 0)
+    print(f"{name}: calls, addresses and a stream pass; the event came after {1000 * took:.0f} ms", flush=True)
+
+
+def addresses_count(name: str, port: int) -> None:
+    """The limit of requests of an address is that of the client behind the proxy."""
+    key = {"Authorization": f"Bearer {KEY}"}
+    statuses = {}
+    for client in ("192.0.2.1", "192.0.2.2"):
+        # Sent by a proxy before this one, which is trusted, too.
+        told = key | {"X-Forwarded-For": client}
+        statuses[client] = [ask(port, "GET", "/v1/users/2", headers=told).status for _ in range(4)]
+    # Caddy replaces the header of a client that it does not trust, so there all requests come from one address.
+    assert statuses["192.0.2.1"][0] == 200 and 429 in statuses["192.0.2.1"], (name, statuses)
+    if name == "nginx":
+        assert statuses["192.0.2.2"][0] == 200, (name, statuses)
+    print(f"{name}: addresses of clients are counted: {statuses}", flush=True)
+
+
+class Application(BaseHTTPRequestHandler):
+    """An application whose visitor is user 2."""
+
+    def do_GET(self) -> None:
+        self.send_response(204 if self.headers["X-User-Id"] == "2" else 403)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def own_streams_only(directory: Path, binary: Path) -> None:
+    """Without keys, only the stream of the visitor passes."""
+    application = ThreadingHTTPServer(("127.0.0.1", 0), Application)
+    threading.Thread(target=application.serve_forever, daemon=True).start()
+    port = free_port()
+    # The proxy passes its own name and port on.
+    server = Tideline(binary, directory, {"server.allowed_hosts": "example.org"})
+    server.start()
+    try:
+        locations = block("nginx", "location ~").replace("127.0.0.1:8080", "{}:{}".format(*server.address))
+        locations = locations.replace("127.0.0.1:3000", f"127.0.0.1:{application.server_port}")
+        with running(nginx(directory, port, locations), port, directory / "nginx.log"):
+            host = {"Host": "example.org"}
+            assert ask(port, "GET", "/v1/users/2/stream", headers=host).status == 200
+            assert ask(port, "GET", "/v1/users/3/stream", headers=host).status == 403
+            assert ask(port, "POST", "/v1/users/2/stream", "", host).status == 403
+            for path in ("/v1/users/2/timeline", "/v1/admin/stats", "/v1/content/1", "/v1/users/2/stream/../timeline"):
+                assert ask(port, "GET", path, headers=host).status == 404, path
+        print("nginx without keys: only the stream of the visitor passes", flush=True)
+        server.stop()
+    finally:
+        server.kill()
+        application.shutdown()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
+    arguments = parser.parse_args()
+    missing = [program for program in ("nginx", "caddy") if shutil.which(program) is None]
+    if missing:
+        print(f"SKIPPED: {' and '.join(missing)} not found; on Debian: apt-get install nginx-light caddy", flush=True)
+        return 0
+    proxies = {"nginx": (nginx, block("nginx", "location /")), "caddy": (caddy, block("caddy", "reverse_proxy"))}
+    with Workspace(None, False) as work:
+        for limits in ({}, {"rate_limits.per_address": "1", "rate_limits.per_address_burst": "2"}):
+            directory = work / ("limited" if limits else "free")
+            directory.mkdir()
+            server = Tideline(arguments.binary, directory, {"auth.keys": KEY, "server.trusted_proxies": "127.0.0.1", **limits})
+            server.start()
+            try:
+                address = "{}:{}".format(*server.address)
+                direct = Client(server.address, key=KEY)
+                prefixes = ("",) if limits else ("", "/tideline")
+                for (name, (command, text)), prefix in itertools.product(proxies.items(), prefixes):
+                    text = text.replace("127.0.0.1:8080", address)
+                    if prefix and name == "nginx":
+                        text = text.replace("location /", f"location {prefix}/").replace(f"http://{address}", f"http://{address}/")
+                    elif prefix:
+                        text = f"handle_path {prefix}/* {{\n{text}}}"
+                    port = free_port()
+                    with running(command(directory, port, text), port, directory / f"{name}.log"):
+                        if limits:
+                            addresses_count(name, port)
+                        else:
+                            calls_pass(name + prefix, port, prefix, direct)
+                server.stop()
+            finally:
+                server.kill()
+        directory = work / "open"
+        directory.mkdir()
+        own_streams_only(directory, arguments.binary)
+    print("PASS", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
