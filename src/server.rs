@@ -193,8 +193,8 @@ impl App {
     }
 }
 
-/// Serves until SIGTERM or SIGINT; SIGHUP makes it read the keys of the configuration file again. Then stops in order: no more requests, no more jobs, store closed. Prints one line
-/// to stdout: where it listens.
+/// Serves until SIGTERM or SIGINT; SIGHUP makes it read the keys of the configuration file again. Then stops in order: no
+/// more requests, no more jobs, store closed. Prints one line to stdout: where it listens.
 pub fn run(config: Config, told: Told, file: Option<PathBuf>) -> Result<()> {
     run_with(config, told, file, |_, _| Ok(()))
 }
@@ -208,6 +208,7 @@ pub fn run_with(
 ) -> Result<()> {
     let gate = Arc::new(Gate::new(&config.auth)?);
     refuse_open_address(&config, !gate.is_open())?;
+    rotation::warn_of_exposed(&config.auth, file.as_deref());
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
     system.block_on(async { rotation::start(config.auth.clone(), file, Arc::clone(&gate)) })?;
@@ -274,7 +275,11 @@ async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals
 /// Without keys, any client that reaches the server may do anything: only this machine should reach it.
 fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
     let listen = config.server.listen;
-    if listen.ip().to_canonical().is_loopback() || has_keys || config.auth.insecure {
+    if listen.ip().to_canonical().is_loopback() || has_keys {
+        return Ok(());
+    }
+    if config.auth.insecure {
+        tracing::warn!(%listen, "there are no keys: every client that reaches this address can read and change all data");
         return Ok(());
     }
     Err(Error::Setup(format!(

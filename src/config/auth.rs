@@ -3,8 +3,6 @@
 //! A key is kept only as its hash. No refusal and no output of this module has a key or a secret.
 
 use std::fmt;
-use std::io::Read as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -12,6 +10,7 @@ use jsonwebtoken::DecodingKey;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Auth;
+use super::key_files::{PEM_BEGIN, blocks, from_file, lines};
 use super::load::wrong;
 use crate::error::Result;
 
@@ -20,10 +19,9 @@ const LEAST: usize = 32;
 /// Most keys in all, and most keys for tokens: each is tried for each request that has not been seen before.
 const MOST_KEYS: usize = 1000;
 const MOST_TOKEN_KEYS: usize = 16;
-/// Most bytes of a file.
-const MOST_BYTES: u64 = 1 << 20;
 /// The beginning of a hash.
 const SHA256_MARK: &str = "sha256:";
+const NO_HASH: &str = "a hash is sha256: in lower case, and 64 hexadecimal digits";
 
 /// The calls that a key may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +46,15 @@ impl KeyHash {
         Self(hash)
     }
 
-    /// The hash of a key for an entry. Refuses a key that is too short, or cannot be sent in a header.
+    /// The hash of a key for an entry. Refuses a key that is too short, or is none by the syntax of bearer tokens (RFC
+    /// 6750, section 2.1): so quotes and names of settings around a key are noticed.
     pub fn of_good(key: &str) -> Result<Self, &'static str> {
         if key.len() < LEAST {
             return Err("a key has at least 32 characters; `tideline key new` makes one");
         }
-        if !key.bytes().all(|b| b.is_ascii_graphic()) {
-            return Err("a key has only visible ASCII characters, without spaces");
+        let is_part = |b: u8| b.is_ascii_alphanumeric() || b"-._~+/".contains(&b);
+        if !key.trim_end_matches('=').bytes().all(is_part) {
+            return Err("a key has only letters, digits and - . _ ~ + / with = at its end: no quotes, spaces or names");
         }
         Ok(Self::of(key.as_bytes()))
     }
@@ -66,14 +66,22 @@ impl KeyHash {
 
     /// Reads an entry: a hash, or a key.
     fn read(entry: &str) -> Result<Self, &'static str> {
-        let Some(digits) = entry.strip_prefix(SHA256_MARK) else { return Self::of_good(entry) };
+        let is_digits = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_digits(entry) {
+            return Err("64 hexadecimal digits: write sha256: before a hash; of such a key, give the hash \
+                        (`tideline key hash`)");
+        }
+        let Some(digits) = entry.strip_prefix(SHA256_MARK) else {
+            let begin = entry.get(..6).unwrap_or_default();
+            return if begin.eq_ignore_ascii_case("sha256") { Err(NO_HASH) } else { Self::of_good(entry) };
+        };
         let mut hash = [0; 32];
-        let is_hash = digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        let is_hash = is_digits(digits);
         for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks(2)).filter(|_| is_hash) {
             let pair = std::str::from_utf8(pair).unwrap_or_default();
             *byte = u8::from_str_radix(pair, 16).unwrap_or_default();
         }
-        if is_hash { Ok(Self(hash)) } else { Err("a hash is sha256: and 64 hexadecimal digits") }
+        if is_hash { Ok(Self(hash)) } else { Err(NO_HASH) }
     }
 }
 
@@ -102,8 +110,28 @@ impl Secret {
     }
 
     fn read(entry: &str) -> Result<Self, &'static str> {
-        if entry.len() < LEAST { Err("a secret has at least 32 bytes") } else { Ok(Self(entry.into())) }
+        let quoted = |quote| entry.starts_with(quote) && entry.ends_with(quote);
+        match () {
+            () if entry.len() < LEAST => Err("a secret has at least 32 bytes"),
+            () if entry.chars().any(char::is_control) => Err("a secret has no control characters"),
+            () if entry.starts_with(PEM_BEGIN) => Err("a secret of HS256 is no PEM; see auth.jwt_public_keys"),
+            () if entry.to_ascii_lowercase().starts_with(SHA256_MARK) => {
+                Err("a secret is given itself, not its hash: the application signs with it")
+            }
+            () if quoted('"') || quoted('\'') => Err("a secret is given without quotes"),
+            () if is_assignment(entry) => Err("a secret is given without the name of a setting"),
+            () => Ok(Self(entry.into())),
+        }
     }
+}
+
+/// Whether an entry is like a line of settings, such as `jwt_secret = "…"`.
+fn is_assignment(entry: &str) -> bool {
+    let Some((name, value)) = entry.split_once('=') else { return false };
+    let name = name.trim_end().to_ascii_lowercase();
+    let is_name = name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'.');
+    let is_ours = ["secret", "secrets", "key", "keys"].iter().any(|end| name.ends_with(end));
+    is_name && is_ours && !value.trim_matches(['=', ' ']).is_empty()
 }
 
 impl fmt::Display for Secret {
@@ -217,6 +245,12 @@ impl Auth {
         }
         all.secrets = self.jwt_secrets.clone();
         all.secrets.extend(from_file("auth.jwt_secrets", &self.jwt_secrets_file, lines, Secret::read)?);
+        let is_key = |secret: &Secret| all.keys.iter().any(|(_, key)| *key == KeyHash::of(secret.reveal()));
+        if all.secrets.iter().any(is_key) {
+            return Err(wrong(
+                "auth.jwt_secrets: a secret is a key, too, so that each holder of the key could make tokens",
+            ));
+        }
         all.public_keys = self.jwt_public_keys.clone();
         all.public_keys.extend(from_file("auth.jwt_public_keys", &self.jwt_public_keys_file, blocks, PublicKey::read)?);
         if all.keys.len() > MOST_KEYS {
@@ -229,56 +263,6 @@ impl Auth {
         }
         Ok(all)
     }
-}
-
-/// Divides a text into entries, each with the number of its first line.
-type Divide = fn(&str) -> Vec<(usize, String)>;
-
-/// The entries of the file of the setting `{name}_file`; none if no file is set.
-fn from_file<T>(name: &str, file: &Path, divide: Divide, read: fn(&str) -> Result<T, &'static str>) -> Result<Vec<T>> {
-    if file == Path::new("") {
-        return Ok(Vec::new());
-    }
-    let refused = |what: &dyn fmt::Display| wrong(format_args!("{name}_file: {}: {what}", file.display()));
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(|e| refused(&e))?;
-    opened.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(|e| refused(&e))?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(refused(&"the file is larger than 1 MiB"));
-    }
-    let entries = divide(&text);
-    if entries.is_empty() {
-        return Err(refused(&"the file has no entry"));
-    }
-    let read = |(line, entry): (usize, String)| read(&entry).map_err(|e| refused(&format_args!("line {line}: {e}")));
-    entries.into_iter().map(read).collect()
-}
-
-/// One entry on each line, without comments and empty lines.
-fn lines(text: &str) -> Vec<(usize, String)> {
-    let lines = text.lines().map(str::trim).enumerate();
-    let entries = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    entries.map(|(at, line)| (at + 1, line.to_owned())).collect()
-}
-
-const PEM_BEGIN: &str = "-----BEGIN ";
-const PEM_END: &str = "-----END ";
-
-/// The same, but lines from the beginning to the end of a PEM block are one entry.
-fn blocks(text: &str) -> Vec<(usize, String)> {
-    let mut entries: Vec<(usize, String)> = Vec::new();
-    let mut inside = false;
-    for (number, line) in lines(text) {
-        match entries.last_mut() {
-            Some((_, block)) if inside => {
-                block.push('\n');
-                block.push_str(&line);
-            }
-            _ => entries.push((number, line.clone())),
-        }
-        inside = (inside || line.starts_with(PEM_BEGIN)) && !line.starts_with(PEM_END);
-    }
-    entries
 }
 
 #[cfg(test)]
@@ -317,11 +301,42 @@ mod tests {
         assert_eq!(KeyHash::read(&key.to_string()), Ok(key));
         assert_eq!(KeyHash::read(&abc.to_uppercase().replace("SHA256", "sha256")), Ok(KeyHash::of(b"abc")));
         let (short, spaced, accented) = (&KEY[..31], format!("{KEY} x"), format!("{KEY}é"));
-        for entry in ["***", short, &spaced, &accented, &abc[..70], &format!("{abc}0")] {
+        let texts = [abc.to_uppercase(), abc.replace(':', "="), abc[7..].to_owned(), format!("{abc}0")];
+        let lines =
+            ["\"{}\"", "'{}'", "key={}", "keys=[\"{}\"]", "{},", "\u{feff}{}"].map(|line| line.replace("{}", KEY));
+        let others = ["***", short, &spaced, &accented, &abc[..70]].map(str::to_owned);
+        for entry in texts.iter().chain(&lines).chain(&others) {
             let refusal = KeyHash::read(entry).expect_err(entry);
             assert!(!refusal.contains(entry), "{refusal}");
         }
         assert!(KeyHash::read("").is_err() && KeyHash::read("sha256:").is_err());
+        let base64 = "AbC-._~+/0123456789012345678901234==";
+        assert_eq!(KeyHash::read(base64), Ok(KeyHash::of(base64.as_bytes())));
+    }
+
+    #[test]
+    fn a_secret_is_any_text_that_is_meant_as_one() {
+        const SECRET: &str = "0123456789 0123456789 0123456789";
+        let is_secret = |entry: &str| Secret::read(entry).is_ok();
+        for text in
+            [SECRET, &"=".repeat(40), &format!("{}=", "key".repeat(14)), &format!("{SECRET}\""), &"é".repeat(16)]
+        {
+            assert!(is_secret(text), "{text}");
+        }
+        let hash = KeyHash::of(SECRET.as_bytes()).to_string();
+        for text in [
+            &SECRET[1..],
+            &hash,
+            &hash.to_uppercase(),
+            "-----BEGIN OPENSSH PRIVATE KEY-----",
+            &format!("\"{SECRET}\""),
+            &format!("'{SECRET}'"),
+            &format!("jwt_secrets = [\"{SECRET}\"]"),
+            &format!("TIDELINE__AUTH__JWT_SECRET={SECRET}"),
+            &format!("{SECRET}\0"),
+        ] {
+            assert!(!is_secret(text), "{text}");
+        }
     }
 
     #[test]
@@ -368,6 +383,12 @@ mod tests {
         let told = refusal(&|auth| (auth.keys, auth.read_keys) = (vec![KeyHash([7; 32])], vec![KeyHash([7; 32])]));
         assert!(told.contains("auth.read_keys: the key sha256:0707"), "{told}");
         assert!(refusal(&|auth| auth.jwt_public_keys = vec![PublicKey([1; 32]); 17]).contains("more than 16"));
+        let both = file(KEY);
+        let told = refusal(&|auth| {
+            auth.read_keys = vec![KeyHash::of(KEY.as_bytes())];
+            auth.jwt_secrets_file = both.path().into();
+        });
+        assert!(told.contains("a secret is a key, too") && !told.contains(KEY), "{told}");
     }
 
     #[test]

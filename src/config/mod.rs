@@ -7,6 +7,7 @@ mod address;
 mod auth;
 mod duration;
 mod environment;
+mod key_files;
 mod load;
 mod network;
 mod web;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     first: IpAddr,
-    /// How many leading bits all addresses of the network share.
+    /// How many leading bits all addresses of the network share; at least one.
     prefix: u32,
 }
 
@@ -29,9 +29,10 @@ impl Network {
             Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok()?,
             Some(_) => return None,
         };
-        // Bits after the prefix are a mistake: nobody knows which network is meant.
+        // Bits after the prefix are a mistake: nobody knows which network is meant. A network of all addresses would
+        // let every client make up its address.
         let rest = value.checked_shl(prefix).unwrap_or(0);
-        (prefix <= width && rest == 0).then_some(Self { first, prefix })
+        ((1..=width).contains(&prefix) && rest == 0).then_some(Self { first, prefix })
     }
 }
 
@@ -63,7 +64,7 @@ impl<'de> Deserialize<'de> for Network {
         let text = String::deserialize(from)?;
         Self::read(&text).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "expected an IP address or a network such as \"10.0.0.0/8\", not {text:?}"
+                "expected the IP address of a proxy, or a network such as \"10.0.0.0/8\" (not all addresses), not {text:?}"
             ))
         })
     }
@@ -86,13 +87,12 @@ mod tests {
             ("10.0.0.0/8", "a00::", false),
             ("127.0.0.1", "127.0.0.1", true),
             ("127.0.0.1", "127.0.0.2", false),
-            ("0.0.0.0/0", "203.0.113.9", true),
-            ("0.0.0.0/0", "2001:db8::1", false),
+            ("128.0.0.0/1", "203.0.113.9", true),
+            ("128.0.0.0/1", "2001:db8::1", false),
             ("192.0.2.128/25", "192.0.2.127", false),
             ("fd00::/8", "fdab::1", true),
             ("::1", "::1", true),
             ("::1", "::2", false),
-            ("::/0", "2001:db8::1", true),
         ] {
             assert_eq!(has(network, address), is_in, "{address} in {network}");
         }
@@ -100,12 +100,22 @@ mod tests {
 
     #[test]
     fn mistakes_are_refused() {
-        for text in
-            ["", "x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0.0/", "::/129", "::ffff:10.0.0.1", "a/8"]
-        {
+        for text in [
+            "",
+            "x",
+            "10.0.0.1/8",
+            "10.0.0.0/33",
+            "10.0.0.0/+8",
+            "10.0.0.0/",
+            "::/129",
+            "::ffff:10.0.0.1",
+            "a/8",
+            "0.0.0.0/0",
+            "::/0",
+        ] {
             assert_eq!(Network::read(text), None, "{text}");
         }
-        for text in ["10.0.0.0/8", "127.0.0.1", "fd00::/8", "0.0.0.0/0"] {
+        for text in ["10.0.0.0/8", "127.0.0.1", "fd00::/8", "0.0.0.0/1"] {
             assert_eq!(Network::read(text).map(|network| network.to_string()).as_deref(), Some(text));
         }
     }

@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use super::Feed;
+use super::{Feed, Sight};
 use crate::config::AcceptedIds;
 use crate::error::{Code, Error, Result};
 use crate::model::{HostId, HostIds, Id, Mentions, PageRequest, Position, Span, UserId};
@@ -111,23 +111,35 @@ impl Feed {
     }
 
     /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:
-    /// pages have such places whatever a server accepts.
-    pub fn find_place<I: Id>(&self, place: &Position<HostId>, tier: Tier) -> Result<Position<I>> {
+    /// pages have such places whatever a server accepts. With [`Sight::Own`] an unknown name counts as the newest of
+    /// all, because a user must not learn which names exist.
+    pub fn find_place<I: Id>(&self, place: &Position<HostId>, sight: Sight, tier: Tier) -> Result<Position<I>> {
         let number = match &place.id {
             HostId::Number(raw) => Some(*raw),
             HostId::Name(name) => self.store.numbers(&[name], tier)?.pop().flatten(),
         };
-        let Some(number) = number else {
+        let unknown = || (sight == Sight::Own).then(|| I::UNKNOWN.into());
+        let Some(number) = number.or_else(unknown) else {
             let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
             return Err(Error::refused(Code::UnknownCursor, detail));
         };
         Ok(Position { at: place.at, id: id_of(number)? })
     }
 
+    /// The same for a change. With [`Sight::Own`] an unknown name gets a number, which is written with the change.
+    pub fn hold_place<I: Id>(&self, place: &Position<HostId>, sight: Sight) -> Result<(Position<I>, Option<Held<I>>)> {
+        if sight == Sight::All {
+            return Ok((self.find_place(place, sight, Tier::Disk)?, None));
+        }
+        let held = self.hold([&place.id])?;
+        Ok((Position { at: place.at, id: held.id() }, Some(held)))
+    }
+
     /// The request for a page; `unknown_cursor` as in [`Feed::find_place`].
-    pub fn find_span<I: Id>(&self, request: &PageRequest<HostId>, tier: Tier) -> Result<PageRequest<I>> {
-        let find =
-            |place: &Option<Position<HostId>>| place.as_ref().map(|place| self.find_place(place, tier)).transpose();
+    pub fn find_span<I: Id>(&self, request: &PageRequest<HostId>, sight: Sight, tier: Tier) -> Result<PageRequest<I>> {
+        let find = |place: &Option<Position<HostId>>| {
+            place.as_ref().map(|place| self.find_place(place, sight, tier)).transpose()
+        };
         let Span { before, after } = &request.span;
         Ok(PageRequest { span: Span { before: find(before)?, after: find(after)? }, limit: request.limit })
     }

@@ -103,7 +103,17 @@ impl Api {
 
     /// Receives a request, unless a web page may not send it, or its address has sent too many.
     pub(super) fn receive(&self, request: &HttpRequest) -> Result<(), Problem> {
-        self.access.check(request, !self.gate.is_open())?;
+        self.check_page(request)?;
+        self.count(request)
+    }
+
+    /// Refuses a request that a web page may not send.
+    pub(super) fn check_page(&self, request: &HttpRequest) -> Result<(), Problem> {
+        self.access.check(request, !self.gate.is_open())
+    }
+
+    /// Refuses a request of an address that has sent too many.
+    pub(super) fn count(&self, request: &HttpRequest) -> Result<(), Problem> {
         self.rates.take_address(request, self.address(request))
     }
 

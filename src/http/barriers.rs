@@ -108,9 +108,11 @@ async fn lift(call: Call, barrier: Barrier) -> Answer {
 async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
     let (request, kept) = query::page(call.query(["limit", "before", "after"])?)?;
+    let sight = call.sight();
     let look = move |feed: &Feed, tier| {
-        feed.named(feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, tier)?, tier)?, tier)
+        feed.named(feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, sight, tier)?, tier)?, tier)
     };
     let (page, ids) = call.read(look).await?;
+    let ids = ids.with_unknown(kept.span.after.as_ref());
     reply::page(ids.page(page, |member| Member::new(member, &ids, None)), &kept)
 }

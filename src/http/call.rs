@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::answer_memory::Room;
 use super::api::Api;
 use super::auth::{Caller, Who};
-use super::body::{self, Body};
+use super::body::{self, Body, Since};
 use super::limits::Limits;
 use super::pools::Wants;
 use super::problem::Problem;
@@ -21,7 +21,7 @@ use super::query;
 use super::reply::Text;
 use crate::error::{Code, Error, Result};
 use crate::feed::{Count, Feed, Sight};
-use crate::model::{HostId, InvalidId, ReactionKind, is_topic};
+use crate::model::{HostId, InvalidId, Millis, ReactionKind, Time, is_topic};
 use crate::store::Tier;
 
 /// Most bytes of content that are written as JSON on a server thread, or on one of the many threads for reads. More
@@ -84,6 +84,15 @@ impl Call {
         match self.caller.who {
             Who::User { .. } => Sight::Own,
             Who::Anyone | Who::Key(..) => Sight::All,
+        }
+    }
+
+    /// The time that the sender gives for a follow or a reaction; `None` for now. A user acts now: another time would
+    /// move the user in the lists of others.
+    pub(super) fn since(&self, Since { since }: Since) -> Result<Option<Millis>, Problem> {
+        match (self.sight(), since) {
+            (Sight::Own, Some(_)) => Err(Problem::new(Code::NotPermitted, "since: only a key may give a time")),
+            (_, since) => Ok(since.map(|Time(since)| since)),
         }
     }
 

@@ -89,8 +89,9 @@ pub(super) async fn advance(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let NewMarker { cursor } = call.json().await?;
+    let sight = call.sight();
     let moved = move |feed: &Feed| {
-        let cursor = feed.find_place(&cursor, Tier::Disk)?;
+        let (cursor, _held) = feed.hold_place(&cursor, sight)?;
         let user = feed.hold([&user])?;
         feed.named(feed.move_marker(user.id(), cursor)?, Tier::Disk)
     };

@@ -17,7 +17,7 @@ use super::show::{Counts, Member};
 use super::timelines;
 use crate::clock::now;
 use crate::error::Code;
-use crate::feed::Feed;
+use crate::feed::{Feed, Sight};
 use crate::model::{HostId, Millis, Reaction, ReactionKind, Time, UserId};
 use crate::store::Tier;
 
@@ -93,8 +93,8 @@ pub(super) struct ReactionItem {
 pub(super) async fn put(mut call: Call) -> Answer {
     let (id, kind, user) = path(&call)?;
     call.no_query()?;
-    let Since { since } = call.json_or_default().await?;
-    let since = since.map_or_else(now, |Time(since)| since);
+    let since = call.json_or_default().await?;
+    let since = call.since(since)?.unwrap_or_else(now);
     change(&call, id, user, kind, Some(since)).await
 }
 
@@ -162,7 +162,7 @@ pub(super) async fn of_content(call: Call) -> Answer {
     let (request, kept) = query::page([limit, before, after])?;
     let look = move |feed: &Feed, tier| {
         let id = feed.find_content(&id, tier)?;
-        feed.named(feed.reactors(id, kind, &feed.find_span(&request, tier)?, tier)?, tier)
+        feed.named(feed.reactors(id, kind, &feed.find_span(&request, Sight::All, tier)?, tier)?, tier)
     };
     let (page, ids) = call.read(look).await?;
     reply::page(ids.page(page, |member| Member::new(member, &ids, None)), &kept)

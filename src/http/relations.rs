@@ -18,7 +18,7 @@ use super::reply;
 use super::show::{Items, Member, RelationItem};
 use crate::error::{Code, Result};
 use crate::feed::{Feed, Held};
-use crate::model::{HostId, Millis, Page, Relation, Side, Time, UserId, or_default};
+use crate::model::{HostId, Millis, Page, Relation, Side, UserId, or_default};
 use crate::store::Tier;
 
 /// Most follows and unfollows of a batch, together.
@@ -121,8 +121,8 @@ fn users(about: &str) -> Array {
 pub(super) async fn follow(mut call: Call) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let Since { since } = call.json_or_default().await?;
-    let since = since.map(|Time(since)| since);
+    let since = call.json_or_default().await?;
+    let since = call.since(since)?;
     change(call, user, vec![(target, since)], Vec::new()).await
 }
 
@@ -235,9 +235,10 @@ async fn list(call: Call, side: Side) -> Answer {
     let (request, kept) = query::page([limit, before, after])?;
     let viewer: Option<HostId> = query::value("viewer", viewer)?;
     let kept = Kept { viewer: viewer.clone(), ..kept };
+    let sight = call.sight();
     let read = move |feed: &Feed, tier: Tier| -> Result<Page<Member, HostId>> {
-        let page = feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, tier)?, tier)?;
-        let ids = feed.host_ids(&page, tier)?;
+        let page = feed.members(feed.find(&user, tier)?, side, &feed.find_span(&request, sight, tier)?, tier)?;
+        let ids = feed.host_ids(&page, tier)?.with_unknown(request.span.after.as_ref());
         let Some(viewer) = &viewer else {
             return Ok(ids.page(page, |member| Member::new(member, &ids, None)));
         };

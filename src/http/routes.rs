@@ -128,9 +128,11 @@ where
         let began = Instant::now();
         let id = RequestId::begin(&request);
         let permit = Permit::unknown(request.method().is_safe());
-        let answer = api.receive(&request).and_then(|()| match api.cors.preflight(&request) {
+        // The question of a browser before a request is not counted: it costs little, and the request itself counts.
+        let answer = api.check_page(&request).and_then(|()| match api.cors.preflight(&request) {
             Some(answer) => Ok(answer),
             None => {
+                api.count(&request)?;
                 api.admit(&request, permit)?;
                 Err(if query::is_text(request.path()) { problem(&request) } else { Code::InvalidPath.into() })
             }

@@ -28,7 +28,7 @@ use super::pools::Wants;
 use super::problem::Problem;
 use super::show;
 use crate::error::Code;
-use crate::feed::{Feed, Held};
+use crate::feed::{Feed, Held, Sight};
 use crate::model::{HostId, Position, UserId};
 use crate::store::Tier;
 use crate::streaming::{Event, Item, Share, Stream};
@@ -98,7 +98,8 @@ pub(super) async fn listen(call: Call) -> Answer {
     }
     let place = call.api.limits.streams.take(1)?;
     let most = call.api.config().server.max_streams_per_user;
-    let opened = call.run(Wants::Read, move |feed| open(feed, &user, after, most)).await?;
+    let sight = call.sight();
+    let opened = call.run(Wants::Read, move |feed| open(feed, &user, after, sight, most)).await?;
     // The connection ends with the stream. The stream's place is free when both have ended.
     response.force_close();
     match call.request.conn_data::<HeldPlaces>() {
@@ -136,8 +137,14 @@ struct Opened {
     missed: VecDeque<Event>,
 }
 
-fn open(feed: &Feed, user: &HostId, after: Option<Position<HostId>>, most: usize) -> Result<Opened, Problem> {
-    let after = after.map(|after| feed.find_place(&after, Tier::Disk)).transpose()?;
+fn open(
+    feed: &Feed,
+    user: &HostId,
+    after: Option<Position<HostId>>,
+    sight: Sight,
+    most: usize,
+) -> Result<Opened, Problem> {
+    let after = after.map(|after| feed.find_place(&after, sight, Tier::Disk)).transpose()?;
     let reader = feed.reserve(user)?;
     let user = reader.id();
     let stream = feed.listen(user, most)?;

@@ -85,21 +85,26 @@ where
     let [limit, before, after, view] = call.query(["limit", "before", "after", "view"])?;
     let (request, kept) = query::page([limit, before, after])?;
     let kept = Kept { view: query::value("view", view)?, ..kept };
+    let sight = call.sight();
     match kept.view.unwrap_or(View::Full) {
         View::Ids => {
-            let look =
-                move |feed: &Feed, tier| feed.named(read_page(feed, &feed.find_span(&request, tier)?, tier)?, tier);
+            let look = move |feed: &Feed, tier| {
+                feed.named(read_page(feed, &feed.find_span(&request, sight, tier)?, tier)?, tier)
+            };
             let (page, ids) = call.read(look).await?;
+            let ids = ids.with_unknown(kept.span.after.as_ref());
             reply::page(ids.page(page, |entry| ItemId::new(entry, &ids)), &kept)
         }
         View::Full => {
             let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
-                let page = read_page(feed, &feed.find_span(&request, tier)?, tier)?;
+                let page = read_page(feed, &feed.find_span(&request, sight, tier)?, tier)?;
                 let viewer = viewer.as_ref().map(|viewer| feed.find(viewer, tier)).transpose()?;
                 feed.named(feed.hydrate(page, viewer, tier, count)?, tier)
             };
-            let write = |(page, ids): (Page<Shown, ContentId>, HostIds), text: &mut Text| {
+            let after = kept.span.after.clone();
+            let write = move |(page, ids): (Page<Shown, ContentId>, HostIds), text: &mut Text| {
                 let Page { items, next, prev } = page;
+                let ids = ids.with_unknown(after.as_ref());
                 let written = items.iter().map(|item| Item::new(item, &ids)).collect::<Result<_>>()?;
                 let place = |place: Option<Cursor>| place.map(|place| ids.place(place));
                 reply::write_page(Page { items: written, next: place(next), prev: place(prev) }, text)

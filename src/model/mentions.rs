@@ -26,6 +26,16 @@ impl HostIds {
         Self(names)
     }
 
+    /// The same with the name of a place in a request, for a name that has no number.
+    #[must_use]
+    pub fn with_unknown(mut self, place: Option<&Position<HostId>>) -> Self {
+        if let Some(HostId::Name(name)) = place.map(|place| &place.id) {
+            // Above all others.
+            self.0.push((UserId::UNKNOWN.get(), Arc::clone(name)));
+        }
+        self
+    }
+
     /// The id of a user or an item. An end of all ids, which no user and no item has, becomes the greatest number.
     pub fn of(&self, id: impl Into<u64>) -> HostId {
         let id = id.into();

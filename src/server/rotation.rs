@@ -1,6 +1,6 @@
 //! Replaces keys while the server runs: when a file of keys has changed, and at SIGHUP.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use actix_web::rt;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::config::{Auth, Config};
+use crate::config::{Auth, Config, Credentials};
 use crate::error::{Error, Result};
 use crate::http::Gate;
 
@@ -22,7 +22,7 @@ pub(super) fn start(auth: Auth, file: Option<PathBuf>, gate: Arc<Gate>) -> Resul
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let mut hangup = signal(SignalKind::hangup()).map_err(|e| failed("cannot wait for SIGHUP", e))?;
     let (tell, told) = bounded(1);
-    let mut keys = Keys { auth, file, gate, said: None };
+    let mut keys = Keys { auth, file, gate, seen: None, said: None };
     let look = move || {
         loop {
             match told.recv_timeout(LOOK_EVERY) {
@@ -42,10 +42,20 @@ pub(super) fn start(auth: Auth, file: Option<PathBuf>, gate: Arc<Gate>) -> Resul
     Ok(())
 }
 
+/// Warns of files with keys or secrets that every user of the machine may read.
+pub(super) fn warn_of_exposed(auth: &Auth, configuration: Option<&Path>) {
+    for (file, mode) in auth.exposed(configuration) {
+        let (file, mode) = (file.display(), format_args!("{mode:04o}"));
+        tracing::warn!(%file, %mode, "every user of this machine may read a file with keys or secrets; chmod o= it");
+    }
+}
+
 struct Keys {
     auth: Auth,
     file: Option<PathBuf>,
     gate: Arc<Gate>,
+    /// The keys at the last look, or why they could not be read.
+    seen: Option<Result<Credentials, String>>,
     /// The last failure, so that it is logged once.
     said: Option<String>,
 }
@@ -55,7 +65,7 @@ impl Keys {
         self.said = None;
         let read = Config::load(self.file.as_deref()).and_then(|config| {
             // Kept only if all its keys can be read.
-            let changed = self.replace(&config.auth)?;
+            let changed = self.replace(config.auth.credentials()?, &config.auth)?;
             self.auth = config.auth;
             Ok(changed)
         });
@@ -65,14 +75,19 @@ impl Keys {
         self.tell(read);
     }
 
+    /// A change counts when two looks have found the same: a file may be in the middle of a write.
     fn read_files(&mut self) {
-        let read = self.replace(&self.auth);
-        self.tell(read);
+        let keys = self.auth.credentials();
+        let found = Some(keys.clone().map_err(|e| e.to_string()));
+        if self.seen == found {
+            let read = keys.and_then(|keys| self.replace(keys, &self.auth));
+            self.tell(read);
+        }
+        self.seen = found;
     }
 
     /// Whether a key has changed. A server that has keys never goes on without any.
-    fn replace(&self, auth: &Auth) -> Result<bool> {
-        let keys = auth.credentials()?;
+    fn replace(&self, keys: Credentials, auth: &Auth) -> Result<bool> {
         if keys.is_empty() && !self.gate.is_open() {
             return Err(Error::Setup("the section [auth] has no key any more".to_owned()));
         }
@@ -84,6 +99,7 @@ impl Keys {
             Ok(changed) => {
                 self.said = None;
                 if changed {
+                    warn_of_exposed(&self.auth, self.file.as_deref());
                     tracing::info!("keys were replaced; tokens are verified anew");
                 }
             }
@@ -96,5 +112,37 @@ impl Keys {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_being_written_is_not_taken() {
+        const KEYS: [&str; 2] =
+            ["tlk_0123456789abcdefghijklmnopqrstuvwxyz", "tlk_abcdefghijklmnopqrstuvwxyz0123456789"];
+        let dir = tempfile::tempdir().expect("temp dir");
+        let file = dir.path().join("keys");
+        fs::write(&file, KEYS[0]).expect("write");
+        let auth = Auth { keys_file: file.clone(), ..Auth::default() };
+        let gate = Arc::new(Gate::new(&auth).expect("reads"));
+        let mut keys = Keys { auth: auth.clone(), file: None, gate: Arc::clone(&gate), seen: None, said: None };
+        let old = auth.credentials().expect("reads");
+        // A replacement by the same keys changes nothing.
+        let mut is_old_after = |text: &str| {
+            fs::write(&file, text).expect("write");
+            keys.read_files();
+            !gate.replace(old.clone(), &auth)
+        };
+        let whole = KEYS.join("\n");
+        for part in [&whole[..60], &whole[..76], "", "# nothing", &whole] {
+            assert!(is_old_after(part), "{part}");
+        }
+        assert!(!is_old_after(&whole));
+        assert!(is_old_after("") && is_old_after(""), "an empty file does not remove keys");
     }
 }

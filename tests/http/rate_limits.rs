@@ -127,3 +127,18 @@ fn guesses_of_keys_have_the_limit_of_their_address() {
         "{answers:?}"
     );
 }
+
+#[test]
+fn the_questions_of_browsers_before_requests_do_not_count() {
+    let server = limited(&[("TIDELINE__SERVER__ALLOWED_ORIGINS", "https://app.example.org")]);
+    let ask = |origin| {
+        let asked = [("origin", origin), ("access-control-request-method", "PUT")];
+        server.call_as("OPTIONS", "/v1/users/1/marker", "", &asked)
+    };
+    for _ in 0..50 {
+        let answer = ask("https://app.example.org");
+        assert_eq!((answer.status, standing(&answer)), (204, None));
+    }
+    let refused = (0..50).any(|_| ask("https://evil.example").status == 429);
+    assert!(refused || use_up(&server, &[]).status == 429, "other requests still count");
+}

@@ -86,7 +86,10 @@ fn a_changed_file_replaces_keys_and_a_bad_one_does_not() {
     // Another secret: tokens that were verified before are refused.
     replace(&secrets, "another secret that is long enough to be one");
     wait_until("the old secret still counts", || page(server, &ana) == 403);
-    for bad in ["# nothing\n", "short-and-secret\n", &format!("{}\nshort-and-secret", key("four"))] {
+    let four = key("four");
+    let lines = [format!("{four}\nshort-and-secret"), format!("\u{feff}{four}"), format!("keys = [\"{four}\"]")];
+    let bad = ["# nothing\n", "short-and-secret\n"].into_iter().chain(lines.iter().map(String::as_str));
+    for bad in bad {
         let before = logged.kept();
         replace(&keys, bad);
         wait_until("no error is logged", || logged.kept() > before);

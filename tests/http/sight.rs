@@ -39,6 +39,15 @@ impl Town {
         self.app("POST", "/v1/content", &item);
     }
 
+    /// Opens the stream of ana.
+    fn listen(&self, header: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.server.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let target = format!("/v1/users/ana/stream?access_token={}", token("ana"));
+        write!(stream, "GET {target} HTTP/1.0\r\n{header}\r\n").unwrap();
+        stream
+    }
+
     /// The ids of all pages of a list, from both ends.
     fn ids(&self, bearer: &str, path: &str) -> Vec<String> {
         let page = |query: &str| self.call(bearer, "GET", &format!("{path}?limit=2{query}"), "").json();
@@ -73,6 +82,18 @@ impl Town {
         assert_eq!(down.concat(), up);
         up
     }
+}
+
+/// The text that a stream sends, up to the part with `until`.
+fn heard(stream: &mut TcpStream, until: &str) -> String {
+    let mut all = String::new();
+    while !all.contains(until) {
+        let mut part = [0; 4096];
+        let read = stream.read(&mut part).unwrap();
+        assert!(read > 0, "the stream ended: {all}");
+        all += &String::from_utf8_lossy(&part[..read]);
+    }
+    all
 }
 
 #[test]
@@ -158,20 +179,8 @@ fn no_call_of_a_token_shows_content_that_is_not_for_its_user() {
     }
     town.app("PUT", "/v1/users/cy/hidden-from/ana", &Value::Null);
     town.app("PUT", "/v1/users/ana/mutes/di", &Value::Null);
-    let mut stream = TcpStream::connect(town.server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    write!(stream, "GET /v1/users/ana/stream?access_token={} HTTP/1.0\r\n\r\n", token("ana")).unwrap();
-    let mut heard = |until: &str| {
-        let mut all = String::new();
-        while !all.contains(until) {
-            let mut part = [0; 4096];
-            let read = stream.read(&mut part).unwrap();
-            assert!(read > 0, "the stream ended: {all}");
-            all += &String::from_utf8_lossy(&part[..read]);
-        }
-        all
-    };
-    heard("\n\n");
+    let mut stream = town.listen("");
+    heard(&mut stream, "\n\n");
     let secret = json!({"text": "secret", "extra": {"k": "secret"}, "media": [{"type": "image", "url": "secret"}]});
     item("stranger's", "eve", &secret);
     item("hidden", "cy", &secret);
@@ -214,6 +223,71 @@ fn no_call_of_a_token_shows_content_that_is_not_for_its_user() {
         assert!(!reply.text().contains("secret"), "{list}: {}", reply.text());
     }
     assert_eq!(town.call(&ana, "GET", "/v1/users/ana/timeline/unread", "").json()["count"], 5);
-    let events = heard("the last");
+    let events = heard(&mut stream, "the last");
     assert!(!events.contains("secret"), "{events}");
+}
+
+#[test]
+fn a_token_acts_now_and_not_at_another_time() {
+    let town = Town::new();
+    town.publish("open", "bo", true);
+    let since = json!({"since": 1_700_000_000_000_u64}).to_string();
+    for path in ["/v1/users/ana/following/bo", "/v1/content/open/reactions/like/ana"] {
+        town.call(&token("ana"), "PUT", path, &since).problem(path, 403, "not_permitted");
+        assert!(town.call(&token("ana"), "PUT", path, "{}").json()["since"].as_u64().unwrap() > 1_700_000_000_000);
+        town.app("DELETE", path, &Value::Null);
+        let dated = town.call(&key("full"), "PUT", path, &since);
+        assert_eq!(dated.json()["since"], 1_700_000_000_000_u64, "{path}");
+    }
+}
+
+#[test]
+fn a_cursor_does_not_tell_a_token_which_names_exist() {
+    let town = Town::new();
+    town.publish("someone's post", "eve", true);
+    town.publish("open", "bo", true);
+    town.app("PUT", "/v1/users/ana/following/bo", &Value::Null);
+    town.app("PUT", "/v1/content/open/reactions/like/ana", &Value::Null);
+    // Each of them once with the name of an item, once with an unknown one.
+    let same = |method: &str, path: &str, body: &str| {
+        let [known, unknown] = ["someone's post", "no such post of any"].map(|name| {
+            let name_in_path = name.replace(' ', "%20").replace('\'', "%27");
+            let (path, body) = (path.replace("NAME", &name_in_path), body.replace("NAME", name));
+            let reply = town.call(&token("ana"), method, &path, &body);
+            let text = reply.text().replace(&*name_in_path, "NAME").replace(name, "NAME");
+            (reply.status, text, reply.header("link").map(|link| link.replace(&*name_in_path, "NAME")))
+        });
+        assert_eq!(known, unknown, "{method} {path}");
+        assert_eq!(known.0, 200, "{method} {path}: {}", known.1);
+    };
+    for list in [
+        "timeline",
+        "timeline?view=ids",
+        "content",
+        "comments",
+        "reactions/like",
+        "following",
+        "followers",
+        "friends",
+        "mutes",
+        "hidden-from",
+    ] {
+        let query = if list.contains('?') { '&' } else { '?' };
+        for bounds in [
+            "before=9-NAME",
+            "after=9-NAME",
+            "before=8-NAME&after=9-NAME",
+            "after=8-NAME&before=9-NAME",
+            "before=1800000000000-NAME",
+            "after=1800000000000-NAME",
+        ] {
+            same("GET", &format!("/v1/users/ana/{list}{query}{bounds}"), "");
+        }
+    }
+    same("PUT", "/v1/users/ana/marker", r#"{"cursor": "9-NAME"}"#);
+    let marker = town.call(&token("ana"), "GET", "/v1/users/ana/marker", "");
+    assert_eq!(marker.json()["cursor"], "9-no such post of any", "the newer one of the two");
+    for name in ["someone's post", "a third one"] {
+        heard(&mut town.listen(&format!("last-event-id: 9-{name}\r\n")), "event: reset");
+    }
 }

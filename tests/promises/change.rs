@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tideline::error::{Code, Error};
+use tideline::feed::Sight;
 use tideline::model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
 
 use tideline::store::Tier;
@@ -232,7 +233,9 @@ impl Case {
     pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
         let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), clock());
         let feed = &self.system.feed;
-        let answer = feed.find_place(&cursor, Tier::Disk).and_then(|place| feed.move_marker(feed.give(&host)?, place));
+        let answer = feed
+            .find_place(&cursor, Sight::All, Tier::Disk)
+            .and_then(|place| feed.move_marker(feed.give(&host)?, place));
         let Some(place) = self.hosts.place(&cursor) else {
             self.learn([&host], New::None)?;
             return expect_code(&answer.err().ok_or("a marker of an unknown cursor")?, "unknown_cursor");

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use tideline::error::Error;
+use tideline::feed::Sight;
 use tideline::model::{
     ContentId, Cursor, Entry, HostId, Id, Mentions, Page, PageRequest, Position, Side, Span, Unread, UserCursor, UserId,
 };
@@ -55,7 +56,7 @@ impl Case {
     {
         let feed = &self.system.feed;
         let answer = read_any(inline, |tier| {
-            let request = feed.find_span(request, tier)?;
+            let request = feed.find_span(request, Sight::All, tier)?;
             feed.named(list(&request, tier)?, tier)
         });
         let Some(known) = self.hosts.request(request) else {

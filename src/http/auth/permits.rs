@@ -17,8 +17,9 @@ const OPEN: [&str; 9] = [
 /// Calls that a metrics key may make, too.
 const FOR_METRICS: [&str; 1] = ["/metrics"];
 
-/// Calls that change nothing, and that a read key may not make all the same.
-const NOT_FOR_READ_KEYS: [&str; 1] = ["/v1/admin/backups/{name}"];
+/// Calls that change no content, and that a read key may not make all the same: a backup has everything, and a stream
+/// makes its user online and is one of the few that the user may have.
+const NOT_FOR_READ_KEYS: [&str; 2] = ["/v1/admin/backups/{name}", STREAM];
 
 /// Calls that a user token may make, too, if its user is the `{uid}` of the path. GET includes HEAD.
 const FOR_USERS: [(&[&str], &str); 20] = [
@@ -135,6 +136,6 @@ mod tests {
             let permit = Permit::of(method, "/v1/users/{uid}/new");
             assert_eq!(permit, Permit { read: method == "GET", ..Permit::default() });
         }
-        assert!(!Permit::of("GET", "/v1/admin/backups/{name}").read);
+        assert!(NOT_FOR_READ_KEYS.iter().all(|path| !Permit::of("GET", path).read));
     }
 }

@@ -5,7 +5,8 @@
 
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, get_current_timestamp};
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use super::{EXPIRED, Reason, Who};
 use crate::cache::Cache;
@@ -18,6 +19,8 @@ const MEMORY: u64 = 8 << 20;
 /// The latest end of a token, seconds since 1970: in the year 5138. A time in milliseconds is later; it would give a token
 /// that never ends.
 const LATEST: u64 = 100_000_000_000;
+
+const AUDIENCE: Reason = "aud names an audience";
 
 /// Seconds since 1970, by the clock that verifies tokens.
 pub(super) fn now() -> u64 {
@@ -32,11 +35,18 @@ struct Verified {
     until: u64,
 }
 
-/// The claims that count. Others are ignored, except for `aud`: a token for another audience is refused.
+/// The claims that count. Others are ignored.
 #[derive(Debug, Deserialize)]
 struct Claims {
     sub: HostId,
     exp: Option<f64>,
+    /// Whether the token names an audience, in any form: this server is none.
+    #[serde(default, rename = "aud", deserialize_with = "present")]
+    has_audience: bool,
+}
+
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(value).map(|_| true)
 }
 
 /// Verifies tokens.
@@ -90,6 +100,7 @@ impl Tokens {
             let refused = match decode::<Claims>(token, key, rules) {
                 // An extension that the token calls critical is unknown here (RFC 7515, section 4.1.11).
                 Ok(token) if token.header.crit.is_some() => return Err("an unknown critical header"),
+                Ok(token) if token.claims.has_audience => return Err(AUDIENCE),
                 Ok(token) => {
                     let exp = token.claims.exp.unwrap_or_default().round() as u64;
                     if exp > LATEST {
@@ -104,7 +115,7 @@ impl Tokens {
                 ErrorKind::InvalidSignature => "wrong signature",
                 ErrorKind::ExpiredSignature => return Err(EXPIRED),
                 ErrorKind::ImmatureSignature => return Err("not valid yet"),
-                ErrorKind::InvalidAudience => return Err("for another audience"),
+                ErrorKind::InvalidAudience => return Err(AUDIENCE),
                 ErrorKind::MissingRequiredClaim(_) | ErrorKind::InvalidClaimFormat(_) => return Err("no exp"),
                 ErrorKind::Json(_) => return Err("a header or claims that cannot be read, or no sub"),
                 _ => return Err("not a token"),
@@ -188,6 +199,12 @@ mod tests {
             (json!({"sub": "7", "exp": 1e300}), Some("no exp")),
             (json!({"sub": "7", "exp": -1}), Some("no exp")),
             (json!({"sub": "7"}), Some("no exp")),
+            (json!({"sub": "7", "exp": now() + 60, "aud": "shop"}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": ["shop"]}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": null}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": 7}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": {"a": [1]}}), Some(AUDIENCE)),
+            (json!({"sub": "7", "exp": now() + 60, "aud": []}), Some(AUDIENCE)),
         ] {
             let found = verify(&tokens, &signed(&Header::default(), &claims, SECRETS[0]));
             assert_eq!(found.as_ref().err(), refused.as_ref(), "{claims}");

@@ -38,7 +38,7 @@ fn happens(api: &Api, kinds: &[Kind], id: u64) {
 /// The missed events of a stream that resumes after this place; `None` if it starts with a reset.
 fn after(api: &Api, place: Cursor) -> Option<Vec<Event>> {
     let place = place.to_string().parse().expect("a cursor");
-    let opened = open(api.feed(), &HostId::Number(1), Some(place), 1).expect("opens");
+    let opened = open(api.feed(), &HostId::Number(1), Some(place), Sight::All, 1).expect("opens");
     (opened.text == events::COMMENT).then(|| opened.missed.into())
 }
 
