@@ -12,7 +12,7 @@ use actix_web::web::{self, Payload, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Route};
 
 use super::api::Api;
-use super::auth::Permit;
+use super::auth::{self, Caller, Permit};
 use super::call::{Answer, Call};
 use super::connections::{Surplus, Turn};
 use super::endpoint::Endpoint;
@@ -69,6 +69,7 @@ where
     let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
     let method = endpoint.method;
     let permit = Permit::of(endpoint.method, endpoint.path);
+    let audited = pattern.starts_with("/v1/admin/") && !permit.read;
     let handle = move |request: HttpRequest, payload: Payload| {
         let (api, counts) = (Arc::clone(&api), Arc::clone(&counts));
         let began = Instant::now();
@@ -79,6 +80,7 @@ where
             false if open => api.admit(&request, permit),
             false => api.receive(&request).and_then(|()| api.admit(&request, permit)),
         };
+        let caller = admitted.as_ref().ok().map(Caller::tag);
         let call = |caller| Call::new(Arc::clone(&api), pattern, request.clone(), caller, payload, began);
         let answer = admitted.map(|caller| handler(call(caller)));
         async move {
@@ -96,7 +98,10 @@ where
             }
             let took = began.elapsed();
             counts.count(response.status(), took);
-            api.slow.note(&id, method, pattern, took, &response);
+            api.slow.note(&id, (method, pattern), caller, took, &response);
+            if let Some(caller) = caller.filter(|_| audited) {
+                auth::administered(&request, caller, response.status());
+            }
             api.sign(&request, id, &mut response);
             response
         }

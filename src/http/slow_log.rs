@@ -6,6 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use parking_lot::Mutex;
 
+use super::auth::Tag;
 use super::line_rate::LineRate;
 use super::request_id::RequestId;
 
@@ -27,7 +28,15 @@ impl SlowLog {
     }
 
     /// Notes an answer to a request of this method and route. The line has no path and no query, which may name users.
-    pub(super) fn note(&self, id: &RequestId, method: &str, route: &str, took: Duration, response: &HttpResponse) {
+    /// `caller` is missing if the credentials were refused.
+    pub(super) fn note(
+        &self,
+        id: &RequestId,
+        (method, route): (&str, &str),
+        caller: Option<Tag>,
+        took: Duration,
+        response: &HttpResponse,
+    ) {
         if self.least.is_zero() || took < self.least {
             return;
         }
@@ -40,6 +49,7 @@ impl SlowLog {
             request_id = id.as_str(),
             method,
             route,
+            caller = caller.map(tracing::field::display),
             status = response.status().as_u16(),
             seconds = took.as_secs_f64(),
             bytes,

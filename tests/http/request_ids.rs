@@ -78,6 +78,7 @@ fn a_slow_request_is_in_the_log_without_its_ids_and_credentials() {
     assert_eq!(line["level"], "WARN");
     assert_eq!((&fields["method"], &fields["route"]), (&"POST".into(), &"/v1/users/{uid}/following/batch".into()));
     assert_eq!((&fields["status"], &fields["request_id"]), (&200.into(), &"slow-one".into()));
+    assert_eq!(fields["caller"], "anyone");
     assert!(fields["seconds"].as_f64().unwrap() >= 0.3 && fields["bytes"].as_u64().unwrap() > 50, "{line}");
     assert!(!text.contains("hidden"), "{text}");
 }

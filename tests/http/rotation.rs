@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::json;
 use tempfile::TempDir;
+use tideline::config::KeyHash;
 
 use crate::server::tokens::{SECRET, claims, key, now, signed, token};
 use crate::server::{PATIENCE, Server, command, wait_until};
@@ -187,4 +188,27 @@ fn refused_credentials_are_logged_without_them_and_not_without_end() {
     for credential in refused.iter().chain([&keys, &SECRET.to_owned()]) {
         assert!(!log.contains(credential.as_str()), "{credential}");
     }
+}
+
+#[test]
+fn a_call_of_an_administrator_has_a_line_with_the_hash_of_the_key() {
+    let one = key("one");
+    let logged = Logged::start(TempDir::new().unwrap(), &[], &[("TIDELINE__AUTH__KEYS", &one)]);
+    let bearer = format!("Bearer {one}");
+    let call = |method, path| logged.server.call_as(method, path, "", &[("authorization", &bearer)]);
+    let taken = call("POST", "/v1/admin/backups").expect(201);
+    let path = format!("/v1/admin/backups/{}", taken["name"].as_str().unwrap());
+    assert_eq!([call("GET", "/v1/admin/backups").status, call("GET", "/v1/admin/stats").status], [200, 200]);
+    assert_eq!(call("DELETE", "/v1/admin/backups/none").status, 404);
+    assert_eq!(call("GET", &path).status, 200);
+    wait_until("the line is not written", || logged.log().contains(&path));
+    let text = logged.log();
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("a call of an administrator")).collect();
+    let hash = KeyHash::of(one.as_bytes()).to_string();
+    assert!(lines.iter().all(|line| line.contains(&format!("caller={} ", &hash[..19]))), "{lines:?}");
+    let is = |line: &&str, call: &str| line.contains(call);
+    let calls =
+        ["method=\"POST\" path=\"/v1/admin/backups\" status=201", "status=404", &format!("path=\"{path}\" status=200")];
+    assert!(lines.len() == 3 && lines.iter().zip(calls).all(|(line, call)| is(line, call)), "{lines:?}");
+    assert!(!text.contains(&one) && !text.contains(&hash), "{text}");
 }

@@ -1,13 +1,14 @@
-//! A line in the server log for each refused credential, without the credential. An attacker cannot fill the disk with
-//! them: lines above a rate are counted only.
+//! Lines in the server log for refused credentials, without the credential, and for calls of administrators. An attacker
+//! cannot fill the disk with refusals: lines above a rate are counted only.
 
 use std::net::IpAddr;
 use std::time::Instant;
 
 use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
 use parking_lot::Mutex;
 
-use super::Reason;
+use super::{Reason, Tag};
 use crate::error::Code;
 use crate::http::line_rate::LineRate;
 use crate::http::request_id::RequestId;
@@ -29,7 +30,6 @@ impl Audit {
     /// Tells of a refusal. The query of the request may have a token, so only the path is told.
     pub(super) fn refused(&self, request: &HttpRequest, address: Option<IpAddr>, code: Code, reason: Reason) {
         let Some(left_out) = self.0.lock().line(Instant::now()) else { return };
-        let cut = |text: &str| text.chars().take(LONGEST).collect::<String>();
         tracing::warn!(
             target: "audit",
             request_id = RequestId::of(request),
@@ -42,4 +42,21 @@ impl Audit {
             "credentials were refused"
         );
     }
+}
+
+/// Tells of the answer to an administrator who makes, reads or removes a backup.
+pub(in crate::http) fn administered(request: &HttpRequest, caller: Tag, status: StatusCode) {
+    tracing::info!(
+        target: "audit",
+        request_id = RequestId::of(request),
+        %caller,
+        method = cut(request.method().as_str()),
+        path = cut(request.uri().path()),
+        status = status.as_u16(),
+        "a call of an administrator"
+    );
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
 }

@@ -9,12 +9,14 @@ mod permits;
 mod ring;
 mod tokens;
 
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use parking_lot::RwLock;
 
+pub(super) use self::audit::administered;
 pub(super) use self::credential::ACCESS_TOKEN;
 pub(super) use self::permits::Permit;
 
@@ -44,6 +46,38 @@ pub(super) enum Who {
     Key(KeyRole, KeyHash),
     /// This user, until the token is no longer valid: seconds since 1970.
     User { id: HostId, until: u64 },
+}
+
+/// The name of a sender in the server log: the beginning of the hash of its key, never the user.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tag {
+    Anyone,
+    Key(KeyHash),
+    User,
+}
+
+/// Characters of a hash in a name: the mark `sha256:` and 12 digits.
+const SHORT: usize = 19;
+
+impl Caller {
+    /// The name of the sender for the log.
+    pub(super) fn tag(&self) -> Tag {
+        match self.who {
+            Who::Anyone => Tag::Anyone,
+            Who::Key(_, key) => Tag::Key(key),
+            Who::User { .. } => Tag::User,
+        }
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anyone => f.write_str("anyone"),
+            Self::Key(key) => f.write_str(key.to_string().get(..SHORT).unwrap_or_default()),
+            Self::User => f.write_str("user"),
+        }
+    }
 }
 
 /// A reason of a refusal. The detail of the answer does not tell more than the code, except for [`EXPIRED`].
