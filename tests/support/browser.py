@@ -1,13 +1,16 @@
 """A page of an origin of its own, in a real browser without a window, that does tasks one after another."""
 
+import contextlib
 import http.server
 import json
 import os
 import queue
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +73,7 @@ class Page:
         if os.geteuid() == 0:
             options.append("--no-sandbox")  # root of a container cannot have one
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self.browser = subprocess.Popen([program, *options, self.origin + "/"], **quiet)
+        self.browser = subprocess.Popen([program, *options, self.origin + "/"], start_new_session=True, **quiet)
 
     def do(self, task: str, **arguments: object) -> Any:
         """What the page saw of a task; `error` if its browser refused it."""
@@ -83,12 +86,13 @@ class Page:
     def close(self) -> None:
         """Ends the browser, and removes all that it wrote."""
         if self.browser:
-            self.browser.terminate()
-            try:
-                self.browser.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                self.browser.kill()
-                self.browser.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.browser.pid, signal.SIGKILL)
+            self.browser.wait()
         self.server.shutdown()
         self.server.server_close()
-        shutil.rmtree(self.profile, ignore_errors=True)
+        # Helpers in sessions of their own still write for a moment.
+        until = time.monotonic() + 10
+        while os.path.exists(self.profile) and time.monotonic() < until:
+            shutil.rmtree(self.profile, ignore_errors=True)
+            time.sleep(0.1)

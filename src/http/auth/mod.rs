@@ -44,7 +44,7 @@ pub(super) enum Who {
     Anyone,
     /// The holder of this key.
     Key(KeyRole, KeyHash),
-    /// This user, until the token is no longer valid: seconds since 1970.
+    /// This user, before the second at which the token ends: seconds since 1970.
     User { id: HostId, until: u64 },
 }
 
@@ -151,7 +151,7 @@ impl Gate {
     /// expired.
     pub(super) fn still_admits(&self, caller: &Caller) -> bool {
         let is_valid = match caller.who {
-            Who::User { until, .. } => tokens::now() <= until,
+            Who::User { until, .. } => tokens::now() < until,
             Who::Anyone | Who::Key(..) => true,
         };
         is_valid && Arc::ptr_eq(&caller.ring, &self.ring.read())
