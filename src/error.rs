@@ -131,6 +131,9 @@ codes! {
     /// The storage engine has stopped; the server must be restarted.
     StorageStopped = 503 "storage_stopped",
         "the storage engine has stopped and accepts no changes; the server must be restarted";
+    /// The directory of backups (`backup.dir`) cannot be made, listed or written to.
+    BackupDirUnusable = 503 "backup_dir_unusable",
+        "the directory of backups /mnt/backups cannot be used: Permission denied (os error 13). See backup.dir";
     /// The server is stopping.
     Stopping = 503 "stopping", "the server is stopping";
     /// The request took longer than `server.request_timeout`; a change may still have been made. Send it again.

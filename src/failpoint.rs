@@ -115,6 +115,18 @@ named! {
         JobDone = "job.done",
         /// The backlog has removed a job; its lane continues.
         JobFinished = "job.finished",
+        /// A backup is copied; it has no name yet.
+        BackupCopied = "copy.made",
+        /// A backup has its name; it is not verified.
+        BackupTaken = "copy.taken",
+        /// The links to a backup are opened for its verification; nothing is read.
+        BackupOpened = "copy.opened",
+        /// A backup is verified; its verdict is not written.
+        BackupChecked = "copy.checked",
+        /// The verdict of a backup is written; older backups are not removed.
+        BackupJudged = "copy.judged",
+        /// A backup that is to be removed has lost its name; its files are there.
+        BackupGone = "copy.gone",
         /// The workers have stopped; the log has not been flushed.
         StopWorkers = "stop.workers",
         /// The log is flushed; the write buffers are not.

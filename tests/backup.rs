@@ -460,6 +460,45 @@ fn a_server_takes_keeps_and_removes_backups() {
 }
 
 #[test]
+fn a_directory_of_backups_that_cannot_be_used_is_told_at_the_start_and_to_clients() {
+    let place = Place::new();
+    place.file("letter", "x");
+    let mut command = place.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("TIDELINE__BACKUP__DIR", "letter/backups").stderr(fs::File::create(place.path("log")).unwrap());
+    let server = Server::launch(command).unwrap();
+    let words = "the directory of backups letter/backups cannot be used: Not a directory (os error 20). See backup.dir";
+    let log = fs::read_to_string(place.path("log")).unwrap();
+    assert!(log.contains("the backups cannot be used") && log.contains(words), "{log}");
+    let problem = server.call("POST", "/v1/admin/backups", "").problem("a file above", 503, "backup_dir_unusable");
+    assert_eq!(problem["detail"], words);
+}
+
+#[test]
+fn a_backup_that_is_read_is_not_removed() {
+    let place = Place::new();
+    // Too much for the buffers of a connection, and no engine packs it.
+    let mut state = 1_u64;
+    let mut noise = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("{:016x}", state)
+    };
+    let lines = (1..=1500).map(|id| format!("{id},1,{id},{}\n", (0..1200).map(|_| noise()).collect::<String>()));
+    place.file("c", lines.collect::<String>());
+    place.run(&["import", "--content", "c"]).ok();
+    let mut command = place.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.stderr(std::process::Stdio::null());
+    let server = Server::launch(command).unwrap();
+    let path = format!("/v1/admin/backups/{}", take(&server));
+    let mut reading = std::net::TcpStream::connect(server.address).unwrap();
+    reading.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap();
+    std::io::Read::read(&mut reading, &mut [0; 100]).unwrap();
+    let problem = server.call("DELETE", &path, "").problem("a backup in reading", 409, "backup_busy");
+    assert_eq!(problem["detail"], "this backup is being read. Send the request again later");
+    drop(reading);
+    wait_until("the backup stays", || server.call("DELETE", &path, "").status == 204);
+}
+
+#[test]
 fn what_a_kill_leaves_is_removed_and_what_is_unverified_is_verified() {
     let place = place();
     let kept = backup(&place);

@@ -14,19 +14,20 @@ mod server;
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use process::history::{History, Outcome, Told, call, compare};
 use process::home::Home;
 use process::model::{Change, Item};
 use serde_json::{Value, json};
-use server::Server;
+use server::{PATIENCE, Server, wait_until};
 use tempfile::TempDir;
 use tideline::failpoint::{Place, Write, names};
 use tideline::model::{Entry, Event};
 use tideline::store::Events;
 use tideline::store::rocks::{Options, Rocks};
 
+const BACKUPS: &str = "/v1/admin/backups";
 /// SIGABRT.
 const ABORTED: i32 = 6;
 /// Rounds of the load. Each reaches every failpoint.
@@ -246,6 +247,11 @@ fn is_migration(name: &str) -> bool {
     is_at(name, Write::Migrate) || name.starts_with("migration.")
 }
 
+/// Whether a failpoint is passed only by backups.
+fn is_backup(name: &str) -> bool {
+    name.starts_with("copy.")
+}
+
 /// Whether a failpoint is passed only after a compaction has noticed something.
 fn is_compaction(name: &str) -> bool {
     [Write::Archive, Write::Purge, Write::ArchiveTopic].iter().any(|write| is_at(name, *write))
@@ -346,8 +352,63 @@ fn nothing_is_lost_wherever_the_process_ends() {
         };
         (0..tries).map(|more| (name.clone(), first + more)).collect::<Vec<_>>()
     };
-    let cases: Vec<_> = places.iter().enumerate().flat_map(tries).collect();
+    let cases: Vec<_> = places.iter().enumerate().filter(|(_, name)| !is_backup(name)).flat_map(tries).collect();
     for_each(&cases, |(name, n)| abort_at(name, *n));
+}
+
+/// The backups of a server: each name with its state.
+fn backups(server: &Server) -> Option<Vec<(String, String)>> {
+    let answer = call(server, "GET", BACKUPS, &Value::Null)?.json();
+    let text = |item: &Value, field: &str| item[field].as_str().expect("text").to_owned();
+    Some(answer["items"].as_array()?.iter().map(|item| (text(item, "name"), text(item, "state"))).collect())
+}
+
+/// Takes a backup, and waits until it is verified and only one is left; `None` if the server ends before.
+fn back_up(server: &Server) -> Option<()> {
+    assert_eq!(call(server, "POST", BACKUPS, &json!({}))?.status, 201);
+    let began = Instant::now();
+    loop {
+        assert!(began.elapsed() < PATIENCE, "{:?}", backups(server));
+        if let [(_, state)] = &backups(server)?[..]
+            && state == "verified"
+        {
+            return Some(());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_backup_that_breaks_off_leaves_nothing_that_is_no_backup() {
+    let places: Vec<_> = names().into_iter().filter(|name| is_backup(name)).collect();
+    assert!(places.len() > 5, "{places:?}");
+    for_each(&places, |name| {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let home = home(&dir).with("TIDELINE__BACKUP__KEEP", "1");
+        let skipped = if name == "copy.gone" { "" } else { "1*off->" };
+        let mut server = home.try_start(&format!("{name}={skipped}return(abort)")).expect("starts");
+        let mut history = History::default();
+        assert!(work(&server, &mut history, 1));
+        assert!((0..3).try_for_each(|_| back_up(&server)).is_none(), "{name}: not reached");
+        assert_eq!(server.wait().signal(), Some(ABORTED), "{name}");
+
+        let server = home.start();
+        wait_until("a backup is not verified", || {
+            backups(&server).expect("listed").iter().all(|(_, state)| state == "verified")
+        });
+        back_up(&server).expect("a backup");
+        let kept = backups(&server).expect("listed");
+        assert_eq!(server.end("TERM").code(), Some(0));
+        let folders = std::fs::read_dir(home.data.join("backups")).expect("listed");
+        let folders: Vec<_> = folders.map(|entry| entry.expect("listed").file_name().into_string()).collect();
+        assert_eq!(folders, [Ok(kept[0].0.clone())], "{name}");
+        let (from, restored) =
+            (home.data.join("backups").join(&kept[0].0), home.with_data(dir.path().join("restored")));
+        let args = ["restore", "--from", from.to_str().expect("text")];
+        assert!(restored.command(&args, "").output().expect("runs").status.success(), "{name}: {}", home.log());
+        let server = restored.start();
+        compare(&server, &history.model, name);
+    });
 }
 
 #[test]

@@ -21,7 +21,7 @@ const LAYERS: [(&str, &str); 19] = [
     ("store", "cache stripes failpoint private model error"),
     ("backlog", "stripes sync model error"),
     ("streaming", "sync clock model"),
-    ("backup", "store clock config private model error"),
+    ("backup", "store clock config failpoint private model error"),
     ("feed", "backlog streaming store cache stripes config sync clock failpoint model error"),
     ("worker", "backlog streaming store config sync clock failpoint model error"),
     (

@@ -73,3 +73,41 @@ impl Drop for Reading {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backup::Backups;
+    use crate::backup::manifest::{self, MANIFEST, Manifest};
+    use crate::config::Config;
+
+    /// The detail of a refusal as busy.
+    fn busy<T>(result: Result<T>) -> String {
+        let error = result.map(drop).expect_err("busy");
+        assert_eq!(error.code(), Some(Code::BackupBusy));
+        error.to_string()
+    }
+
+    #[test]
+    fn a_backup_is_taken_alone_and_not_while_too_many_wait() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let mut config = Config::default();
+        config.storage.data_dir = dir.path().to_owned();
+        config.backup.keep = 1;
+        let backups = Backups::new(&config);
+        let shared = &backups.shared;
+        let taking = Taking::begin(shared).expect("the first");
+        assert!(busy(Taking::begin(shared)).contains("a backup is being taken"));
+        drop(taking);
+        for at in 0..2 {
+            drop(Taking::begin(shared).expect("few wait"));
+            let folder = dir.path().join("backups").join(manifest::name(at));
+            std::fs::create_dir_all(&folder).expect("makes");
+            let (name, release) = (manifest::name(at), "0.1.0".to_owned());
+            let facts =
+                Manifest { name, begun_at: at, took_ms: 0, format: 3, release, files: 0, bytes: 0, sequence: 0 };
+            manifest::write(&folder.join(MANIFEST), &facts).expect("writes");
+        }
+        assert!(busy(Taking::begin(shared)).contains("too many backups wait for their verification"));
+    }
+}

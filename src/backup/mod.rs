@@ -24,6 +24,7 @@ use self::shelf::{CHECK, Kept, PART, Shelf};
 use crate::clock;
 use crate::config::Config;
 use crate::error::{Code, Error, Result};
+use crate::failpoint::{self, Place};
 use crate::model::Millis;
 use crate::store::{Copied, Store, Watch};
 
@@ -90,6 +91,8 @@ pub struct Backups {
 #[derive(Debug)]
 struct Shared {
     shelf: Shelf,
+    /// Whether the settings name the directory, so that a start looks whether it can be used.
+    is_elsewhere: bool,
     keep: usize,
     now: Mutex<Now>,
     /// Told when the thread that verifies ends.
@@ -116,8 +119,9 @@ impl Backups {
     pub fn new(config: &Config) -> Self {
         let shelf = Shelf::new(shelf::place(&config.backup.dir, &config.storage.data_dir));
         let keep = config.backup.keep;
+        let is_elsewhere = !config.backup.dir.as_os_str().is_empty();
         let (now, rested, figures) = Default::default();
-        Self { shared: Arc::new(Shared { shelf, keep, now, rested, figures }) }
+        Self { shared: Arc::new(Shared { shelf, is_elsewhere, keep, now, rested, figures }) }
     }
 
     /// Takes a backup, which is then verified in the background. Refused with `backup_busy` while another one is being
@@ -138,9 +142,15 @@ impl Backups {
         Ok(Backup { manifest, state: State::Unverified, verified_at: None, findings: Vec::new() })
     }
 
-    /// Removes what interrupted work has left, and verifies the backups that have no verdict.
+    /// Makes the directory of the settings, removes what interrupted work has left, and verifies the backups that have no verdict.
     pub fn resume(&self, store: &Arc<dyn Store>) -> Result<()> {
-        self.shared.shelf.tidy(PART)?;
+        let shelf = &self.shared.shelf;
+        if self.shared.is_elsewhere {
+            shelf.make()?;
+        }
+        shelf.tidy(PART)?;
+        // A backup that is removed is not verified again.
+        shelf.tidy(CHECK)?;
         self.shared.note_newest();
         self.verify(store);
         Ok(())
@@ -231,10 +241,12 @@ impl Shared {
         let name = manifest::name(at);
         let part = self.shelf.aside(&name, PART);
         let taken = store.copy_to(&part).and_then(|Copied { format, sequence }| {
+            failpoint::pass(Place::BackupCopied);
             let release = env!("CARGO_PKG_VERSION").to_owned();
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             let mut manifest = Manifest { name, begun_at: at, took_ms, format, release, files: 0, bytes: 0, sequence };
             self.shelf.finish(&mut manifest)?;
+            failpoint::pass(Place::BackupTaken);
             Ok(manifest)
         });
         if taken.is_err() {
@@ -248,7 +260,9 @@ impl Shared {
         while let Some(name) = self.next_to_verify() {
             let verdict = self.verify(store, &name);
             let judged = verdict.and_then(|verdict| {
+                failpoint::pass(Place::BackupChecked);
                 self.shelf.judge(&name, &verdict)?;
+                failpoint::pass(Place::BackupJudged);
                 Ok(verdict)
             });
             self.now.lock().verifying = None;

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use super::archive::files;
 use super::manifest::{self, MANIFEST, Manifest, VERDICT, Verdict};
 use crate::error::{Code, Error, Result};
+use crate::failpoint::{self, Place};
 use crate::private;
 
+/// A folder that shows whether folders can be made.
+const TRIAL: &str = "trial";
 /// After the name: a backup that is being taken.
 pub(super) const PART: &str = ".part";
 /// After the name: a backup that is being removed.
@@ -72,9 +75,12 @@ impl Shelf {
         self.dir.join(format!("{name}{what}"))
     }
 
-    /// Makes the directory, if it is missing.
+    /// Makes the directory, if it is missing. Fails with `backup_dir_unusable` if no folder can be made in
+    /// it.
     pub(super) fn make(&self) -> Result<()> {
-        private::make_dirs(&self.dir).map_err(|e| self.failed("cannot be made", &e))
+        let trial = self.dir.join(TRIAL);
+        let made = private::make_dirs(&self.dir).and_then(|()| private::make_dirs(&trial));
+        made.and_then(|()| fs::remove_dir(trial)).map_err(|e| self.unusable(&e))
     }
 
     /// Turns the folder of unfinished work on a backup into the backup.
@@ -99,7 +105,11 @@ impl Shelf {
     /// Removes a backup. If that is interrupted, the rest does not pass for a backup.
     pub(super) fn remove(&self, name: &str) -> Result<()> {
         let (dir, gone) = (self.find(name)?, self.aside(name, GONE));
-        let removed = fs::rename(dir, &gone).and_then(|()| self.flush_names()).and_then(|()| fs::remove_dir_all(gone));
+        let removed = fs::rename(dir, &gone).and_then(|()| {
+            self.flush_names()?;
+            failpoint::pass(Place::BackupGone);
+            fs::remove_dir_all(gone)
+        });
         removed.map_err(|e| self.failed("a backup could not be removed", &e))
     }
 
@@ -117,13 +127,22 @@ impl Shelf {
     fn names(&self) -> Result<Vec<String>> {
         let entries = match fs::read_dir(&self.dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|e| self.failed("cannot be listed", &e))?,
+            entries => entries.map_err(|e| self.unusable(&e))?,
         };
         Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
     }
 
     fn flush_names(&self) -> io::Result<()> {
         File::open(&self.dir)?.sync_all()
+    }
+
+    fn unusable(&self, error: &io::Error) -> Error {
+        if error.kind() == io::ErrorKind::StorageFull {
+            return self.failed("cannot be used", error);
+        }
+        let dir = self.dir.display();
+        let detail = format_args!("the directory of backups {dir} cannot be used: {error}. See backup.dir");
+        Error::refused(Code::BackupDirUnusable, detail)
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Error {

@@ -57,10 +57,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             )
             .takes_nothing()
             .answers::<BackupBody>(201, "The new backup", taken)
-            .refuses(&[Code::BackupBusy, Code::NoRoom, Code::Stopping, Code::StorageStopped]),
+            .refuses(&[Code::BackupBusy, Code::BackupDirUnusable, Code::NoRoom, Code::Stopping, Code::StorageStopped]),
         get("/v1/admin/backups", list, "listBackups", "List the backups")
             .about("Newest first.")
-            .answers_items::<BackupBody>(200, "BackupList", "All backups", verified),
+            .answers_items::<BackupBody>(200, "BackupList", "All backups", verified)
+            .refuses(&[Code::BackupDirUnusable]),
         get("/v1/admin/backups/{name}", read, "readBackup", "Read a backup as one tar archive")
             .about("`tideline restore` makes a data directory of the archive.")
             .answers_in(MEDIA_TYPE, 200, "The archive", Shape::named("BackupArchive", archive), "".into())

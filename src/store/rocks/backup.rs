@@ -13,6 +13,7 @@ use rustix::fs::statvfs;
 use super::health::{NO_ROOM, least};
 use super::{FORMAT, Options, Rocks, directory, log, reserve, storage, tables};
 use crate::error::{Code, Error, Result};
+use crate::failpoint::{self, Place};
 use crate::private;
 use crate::store::{Copied, Copies, Upkeep, Watch};
 
@@ -66,6 +67,7 @@ impl Copies for Rocks {
                 max_open_files: OPEN_FILES,
                 ..Options::new(scratch)
             })?;
+            failpoint::pass(Place::BackupOpened);
             store.read_all(watch)?;
             store.audit(watch)
         });
