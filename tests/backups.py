@@ -11,7 +11,6 @@ nothing half done may be left. Needs only Python 3.10.
 
 import argparse
 import copy
-import random
 import sys
 import threading
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 import chaos
 from support import prefix
 from support.client import Client, Unexpected
+from support.judge import judge
 from support.server import Tideline, Workspace
 from support.writer import Lost
 
@@ -218,16 +218,7 @@ class Backups(chaos.Chaos):
 
 def main() -> None:
     given = options()
-    seed = random.randrange(10**6) if given.seed is None else given.seed
-    print(f"seed {seed}", flush=True)
-    with Workspace(given.tmp, given.keep) as directory:
-        try:
-            right = Backups(given, directory, seed).run()
-        except Unexpected as error:
-            raise SystemExit(f"WRONG {error}") from error
-        if not right:
-            raise SystemExit("FAIL: see WRONG above")
-    print("PASS")
+    judge(given, lambda directory, seed: Backups(given, directory, seed).run())
 
 
 if __name__ == "__main__":

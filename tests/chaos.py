@@ -17,13 +17,14 @@ import threading
 import time
 from pathlib import Path
 
-from support.client import Client, Unexpected
+from support.client import Client
 from support.everything import compare_all
 from support.ids import KINDS, Id, make, quoted
+from support.judge import judge
 from support.listener import Listener
 from support.model import Model
 from support.preload import Clock, Impossible
-from support.server import Tideline, Workspace
+from support.server import Tideline
 from support.shared import Shared, must
 from support.writer import Reader, Writer
 
@@ -285,18 +286,13 @@ class Chaos:
 
 def main() -> None:
     given = options()
-    seed = random.randrange(10**6) if given.seed is None else given.seed
-    print(f"seed {seed}", flush=True)
-    with Workspace(given.tmp, given.keep) as directory:
-        try:
-            chaos = Chaos(given, directory, seed)
-            chaos.take_clock()
-            right = chaos.run()
-        except Unexpected as error:
-            raise SystemExit(f"WRONG {error}") from error
-        if not right:
-            raise SystemExit("FAIL: see WRONG above")
-    print("PASS")
+
+    def work(directory: Path, seed: int) -> bool:
+        chaos = Chaos(given, directory, seed)
+        chaos.take_clock()
+        return chaos.run()
+
+    judge(given, work)
 
 
 if __name__ == "__main__":
