@@ -66,6 +66,7 @@ test: setup ## run all tests
 	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
 	python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 10 --timeout 3 --untimed
 	python3 tests/clients.py --binary $(TIDELINE)
+	python3 tests/examples.py --binary $(TIDELINE)
 
 .PHONY: check
 check: setup ## format, lints, documentation, tests, licences and advisories
@@ -157,6 +158,10 @@ clients: build ## write the generated parts of the clients anew from the OpenAPI
 .PHONY: clients-test
 clients-test: build ## check, test and pack the clients; leaves out a client whose tools are missing, and says so: ARGS=
 	python3 tests/clients.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: examples-test
+examples-test: build ## run the examples with their tests; leaves out an example whose tools are missing, and says so: ARGS=
+	python3 tests/examples.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: browser-app
 browser-app: build ## use a user token in chromium, on a page of another origin; left out where chromium is missing: ARGS=

@@ -21,7 +21,8 @@ from typing import Iterator, NamedTuple
 from support.server import Tideline, Workspace
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")),
+         *sorted((ROOT / "examples").glob("*/README.md"))]
 ADDRESS = "localhost:8080"  # the address in examples
 PLACES = ("", "src", "tests", "docs")  # where a path in the text may begin
 FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|tests|docs|benches|data|\.ci)/[\w./-]*")
