@@ -181,6 +181,8 @@ fn a_damaged_archive_restores_nothing() {
         place.file("bad.tar", &archive[..length]);
         refused(&place, "bad.tar", "the archive cannot be restored");
     }
+    place.file("bad.tar", [0x1b, b'[', b'3', b'1', b'm', 0xff].repeat(1000));
+    refused(&place, "bad.tar", "the archive cannot be restored: it is no archive of a backup, or it is damaged");
     let mut packed = zstd::encode_all(&archive[..], 1).unwrap();
     packed.truncate(packed.len() - 3);
     place.file("bad.tar", &packed);

@@ -105,9 +105,11 @@ fn bad(why: &str) -> Error {
     Error::Setup(format!("the archive cannot be restored: {why}"))
 }
 
+/// The texts of the reader are for programmers, and may have bytes of the file.
 fn unreadable(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => bad("it ends early"),
-        _ => bad(&error.to_string()),
+        _ if error.raw_os_error().is_some() => bad(&error.to_string()),
+        _ => bad("it is no archive of a backup, or it is damaged"),
     }
 }

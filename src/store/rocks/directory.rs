@@ -116,7 +116,7 @@ impl Directory {
                 let holder = holder(&lock).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
                 return Err(Error::Setup(format!(
                     "data directory {} is in use by {holder}. Stop that process, or choose another directory with \
-                     --data-dir",
+                     --data-dir. A running server takes its backups itself: tideline backup --url",
                     path.display()
                 )));
             }
