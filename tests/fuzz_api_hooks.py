@@ -38,21 +38,5 @@ def is_told(value: object) -> bool:
     return lengths and not any(re.match(r"^[0-9]+-(?![1-9][0-9]{0,17}$).", text) for text in values)
 
 
-@schemathesis.hook
-def filter_path_parameters(context, path_parameters):
-    return is_told(path_parameters)
-
-
-@schemathesis.hook
-def filter_query(context, query):
-    return is_told(query)
-
-
-@schemathesis.hook
-def filter_headers(context, headers):
-    return is_told(headers)
-
-
-@schemathesis.hook
-def filter_body(context, body):
-    return is_told(body)
+for part in ("path_parameters", "query", "headers", "body"):
+    schemathesis.hook(f"filter_{part}")(lambda context, value: is_told(value))

@@ -14,7 +14,6 @@ import json
 import multiprocessing
 import os
 import re
-import resource
 import selectors
 import socket
 import sys
@@ -24,7 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from support.client import Client
-from support.probes import PATHS, Address, Probes, Times
+from support.probes import Address, Probes, Times, raise_open_files
 from support.server import Tideline, Workspace
 
 # Users by purpose. The scan begins at 1.
@@ -292,9 +291,7 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=1024, help="MiB that the server may take")
     parser.add_argument("--times", type=float, default=2, help="a p99 may be so many times the quiet one, or the neighbour's")
     arguments = parser.parse_args()
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
+    raise_open_files()
     failed = []
     with Workspace(arguments.dir, arguments.keep) as directory:
         (directory / "beside").mkdir()
@@ -317,14 +314,7 @@ def main() -> int:
             print(f"peak: {peak:.0f} MiB, of {arguments.most:.0f}", flush=True)
             if peak > arguments.most:
                 failed.append("memory")
-            for name in PATHS:
-                before, beside, times = quiet["server", name], attacked["neighbour", name], attacked["server", name]
-                bound = arguments.times * max(before.p99, beside.p99)
-                print(f"{name}:\n  quiet:        {before}\n  neighbour:    {beside}\n  under attack: {times}")
-                print(f"  p99 is {times.p99 / before.p99:.1f} times the quiet one, {times.p99 / beside.p99:.1f} times the "
-                      f"neighbour's; at most {bound:.1f} ms", flush=True)
-                if times.p99 > bound or times.refused:
-                    failed.append(name)
+            failed += Probes.slowed(quiet, attacked, arguments.times)
             answer = Client(server.address).get(f"/v1/users/{ATTACKER}/timeline?limit=100")
             if [item["text"] for item in answer["items"]] != [TEXT] * PAGE_ITEMS:
                 failed.append("the page of the attack")

@@ -2,6 +2,7 @@
 
 import http.client
 import multiprocessing
+import resource
 import time
 from multiprocessing.connection import Connection
 from typing import NamedTuple
@@ -62,3 +63,24 @@ class Probes:
         for here in self.running.values():
             here.send("end")
         return {what: here.recv() for what, here in self.running.items()}
+
+    @staticmethod
+    def slowed(quiet: dict[tuple[str, str], Times], loaded: dict[tuple[str, str], Times], times: float) -> list[str]:
+        """Prints the times of the paths of `server`, quiet and under load, and of its neighbour meanwhile. Returns the
+        paths that were refused, or whose p99 is more than so many times the quiet one, or the neighbour's if larger."""
+        failed = []
+        for name in PATHS:
+            before, beside, after = quiet["server", name], loaded["neighbour", name], loaded["server", name]
+            bound = times * max(before.p99, beside.p99)
+            print(f"{name}:\n  quiet:      {before}\n  neighbour:  {beside}\n  under load: {after}\n"
+                  f"  p99 is {after.p99 / before.p99:.2f} times the quiet one, {after.p99 / beside.p99:.2f} times the "
+                  f"neighbour's; at most {bound:.1f} ms", flush=True)
+            if after.p99 > bound or after.refused:
+                failed.append(name)
+        return failed
+
+
+def raise_open_files() -> None:
+    """Allows this process and its children as many open files as the system does."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
