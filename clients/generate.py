@@ -206,6 +206,28 @@ class Python:
         return out + "}\n"
 
 
+# What makes the blocking client of the asynchronous one, word by word.
+BLOCKING = [
+    (r"The asynchronous client\. .*", 'The blocking client, made by clients/generate.py from `_async`. Do not edit."""'),
+    (r"from asyncio import Lock", "from threading import Lock"),
+    (r"from asyncio import sleep", "from time import sleep"),
+    (r"Awaitable\[((?:[^\[\]]|\[\w+\])+)\]", r"\1"),
+    (r"\bAwaitable, ", ""),
+    (r"\b(?:async|await) ", ""),
+    (r"\basynccontextmanager\b", "contextmanager"),
+    (r"\b__a(iter|enter|exit)__", r"__\1__"),
+    (r"\ba(read|iter_bytes|close)\b", r"\1"),
+    (r"\bAsync(\w+)", r"\1"),
+]
+
+
+def blocking(path: Path) -> str:
+    text = path.read_text()
+    for pattern, word in BLOCKING:
+        text = re.sub(pattern, word, text)
+    return text
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True, help="the server, which has the document")
@@ -213,15 +235,15 @@ def main() -> int:
     args = parser.parse_args()
     printed = subprocess.run([args.binary.resolve(), "openapi"], check=True, capture_output=True).stdout
     api = Api(json.loads(printed))
+    made = {client.path: client.text(api) for client in (TypeScript, Python)}
+    package = Python.path.parent
+    made |= {package / "_sync" / path.name: blocking(path) for path in (package / "_async").glob("*.py")}
     old = []
-    for client in (TypeScript, Python):
-        if not client.path.parent.is_dir():
-            continue
-        text = client.text(api)
-        if args.check and (not client.path.exists() or client.path.read_text() != text):
-            old.append(str(client.path.relative_to(HERE.parent)))
+    for path, text in made.items():
+        if args.check and (not path.exists() or path.read_text() != text):
+            old.append(str(path.relative_to(HERE.parent)))
         elif not args.check:
-            client.path.write_text(text)
+            path.write_text(text)
     if old:
         print(f"not current: {', '.join(old)}. Run `make clients`", file=sys.stderr)
     return 1 if old else 0

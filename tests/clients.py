@@ -91,7 +91,32 @@ def typescript(client: Client, url: str) -> str | None:
     return None
 
 
-KINDS: dict[str, Callable[[Client, str], str | None]] = {"typescript": typescript}
+def python(client: Client, url: str) -> str | None:
+    """Returns the problem if the tools are missing."""
+    programs = client.copy.parent / "python-tools" / "bin"
+    user = client.copy.parent / "python-user"
+    for directory in (programs.parent, user):
+        shutil.rmtree(directory, ignore_errors=True)
+        if not client.installs(sys.executable, "-m", "venv", directory):
+            return "Python has no venv (Debian: python3-venv)"
+    quiet = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    if not client.installs(programs / "python", *quiet, "--editable", f"{client.copy}[test]"):
+        return "pip cannot install httpx, mypy, pytest and ruff"
+    client.run(programs / "ruff", "check")
+    client.run(programs / "ruff", "format", "--check")
+    client.run(programs / "mypy")
+    client.run(programs / "pytest", "--quiet")
+    client.run(programs / "python", "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", user, client.copy)
+    (package,) = user.glob("*.whl")
+    client.run(user / "bin" / "python", *quiet, package)
+    program, printed = client.tour("python", url)
+    (user / "tour.py").write_text(program)
+    client.run(programs / "mypy", "--strict", "--python-executable", user / "bin" / "python", "tour.py", cwd=user)
+    client.takes_the_tour(user / "bin" / "python", "tour.py", cwd=user, printed=printed)
+    return None
+
+
+KINDS: dict[str, Callable[[Client, str], str | None]] = {"python": python, "typescript": typescript}
 
 
 def main() -> int:
@@ -104,7 +129,7 @@ def main() -> int:
         tideline = Tideline(args.binary, workspace, {})
         made = workspace / "demo"
         subprocess.run([tideline.binary, "demo", "--users", "500", "--posts", "5000", "--out", made], check=True)
-        files = ("--follows", made / "follows.csv", "--content", made / "content.csv")
+        files = ("--follows", made / "follows.csv", "--content", made / "content.ndjson")
         if tideline.command("import", *files).wait() != 0:
             raise SystemExit(f"the demo data cannot be imported: {tideline.output('import')}")
         tideline.start()

@@ -387,6 +387,7 @@ export interface Viewer {
 /** The codes of problems. */
 export type Code =
   | "backup_busy"
+  | "backup_dir_unusable"
   | "backup_not_found"
   | "bad_credentials"
   | "body_timeout"

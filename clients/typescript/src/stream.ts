@@ -1,9 +1,11 @@
 import { ConnectionError, ProblemError, TimeoutError } from "./errors.js";
 import type { Id } from "./ids.js";
-import { parseJson } from "./json.js";
+import { parseJson, writeJson } from "./json.js";
 import type { Content, ContentRef } from "./schema.js";
 import { type Block, BlockReader } from "./sse.js";
 import { backOff, type CallOptions, linked, sleep, type Transport, unlessLost, withTimeout } from "./transport.js";
+
+const DELETED = "deleted";
 
 /** A change of a timeline. */
 export type StreamEvent =
@@ -37,8 +39,8 @@ export class Stream implements AsyncIterable<StreamEvent> {
   readonly #transport: Transport;
   readonly #user: Id;
   readonly #options: StreamOptions;
-  // Edits and deletes since `lastEventId`, which the server tells of again after a loss.
-  readonly #told = new Set<string>();
+  // What was told last of the newest items. After a loss the server may tell it again.
+  readonly #told = new Map<string, string>();
   #failures = 0;
 
   constructor(transport: Transport, user: Id, options: StreamOptions) {
@@ -59,7 +61,10 @@ export class Stream implements AsyncIterable<StreamEvent> {
         const reader = await this.#connect(connection);
         yield { type: "open" };
         // Without a place to go on from, the server cannot tell what was missed.
-        if (reset || (wasOpen && this.lastEventId === undefined)) yield { type: "reset" };
+        if (reset || (wasOpen && this.lastEventId === undefined)) {
+          this.#told.clear();
+          yield { type: "reset" };
+        }
         wasOpen = true;
         reset = false;
         yield* this.#read(reader, connection);
@@ -108,32 +113,43 @@ export class Stream implements AsyncIterable<StreamEvent> {
     });
   }
 
+  /** The event of a block; `undefined` for one that changes nothing, and for a block with only a newer place. */
   #event({ event, data, id }: Block): StreamEvent | undefined {
-    if (id !== undefined && id !== "") {
-      this.lastEventId = id;
-      this.#told.clear();
-    }
+    if (id) this.lastEventId = id;
     switch (event) {
       case "content":
-        return { type: event, item: parseJson(data) as Content, id: id ?? "" };
       case "edit": {
         const item = parseJson(data) as Content;
-        return this.#isNew(`${item.content_id} ${item.edited_at}`) ? { type: event, item } : undefined;
+        // An edit before the restore of an item that is known to be deleted: the restore is told next.
+        if (event === "edit" && this.#told.get(item.content_id) === DELETED) return undefined;
+        if (!this.#isNew(item.content_id, stateOf(item))) return undefined;
+        return event === "edit" ? { type: event, item } : { type: event, item, id: id ?? "" };
       }
       case "delete": {
         const item = parseJson(data) as ContentRef;
-        return this.#isNew(item.content_id) ? { type: event, item } : undefined;
+        return this.#isNew(item.content_id, DELETED) ? { type: event, item } : undefined;
       }
       case "reset":
+        this.#told.clear();
         return { type: event };
       default:
-        return undefined; // only a newer place, or an event of a later version
+        return undefined; // an event of a later version
     }
   }
 
-  #isNew(change: string): boolean {
-    return this.#told.size !== this.#told.add(change).size;
+  #isNew(contentId: string, state: string): boolean {
+    if (this.#told.get(contentId) === state) return false;
+    this.#told.delete(contentId);
+    this.#told.set(contentId, state);
+    // A stream that missed more items than this gets a reset.
+    if (this.#told.size > 2000) this.#told.delete(this.#told.keys().next().value ?? "");
+    return true;
   }
+}
+
+/** The parts of an item of which events tell. */
+function stateOf({ counts, viewer, author, ...item }: Content): string {
+  return writeJson(item);
 }
 
 /** Whether the cause of an error may pass, so that the stream should try again. */

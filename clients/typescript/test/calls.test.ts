@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type List, Tideline, VERSION } from "../src/index.js";
-import { document } from "./support.js";
+import { document, Server } from "./support.js";
 
 type Sent = { method: string; path: string; query: string; body: unknown };
 
@@ -110,4 +110,23 @@ test("every call of the document has a method that sends it", async () => {
 test("the versions of package, document and code are one", () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   assert.deepEqual([version, document().info.version], [VERSION, VERSION]);
+});
+
+test("a backup is a tar archive", async (t) => {
+  const client = (await Server.start(t)).client();
+  await client.publish({ author_id: 1 });
+  const { name } = await client.takeBackup();
+  let bytes = 0;
+  let head = "";
+  const reader = (await client.readBackup(name)).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    if (bytes === 0) head = new TextDecoder().decode(part.value.subarray(257, 262));
+    bytes += part.value.length;
+  }
+  assert.equal(head, "ustar");
+  assert(bytes > 10_000 && bytes % 512 === 0, `${bytes} bytes`);
+  assert.deepEqual(
+    (await client.backups()).map((backup) => backup.name),
+    [name],
+  );
 });

@@ -1,0 +1,36 @@
+"""A client of Tideline, the timeline-feed server: `Tideline`, and `AsyncTideline` for asyncio."""
+
+from ._async.client import AsyncTideline
+from ._async.listing import AsyncListing
+from ._async.stream import AsyncStream
+from ._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut
+from ._events import ContentEvent, DeleteEvent, EditEvent, OpenEvent, ResetEvent, StreamEvent
+from ._ids import cursor_of, newest_first
+from ._page import Page
+from ._sync.client import Tideline
+from ._sync.listing import Listing
+from ._sync.stream import Stream
+from .schema import VERSION as __version__
+
+__all__ = [
+    "AsyncListing",
+    "AsyncStream",
+    "AsyncTideline",
+    "ConnectionFailed",
+    "ContentEvent",
+    "DeleteEvent",
+    "EditEvent",
+    "Listing",
+    "OpenEvent",
+    "Page",
+    "ProblemError",
+    "ResetEvent",
+    "Stream",
+    "StreamEvent",
+    "Tideline",
+    "TidelineError",
+    "TimedOut",
+    "__version__",
+    "cursor_of",
+    "newest_first",
+]

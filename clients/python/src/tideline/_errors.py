@@ -1,0 +1,79 @@
+"""The errors of the client."""
+
+from __future__ import annotations
+
+import json
+import time
+from email.utils import parsedate_to_datetime
+from typing import Any, Mapping, Optional, cast
+
+from .schema import Problem
+
+
+class TidelineError(Exception):
+    """Every error of this client, except `TypeError` and `ValueError` for a wrong argument."""
+
+
+class ConnectionFailed(TidelineError, ConnectionError):
+    """The request was not answered: no connection, or one that ended too early. A change may have been made."""
+
+
+class TimedOut(TidelineError, TimeoutError):
+    """The answer did not come within `timeout`. A change may have been made."""
+
+
+class ProblemError(TidelineError):
+    """The server refused the request, or failed."""
+
+    status: int
+    """The HTTP status."""
+    code: str
+    """For programs: a `Code`, or `"unknown"` if the answer is not of Tideline, but of a proxy."""
+    detail: str
+    """For people; may change between versions."""
+    problem: Optional[Problem]
+    """The problem document, if the answer has one."""
+    request_id: Optional[str]
+    """The id of the request in the server log."""
+    retry_after: Optional[float]
+    """Seconds to wait before the next attempt, if the server said so."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes):
+        self.status = status
+        self.problem = _read_problem(body)
+        self.code = self.problem["code"] if self.problem else "unknown"
+        self.detail = self.problem["detail"] if self.problem else ""
+        self.request_id = headers.get("x-request-id")
+        self.retry_after = _wait_time(headers.get("retry-after"))
+        super().__init__(f"{status} {self.code}" + (f": {self.detail}" if self.detail else ""))
+
+    @property
+    def changed_nothing(self) -> bool:
+        """Whether the server has changed nothing, so that every request can be sent again."""
+        return self.status == 429 or self.code == "overloaded"
+
+    @property
+    def refused_credentials(self) -> bool:
+        """Whether the credentials are wrong or have expired."""
+        return self.code == "bad_credentials"
+
+
+def _read_problem(body: bytes) -> Optional[Problem]:
+    try:
+        value: Any = json.loads(body)
+    except ValueError:
+        return None
+    if isinstance(value, dict) and isinstance(value.get("code"), str) and isinstance(value.get("detail"), str):
+        return cast(Problem, value)
+    return None
+
+
+def _wait_time(header: Optional[str]) -> Optional[float]:
+    if not header:
+        return None
+    if header.isdigit():
+        return float(header)
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None

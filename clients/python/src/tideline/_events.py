@@ -1,0 +1,163 @@
+"""The events of a stream, and the format in which they arrive."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Dict, List, Literal, Optional, Union
+
+from ._errors import ConnectionFailed, ProblemError, TimedOut
+from .schema import Content, ContentRef
+
+
+@dataclass(frozen=True)
+class OpenEvent:
+    """The stream is open, at first or again. What is published from now on arrives."""
+
+    type: Literal["open"] = "open"
+
+
+@dataclass(frozen=True)
+class ContentEvent:
+    """An item was published or restored."""
+
+    item: Content
+    id: str
+    type: Literal["content"] = "content"
+
+
+@dataclass(frozen=True)
+class EditEvent:
+    """An item was edited."""
+
+    item: Content
+    type: Literal["edit"] = "edit"
+
+
+@dataclass(frozen=True)
+class DeleteEvent:
+    """An item was deleted. Ignore it if the item is not known."""
+
+    item: ContentRef
+    type: Literal["delete"] = "delete"
+
+
+@dataclass(frozen=True)
+class ResetEvent:
+    """Events were left out: load the timeline again. The stream goes on."""
+
+    type: Literal["reset"] = "reset"
+
+
+StreamEvent = Union[OpenEvent, ContentEvent, EditEvent, DeleteEvent, ResetEvent]
+
+
+@dataclass
+class Block:
+    """A block of a text/event-stream."""
+
+    event: str = ""
+    data: str = ""
+    id: Optional[str] = None
+
+
+# The server sends items, which are smaller. A block without an end must not fill the memory.
+_LONGEST = 16 * 2**20
+
+
+class BlockReader:
+    """Takes the bytes of a stream apart. A block that was cut off is not given."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rest = ""
+        self._block = Block()
+        self._size = 0
+
+    def push(self, data: bytes) -> List[Block]:
+        """Takes the next bytes; returns the blocks that they complete."""
+        blocks = []
+        # A carriage return at the end may be half of a line's end.
+        *lines, self._rest = re.split(r"\r\n|\n|\r(?!\Z)", self._rest + self._decoder.decode(data))
+        for line in lines:
+            if line:
+                self._take(line)
+                continue
+            if self._size:
+                blocks.append(self._block)
+            self._block, self._size = Block(), 0
+        if self._size + len(self._rest) > _LONGEST:
+            raise ValueError(f"an event above {_LONGEST} characters")
+        return blocks
+
+    def _take(self, line: str) -> None:
+        field, _, value = line.partition(":")
+        value = value[1:] if value.startswith(" ") else value
+        if field == "event":
+            self._block.event = value
+        elif field == "data":
+            self._block.data += ("\n" if self._block.data else "") + value
+        elif field == "id" and "\0" not in value:
+            self._block.id = value
+        else:
+            return  # a comment, which keeps the connection open, or a field that is not known
+        self._size += len(line)
+
+
+_DELETED = "deleted"
+
+
+class Place:
+    """Where a stream is, and what it has told."""
+
+    def __init__(self, last_event_id: Optional[str]):
+        self.last_event_id = last_event_id
+        # What was told last of the newest items. After a loss the server may tell it again.
+        self._told: Dict[str, str] = {}
+
+    def forget(self) -> None:
+        """Takes every event for new."""
+        self._told.clear()
+
+    def event(self, block: Block) -> Optional[StreamEvent]:
+        """The event of a block; `None` for one that changes nothing, and for a block with only a newer place."""
+        if block.id:
+            self.last_event_id = block.id
+        item: Any = json.loads(block.data) if block.data else {}
+        if block.event == "content":
+            return ContentEvent(item, block.id or "") if self._is_new(item, _state(item)) else None
+        if block.event == "edit":
+            # Before the restore of an item that is known to be deleted: the restore is told next.
+            if self._told.get(item["content_id"]) == _DELETED:
+                return None
+            return EditEvent(item) if self._is_new(item, _state(item)) else None
+        if block.event == "delete":
+            return DeleteEvent(item) if self._is_new(item, _DELETED) else None
+        if block.event == "reset":
+            self.forget()
+            return ResetEvent()
+        return None  # an event of a later version
+
+    def _is_new(self, item: ContentRef, state: str) -> bool:
+        if self._told.get(item["content_id"]) == state:
+            return False
+        self._told.pop(item["content_id"], None)
+        self._told[item["content_id"]] = state
+        # A stream that missed more items than this gets a reset.
+        if len(self._told) > 2000:
+            del self._told[next(iter(self._told))]
+        return True
+
+
+def _state(item: Content) -> str:
+    """The parts of an item of which events tell."""
+    return json.dumps({name: value for name, value in item.items() if name not in ("counts", "viewer", "author")})
+
+
+def passes(error: Exception) -> bool:
+    """Whether the cause of an error may pass, so that the stream should try again."""
+    if isinstance(error, ProblemError):
+        return error.status == 429 or error.status >= 500
+    return isinstance(error, (ConnectionFailed, TimedOut))

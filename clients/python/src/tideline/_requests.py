@@ -1,0 +1,103 @@
+"""Requests before they are sent, and the times between attempts."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from dataclasses import dataclass, field
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Union
+
+from ._errors import ProblemError
+from ._ids import id_text, segment
+from .schema import OPERATIONS, VERSION, Id, NewComment, NewContent
+
+USER_AGENT = f"tideline-client-python/{VERSION}"
+
+
+class CallOptions(NamedTuple):
+    """Settings of one call."""
+
+    timeout: Optional[float] = None
+    request_id: Optional[str] = None
+
+
+@dataclass
+class Request:
+    """A call."""
+
+    operation: str
+    path: Mapping[str, Id] = field(default_factory=dict)
+    query: Mapping[str, Union[str, int, None]] = field(default_factory=dict)
+    body: Any = None
+    headers: Dict[bytes, bytes] = field(default_factory=dict)
+    repeats: Optional[bool] = None
+    """Whether it can be sent twice without harm, where this depends on its body."""
+
+    @property
+    def method(self) -> str:
+        return OPERATIONS[self.operation].method
+
+    @property
+    def repeatable(self) -> bool:
+        return OPERATIONS[self.operation].repeatable if self.repeats is None else self.repeats
+
+    @property
+    def filled(self) -> str:
+        """The path with its values."""
+        return re.sub(r"\{(\w+)\}", lambda name: segment(self.path[name[1]]), OPERATIONS[self.operation].path)
+
+    @property
+    def parameters(self) -> Dict[str, str]:
+        return {name: str(value) for name, value in self.query.items() if value is not None}
+
+    @property
+    def content(self) -> Optional[bytes]:
+        if self.body is None:
+            return None
+        return json.dumps(self.body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+    def all_headers(self, token: Optional[str], options: CallOptions) -> Dict[bytes, bytes]:
+        """The headers, with the credentials."""
+        headers = dict(self.headers)
+        if token is not None:
+            headers[b"authorization"] = f"Bearer {token}".encode()
+        if self.body is not None:
+            headers[b"content-type"] = b"application/json"
+        if options.request_id is not None:
+            headers[b"x-request-id"] = options.request_id.encode()
+        return headers
+
+
+def back_off(tries: int, max_delay: float, retry_after: Optional[float] = None) -> float:
+    """Seconds to wait after the failed attempt number `tries`, from 0.
+
+    It is random, so that clients do not come back all at once, but never before the server's `Retry-After`.
+    """
+    wait = retry_after or 0.0
+    spread = min(0.25 * (1 << min(tries, 20)), max_delay)
+    return wait + random.random() * min(spread, max(0.25, max_delay - wait))
+
+
+def delay_after(error: Exception, repeatable: bool, tries: int, max_delay: float) -> Optional[float]:
+    """Seconds until the next attempt; `None` if there should be none."""
+    if isinstance(error, ProblemError):
+        passes = error.status in (429, 502, 503, 504) and (repeatable or error.changed_nothing)
+        if not passes or (error.retry_after or 0) > max_delay:
+            return None
+        return back_off(tries, max_delay, error.retry_after)
+    return back_off(tries, max_delay) if repeatable else None
+
+
+def with_ids(item: Union[NewContent, NewComment]) -> Dict[str, Any]:
+    """The item with its ids as text."""
+    text: Dict[str, Any] = dict(item)
+    for name in ("author_id", "content_id", "ref_id"):
+        if text.get(name) is not None:
+            text[name] = id_text(text[name])
+    return text
+
+
+def has_id(item: Union[NewContent, NewComment]) -> bool:
+    """Whether a publish of the item can be repeated."""
+    return item.get("content_id") is not None

@@ -1,0 +1,636 @@
+"""The client."""
+
+from __future__ import annotations
+
+import copy
+from types import TracebackType
+from typing import Any, Iterator, Iterable, List, Literal, Mapping, Optional, Sequence, Type, Union, overload
+
+import httpx
+
+from .._ids import id_list, id_text
+from .._page import Page
+from .._requests import CallOptions, Request, has_id, with_ids
+from ..schema import (
+    Backup,
+    BackupList,
+    Content,
+    ContentEdit,
+    ContentList,
+    ContentRef,
+    Explanation,
+    Health,
+    Id,
+    Marker,
+    Member,
+    NewComment,
+    NewContent,
+    NewProfile,
+    Presence,
+    Profile,
+    Reaction,
+    ReactionKind,
+    Relation,
+    RelationList,
+    Stats,
+    Unread,
+    Verification,
+    View,
+)
+from .credentials import TokenSource
+from .listing import Listing
+from .stream import Stream
+from .transport import Transport
+
+
+class Tideline:
+    """A client of a Tideline server. Each method is one call of its API.
+
+    Ids are `str` or `int` in requests, and `str` in answers. Methods raise `ProblemError`, `ConnectionFailed` and
+    `TimedOut`. Close the client when it is no longer needed, or use it in a `with` statement.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: Optional[str] = None,
+        token: Union[str, TokenSource, None] = None,
+        timeout: float = 30.0,
+        retries: int = 4,
+        max_retry_delay: float = 30.0,
+        headers: Optional[Mapping[str, str]] = None,
+        http: Optional[httpx.Client] = None,
+    ):
+        """Makes a client, which connects with its first request.
+
+        `url` is the address of the server, such as `https://example.org/tideline`. `key` is for programs of the
+        application. `token` is a user token, or a function that gets one and is called again when the server refuses the
+        token. `timeout` is how many seconds a connection, and then each part of the answer, may take. `retries` is how
+        often a request is sent again at most, `max_retry_delay` the longest wait before that in seconds. `headers` are
+        sent with every request. `http` takes the place of the client's own connections, such as for a private authority
+        of certificates; the caller closes it.
+        """
+        self._transport = Transport(url, key, token, timeout, retries, max_retry_delay, headers, http)
+        self._options = CallOptions()
+
+    def with_options(self, *, timeout: Optional[float] = None, request_id: Optional[str] = None) -> Tideline:
+        """The same client with another `timeout`, or with an `X-Request-Id`, which the server log has too."""
+        client = copy.copy(self)
+        client._options = CallOptions(timeout, request_id)
+        return client
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._transport.close()
+
+    def __enter__(self) -> Tideline:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    # Content
+
+    def publish(self, item: NewContent) -> Content:
+        """Publishes an item. With a `content_id` the request can be repeated, and is, after a loss."""
+        request = Request("publishContent", body=with_ids(item), repeats=has_id(item))
+        answer: Content = self._json(request)
+        return answer
+
+    def publish_batch(self, items: Sequence[NewContent]) -> List[Content]:
+        """Publishes up to 1,000 items, all or none."""
+        body = {"items": [with_ids(item) for item in items]}
+        request = Request("publishContentBatch", body=body, repeats=all(map(has_id, items)))
+        answer: ContentList = self._json(request)
+        return answer["items"]
+
+    def item(self, content_id: Id) -> Content:
+        """One item."""
+        answer: Content = self._json(Request("getContent", {"content_id": content_id}))
+        return answer
+
+    @overload
+    def items(self, content_ids: Iterable[Id], *, view: Optional[Literal["full"]] = None) -> List[Content]: ...
+
+    @overload
+    def items(self, content_ids: Iterable[Id], *, view: Literal["ids"]) -> List[ContentRef]: ...
+
+    def items(
+        self, content_ids: Iterable[Id], *, view: Optional[View] = None
+    ) -> Union[List[Content], List[ContentRef]]:
+        """Up to 100 items, in the order of the ids, without those that do not exist."""
+        answer: ContentList = self._json(
+            Request("listContent", query={"ids": id_list(content_ids), "view": view})
+        )
+        return answer["items"]
+
+    def edit(self, content_id: Id, changes: ContentEdit) -> Content:
+        """Changes an item. A missing field stays, `None` clears the field."""
+        answer: Content = self._json(Request("editContent", {"content_id": content_id}, body=changes))
+        return answer
+
+    def delete(self, content_id: Id) -> None:
+        """Deletes an item. A second delete is a `ProblemError` with the code `content_not_found`."""
+        self._transport.content(Request("deleteContent", {"content_id": content_id}), self._options)
+
+    def restore(self, content_id: Id) -> Content:
+        """Brings a deleted item back."""
+        answer: Content = self._json(Request("restoreContent", {"content_id": content_id}, repeats=True))
+        return answer
+
+    def comment(self, content_id: Id, comment: NewComment) -> Content:
+        """Comments on an item. With a `content_id` of its own the request can be repeated."""
+        request = Request("comment", {"content_id": content_id}, body=with_ids(comment), repeats=has_id(comment))
+        answer: Content = self._json(request)
+        return answer
+
+    @overload
+    def comments(
+        self,
+        content_id: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[Literal["full"]] = None,
+    ) -> Listing[Content]: ...
+
+    @overload
+    def comments(
+        self,
+        content_id: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Literal["ids"],
+    ) -> Listing[ContentRef]: ...
+
+    def comments(
+        self,
+        content_id: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[View] = None,
+    ) -> Union[Listing[Content], Listing[ContentRef]]:
+        """The comments on an item."""
+        return self._items("listComments", {"content_id": content_id}, limit, before, after, view)
+
+    # Timelines and pages
+
+    @overload
+    def timeline(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[Literal["full"]] = None,
+    ) -> Listing[Content]: ...
+
+    @overload
+    def timeline(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Literal["ids"],
+    ) -> Listing[ContentRef]: ...
+
+    def timeline(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[View] = None,
+    ) -> Union[Listing[Content], Listing[ContentRef]]:
+        """The home timeline of a user."""
+        return self._items("getTimeline", {"uid": user}, limit, before, after, view)
+
+    @overload
+    def user_content(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[Literal["full"]] = None,
+    ) -> Listing[Content]: ...
+
+    @overload
+    def user_content(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Literal["ids"],
+    ) -> Listing[ContentRef]: ...
+
+    def user_content(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[View] = None,
+    ) -> Union[Listing[Content], Listing[ContentRef]]:
+        """The items on the user's own page."""
+        return self._items("listUserContent", {"uid": user}, limit, before, after, view)
+
+    @overload
+    def user_comments(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[Literal["full"]] = None,
+    ) -> Listing[Content]: ...
+
+    @overload
+    def user_comments(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Literal["ids"],
+    ) -> Listing[ContentRef]: ...
+
+    def user_comments(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[View] = None,
+    ) -> Union[Listing[Content], Listing[ContentRef]]:
+        """The comments that the user made."""
+        return self._items("listUserComments", {"uid": user}, limit, before, after, view)
+
+    @overload
+    def topic_content(
+        self,
+        topic: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[Literal["full"]] = None,
+    ) -> Listing[Content]: ...
+
+    @overload
+    def topic_content(
+        self,
+        topic: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Literal["ids"],
+    ) -> Listing[ContentRef]: ...
+
+    def topic_content(
+        self,
+        topic: str,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[View] = None,
+    ) -> Union[Listing[Content], Listing[ContentRef]]:
+        """The newest items with a topic."""
+        return self._items("listTopicContent", {"topic": topic}, limit, before, after, view)
+
+    def unread(self, user: Id) -> Unread:
+        """The number of items above the user's marker."""
+        answer: Unread = self._json(Request("getUnread", {"uid": user}))
+        return answer
+
+    def marker(self, user: Id) -> Optional[str]:
+        """The cursor up to which the user has read; `None` if there is none."""
+        answer: Marker = self._json(Request("getMarker", {"uid": user}))
+        return answer["cursor"]
+
+    def move_marker(self, user: Id, cursor: str) -> Optional[str]:
+        """Moves the marker, forward only; returns where it is then."""
+        answer: Marker = self._json(Request("moveMarker", {"uid": user}, body={"cursor": cursor}))
+        return answer["cursor"]
+
+    def stream(self, user: Id, *, last_event_id: Optional[str] = None, heartbeat_timeout: float = 45.0) -> Stream:
+        """The changes of the user's timeline as they happen.
+
+        With the `last_event_id` of an earlier stream of the user, or the cursor of an item, the stream goes on after it.
+        After `heartbeat_timeout` seconds of silence it connects again; the server sends a comment every 15 seconds.
+        """
+        return Stream(self._transport, user, self._options, last_event_id, heartbeat_timeout)
+
+    # Relations
+
+    def follow(self, user: Id, target: Id, *, since: Optional[int] = None) -> Relation:
+        """`user` follows `target`. `since` is the time of the follow; the server's clock by default."""
+        answer: Relation = self._json(Request("follow", {"uid": user, "target": target}, body=_since(since)))
+        return answer
+
+    def unfollow(self, user: Id, target: Id) -> Relation:
+        """`user` no longer follows `target`."""
+        answer: Relation = self._json(Request("unfollow", {"uid": user, "target": target}))
+        return answer
+
+    def change_following(
+        self, user: Id, *, follow: Iterable[Id] = (), unfollow: Iterable[Id] = ()
+    ) -> List[Relation]:
+        """Follows and unfollows up to 1,000 users, all or none. Returns the relations, those of `follow` first."""
+        body = {"follow": [id_text(id) for id in follow], "unfollow": [id_text(id) for id in unfollow]}
+        answer: RelationList = self._json(Request("changeFollowing", {"uid": user}, body=body, repeats=True))
+        return answer["items"]
+
+    def following(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        viewer: Optional[Id] = None,
+    ) -> Listing[Member]:
+        """The users that the user follows, latest follow first."""
+        return self._users("listFollowing", {"uid": user}, limit, before, after, viewer)
+
+    def followers(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        viewer: Optional[Id] = None,
+    ) -> Listing[Member]:
+        """The users that follow the user, latest follow first."""
+        return self._users("listFollowers", {"uid": user}, limit, before, after, viewer)
+
+    def friends(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        viewer: Optional[Id] = None,
+    ) -> Listing[Member]:
+        """The users that the user follows and that follow the user."""
+        return self._users("listFriends", {"uid": user}, limit, before, after, viewer)
+
+    def relations(self, user: Id, targets: Iterable[Id]) -> List[Relation]:
+        """The relations of a user to up to 100 others."""
+        answer: RelationList = self._json(Request("listRelations", {"uid": user}, {"targets": id_list(targets)}))
+        return answer["items"]
+
+    def mute(self, user: Id, target: Id) -> Relation:
+        """The timeline of `user` shows nothing of `target`."""
+        answer: Relation = self._json(Request("mute", {"uid": user, "target": target}))
+        return answer
+
+    def unmute(self, user: Id, target: Id) -> Relation:
+        """The timeline of `user` shows the items of `target` again."""
+        answer: Relation = self._json(Request("unmute", {"uid": user, "target": target}))
+        return answer
+
+    def mutes(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> Listing[Member]:
+        """The users whom the user has muted."""
+        return self._users("listMutes", {"uid": user}, limit, before, after)
+
+    def hide(self, user: Id, target: Id) -> Relation:
+        """The timeline of `target` shows nothing of `user`."""
+        answer: Relation = self._json(Request("hide", {"uid": user, "target": target}))
+        return answer
+
+    def unhide(self, user: Id, target: Id) -> Relation:
+        """The timeline of `target` shows the items of `user` again."""
+        answer: Relation = self._json(Request("unhide", {"uid": user, "target": target}))
+        return answer
+
+    def hidden_from(
+        self,
+        user: Id,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> Listing[Member]:
+        """The users who may not see the items of the user in their timelines."""
+        return self._users("listHiddenFrom", {"uid": user}, limit, before, after)
+
+    # Users, reactions, presence
+
+    def user(self, user: Id) -> Profile:
+        """The profile and the counts of a user."""
+        answer: Profile = self._json(Request("getUser", {"uid": user}))
+        return answer
+
+    def set_profile(self, user: Id, profile: NewProfile) -> Profile:
+        """Replaces the whole profile of a user: a missing field is `None` afterwards."""
+        answer: Profile = self._json(Request("putUser", {"uid": user}, body=profile))
+        return answer
+
+    def react(self, content_id: Id, kind: ReactionKind, user: Id, *, since: Optional[int] = None) -> Reaction:
+        """The user reacts to an item; counted once."""
+        answer: Reaction = self._json(
+            Request("react", {"content_id": content_id, "kind": kind, "uid": user}, body=_since(since))
+        )
+        return answer
+
+    def unreact(self, content_id: Id, kind: ReactionKind, user: Id) -> Reaction:
+        """The user takes the reaction back."""
+        answer: Reaction = self._json(Request("unreact", {"content_id": content_id, "kind": kind, "uid": user}))
+        return answer
+
+    def reactions(
+        self,
+        content_id: Id,
+        kind: ReactionKind,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+    ) -> Listing[Member]:
+        """The users who reacted to an item."""
+        return self._users("listReactions", {"content_id": content_id, "kind": kind}, limit, before, after)
+
+    @overload
+    def user_reactions(
+        self,
+        user: Id,
+        kind: ReactionKind,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[Literal["full"]] = None,
+    ) -> Listing[Content]: ...
+
+    @overload
+    def user_reactions(
+        self,
+        user: Id,
+        kind: ReactionKind,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Literal["ids"],
+    ) -> Listing[ContentRef]: ...
+
+    def user_reactions(
+        self,
+        user: Id,
+        kind: ReactionKind,
+        *,
+        limit: Optional[int] = None,
+        before: Optional[str] = None,
+        after: Optional[str] = None,
+        view: Optional[View] = None,
+    ) -> Union[Listing[Content], Listing[ContentRef]]:
+        """The items to which a user reacted, newest item first."""
+        return self._items("listUserReactions", {"uid": user, "kind": kind}, limit, before, after, view)
+
+    def presence(self, user: Id) -> Presence:
+        """Whether the user is online."""
+        answer: Presence = self._json(Request("getPresence", {"uid": user}))
+        return answer
+
+    def set_presence(self, user: Id, online: bool) -> Presence:
+        """A heartbeat of the user, or its end."""
+        answer: Presence = self._json(Request("setPresence", {"uid": user}, body={"online": online}))
+        return answer
+
+    # Administration
+
+    def verify(self, user: Id, *, depth: Optional[int] = None) -> Verification:
+        """Compares the timeline of a user with a merge of its sources, `depth` items deep."""
+        answer: Verification = self._json(Request("verifyTimeline", {"uid": user}, {"depth": depth}))
+        return answer
+
+    def explain(self, user: Id, content_id: Id) -> Explanation:
+        """Why an item is in the timeline of a user, or why it is not."""
+        answer: Explanation = self._json(
+            Request("explainTimeline", {"uid": user}, {"content_id": id_text(content_id)})
+        )
+        return answer
+
+    def stats(self) -> Stats:
+        """The main figures of the server."""
+        answer: Stats = self._json(Request("getStats"))
+        return answer
+
+    def backups(self) -> List[Backup]:
+        """All backups, newest first."""
+        answer: BackupList = self._json(Request("listBackups"))
+        return answer["items"]
+
+    def take_backup(self) -> Backup:
+        """Takes a backup."""
+        answer: Backup = self._json(Request("takeBackup"))
+        return answer
+
+    def read_backup(self, name: str) -> Iterator[bytes]:
+        """A backup as a tar archive, piece by piece. It is asked for when the loop begins, and not asked for again."""
+        with self._transport.open(Request("readBackup", {"name": name}), self._options) as response:
+            for data in response.iter_bytes():
+                yield data
+
+    def remove_backup(self, name: str) -> None:
+        """Removes a backup."""
+        self._transport.content(Request("removeBackup", {"name": name}), self._options)
+
+    def health(self) -> Health:
+        """Whether the process runs."""
+        answer: Health = self._json(Request("getHealth"))
+        return answer
+
+    def ready(self) -> Health:
+        """Whether the server takes requests."""
+        answer: Health = self._json(Request("getReadiness"))
+        return answer
+
+    def metrics(self) -> str:
+        """All figures, as the text that Prometheus reads."""
+        return self._transport.text(Request("getMetrics"), self._options)
+
+    def openapi(self) -> str:
+        """The OpenAPI document, as text."""
+        return self._transport.text(Request("getDescription"), self._options)
+
+    def docs(self) -> str:
+        """The page that shows the API, as HTML."""
+        return self._transport.text(Request("getDocs"), self._options)
+
+    def _json(self, request: Request) -> Any:
+        return self._transport.json(request, self._options)
+
+    def _items(
+        self,
+        operation: str,
+        path: Mapping[str, Id],
+        limit: Optional[int],
+        before: Optional[str],
+        after: Optional[str],
+        view: Optional[View],
+    ) -> Listing[Any]:
+        def read(before: Optional[str], after: Optional[str]) -> Page[Any]:
+            query = {"limit": limit, "before": before, "after": after, "view": view}
+            return _page(self._json(Request(operation, path, query)))
+
+        return Listing(read, before, after)
+
+    def _users(
+        self,
+        operation: str,
+        path: Mapping[str, Id],
+        limit: Optional[int],
+        before: Optional[str],
+        after: Optional[str],
+        viewer: Optional[Id] = None,
+    ) -> Listing[Member]:
+        relations_of = None if viewer is None else id_text(viewer)
+
+        def read(before: Optional[str], after: Optional[str]) -> Page[Member]:
+            query = {"limit": limit, "before": before, "after": after, "viewer": relations_of}
+            return _page(self._json(Request(operation, path, query)))
+
+        return Listing(read, before, after)
+
+
+def _since(since: Optional[int]) -> Optional[Mapping[str, int]]:
+    return None if since is None else {"since": since}
+
+
+def _page(answer: Any) -> Page[Any]:
+    return Page(answer["items"], answer["next"], answer["prev"])

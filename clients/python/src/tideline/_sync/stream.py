@@ -1,0 +1,81 @@
+"""Streams of events."""
+
+from __future__ import annotations
+
+from time import sleep
+from typing import Iterator, Optional
+
+from .._errors import ProblemError, TidelineError
+from .._events import BlockReader, OpenEvent, Place, ResetEvent, StreamEvent, passes
+from .._requests import CallOptions, Request, back_off
+from ..schema import Id
+from .transport import Transport
+
+
+class Stream:
+    """The stream of a user, read by one loop.
+
+    It connects again after every loss, and goes on where it was. It ends with the loop, or with a `ProblemError` for a
+    request that the server will never take, such as one with wrong credentials.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        user: Id,
+        options: CallOptions,
+        last_event_id: Optional[str],
+        heartbeat_timeout: float,
+    ):
+        self._transport = transport
+        self._user = user
+        self._options = options
+        self._silence = heartbeat_timeout
+        self._place = Place(last_event_id)
+
+    @property
+    def last_event_id(self) -> Optional[str]:
+        """The place after the last event that was given: another stream can go on from here."""
+        return self._place.last_event_id
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        place = self._place
+        failures = 0
+        was_open = False
+        reset = False
+        while True:
+            wait = None
+            try:
+                with self._transport.open(self._request(), self._options, self._silence) as response:
+                    yield OpenEvent()
+                    # Without a place to go on from, the server cannot tell what was missed.
+                    if reset or (was_open and place.last_event_id is None):
+                        place.forget()
+                        yield ResetEvent()
+                    was_open, reset = True, False
+                    blocks = BlockReader()
+                    for data in response.iter_bytes():
+                        failures = 0
+                        for block in blocks.push(data):
+                            event = place.event(block)
+                            if event is not None:
+                                yield event
+            except TidelineError as error:
+                if (
+                    isinstance(error, ProblemError)
+                    and error.code == "unknown_cursor"
+                    and place.last_event_id is not None
+                ):
+                    place.last_event_id = None
+                    reset = True
+                elif not passes(error):
+                    raise
+                wait = error.retry_after if isinstance(error, ProblemError) else None
+            sleep(back_off(failures, self._transport.max_delay, wait))
+            failures += 1
+
+    def _request(self) -> Request:
+        headers = {b"accept": b"text/event-stream"}
+        if self._place.last_event_id is not None:
+            headers[b"last-event-id"] = self._place.last_event_id.encode()
+        return Request("listen", {"uid": self._user}, headers=headers)

@@ -1,0 +1,538 @@
+"""Types and calls of the API. Made by clients/generate.py from the OpenAPI document of the server. Do not edit."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, NamedTuple, TypedDict, Union
+
+VERSION = "0.1.0"
+
+# An id as the application has it: text, or a whole number from 1 to 2**63-1.
+Id = Union[str, int]
+Json = Any
+JsonObject = Dict[str, Any]
+
+# A picture, a video or another attachment. Other fields of the application are kept: `type` and `url` are required.
+MediaItem = Dict[str, Json]
+
+
+EventName = Literal["content", "edit", "delete", "reset"]
+
+
+ReactionKind = Literal["like", "favorite"]
+
+
+RelationKind = Literal["none", "following", "followed_by", "mutual"]
+
+
+View = Literal["full", "ids"]
+
+
+Media = List[MediaItem]
+
+
+Time = int
+
+
+class Author(TypedDict):
+    """The author of an item in a list. A field without a value is `null`."""
+
+    avatar: Union[str, None]
+    nickname: Union[str, None]
+    user_id: str
+
+
+class _Backup(TypedDict):
+    # When it began. It has every change that was acknowledged before.
+    begun_at: int
+    # Bytes of its files. It shares most of them with the data directory and with other backups.
+    bytes: int
+    # The first disagreements that its verification found.
+    findings: List[str]
+    # The format of its data directory.
+    format: int
+    # The time when it began, in a form that sorts.
+    name: str
+    # The version that took it.
+    release: str
+    # `unverified`, `verifying`, `verified`, or `failed`.
+    state: str
+    # The time until it was on the device, milliseconds.
+    took_ms: int
+
+
+class Backup(_Backup, total=False):
+    """A backup."""
+
+    # When its verification ended.
+    verified_at: int
+
+
+class BackupList(TypedDict):
+    items: List[Backup]
+
+
+class _Content(TypedDict):
+    author_id: str
+    # Whether the item appears in timelines and on the author's own page.
+    broadcast: bool
+    content_id: str
+    counts: Counts
+    kind: str
+    media: Media
+    published_at: int
+    topics: List[str]
+
+
+class Content(_Content, total=False):
+    """An item. Optional fields are missing if they have no value."""
+
+    # Only in lists and in streams.
+    author: Author
+    # The time of the last edit.
+    edited_at: int
+    extra: JsonObject
+    # The id of another item: the original of a repost, the subject of a comment.
+    ref_id: str
+    text: str
+    # Only in the timeline and the streams of the reader.
+    viewer: Viewer
+
+
+class ContentEdit(TypedDict, total=False):
+    """A missing field stays unchanged; `null` clears the field"""
+
+    extra: Union[JsonObject, None]
+    media: Union[List[MediaItem], None]
+    text: Union[str, None]
+
+
+class ContentList(TypedDict):
+    items: List[Content]
+
+
+class ContentPage(TypedDict):
+    items: List[Content]
+    # The cursor to pass as `before` for older entries; `null` on the last page
+    next: Union[str, None]
+    # The cursor to pass as `after` for newer entries; `null` if the list is empty
+    prev: Union[str, None]
+
+
+class ContentRef(TypedDict):
+    """An item in the form of `view=ids`."""
+
+    author_id: str
+    content_id: str
+    published_at: int
+
+
+class Counts(TypedDict):
+    """The counts of an item."""
+
+    comments: int
+    favorites: int
+    likes: int
+    reposts: int
+
+
+class _Explanation(TypedDict):
+    content_id: str
+    # The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
+    floor: Union[str, None]
+    # The user follows the author.
+    following: bool
+    # The author hides its content from the user.
+    hidden: bool
+    # The inbox has a row for the item, above the floor.
+    in_inbox: bool
+    # Whether the timeline shows the item.
+    listed: bool
+    # The user has muted the author.
+    muted: bool
+    # The fan-out of the item has not ended.
+    pending: bool
+    # A read takes the item from the author's outbox.
+    pulled: bool
+    # The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `not_following`, `muted`, `hidden`,
+    # or `changed_meanwhile` if something changed during the request.
+    reason: str
+    # A follow or unfollow of this author is still being applied to the inbox.
+    unsettled: bool
+    user_id: str
+
+
+class Explanation(_Explanation, total=False):
+    """The reason why a timeline shows an item or does not, with the facts behind it."""
+
+    author_id: str
+    published_at: int
+
+
+class Figures(TypedDict):
+    """The size of one table."""
+
+    bytes: int
+    # An estimate: rows that were replaced or removed may count until a compaction.
+    rows_estimate: int
+
+
+class FollowingChange(TypedDict, total=False):
+    """1 to 1,000 users in total, each of them once"""
+
+    # The users to follow
+    follow: List[Id]
+    # The users to unfollow
+    unfollow: List[Id]
+
+
+class Health(TypedDict):
+    """The state of the server: `ok` or `ready`."""
+
+    status: str
+
+
+class Jobs(TypedDict):
+    """The queue of jobs."""
+
+    # Settle jobs without work, because a newer job of the same pair existed.
+    coalesced: int
+    # Failed attempts; each is repeated.
+    failures: int
+    # Fan-outs running or waiting.
+    fan_out: int
+    # The limit of places.
+    limit: int
+    # Rebuilds running or waiting.
+    rebuild: int
+    # Changes refused because the queue was full.
+    refused: int
+    # Settle jobs running or waiting.
+    settle: int
+    # Places in use: by running and waiting jobs, and by open requests that may add jobs.
+    waiting: int
+
+
+class Marker(TypedDict):
+    """The place up to which a user has read; `null` for a user without a marker."""
+
+    cursor: Union[str, None]
+
+
+class _Member(TypedDict):
+    # The time of the follow, the mute, the hide or the reaction.
+    since: int
+    user_id: str
+
+
+class Member(_Member, total=False):
+    """A user in a list of users."""
+
+    # The relation of `viewer` to this user.
+    relation: RelationKind
+
+
+class _NewComment(TypedDict):
+    # The author of the item
+    author_id: Id
+
+
+class NewComment(_NewComment, total=False):
+    # Whether the comment appears in timelines and on the author's own page. Default: `false`
+    broadcast: bool
+    # The id of the item. Default: a new id from the server; such ids rise with time
+    content_id: Id
+    extra: JsonObject
+    media: Media
+    # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
+    # refused with 400 `time_ahead`. Default: the server's clock
+    published_at: int
+    text: str
+    topics: List[str]
+
+
+class _NewContent(TypedDict):
+    # The author of the item
+    author_id: Id
+
+
+class NewContent(_NewContent, total=False):
+    # Whether the item appears in timelines and on the author's own page. Default: `true`
+    broadcast: bool
+    # The id of the item. Default: a new id from the server; such ids rise with time
+    content_id: Id
+    extra: JsonObject
+    # The kind of the item. Default: `post`
+    kind: str
+    media: Media
+    # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
+    # refused with 400 `time_ahead`. Default: the server's clock
+    published_at: int
+    # The id of another item: the original of a repost, the subject of a comment
+    ref_id: Id
+    text: str
+    topics: List[str]
+
+
+class NewContentList(TypedDict):
+    items: List[NewContent]
+
+
+class NewMarker(TypedDict):
+    cursor: str
+
+
+class NewPresence(TypedDict):
+    # `true` for a heartbeat, `false` to end it.
+    online: bool
+
+
+class NewProfile(TypedDict, total=False):
+    """The whole new profile: a missing field is `null` afterwards"""
+
+    avatar: str
+    extra: JsonObject
+    nickname: str
+
+
+class NewSince(TypedDict, total=False):
+    # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
+    # refused with 400 `time_ahead`. Default: the server's clock
+    since: int
+
+
+class _Presence(TypedDict):
+    # Whether the user has a heartbeat or an open stream.
+    online: bool
+    user_id: str
+
+
+class Presence(_Presence, total=False):
+    """The presence of a user."""
+
+    # The end of the heartbeat, if there is one.
+    expires_at: int
+
+
+class Problem(TypedDict):
+    """A problem document (RFC 9457). `code` is for programs, `detail` for people."""
+
+    code: str
+    detail: str
+    status: int
+    title: str
+    type: str
+
+
+class Profile(TypedDict):
+    """The profile of a user. A field without a value is `null`."""
+
+    avatar: Union[str, None]
+    counts: UserCounts
+    extra: Union[JsonObject, None]
+    nickname: Union[str, None]
+    user_id: str
+
+
+class _Reaction(TypedDict):
+    # Whether the user has this reaction to the item.
+    active: bool
+    content_id: str
+    counts: Counts
+    kind: ReactionKind
+    user_id: str
+
+
+class Reaction(_Reaction, total=False):
+    """The state of a reaction after a change."""
+
+    since: int
+
+
+class _Relation(TypedDict):
+    # The user hides its content from the target.
+    hidden: bool
+    # The user has muted the target.
+    muted: bool
+    relation: RelationKind
+    target_id: str
+    user_id: str
+
+
+class Relation(_Relation, total=False):
+    """The relation of one user to another."""
+
+    since: int
+
+
+class RelationList(TypedDict):
+    items: List[Relation]
+
+
+class Stats(TypedDict):
+    """The main figures of the server, with the names of `/metrics` without the prefix `tideline_`."""
+
+    # Entries written into inboxes by fan-outs.
+    deliveries: int
+    jobs: Jobs
+    # Bytes of the write-ahead log.
+    log_bytes: int
+    # Items whose fan-out has not ended.
+    pending_items: int
+    # The size of each table, by its name.
+    tables: Dict[str, Figures]
+    # Pairs of a user and an author whose settle job has not ended.
+    unsettled_pairs: int
+    version: str
+
+
+class Unread(TypedDict):
+    """The number of unread items; `capped` if there are more."""
+
+    capped: bool
+    count: int
+
+
+class UserCounts(TypedDict):
+    """The counts of a user."""
+
+    # Items on the own page of the user.
+    content: int
+    followers: int
+    following: int
+    friends: int
+
+
+class UserPage(TypedDict):
+    items: List[Member]
+    # The cursor to pass as `before` for older entries; `null` on the last page
+    next: Union[str, None]
+    # The cursor to pass as `after` for newer entries; `null` if the list is empty
+    prev: Union[str, None]
+
+
+class Verification(TypedDict):
+    """The result of a comparison of a timeline with its sources."""
+
+    # The number of items compared.
+    compared: int
+    # Whether the whole timeline was compared.
+    complete: bool
+    # Whether there are no differences.
+    exact: bool
+    # Items that the timeline should not have.
+    extra: List[ContentRef]
+    # Items that the timeline lacks.
+    missing: List[ContentRef]
+    user_id: str
+
+
+class Viewer(TypedDict):
+    """The reactions of the reader to an item of the reader's timeline."""
+
+    favorited: bool
+    liked: bool
+
+
+Code = Literal[
+    "backup_busy",
+    "backup_dir_unusable",
+    "backup_not_found",
+    "bad_credentials",
+    "body_timeout",
+    "body_too_large",
+    "content_exists",
+    "content_not_found",
+    "cross_origin",
+    "follow_limit",
+    "hide_limit",
+    "internal",
+    "invalid_body",
+    "invalid_header",
+    "invalid_id",
+    "invalid_kind",
+    "invalid_parameter",
+    "invalid_path",
+    "invalid_topic",
+    "method_not_allowed",
+    "misdirected_request",
+    "mute_limit",
+    "no_credentials",
+    "no_room",
+    "not_permitted",
+    "overloaded",
+    "rate_limited",
+    "route_not_found",
+    "self_follow",
+    "self_hide",
+    "self_mute",
+    "stopping",
+    "storage_stopped",
+    "storage_unavailable",
+    "stream_limit",
+    "time_ahead",
+    "timeout",
+    "unknown_cursor",
+    "unsupported_media_type",
+]
+
+
+class Operation(NamedTuple):
+    """A call: its method and path, and whether the same request can be sent twice without harm."""
+
+    method: str
+    path: str
+    repeatable: bool
+
+
+OPERATIONS: Dict[str, Operation] = {
+    "getDocs": Operation("GET", "/docs", True),
+    "getHealth": Operation("GET", "/healthz", True),
+    "getMetrics": Operation("GET", "/metrics", True),
+    "getDescription": Operation("GET", "/openapi.json", True),
+    "getReadiness": Operation("GET", "/readyz", True),
+    "listBackups": Operation("GET", "/v1/admin/backups", True),
+    "takeBackup": Operation("POST", "/v1/admin/backups", False),
+    "readBackup": Operation("GET", "/v1/admin/backups/{name}", True),
+    "removeBackup": Operation("DELETE", "/v1/admin/backups/{name}", False),
+    "getStats": Operation("GET", "/v1/admin/stats", True),
+    "explainTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/explain", True),
+    "verifyTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/verify", True),
+    "listContent": Operation("GET", "/v1/content", True),
+    "publishContent": Operation("POST", "/v1/content", False),
+    "publishContentBatch": Operation("POST", "/v1/content/batch", False),
+    "getContent": Operation("GET", "/v1/content/{content_id}", True),
+    "deleteContent": Operation("DELETE", "/v1/content/{content_id}", False),
+    "editContent": Operation("PATCH", "/v1/content/{content_id}", False),
+    "listComments": Operation("GET", "/v1/content/{content_id}/comments", True),
+    "comment": Operation("POST", "/v1/content/{content_id}/comments", False),
+    "listReactions": Operation("GET", "/v1/content/{content_id}/reactions/{kind}", True),
+    "react": Operation("PUT", "/v1/content/{content_id}/reactions/{kind}/{uid}", True),
+    "unreact": Operation("DELETE", "/v1/content/{content_id}/reactions/{kind}/{uid}", True),
+    "restoreContent": Operation("POST", "/v1/content/{content_id}/restore", False),
+    "listTopicContent": Operation("GET", "/v1/topics/{topic}/content", True),
+    "getUser": Operation("GET", "/v1/users/{uid}", True),
+    "putUser": Operation("PUT", "/v1/users/{uid}", True),
+    "listUserComments": Operation("GET", "/v1/users/{uid}/comments", True),
+    "listUserContent": Operation("GET", "/v1/users/{uid}/content", True),
+    "listFollowers": Operation("GET", "/v1/users/{uid}/followers", True),
+    "listFollowing": Operation("GET", "/v1/users/{uid}/following", True),
+    "changeFollowing": Operation("POST", "/v1/users/{uid}/following/batch", False),
+    "follow": Operation("PUT", "/v1/users/{uid}/following/{target}", True),
+    "unfollow": Operation("DELETE", "/v1/users/{uid}/following/{target}", True),
+    "listFriends": Operation("GET", "/v1/users/{uid}/friends", True),
+    "listHiddenFrom": Operation("GET", "/v1/users/{uid}/hidden-from", True),
+    "hide": Operation("PUT", "/v1/users/{uid}/hidden-from/{target}", True),
+    "unhide": Operation("DELETE", "/v1/users/{uid}/hidden-from/{target}", True),
+    "getMarker": Operation("GET", "/v1/users/{uid}/marker", True),
+    "moveMarker": Operation("PUT", "/v1/users/{uid}/marker", True),
+    "listMutes": Operation("GET", "/v1/users/{uid}/mutes", True),
+    "mute": Operation("PUT", "/v1/users/{uid}/mutes/{target}", True),
+    "unmute": Operation("DELETE", "/v1/users/{uid}/mutes/{target}", True),
+    "getPresence": Operation("GET", "/v1/users/{uid}/presence", True),
+    "setPresence": Operation("PUT", "/v1/users/{uid}/presence", True),
+    "listUserReactions": Operation("GET", "/v1/users/{uid}/reactions/{kind}", True),
+    "listRelations": Operation("GET", "/v1/users/{uid}/relations", True),
+    "listen": Operation("GET", "/v1/users/{uid}/stream", True),
+    "getTimeline": Operation("GET", "/v1/users/{uid}/timeline", True),
+    "getUnread": Operation("GET", "/v1/users/{uid}/timeline/unread", True),
+}

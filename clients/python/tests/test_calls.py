@@ -1,0 +1,151 @@
+"""Every call of the OpenAPI document has its method in both clients, which sends the right request."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import io
+import json
+import re
+import tarfile
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Tuple
+
+import httpx
+import pytest
+import tideline
+from support import document, running, until
+from tideline import AsyncListing, AsyncStream, AsyncTideline, Listing, Stream, Tideline
+
+Use = Callable[[Any], Any]
+ITEM = {"author_id": 5, "content_id": 2**53 + 1, "ref_id": "a/b"}
+
+# The use of the client, then the query and the body that it sends.
+CALLS: Dict[str, Tuple[Any, ...]] = {
+    "publishContent": (
+        lambda c: c.publish(ITEM),
+        "",
+        {"author_id": "5", "content_id": "9007199254740993", "ref_id": "a/b"},
+    ),
+    "publishContentBatch": (lambda c: c.publish_batch([{"author_id": 1}]), "", {"items": [{"author_id": "1"}]}),
+    "getContent": (lambda c: c.item("c"),),
+    "listContent": (lambda c: c.items(["a,b", "\\", 3]), "ids=a%5C%2Cb%2C%5C%5C%2C3"),
+    "editContent": (lambda c: c.edit("c", {"text": None}), "", {"text": None}),
+    "deleteContent": (lambda c: c.delete("c"),),
+    "restoreContent": (lambda c: c.restore("c"),),
+    "comment": (lambda c: c.comment("c", {"author_id": 2, "text": "Ä"}), "", {"author_id": "2", "text": "Ä"}),
+    "listComments": (lambda c: c.comments("c", limit=3, view="ids"), "limit=3&view=ids"),
+    "getTimeline": (lambda c: c.timeline("u", limit=7, before="5-é"), "limit=7&before=5-%C3%A9"),
+    "listUserContent": (lambda c: c.user_content("u", after="5-1"), "after=5-1"),
+    "listUserComments": (lambda c: c.user_comments("u"),),
+    "listTopicContent": (lambda c: c.topic_content("t"),),
+    "getUnread": (lambda c: c.unread("u"),),
+    "getMarker": (lambda c: c.marker("u"),),
+    "moveMarker": (lambda c: c.move_marker("u", "5-1"), "", {"cursor": "5-1"}),
+    "listen": (lambda c: c.stream("u"),),
+    "follow": (lambda c: c.follow("u", "t", since=5), "", {"since": 5}),
+    "unfollow": (lambda c: c.unfollow("u", "t"),),
+    "changeFollowing": (
+        lambda c: c.change_following("u", follow=[1, "b"]),
+        "",
+        {"follow": ["1", "b"], "unfollow": []},
+    ),
+    "listFollowing": (lambda c: c.following("u", viewer=7), "viewer=7"),
+    "listFollowers": (lambda c: c.followers("u"),),
+    "listFriends": (lambda c: c.friends("u"),),
+    "listRelations": (lambda c: c.relations("u", [1, 2]), "targets=1%2C2"),
+    "mute": (lambda c: c.mute("u", "t"),),
+    "unmute": (lambda c: c.unmute("u", "t"),),
+    "listMutes": (lambda c: c.mutes("u"),),
+    "hide": (lambda c: c.hide("u", "t"),),
+    "unhide": (lambda c: c.unhide("u", "t"),),
+    "listHiddenFrom": (lambda c: c.hidden_from("u"),),
+    "getUser": (lambda c: c.user("u"),),
+    "putUser": (lambda c: c.set_profile("u", {"nickname": "Ann"}), "", {"nickname": "Ann"}),
+    "react": (lambda c: c.react("c", "like", "u"),),
+    "unreact": (lambda c: c.unreact("c", "like", "u"),),
+    "listReactions": (lambda c: c.reactions("c", "like"),),
+    "listUserReactions": (lambda c: c.user_reactions("u", "like"),),
+    "getPresence": (lambda c: c.presence("u"),),
+    "setPresence": (lambda c: c.set_presence("u", True), "", {"online": True}),
+    "verifyTimeline": (lambda c: c.verify("u", depth=9), "depth=9"),
+    "explainTimeline": (lambda c: c.explain("u", "c/d"), "content_id=c%2Fd"),
+    "getStats": (lambda c: c.stats(),),
+    "listBackups": (lambda c: c.backups(),),
+    "takeBackup": (lambda c: c.take_backup(),),
+    "readBackup": (lambda c: c.read_backup("n"),),
+    "removeBackup": (lambda c: c.remove_backup("n"),),
+    "getHealth": (lambda c: c.health(),),
+    "getReadiness": (lambda c: c.ready(),),
+    "getMetrics": (lambda c: c.metrics(),),
+    "getDescription": (lambda c: c.openapi(),),
+    "getDocs": (lambda c: c.docs(),),
+}
+
+
+def blocking(use: Use, handler: Callable[[httpx.Request], httpx.Response]) -> None:
+    with httpx.Client(transport=httpx.MockTransport(handler)) as http, Tideline("http://server/", http=http) as client:
+        used = use(client)
+        if isinstance(used, Listing):
+            used.page()
+        elif hasattr(used, "__iter__") and not isinstance(used, (list, dict, str)):
+            next(iter(used))
+
+
+def asynchronous(use: Use, handler: Callable[[httpx.Request], httpx.Response]) -> None:
+    async def run() -> None:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(handler)) as http:
+            async with AsyncTideline("http://server/", http=http) as client:
+                used = use(client)
+                if isinstance(used, AsyncListing):
+                    await used.page()
+                elif isinstance(used, AsyncStream) or hasattr(used, "__aiter__"):
+                    await used.__aiter__().__anext__()
+                else:
+                    await used
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("run", [blocking, asynchronous])
+def test_every_call_of_the_document_has_a_method_that_sends_it(run: Callable[..., None]) -> None:
+    values = {"uid": "u", "target": "t", "content_id": "c", "topic": "t", "name": "n", "kind": "like"}
+    described = {
+        call["operationId"]: (method.upper(), re.sub(r"\{(\w+)\}", lambda name: values[str(name[1])], path))
+        for path, methods in document()["paths"].items()
+        for method, call in methods.items()
+    }
+    assert sorted(described) == sorted(CALLS)
+    for operation, (use, *rest) in CALLS.items():
+        query, body = [*rest, "", None][:2] if len(rest) != 1 else [rest[0], None]
+        sent: List[Tuple[str, str, str, Any]] = []
+
+        def handler(request: httpx.Request) -> httpx.Response:
+            content = json.loads(request.content) if request.content else None
+            sent.append((request.method, request.url.path, request.url.query.decode(), content))
+            return httpx.Response(200, content=b'{"items":[],"next":null,"prev":null,"cursor":null}')
+
+        run(use, handler)
+        assert sent == [(*described[operation], query, body)], operation
+
+
+def test_the_clients_have_the_same_methods() -> None:
+    for one, other in ((Tideline, AsyncTideline), (Listing, AsyncListing), (Stream, AsyncStream)):
+        assert {n for n in vars(one) if n[0] != "_"} == {n for n in vars(other) if n[0] != "_"}
+
+
+def test_the_versions_of_package_document_and_code_are_one() -> None:
+    assert document()["info"]["version"] == tideline.__version__ == importlib.metadata.version("tideline-client")
+
+
+def test_a_backup_is_a_tar_archive() -> None:
+    with running() as server, Tideline(server.url) as client:
+        client.publish({"author_id": 1})
+        name = client.take_backup()["name"]
+        archive = io.BytesIO(b"".join(client.read_backup(name)))
+        with tarfile.open(fileobj=archive) as tar:
+            assert any(Path(each.name).name == "FORMAT" for each in tar)
+        assert [backup["name"] for backup in client.backups()] == [name]
+        until(lambda: client.backups()[0]["state"] == "verified", "the verification")
+        client.remove_backup(name)
+        assert client.backups() == []

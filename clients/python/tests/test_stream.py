@@ -1,0 +1,186 @@
+"""Streams that are cut, silent, refused, or left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter
+from typing import Callable, Dict, List, Set
+
+import pytest
+from support import proxied, running, some_bytes, until
+from tideline import AsyncTideline, Tideline
+from tideline._events import Block, BlockReader
+from tideline import StreamEvent
+
+LAST = "the last"
+
+
+def blocking(url: str, user: str, events: List[StreamEvent], heartbeat_timeout: float = 45.0) -> None:
+    with Tideline(url, max_retry_delay=0.04) as client:
+        for event in client.stream(user, heartbeat_timeout=heartbeat_timeout):
+            events.append(event)
+            if event.type == "content" and event.item["text"] == LAST:
+                return
+
+
+def asynchronous(url: str, user: str, events: List[StreamEvent], heartbeat_timeout: float = 45.0) -> None:
+    async def listen() -> None:
+        async with AsyncTideline(url, max_retry_delay=0.04) as client:
+            async for event in client.stream(user, heartbeat_timeout=heartbeat_timeout):
+                events.append(event)
+                if event.type == "content" and event.item["text"] == LAST:
+                    return
+
+    asyncio.run(listen())
+
+
+Listen = Callable[..., None]
+both = pytest.mark.parametrize("listen", [blocking, asynchronous])
+
+
+def count(events: List[StreamEvent], kind: str) -> int:
+    return sum(event.type == kind for event in events)
+
+
+@both
+def test_50_cuts_no_event_is_lost_none_comes_twice(listen: Listen) -> None:
+    events: List[StreamEvent] = []
+    texts: Dict[str, str] = {}
+    deleted: Set[str] = set()
+    restored: Set[str] = set()
+    with running() as server, proxied(server) as proxy, Tideline(server.url) as client:
+        proxy.cut_after = some_bytes
+        client.follow("reader", "1")
+        listening = threading.Thread(target=listen, args=(proxy.url, "reader", events), daemon=True)
+        listening.start()
+        until(lambda: len(events) > 0, "the stream opens")
+        n = 0
+        while proxy.cuts < 50:
+            assert n < 20_000, f"{proxy.cuts} cuts only"
+            name = f"item {n} 🌊{' ' * (n % 2)}" if n % 3 == 0 else 10**17 + n
+            time_of = {"published_at": 1_700_000_000_000 + n} if n % 5 == 0 else {}
+            id = client.publish({"author_id": 1, "content_id": name, "text": str(n), **time_of})["content_id"]  # type: ignore[typeddict-item]
+            texts[id] = str(n)
+            if n % 4 == 0:
+                texts[id] = client.edit(id, {"text": f"{n}, edited"})["text"]
+            if n % 7 == 0:
+                client.delete(id)
+                deleted.add(id)
+            if n % 14 == 0:
+                client.restore(id)
+                deleted.discard(id)
+                restored.add(id)
+            n += 1
+        proxy.cut_after = lambda: float("inf")
+        last = client.publish({"author_id": 1, "text": LAST})["content_id"]
+        texts[last] = LAST
+        listening.join(30)
+        assert not listening.is_alive(), "the last item did not arrive"
+        assert proxy.cuts >= 50 and count(events, "open") > 50
+
+    shown: Dict[str, str] = {}
+    contents: Counter[str] = Counter()
+    changes: Set[str] = set()
+    for event in events:
+        if event.type == "open":
+            continue
+        assert event.type != "reset", "a reset"
+        id = event.item["content_id"]
+        if event.type == "delete":
+            shown.pop(id, None)
+        else:
+            shown[id] = event.item["text"]
+        if event.type == "content":
+            contents[id] += 1
+        else:
+            change = f"{event.type} {id} {event.item['edited_at'] if event.type == 'edit' else ''}"
+            assert change not in changes, f"twice: {change}"
+            changes.add(change)
+    assert shown == {id: text for id, text in texts.items() if id not in deleted}
+    assert all(times == 1 or (times == 2 and id in restored) for id, times in contents.items())
+    assert count(events, "delete") > 10 and len(restored) > 5
+
+
+@both
+def test_a_restart_of_the_server_is_survived(listen: Listen) -> None:
+    events: List[StreamEvent] = []
+    with running() as server, Tideline(server.url) as client:
+        client.follow("2", "1")
+        listening = threading.Thread(target=listen, args=(server.url, "2", events), daemon=True)
+        listening.start()
+        until(lambda: count(events, "open") == 1, "the stream opens")
+        client.publish({"author_id": 1, "text": "before"})
+        until(lambda: count(events, "content") == 1, "the item arrives")
+        server.kill()
+        server.serve()
+        client.publish({"author_id": 1, "text": LAST})
+        listening.join(30)
+        assert not listening.is_alive()
+    assert (count(events, "content"), count(events, "reset")) == (2, 0)
+
+
+@both
+def test_silence_is_taken_for_a_loss_comments_of_the_server_are_not_silence(listen: Listen) -> None:
+    events: List[StreamEvent] = []
+    with running({"presence.heartbeat": "100ms"}) as server, proxied(server) as proxy, Tideline(server.url) as client:
+        client.follow("2", "1")
+        listening = threading.Thread(target=listen, args=(proxy.url, "2", events, 0.6), daemon=True)
+        listening.start()
+        until(lambda: count(events, "open") == 1, "the stream opens")
+        time.sleep(1.5)
+        assert proxy.connections == 1
+        proxy.frozen = True
+        client.publish({"author_id": 1, "text": LAST})
+        until(lambda: proxy.connections > 1, "the client comes back")
+        proxy.frozen = False
+        listening.join(30)
+        assert not listening.is_alive()
+    assert (count(events, "content"), count(events, "reset")) == (1, 0)
+
+
+def test_a_reset_is_told_too_much_was_missed_the_place_is_unknown_or_the_name_in_it() -> None:
+    with running() as server, Tideline(server.url) as client:
+        client.follow("2", "1")
+        first = client.publish({"author_id": 1, "content_id": "first"})
+        client.publish_batch([{"author_id": 1, "content_id": n} for n in range(1, 1001)])
+        client.publish({"author_id": 1})
+        for place in (f"{first['published_at']}-first", "1700000000000-77", "1700000000000-never seen"):
+            events: List[StreamEvent] = []
+            for event in client.stream("2", last_event_id=place):
+                events.append(event)
+                if event.type == "reset":
+                    told = client.publish({"author_id": 1})["content_id"]
+                if event.type == "content":
+                    break
+            assert [event.type for event in events][-2:] == ["reset", "content"]
+            assert events[-1].type == "content" and events[-1].item["content_id"] == told
+            assert count(events, "reset") == 1
+
+
+def test_another_stream_goes_on_where_one_was_left() -> None:
+    with running() as server, Tideline(server.url) as client:
+        client.follow("2", "1")
+        one = client.stream("2")
+        for event in one:
+            if event.type == "open":
+                for id in ("a", "b 🌊", "c"):
+                    client.publish({"author_id": 1, "content_id": id})
+            if event.type == "content" and event.item["content_id"] == "b 🌊":
+                break
+        assert one.last_event_id and one.last_event_id.endswith("-b 🌊")
+        for event in client.stream("2", last_event_id=one.last_event_id):
+            if event.type != "open":
+                assert event.type == "content" and event.item["content_id"] == "c"
+                break
+        until(lambda: not client.presence("2")["online"], "the end of the streams after the break")
+
+
+def test_the_format_of_events() -> None:
+    reader = BlockReader()
+    text = ": hi\r\n\r\nid: 1-a\r\n\r\nid:2-b 🌊\nevent: content\ndata: {\ndata: }\n\nretry: 5\r\rdata\n\nid: 3"
+    blocks = [block for byte in text.encode() for block in reader.push(bytes([byte]))]
+    assert blocks == [Block("", "", "1-a"), Block("content", "{\n}", "2-b 🌊"), Block("", "", None)]
+    with pytest.raises(ValueError):
+        BlockReader().push(b"x" * (2**24 + 1))
