@@ -230,7 +230,7 @@ def main() -> int:
     args = options()
     program = install(args.venv.resolve())
     with Workspace(None, args.keep) as directory:
-        key = secrets.token_hex(32)
+        key = "tlk_" + secrets.token_hex(32)
         tideline = Tideline(args.binary, directory, {"timeline.inbox_limit": "300", "auth.keys": key})
         tideline.start()
         base = "http://{}:{}".format(*tideline.address)
