@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")),
          *sorted((ROOT / "examples").glob("*/README.md"))]
 ADDRESS = "localhost:8080"  # the address in examples
-PLACES = ("", "src", "tests", "docs")  # where a path in the text may begin
+PLACES = [ROOT / name for name in ("", "src", "tests", "docs")]  # where a path in the text may begin, or beside the page
 FILE = re.compile(r"[\w./-]+\.(?:rs|py|md|toml|html|js|sh)|(?:src|tests|docs|benches|data|\.ci)/[\w./-]*")
 PLACED = re.compile(r"`([^`]+)`\s+(?:in|of)\s+`([\w./-]+\.(?:rs|py))`")
 BOUND = r"(\d[\d,]*(?:ms|[smhd])?)"
@@ -175,14 +175,14 @@ class Project:
 
     def files(self, page: Page) -> None:
         for number, span in page.spans():
-            if FILE.fullmatch(span) and not any((ROOT / place / span).exists() for place in PLACES):
+            if FILE.fullmatch(span) and not any((place / span).exists() for place in (*PLACES, page.directory)):
                 self.fault(page, number, f"there is no file {span}")
 
     def places(self, page: Page) -> None:
         """`X` in `file.rs`: the file has X, or the last part of it."""
         text = "\n".join(page.lines)
         for found in PLACED.finditer(text):
-            paths = [ROOT / place / found[2] for place in PLACES if (ROOT / place / found[2]).is_file()]
+            paths = [place / found[2] for place in PLACES if (place / found[2]).is_file()]
             name = re.escape(found[1].rpartition("::")[2].removesuffix("()"))
             if paths and not re.search(rf"(?<!\w){name}(?!\w)", paths[0].read_text()):
                 self.fault(page, text[:found.start()].count("\n") + 1, f"{found[2]} has no {found[1]}")

@@ -6,6 +6,7 @@ An example whose tools are missing is left out, and named, unless `--strict`.
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -150,7 +151,36 @@ def moves(seen: MovingPage, server: Tideline) -> None:
         raise SystemExit("page: it keeps more than 100 lines")
 
 
-KINDS: dict[str, Callable[[Path, Path], str | None]] = {"page": page}
+def run(name: str, *command: object, cwd: Path, **more: str) -> None:
+    """Runs a command of an example; ends this program if it fails."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=os.environ | more)
+    if done.returncode != 0:
+        raise SystemExit(f"{name}: {' '.join(words)}: exit code {done.returncode}")
+
+
+def copied(name: str, workspace: Path) -> Path:
+    """A copy of an example, in which its tools may write."""
+    unwanted = shutil.ignore_patterns("__pycache__", "node_modules", "*.sqlite3*", "*.pem", "*.tgz")
+    return shutil.copytree(EXAMPLES / name, workspace / name, ignore=unwanted)
+
+
+def django_forum(binary: Path, workspace: Path) -> str | None:
+    """Returns what is missing, if anything."""
+    forum = copied("django-forum", workspace)
+    python = workspace / "venv" / "bin" / "python"
+    if subprocess.run([sys.executable, "-m", "venv", workspace / "venv"]).returncode != 0:
+        return "Python has no module venv"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", "requirements.txt"]
+    if subprocess.run(install, cwd=forum).returncode != 0:
+        return "pip cannot install Django"
+    for command in ("check --fail-level WARNING", "makemigrations --check --dry-run", "migrate --verbosity 0", "seed_forum"):
+        run("django-forum", python, "manage.py", *command.split(), cwd=forum)
+    run("django-forum", python, "manage.py", "test", "--noinput", cwd=forum, TIDELINE_BINARY=str(binary))
+    return None
+
+
+KINDS: dict[str, Callable[[Path, Path], str | None]] = {"page": page, "django-forum": django_forum}
 
 
 def main() -> int:

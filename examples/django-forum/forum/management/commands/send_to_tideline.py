@@ -1,0 +1,35 @@
+import logging
+import time
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import close_old_connections
+
+from forum.outbox import send_calls
+from forum.tideline import Unavailable
+
+logger = logging.getLogger("forum.outbox")
+PAUSE = 0.3  # seconds between two looks at the outbox
+LONGEST_PAUSE = 30.0  # while Tideline is not available
+
+
+class Command(BaseCommand):
+    help = "Sends the changes of the forum to Tideline, in order, until it is stopped. Run one of it."
+
+    def add_arguments(self, parser):
+        parser.add_argument("--once", action="store_true", help="send what is there, and end")
+
+    def handle(self, *, once, **options):
+        pause = PAUSE
+        while True:
+            close_old_connections()
+            try:
+                send_calls()
+                pause = PAUSE
+            except Unavailable as error:
+                if once:
+                    raise CommandError(str(error)) from error
+                pause = max(error.retry_after, min(2 * pause, LONGEST_PAUSE))
+                logger.warning("Tideline is not available; the next attempt is in %.1f s: %s", pause, error)
+            if once:
+                return
+            time.sleep(pause)

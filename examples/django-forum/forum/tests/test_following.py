@@ -1,0 +1,275 @@
+"""The following page against a real Tideline. `expected` is the SQL query that the page must equal."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+import uuid
+from datetime import timedelta
+from unittest import mock
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+from django.db.models import Q
+from django.test import TransactionTestCase, override_settings
+from django.urls import reverse
+from django.utils import timezone
+
+from forum import services, tideline
+from forum.models import Block, Call, Follow, Member, Post, Thread, ThreadFollow
+from forum.outbox import send_calls
+
+from .server import KEY, Server
+
+
+def expected(viewer: Member) -> list[uuid.UUID]:
+    """The posts of followed members and threads, without those of blocked members, newest first."""
+    followed = Follow.objects.filter(follower=viewer).values("member")
+    threads = ThreadFollow.objects.filter(follower=viewer).values("thread")
+    posts = Post.objects.filter(Q(author__in=followed) | Q(thread__in=threads))
+    posts = posts.exclude(author__in=Block.objects.filter(blocker=viewer).values("blocked"))
+    posts = posts.exclude(author__in=Block.objects.filter(blocked=viewer).values("blocker"))
+    return list(posts.order_by("-created_at").values_list("id", flat=True))
+
+
+class Following(TransactionTestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = Server()
+        cls.addClassCleanup(cls.server.remove)
+        cls.enterClassContext(override_settings(TIDELINE_URL=cls.server.url, TIDELINE_KEY=KEY))
+
+    def setUp(self):
+        # No two posts have the same millisecond: SQL and Tideline then have one order.
+        self.now = (timezone.now() - timedelta(days=1)).replace(microsecond=0)
+        self.step = timedelta(milliseconds=3, microseconds=7)
+        self.enterContext(mock.patch.object(Post._meta.get_field("created_at"), "_get_default", self.tick))
+        self.ana, self.ben, self.cem = (self.member(name) for name in ("ana", "ben", "cem"))
+        self.tides = Thread.objects.create(title="Tides", author=self.cem)
+
+    def tick(self):
+        self.now += self.step
+        return self.now
+
+    def member(self, name: str) -> Member:
+        return Member.objects.create(username=name)
+
+    def page(self, viewer: Member, query: dict | None = None):
+        self.client.force_login(viewer)
+        answer = self.client.get(reverse("forum:following"), query)
+        self.assertEqual(answer.status_code, 200, answer.content)
+        return answer.context
+
+    def shown(self, viewer: Member) -> list[uuid.UUID]:
+        """The posts of all pages, along the link to older posts."""
+        posts, page = [], self.page(viewer)
+        while True:
+            posts += [post.id for post in page["posts"]]
+            if page["next"] is None:
+                return posts
+            page = self.page(viewer, {"before": page["next"]})
+
+    def test_pages_equal_the_query_after_many_changes(self):
+        chance = random.Random(20260101)
+        members = [self.ana, self.ben, self.cem] + [self.member(f"member-{n}") for n in range(5)]
+        threads = [self.tides] + [Thread.objects.create(title=f"{n}", author=chance.choice(members)) for n in range(4)]
+
+        def one_change():
+            member, other, thread = chance.choice(members), chance.choice(members), chance.choice(threads)
+            kind = chance.choices(
+                ["post", "delete", "follow", "unfollow", "follow_thread", "unfollow_thread", "block", "unblock"],
+                [40, 6, 14, 3, 8, 2, 2, 3],
+            )[0]
+            if kind == "post":
+                services.write_post(member, thread, "A post")
+            elif kind == "delete":
+                services.delete_post(chance.choice(list(Post.objects.order_by("created_at")) or [Post()]))
+            elif kind.endswith("thread"):
+                getattr(services, kind)(member, thread)
+            else:
+                getattr(services, kind)(member, other)
+
+        counts = [0, 0]
+        for _ in range(6):
+            for _ in range(100):
+                try:
+                    one_change()
+                except PermissionDenied:
+                    counts[0] += 1
+            send_calls()
+            for member in members:
+                posts = expected(member)
+                self.assertEqual(self.shown(member), posts, member.username)
+                counts[1] = max(counts[1], len(posts))
+        self.assertFalse(Call.objects.exists(), list(Call.objects.values()))
+        self.assertGreater(counts[0], 0, "nothing was refused")
+        self.assertGreater(counts[1], 60, "no member has many pages")
+
+    def test_pages_up_are_the_pages_down(self):
+        services.follow(self.ana, self.ben)
+        for number in range(50):
+            services.write_post(self.ben, self.tides, f"{number}")
+        send_calls()
+        first = self.page(self.ana)
+        second = self.page(self.ana, {"before": first["next"]})
+        third = self.page(self.ana, {"before": second["next"]})
+        self.assertEqual([len(page["posts"]) for page in (first, second, third)], [20, 20, 10])
+        self.assertIsNone(third["next"])
+        self.assertEqual(self.page(self.ana, {"after": third["prev"]})["posts"], second["posts"])
+        services.write_post(self.ben, self.tides, "newest")
+        send_calls()
+        self.assertEqual([post.text for post in self.page(self.ana, {"after": first["prev"]})["posts"]], ["newest"])
+        self.assertContains(self.client.get(reverse("forum:following")), "?before=")
+
+    def test_posts_of_the_same_millisecond_have_the_order_of_their_calls(self):
+        self.step = timedelta(microseconds=10)
+        services.follow(self.ana, self.ben)
+        services.follow_thread(self.ana, self.tides)
+        posts = [services.write_post(self.ben, self.tides, f"{number}").id for number in range(45)]
+        self.assertEqual(len({services.milliseconds(time) for time in Post.objects.values_list("created_at", flat=True)}), 1)
+        send_calls()
+        self.assertEqual(self.shown(self.ana), posts[::-1])
+
+    def test_a_post_in_a_followed_thread_of_a_followed_author_is_shown_once(self):
+        services.follow_thread(self.ana, self.tides)
+        services.write_post(self.ben, self.tides, "once")
+        send_calls()
+        for change in (services.follow, services.unfollow, services.follow, services.unfollow):
+            change(self.ana, self.ben)
+            send_calls()
+            self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["once"])
+
+    def test_blocks_act_both_ways_also_in_threads_and_end(self):
+        for one, other in ((self.ana, self.ben), (self.ben, self.ana)):
+            services.follow(one, other)
+            services.follow_thread(one, self.tides)
+            services.write_post(one, self.tides, one.username)
+        send_calls()
+        self.assertEqual({post.text for post in self.page(self.ana)["posts"]}, {"ana", "ben"})
+        services.block(self.ana, self.ben)
+        send_calls()
+        self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["ana"])
+        self.assertEqual([post.text for post in self.page(self.ben)["posts"]], ["ben"])
+        # Tideline itself shows nothing, even if a follow slips through.
+        Block.objects.all().delete()
+        services.follow(self.ben, self.ana)
+        send_calls()
+        items = tideline.call("GET", f"/v1/users/{self.ben.id}/timeline")["items"]
+        self.assertNotIn(str(self.ana.id), {item["author_id"] for item in items})
+        Block.objects.create(blocker=self.ana, blocked=self.ben)
+        self.assertRaises(PermissionDenied, services.follow, self.ben, self.ana)
+        services.unblock(self.ana, self.ben)
+        send_calls()
+        self.assertEqual({post.text for post in self.page(self.ben)["posts"]}, {"ana", "ben"})
+
+    def test_a_change_that_is_rolled_back_is_in_no_timeline(self):
+        services.follow(self.ana, self.ben)
+        with self.assertRaises(ZeroDivisionError), transaction.atomic():
+            services.write_post(self.ben, self.tides, "rolled back")
+            services.follow(self.ana, self.cem)
+            1 / 0
+        services.write_post(self.ben, self.tides, "committed")
+        services.write_post(self.cem, self.tides, "of cem")
+        send_calls()
+        self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["committed"])
+        items = tideline.call("GET", f"/v1/users/{self.ben.id}/content")["items"]
+        self.assertEqual(len(items), 1)
+
+    def test_nothing_is_lost_while_tideline_is_down_and_the_worker_is_killed(self):
+        environment = os.environ | {
+            "FORUM_DATABASE": str(connection.settings_dict["NAME"]), "TIDELINE_URL": self.server.url, "TIDELINE_KEY": KEY,
+        }
+
+        def worker():
+            command = [sys.executable, "manage.py", "send_to_tideline"]
+            return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, stderr=subprocess.DEVNULL)
+
+        def all_sent(seconds=60):
+            until = time.monotonic() + seconds
+            while Call.objects.exists():
+                self.assertLess(time.monotonic(), until, "the worker does not send the calls")
+                time.sleep(0.1)
+
+        process = worker()
+        try:
+            services.follow(self.ana, self.ben)
+            all_sent()
+            self.server.kill()
+            for number in range(30):
+                services.write_post(self.ben, self.tides, f"{number}")
+            services.delete_post(Post.objects.get(text="7"))
+            self.client.force_login(self.ana)
+            self.assertEqual(self.client.get(reverse("forum:following")).status_code, 503)
+            time.sleep(1.5)  # attempts that fail
+            self.assertEqual(Call.objects.count(), 32)
+            process.kill()
+            process.wait()
+            self.server.start()
+            for turn in range(6):
+                process = worker()
+                services.write_post(self.ben, self.tides, f"with worker {turn}")
+                services.unfollow(self.ana, self.ben)
+                services.follow(self.ana, self.ben)
+                time.sleep(0.4 + 0.1 * turn)
+                process.kill()  # perhaps in the middle of a call
+                process.wait()
+            process = worker()
+            all_sent()
+        finally:
+            process.kill()
+            process.wait()
+        self.assertEqual(len(expected(self.ana)), 35)
+        self.assertEqual(self.shown(self.ana), expected(self.ana))
+
+    def test_a_call_that_is_refused_is_kept_and_holds_up_no_other(self):
+        Call.objects.create(method="PUT", path=f"/v1/users/{self.ana.id}/following/{self.ana.id}")
+        services.follow(self.ana, self.ben)
+        services.write_post(self.ben, self.tides, "after")
+        with self.assertLogs("forum.outbox", "ERROR"):
+            send_calls()
+        self.assertIn("self_follow", Call.objects.get().refusal)
+        self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["after"])
+
+    def test_a_wrong_key_loses_nothing(self):
+        services.follow(self.ana, self.ben)
+        with override_settings(TIDELINE_KEY="a-wrong-key-of-more-than-32-characters"):
+            self.assertRaises(CommandError, call_command, "send_to_tideline", once=True)
+        self.assertEqual(Call.objects.filter(refusal="").count(), 1)
+        call_command("send_to_tideline", once=True)
+        self.assertFalse(Call.objects.exists())
+
+    def test_pages_and_buttons(self):
+        self.assertRedirects(self.client.get(reverse("forum:following")), f"/accounts/login/?next={reverse('forum:following')}")
+        self.client.force_login(self.ana)
+        self.assertEqual(self.client.get(reverse("forum:following"), {"before": "no cursor"}).status_code, 404)
+        self.client.post(reverse("forum:threads"), {"title": "Boats"})
+        boats = Thread.objects.get(title="Boats")
+        self.client.post(reverse("forum:thread", args=[boats.id]), {"text": "A <b>boat</b>"})
+        self.client.post(reverse("forum:act_on_thread", args=[boats.id, "follow"]))
+        self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "follow"]))
+        services.write_post(self.ben, self.tides, "of ben")
+        send_calls()
+        page = self.client.get(reverse("forum:following"))
+        self.assertContains(page, "A &lt;b&gt;boat&lt;/b&gt;")
+        self.assertEqual([post.text for post in page.context["posts"]], ["of ben", "A <b>boat</b>"])
+        post = self.ben.posts.get()
+        self.assertEqual(self.client.post(reverse("forum:delete_post", args=[post.id])).status_code, 403)
+        self.assertEqual(self.client.get(reverse("forum:act_on_member", args=[self.ben.id, "block"])).status_code, 405)
+        self.assertEqual(self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "eat"])).status_code, 404)
+        self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "block"]))
+        self.assertEqual(self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "follow"])).status_code, 403)
+        for view, target in (("forum:thread", self.tides), ("forum:member", self.ben), ("forum:member", self.ana)):
+            self.assertEqual(self.client.get(reverse(view, args=[target.id])).status_code, 200)
+
+    def test_the_members_of_the_trial_have_a_page(self):
+        Thread.objects.all().delete()
+        Member.objects.all().delete()
+        call_command("seed_forum", verbosity=0, stdout=mock.Mock())
+        send_calls()
+        ana = Member.objects.get(username="ana")
+        self.assertEqual(self.shown(ana), expected(ana))
+        self.assertGreater(len(expected(ana)), 20)

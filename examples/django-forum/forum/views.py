@@ -1,0 +1,92 @@
+import logging
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from . import services
+from .models import Block, Follow, Member, Post, Thread, ThreadFollow
+from .tideline import Refused, Unavailable
+from .timeline import following_page
+
+logger = logging.getLogger(__name__)
+ON_MEMBER = {
+    "follow": services.follow,
+    "unfollow": services.unfollow,
+    "block": services.block,
+    "unblock": services.unblock,
+}
+ON_THREAD = {"follow": services.follow_thread, "unfollow": services.unfollow_thread}
+
+
+@login_required
+def following(request):
+    cursors = {name: request.GET[name] for name in ("before", "after") if name in request.GET}
+    try:
+        page = following_page(request.user, cursors)
+    except Refused as refused:  # a cursor that is none
+        raise Http404("There is no such page.") from refused
+    except Unavailable as error:
+        logger.error("the following page cannot be shown: %s", error)
+        return render(request, "forum/unavailable.html", status=503)
+    return render(request, "forum/following.html", page)
+
+
+@login_required
+def threads(request):
+    if request.method == "POST" and (title := request.POST.get("title", "").strip()):
+        return redirect("forum:thread", Thread.objects.create(title=title[:200], author=request.user).id)
+    return render(request, "forum/threads.html", {"threads": Thread.objects.order_by("-created_at")[:100]})
+
+
+@login_required
+def thread(request, id):
+    thread = get_object_or_404(Thread, id=id)
+    if request.method == "POST" and (text := request.POST.get("text", "").strip()):
+        services.write_post(request.user, thread, text)
+        return redirect("forum:thread", id)
+    posts = thread.posts.select_related("author").order_by("-created_at")[:100]
+    followed = ThreadFollow.objects.filter(follower=request.user, thread=thread).exists()
+    return render(request, "forum/thread.html", {"thread": thread, "posts": posts, "followed": followed})
+
+
+@login_required
+def member(request, id):
+    member = get_object_or_404(Member, id=id)
+    return render(request, "forum/member.html", {
+        "member": member,
+        "posts": member.posts.select_related("thread").order_by("-created_at")[:100],
+        "followed": Follow.objects.filter(follower=request.user, member=member).exists(),
+        "blocked": Block.objects.filter(blocker=request.user, blocked=member).exists(),
+    })
+
+
+@login_required
+@require_POST
+def act_on_member(request, id, action):
+    return act(ON_MEMBER, action, request.user, get_object_or_404(Member, id=id), "forum:member")
+
+
+@login_required
+@require_POST
+def act_on_thread(request, id, action):
+    return act(ON_THREAD, action, request.user, get_object_or_404(Thread, id=id), "forum:thread")
+
+
+@login_required
+@require_POST
+def delete_post(request, id):
+    post = get_object_or_404(Post, id=id)
+    if post.author != request.user:
+        raise PermissionDenied("This post is not yours.")
+    services.delete_post(post)
+    return redirect("forum:thread", post.thread_id)
+
+
+def act(actions, action, user, target, view):
+    if action not in actions:
+        raise Http404("There is no such action.")
+    actions[action](user, target)
+    return redirect(view, target.id)
