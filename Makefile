@@ -67,6 +67,7 @@ test: setup ## run all tests
 	python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 10 --timeout 3 --untimed
 	python3 tests/clients.py --binary $(TIDELINE)
 	python3 tests/examples.py --binary $(TIDELINE)
+	python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
 .PHONY: check
 check: setup ## format, lints, documentation, tests, licences and advisories
@@ -162,6 +163,10 @@ clients-test: build ## check, test and pack the clients; leaves out a client who
 .PHONY: examples-test
 examples-test: build ## run the examples with their tests; leaves out an example whose tools are missing, and says so: ARGS=
 	python3 tests/examples.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: console-test
+console-test: build ## use the console in chromium, and read a timeline of 10,000 items while 1,000 arrive; left out where chromium is missing: ARGS=
+	python3 tests/console.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: browser-app
 browser-app: build ## use a user token in chromium, on a page of another origin; left out where chromium is missing: ARGS=

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the licences of all crates whose code is in the program, with their texts: THIRD-PARTY of an archive."""
+"""Prints the licences of all crates and scripts whose code is in the program, with their texts: THIRD-PARTY of an archive."""
 
 import json
 import subprocess
@@ -42,6 +42,9 @@ def main() -> int:
             print(f"\n--- {path.name}: {'the same as that of ' + first if first != f'{title}, {path.name}' else ''}")
             if first == f"{title}, {path.name}":
                 print(text)
+    # The libraries of the console.
+    for path in sorted(Path("console/vendor").glob("*.LICENSE")):
+        print(f"{'=' * 80}\n{path.stem}, in the console\n\n{path.read_text(encoding='utf-8').strip()}")
     return 0
 
 

@@ -8,9 +8,6 @@ read nothing, change nothing and open no stream. Needs chromium; without it the 
 """
 
 import argparse
-import base64
-import hashlib
-import hmac
 import json
 import os
 import re
@@ -23,6 +20,7 @@ from urllib.parse import quote, urljoin
 from support.browser import PROGRAMS, Page, browser
 from support.client import Client
 from support.server import Tideline, Workspace
+from support.tokens import token
 
 HTML = Path(__file__).with_suffix("") / "page.html"
 # The user of the page, with an id that needs escapes in a path; authors; users whose pages are not the page's.
@@ -40,18 +38,6 @@ def options() -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true", help="keep the server's directory")
     parser.add_argument("--strict", action="store_true", help="fail where no browser is installed")
     return parser.parse_args()
-
-
-def token(secret: str, user: str, seconds: float = 600, algorithm: str = "HS256") -> str:
-    """A user token that is valid for so long."""
-
-    def part(raw: bytes) -> str:
-        return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
-
-    claims = {"sub": user, "exp": int(time.time() + seconds)}
-    signed = ".".join(part(json.dumps(value).encode()) for value in ({"alg": algorithm, "typ": "JWT"}, claims))
-    signature = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest() if algorithm == "HS256" else b""
-    return f"{signed}.{part(signature)}"
 
 
 def of(user: str, path: str = "") -> str:

@@ -105,6 +105,8 @@ settings! {
         allowed_origins: Vec<Origin> = Vec::new();
         /// Proxies whose `X-Forwarded-For` names the address of a client.
         trusted_proxies: Vec<Network> = Vec::new();
+        /// Whether `/` is the console. Otherwise it leads to the description of the API.
+        console: bool = true;
         /// HTTP worker threads, each an event loop; 0 for four a core, at least eight.
         workers: usize = 0, 0..=1024;
         /// Most connections at once. A request on one more is answered 503.

@@ -37,7 +37,6 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .answers_text("A page that shows the calls and can send them", "text/html", "<!doctype html>")
             .never_waits(),
         get("/docs/", page_with_slash, "", ""),
-        get("/", start_page, "", ""),
         get("/docs/start.js", start, "", ""),
         get("/docs/swagger-ui.css", style, "", ""),
         get("/docs/swagger-ui-bundle.js", script, "", ""),
@@ -63,20 +62,6 @@ pub(super) async fn description(call: Call) -> Answer {
     };
     let response = HttpResponseBuilder::new(StatusCode::OK).content_type("application/json").finish();
     Ok(answer_memory::shared(response, json.clone()))
-}
-
-/// `GET /`: redirects to the page; the body is a hint for clients that do not follow.
-pub(super) async fn start_page(call: Call) -> Answer {
-    call.no_query()?;
-    let text = concat!(
-        "Tideline ",
-        env!("CARGO_PKG_VERSION"),
-        ". The calls of the API are below v1/. The page docs shows them and can send them. openapi.json describes them \
-         for programs.\n"
-    );
-    // Relative, because a proxy may have removed a prefix. Temporary, because another page will replace it.
-    let mut response = HttpResponseBuilder::new(StatusCode::TEMPORARY_REDIRECT);
-    Ok(response.insert_header((LOCATION, "docs")).content_type("text/plain; charset=utf-8").body(text))
 }
 
 /// `GET /docs/`: redirects, because the relative addresses of the page would be wrong here.

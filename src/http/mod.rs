@@ -16,6 +16,7 @@ mod body;
 mod call;
 mod comments;
 mod connections;
+mod console;
 mod content;
 mod cors;
 mod disk_figures;
@@ -85,6 +86,7 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         backups::endpoints(),
         metrics::endpoints(),
         docs::endpoints(),
+        console::endpoints(),
     ];
     files.into_iter().flatten().collect()
 });

@@ -10,10 +10,17 @@ use serde_json::{Value, json};
 use super::town::Town;
 use crate::server::described::document;
 
-/// Parts of the page `/docs`, and redirects to it: the only calls that the document does not have. A unit test in
-/// `src/http/openapi` compares the same list with the endpoints.
-const PARTS_OF_THE_PAGE: [&str; 5] =
-    ["/", "/docs/", "/docs/start.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"];
+/// Parts of the page `/docs`, a redirect to it, and the console: the only calls that the document does not have. A unit
+/// test in `src/http/openapi` compares the same list with the endpoints.
+const PARTS_OF_PAGES: [&str; 7] = [
+    "/",
+    "/console/any/main.js",
+    "/console/any/vendor/htm.js",
+    "/docs/",
+    "/docs/start.js",
+    "/docs/swagger-ui.css",
+    "/docs/swagger-ui-bundle.js",
+];
 
 /// One call of the API.
 pub(crate) struct Call {
@@ -50,7 +57,7 @@ pub(crate) static CALLS: LazyLock<Vec<Call>> = LazyLock::new(|| {
         calls.extend(methods.iter().map(|(method, operation)| Call::new(path, methods.keys(), method, operation)));
     }
     assert!(calls.len() > 40, "the document has only {} calls", calls.len());
-    calls.extend(PARTS_OF_THE_PAGE.map(|path| Call::new(path, ["get".to_owned()].iter(), "get", &Value::Null)));
+    calls.extend(PARTS_OF_PAGES.map(|path| Call::new(path, ["get".to_owned()].iter(), "get", &Value::Null)));
     calls
 });
 

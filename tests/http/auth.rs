@@ -45,6 +45,8 @@ const OF_USERS: &[&str] = &[
 
 const OPEN: &[&str] = &[
     "/",
+    "/console/{version}/{file}",
+    "/console/{version}/{folder}/{file}",
     "/docs",
     "/docs/",
     "/docs/start.js",

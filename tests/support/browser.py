@@ -24,6 +24,28 @@ def browser() -> str | None:
     return next((path for name in PROGRAMS if (path := shutil.which(name))), None)
 
 
+def flags() -> list[str]:
+    """The options of a browser without a window, which makes no connections of its own."""
+    options = [
+        "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server", "--disable-sync",
+        "--disable-background-networking", "--disable-component-update", "--disable-extensions",
+    ]
+    # Root of a container cannot have a sandbox.
+    return options + (["--no-sandbox"] if os.geteuid() == 0 else [])
+
+
+def end(process: subprocess.Popen, profile: str) -> None:
+    """Ends a browser with all its helpers, and removes its profile."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    # Helpers in sessions of their own still write for a moment.
+    until = time.monotonic() + 10
+    while os.path.exists(profile) and time.monotonic() < until:
+        shutil.rmtree(profile, ignore_errors=True)
+        time.sleep(0.1)
+
+
 class Page:
     """One page and its browser. The origin is fixed before the browser starts, so that settings can name it."""
 
@@ -64,14 +86,8 @@ class Page:
         return Handler
 
     def open(self, program: str) -> None:
-        """Starts the browser. It makes no connections of its own, and its profile is new."""
-        options = [
-            "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server", "--disable-sync",
-            "--disable-background-networking", "--disable-component-update", "--disable-extensions",
-            f"--user-data-dir={self.profile}",
-        ]
-        if os.geteuid() == 0:
-            options.append("--no-sandbox")  # root of a container cannot have one
+        """Starts the browser with a new profile."""
+        options = [*flags(), f"--user-data-dir={self.profile}"]
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.browser = subprocess.Popen([program, *options, self.origin + "/"], start_new_session=True, **quiet)
 
@@ -85,14 +101,9 @@ class Page:
 
     def close(self) -> None:
         """Ends the browser, and removes all that it wrote."""
-        if self.browser:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.browser.pid, signal.SIGKILL)
-            self.browser.wait()
         self.server.shutdown()
         self.server.server_close()
-        # Helpers in sessions of their own still write for a moment.
-        until = time.monotonic() + 10
-        while os.path.exists(self.profile) and time.monotonic() < until:
+        if self.browser:
+            end(self.browser, self.profile)
+        else:
             shutil.rmtree(self.profile, ignore_errors=True)
-            time.sleep(0.1)

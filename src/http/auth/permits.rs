@@ -2,8 +2,10 @@
 //! docs/access.md share. A call that no rule mentions needs a full key, or a read key if it changes nothing.
 
 /// Calls that need no credentials, because their answers have no data.
-const OPEN: [&str; 9] = [
+const OPEN: [&str; 11] = [
     "/",
+    "/console/{version}/{file}",
+    "/console/{version}/{folder}/{file}",
     "/docs",
     "/docs/",
     "/docs/start.js",

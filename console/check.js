@@ -1,0 +1,81 @@
+// The two checks of a timeline: why it shows an item or does not, and whether it equals its sources.
+
+import { at, get } from "./api.js";
+import { Icon } from "./icons.js";
+import { Dialog, Problem, Time, useRequest } from "./parts.js";
+import { t } from "./texts.js";
+import { html, useState } from "./view.js";
+
+const Fact = ({ name, value }) => html`<div><dt>${t(name)}</dt><dd>${typeof value === "boolean" ? t(value ? "yes" : "no") : value}</dd></div>`;
+
+function Explanation({ user, id }) {
+  const [found, problem, again] = useRequest(
+    (signal) => get(at`v1/admin/users/${user}/timeline/explain`, { content_id: id }, signal),
+    [user, id],
+  );
+  if (problem) return html`<${Problem} problem=${problem} retry=${again} />`;
+  if (!found) return html`<p role="status">${t("loading")}</p>`;
+  return html`<div role="status">
+      <p class=${found.listed ? "verdict good" : "verdict bad"}>
+        <${Icon} name=${found.listed ? "check" : "cross"} />
+        <span>${t(found.listed ? "is_listed" : "is_not_listed")} ${t(`reason_${found.reason}`)}</span>
+      </p>
+    </div>
+    <dl class="facts">
+      ${found.author_id && html`<${Fact} name="author" value=${found.author_id} />`}
+      ${found.published_at && html`<${Fact} name="published" value=${html`<${Time} at=${found.published_at} />`} />`}
+      <${Fact} name="fact_following" value=${found.following} />
+      <${Fact} name="fact_muted" value=${found.muted} />
+      <${Fact} name="fact_hidden" value=${found.hidden} />
+      <${Fact} name="fact_in_inbox" value=${found.in_inbox} />
+      <${Fact} name="fact_pulled" value=${found.pulled} />
+      <${Fact} name="fact_pending" value=${found.pending} />
+      <${Fact} name="fact_unsettled" value=${found.unsettled} />
+      <${Fact} name="fact_floor" value=${found.floor ?? t("no_floor")} />
+    </dl>`;
+}
+
+export function Explain({ user, id = "", close }) {
+  const [asked, setAsked] = useState(id);
+  const [text, setText] = useState(id);
+  const submit = (event) => (event.preventDefault(), setAsked(text));
+  return html`<${Dialog} title=${t("why_title")} close=${close}>
+    <p class="faint">${t("why_about", { name: user })}</p>
+    <form class="line" onSubmit=${submit}>
+      <label><span class="sr">${t("item_id")}</span>
+        <input name="item" required autocomplete="off" placeholder=${t("item_id")} value=${text} onInput=${(e) => setText(e.target.value)} /></label>
+      <button class="strong">${t("explain")}</button>
+    </form>
+    ${asked && html`<${Explanation} user=${user} id=${asked} />`}
+  <//>`;
+}
+
+export function Verify({ user, close }) {
+  const [depth, setDepth] = useState(1000);
+  const [found, problem, again] = useRequest(
+    (signal) => get(at`v1/admin/users/${user}/timeline/verify`, { depth }, signal),
+    [user, depth],
+  );
+  return html`<${Dialog} title=${t("verify_title")} close=${close}>
+    <p class="faint">${t("verify_about")}</p>
+    <div role="status">
+      ${problem && html`<${Problem} problem=${problem} retry=${again} />`}
+      ${!found && !problem && t("loading")}
+      ${found &&
+      html`<p class=${found.exact ? "verdict good" : "verdict bad"}>
+        <${Icon} name=${found.exact ? "shield" : "cross"} />
+        <span>${t(found.exact ? "exact" : "not_exact", { n: found.compared })} ${found.complete ? t("to_its_end") : ""}</span>
+      </p>`}
+    </div>
+    ${found && !found.exact &&
+    html`<dl class="facts">
+      <${Fact} name="missing" value=${found.missing.map((item) => item.content_id).join(", ") || "–"} />
+      <${Fact} name="extra" value=${found.extra.map((item) => item.content_id).join(", ") || "–"} />
+    </dl>`}
+    <div class="actions">
+      <button class="quiet" onClick=${again}>${t("check_again")}</button>
+      ${found && !found.complete && depth < 100_000 &&
+      html`<button class="quiet" onClick=${() => setDepth(100_000)}>${t("verify_deeper", { n: 100_000 })}</button>`}
+    </div>
+  <//>`;
+}

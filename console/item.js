@@ -1,0 +1,152 @@
+// One item of a list, with the actions on it.
+
+import { at, post, put, remove } from "./api.js";
+import { useBox } from "./box.js";
+import { Explain } from "./check.js";
+import { forget, patch, reload } from "./feeds.js";
+import { Icon } from "./icons.js";
+import { Act, Avatar, Dialog, Time, tell } from "./parts.js";
+import { nameOf, useProfile } from "./people.js";
+import { to } from "./route.js";
+import { acting, mayAct, mayChange, mayRead, session } from "./session.js";
+import { short, t } from "./texts.js";
+import { html, useState } from "./view.js";
+
+const KINDS = { like: "likes", favorite: "favorites" };
+const FLAGS = { like: "liked", favorite: "favorited" };
+
+async function react(item, kind, isOn) {
+  const path = at`v1/content/${item.content_id}/reactions/${kind}/${acting.value}`;
+  const { active, counts } = await (isOn ? remove(path) : put(path));
+  patch(item.content_id, ({ viewer }) => ({ counts, viewer: { ...viewer, [FLAGS[kind]]: active } }));
+  reload(at`v1/users/${acting.value}/reactions/${kind}`);
+}
+
+function Reaction({ item, kind, icon }) {
+  // Only a timeline tells whether its reader has reacted. Elsewhere the press tells.
+  const isOn = item.viewer?.[FLAGS[kind]] ?? false;
+  const count = item.counts[KINDS[kind]];
+  const label = t(kind, { n: count });
+  if (acting.value === null || !mayAct()) return html`<${Count} icon=${icon} count=${count} label=${label} />`;
+  return html`<${Act} class=${`react ${kind}`} aria-pressed=${String(isOn)} aria-label=${label} title=${t(`${kind}_verb`)}
+    run=${() => react(item, kind, isOn)}>
+    <${Icon} name=${icon} filled=${isOn} /><span>${count ? short(count) : ""}</span>
+  <//>`;
+}
+
+function Count({ icon, count, label }) {
+  return html`<span class="react" role="img" aria-label=${label}><${Icon} name=${icon} /><span>${count ? short(count) : ""}</span></span>`;
+}
+
+async function repost(item) {
+  const { content_id } = await post("v1/content", { author_id: acting.value, kind: "repost", ref_id: item.content_id });
+  patch(item.content_id, ({ counts }) => ({ counts: { ...counts, reposts: counts.reposts + 1 } }));
+  reload(at`v1/users/${acting.value}/content`);
+  tell(t("reposted"), { link: { href: to("item", content_id), text: t("show") } });
+}
+
+function Media({ media }) {
+  return html`<ul class="media">
+    ${media.map(
+      (part) => html`<li>
+        ${typeof part.url === "string" && /^https?:/.test(part.url)
+          ? html`<a href=${part.url} target="_blank" rel="noreferrer">${part.type} · ${new URL(part.url).host}</a>`
+          : typeof part.url === "string" && part.url.startsWith("data:image/")
+            ? html`<img src=${part.url} alt=${part.alt ?? part.type} />`
+            : part.type}
+      </li>`,
+    )}
+  </ul>`;
+}
+
+// The text and what belongs to it.
+export function Body({ item, plain }) {
+  return html`${item.text && html`<p class="text" dir="auto">${item.text}</p>`}
+    ${item.media.length > 0 && html`<${Media} media=${item.media} />`}
+    ${item.topics.length > 0 &&
+    html`<p class="topics">
+      ${item.topics.map((topic) => (mayRead() ? html`<a href=${to("topic", topic)}>#${topic}</a> ` : html`<span>#${topic}</span> `))}
+    </p>`}
+    ${item.original && !plain && html`<${Original} item=${item.original} />`}
+    ${!item.original && item.ref_id && !plain &&
+    html`<p class="faint">${t(item.kind === "comment" ? "comment_on" : "refers_to")} <${ItemLink} id=${item.ref_id} /></p>`}`;
+}
+
+const ItemLink = ({ id }) => (mayRead() ? html`<a class="id" href=${to("item", id)}>${id}</a>` : html`<span class="id">${id}</span>`);
+
+function Original({ item }) {
+  const author = useProfile(item.author_id);
+  return html`<div class="original">
+    <p class="head"><a href=${to("user", item.author_id)}><b>${nameOf(author)}</b></a> <span class="faint"><${Time} at=${item.published_at} /></span></p>
+    <${Body} item=${item} plain=${true} />
+  </div>`;
+}
+
+export function Item({ item, place, alone }) {
+  const [open, setOpen] = useState(null);
+  useBox(acting);
+  useBox(session);
+  const profile = useProfile(item.author ? "" : item.author_id);
+  const author = item.author ?? profile;
+  const title = `item-${place}`;
+  const close = () => setOpen(null);
+  const comments = t("comments", { n: item.counts.comments });
+  const reposts = t("reposts", { n: item.counts.reposts });
+  return html`<article class="item" data-id=${item.content_id} tabindex="0" aria-labelledby=${title}
+    aria-posinset=${alone ? undefined : place} aria-setsize=${alone ? undefined : -1}>
+    ${item.kind === "repost" && html`<p class="faint over"><${Icon} name="repost" /> ${t("repost_of", { name: nameOf(author) })}</p>`}
+    <div class="grid">
+      <a href=${to("user", item.author_id)} tabindex="-1" aria-hidden="true"><${Avatar} id=${item.author_id} nickname=${author.nickname} avatar=${author.avatar} /></a>
+      <div class="content">
+        <header id=${title}>
+          <a class="names" href=${to("user", item.author_id)}><b>${nameOf(author)}</b>
+            ${author.nickname && html` <span class="faint id">${item.author_id}</span>`}</a>
+          <span class="faint when">
+            ${mayRead() ? html`<a href=${to("item", item.content_id)}><${Time} at=${item.published_at} /></a>` : html`<${Time} at=${item.published_at} />`}
+            ${item.edited_at && html` · ${t("edited")}`}
+            ${!["post", "repost", "comment"].includes(item.kind) && html` · ${item.kind}`}
+          </span>
+        </header>
+        <${Body} item=${item} />
+        <footer>
+          ${mayRead()
+            ? html`<a class="react" href=${to("item", item.content_id)} aria-label=${comments} title=${t("comment_verb")}>
+                <${Icon} name="comment" /><span>${item.counts.comments ? short(item.counts.comments) : ""}</span></a>`
+            : html`<${Count} icon="comment" count=${item.counts.comments} label=${comments} />`}
+          ${mayChange() && acting.value !== null
+            ? html`<${Act} class="react" aria-label=${reposts} title=${t("repost_verb")} run=${() => repost(item)}>
+                <${Icon} name="repost" /><span>${item.counts.reposts ? short(item.counts.reposts) : ""}</span><//>`
+            : html`<${Count} icon="repost" count=${item.counts.reposts} label=${reposts} />`}
+          <${Reaction} item=${item} kind="like" icon="heart" />
+          <${Reaction} item=${item} kind="favorite" icon="star" />
+          <button class="react" aria-label=${t("more")} aria-haspopup="dialog" title=${t("more")} onClick=${() => setOpen("more")}><${Icon} name="more" /></button>
+        </footer>
+      </div>
+    </div>
+    ${open === "more" && html`<${More} item=${item} close=${close} explain=${() => setOpen("explain")} />`}
+    ${open === "explain" && html`<${Explain} user=${acting.value} id=${item.content_id} close=${close} />`}
+  </article>`;
+}
+
+// Everything about an item that not everybody needs.
+function More({ item, close, explain }) {
+  const { author, viewer, original, ...plain } = item;
+  const [asking, setAsking] = useState(false);
+  const drop = async () => {
+    await remove(at`v1/content/${item.content_id}`);
+    close();
+    forget(item.content_id);
+    tell(t("deleted"));
+  };
+  return html`<${Dialog} title=${t("about_item")} close=${close}>
+    <div class="actions">
+      ${mayRead() && acting.value !== null && html`<button class="quiet" onClick=${explain}><${Icon} name="question" /> ${t("why_here")}</button>`}
+      <${Act} class="quiet" run=${async () => (await navigator.clipboard.writeText(item.content_id), tell(t("copied")))}>${t("copy_id")}<//>
+      ${mayChange() && html`<button class="quiet danger" onClick=${() => setAsking(true)}><${Icon} name="trash" /> ${t("delete")}</button>`}
+    </div>
+    ${asking &&
+    html`<div class="note line">${t("delete_sure")}
+      <button class="quiet" onClick=${() => setAsking(false)}>${t("cancel")}</button> <${Act} class="strong danger" run=${drop}>${t("delete")}<//></div>`}
+    <pre tabindex="0" aria-label="JSON">${JSON.stringify(plain, null, 2)}</pre>
+  <//>`;
+}

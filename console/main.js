@@ -1,0 +1,135 @@
+// The frame around the pages: navigation, switches, keys.
+
+import { useBox } from "./box.js";
+import { Backups } from "./backups.js";
+import { Dashboard } from "./dashboard.js";
+import { unseen } from "./feeds.js";
+import { Icon, Logo } from "./icons.js";
+import { Help, listenToKeys } from "./keys.js";
+import { Content, LookUp, Start, Timeline, Topic, User } from "./pages.js";
+import { Avatar, Messages } from "./parts.js";
+import { nameOf, useProfile } from "./people.js";
+import { go, route, to } from "./route.js";
+import { actAs, acting, mayRead, session, signOut, start } from "./session.js";
+import { SignIn } from "./signin.js";
+import { chosen, language, locale, names, t } from "./texts.js";
+import { theme, themes } from "./theme.js";
+import { Fragment, html, render, useEffect, useRef } from "./view.js";
+
+const pages = {
+  timeline: ([user]) => user && html`<${Timeline} key=${user} user=${user} />`,
+  user: ([user, tab]) => user && html`<${User} key=${user} user=${user} tab=${tab} />`,
+  item: ([id]) => id && mayRead() && html`<${Content} key=${id} id=${id} />`,
+  topic: ([topic]) => topic && mayRead() && html`<${Topic} key=${topic} topic=${topic} />`,
+  dashboard: () => mayRead() && html`<${Dashboard} />`,
+  backups: () => mayRead() && html`<${Backups} />`,
+};
+
+function Page() {
+  const [name, ...parts] = useBox(route);
+  const { kind, user } = useBox(session);
+  const own = kind === "user" ? html`<${Timeline} key=${user} user=${user} />` : html`<${Start} />`;
+  // A token shows the timeline of its own user only.
+  if (kind === "user" && name === "timeline" && parts[0] !== user) return own;
+  return pages[name]?.(parts) || own;
+}
+
+function Links({ labelled }) {
+  const [name] = useBox(route);
+  const user = useBox(acting);
+  const count = useBox(unseen);
+  useBox(session);
+  const link = (page, href, icon, text, badge) => html`<a href=${href} aria-current=${name === page ? "page" : undefined} title=${labelled ? undefined : text}>
+    <${Icon} name=${icon} /><span>${text}</span>${badge > 0 && html`<i class="count" aria-label=${t("new_items", { n: badge })} role="img">${badge > 99 ? "99+" : badge}</i>`}</a>`;
+  return html`<${Fragment}>
+    ${mayRead() && link("", "#/", "search", t("users"))}
+    ${user !== null && link("timeline", to("timeline", user), "home", t("timeline"), count)}
+    ${user !== null && link("user", to("user", user), "user", t("profile"))}
+    ${mayRead() && link("dashboard", "#/dashboard", "chart", t("dashboard"))}
+    ${mayRead() && link("backups", "#/backups", "store", t("backups"))}
+  <//>`;
+}
+
+function Acting() {
+  const user = useBox(acting);
+  const profile = useProfile(user ?? "");
+  if (user === null) return null;
+  return html`<a class="acting" href=${to("timeline", user)} title=${t("acting_as", { name: nameOf(profile) })}>
+    <${Avatar} id=${user} nickname=${profile.nickname} avatar=${profile.avatar} size="small" />
+    <span class="sr">${t("acting_as", { name: nameOf(profile) })}</span></a>`;
+}
+
+function Switches() {
+  const shown = useBox(theme);
+  const { kind } = useBox(session);
+  useBox(chosen);
+  const next = themes[(themes.indexOf(shown) + 1) % themes.length];
+  const other = language() === "en" ? "zh" : "en";
+  return html`<div class="switches">
+    <button class="round" title=${t(`theme_${shown}`)} aria-label=${t(`theme_${shown}`)} data-switch="theme" onClick=${() => theme.set(next)}>
+      <${Icon} name=${{ auto: "auto", light: "sun", dark: "moon" }[shown]} /></button>
+    <button class="round text" lang=${other} title=${names[other]} aria-label=${names[other]} data-switch="language" onClick=${() => chosen.set(other)}>
+      ${other === "zh" ? html`<${Icon} name="zhong" />` : "En"}</button>
+    <button class="round wide-only" title=${t("keys")} aria-label=${t("keys")} onClick=${() => Help.open()}><${Icon} name="question" /></button>
+    ${["full", "read", "user"].includes(kind) &&
+    html`<button class="round" title=${t("sign_out")} aria-label=${t("sign_out")} onClick=${() => (go(), signOut())}><${Icon} name="left" /></button>`}
+  </div>`;
+}
+
+function App() {
+  useBox(chosen);
+  const { kind, problem } = useBox(session);
+  const place = useBox(route);
+  useEffect(() => {
+    document.documentElement.lang = locale();
+  });
+  // A new page is announced by its title, but for the first one, which the browser announces.
+  const page = place.slice(0, 2).join("/");
+  const first = useRef(true);
+  useEffect(() => {
+    if (!first.current && document.activeElement === document.body) {
+      document.querySelector("main h1")?.focus({ preventScroll: true });
+    }
+    if (kind !== "starting") first.current = false;
+  }, [page, kind]);
+  if (kind === "starting") return html`<main id="main" aria-busy="true"></main>`;
+  if (kind === "none") {
+    return html`<header class="topbar"><span class="brand"><${Logo} /> <span>Tideline</span></span><${Switches} /></header>
+      <${SignIn} key=${problem?.requestId} problem=${problem} /><${Messages} />`;
+  }
+  return html`<a class="skip" href="#main" onClick=${skip}>${t("skip")}</a>
+    <header class="topbar">
+      <a class="brand" href="#/" aria-label="Tideline"><${Logo} /> <span>Tideline</span></a>
+      ${mayRead() && html`<${LookUp} />`}
+      <${Acting} />
+      <${Switches} />
+    </header>
+    <nav class="rail" aria-label=${t("navigation")}><${Links} labelled=${true} />
+      ${kind === "read" && html`<p class="note">${t("read_only")}</p>`}
+      <a class="docs" href="docs" target="_blank"><${Icon} name="globe" /><span>${t("api_docs")}</span></a></nav>
+    <main id="main" tabindex="-1"><${Page} /></main>
+    <nav class="tabbar" aria-label=${t("navigation")}><${Links} /></nav>
+    <${Help} /><${Messages} />`;
+}
+
+// The address behind `#` is the page, so the link cannot lead there by itself.
+function skip(event) {
+  event.preventDefault();
+  document.querySelector("main").focus();
+}
+
+// Who opens a timeline acts for its user from then on.
+function act() {
+  const [name, user] = route.value;
+  if (name === "timeline" && user && mayRead() && acting.value !== user) actAs(user);
+}
+
+// Before the pages hear of it.
+route.listen(act);
+session.listen(act);
+// Each page restores its own place.
+history.scrollRestoration = "manual";
+route.listen(() => scrollTo({ top: 0, behavior: "instant" }));
+listenToKeys();
+render(html`<${App} />`, document.getElementById("app"));
+start();

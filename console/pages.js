@@ -1,0 +1,252 @@
+// The pages about users and items.
+
+import { at, get } from "./api.js";
+import { useBox } from "./box.js";
+import { Explain, Verify } from "./check.js";
+import { Comment, EditProfile, Publish } from "./compose.js";
+import { FeedList } from "./feedlist.js";
+import { itemsAt, live, patched, paused, reload, timelineOf, unseen, usersAt } from "./feeds.js";
+import { Icon, Logo } from "./icons.js";
+import { Item } from "./item.js";
+import { Avatar, Empty, Problem, Title, useRequest } from "./parts.js";
+import { RelationButtons, RelationNote, UserRow, known, nameOf, useProfile, useRelation } from "./people.js";
+import { go, to } from "./route.js";
+import { acting, mayAct, mayChange, mayRead, recent, session } from "./session.js";
+import { short, t } from "./texts.js";
+import { html, useEffect, useState } from "./view.js";
+
+export function LookUp({ id = "look-up", large }) {
+  const [text, setText] = useState("");
+  const submit = (event) => {
+    event.preventDefault();
+    if (text === "") return;
+    go("timeline", text);
+    setText("");
+    document.activeElement?.blur();
+  };
+  return html`<form class=${large ? "search large" : "search"} role=${large ? undefined : "search"} onSubmit=${submit}>
+    <${Icon} name="search" />
+    <label class="sr" for=${id}>${t("look_up")}</label>
+    <input id=${id} type="search" enterkeyhint="go" autocomplete="off" autocapitalize="off" spellcheck=${false}
+      placeholder=${t("look_up_hint")} value=${text} onInput=${(e) => setText(e.target.value)} />
+    ${large ? html`<button class="strong">${t("open")}</button>` : html`<kbd aria-hidden="true">/</kbd>`}
+  </form>`;
+}
+
+export function Start() {
+  const users = useBox(recent);
+  return html`<section class="hero">
+      <${Logo} />
+      <${Title} text=${t("welcome")} />
+      <p>${t("welcome_about")}</p>
+      <${LookUp} id="look-up-large" large=${true} />
+    </section>
+    ${users.length > 0 &&
+    html`<section class="card">
+      <h2>${t("recent")}</h2>
+      <div class="chips">${users.map((user) => html`<${Chip} key=${user} user=${user} />`)}</div>
+    </section>`}
+    <section class="cards">
+      ${[["home", "tip_timeline"], ["up", "tip_live"], ["question", "tip_why"], ["chart", "tip_dashboard"]].map(
+        ([icon, tip]) => html`<div class="card tip" key=${tip}><span class="badge"><${Icon} name=${icon} /></span>
+          <h2>${t(tip)}</h2><p>${t(`${tip}_about`)}</p></div>`,
+      )}
+    </section>`;
+}
+
+function Chip({ user }) {
+  const profile = useProfile(user);
+  return html`<a class="chip" href=${to("timeline", user)}>
+    <${Avatar} id=${user} nickname=${profile.nickname} avatar=${profile.avatar} size="small" /> <span>${nameOf(profile)}</span></a>`;
+}
+
+const Counts = ({ user, counts }) => html`<nav class="counts" aria-label=${t("counts")}>
+  ${[["content", "items"], ["following", "followees"], ["followers", "followers"], ["friends", "friends"]].map(
+    ([tab, label]) => html`<a key=${tab} href=${to("user", user, tab)}><b>${short(counts[tab])}</b> ${t(label, { n: counts[tab] })}</a>`,
+  )}
+</nav>`;
+
+// The head of the pages of a user.
+function Head({ user, children, tags }) {
+  const profile = useProfile(user);
+  const [online, setOnline] = useState(false);
+  const mayAsk = mayRead() || session.value.user === user;
+  useEffect(() => {
+    setOnline(false);
+    if (!mayAsk) return;
+    get(at`v1/users/${user}`).then(known, () => {});
+    get(at`v1/users/${user}/presence`).then(({ online }) => setOnline(online), () => {});
+  }, [user]);
+  return html`<section class="card profile">
+    <div class="banner" aria-hidden="true"></div>
+    <div class="who">
+      <${Avatar} id=${user} nickname=${profile.nickname} avatar=${profile.avatar} size="big" />
+      <div class="title">
+        <${Title} text=${nameOf(profile)} />
+        <p class="faint">${profile.nickname && html`<span class="id">${user}</span>`} ${online && html`<span class="tag live">${t("online")}</span>`} ${tags}</p>
+      </div>
+      ${children}
+    </div>
+    ${profile.counts && html`<${Counts} user=${user} counts=${profile.counts} />`}
+  </section>`;
+}
+
+function LiveState() {
+  const stream = useBox(live);
+  const isPaused = useBox(paused);
+  return html`<button class="quiet live-state" aria-pressed=${String(!isPaused)} title=${t("live_about")} onClick=${() => paused.set(!isPaused)}>
+    ${stream ? html`<${StreamState} stream=${stream} />` : html`<i class="dot"></i> ${t("live_paused")}`}
+  </button>`;
+}
+
+function StreamState({ stream }) {
+  const state = useBox(stream.state);
+  return html`<i class=${`dot ${state}`}></i> ${t(`live_${state}`)}`;
+}
+
+// New items, of which the list shows nothing until this is pressed.
+function NewItems({ feed }) {
+  const count = useBox(unseen);
+  // Told to those who do not see it, but not each time.
+  return html`<div class="pill-place" role="status">
+    ${count > 0 && html`<button class="pill" onClick=${() => showNew(feed)}>
+      <${Icon} name="up" /> ${feed.isCapped ? t("many_new", { n: count }) : t("new_items", { n: count })}</button>`}
+  </div>`;
+}
+
+export async function showNew(feed) {
+  await feed.start();
+  scrollTo({ top: 0, behavior: "instant" });
+  requestAnimationFrame(() => document.querySelector("article[data-id]")?.focus({ preventScroll: true }));
+}
+
+export function Timeline({ user }) {
+  const [check, setCheck] = useState(null);
+  const [editing, setEditing] = useState(false);
+  const feed = timelineOf(user);
+  return html`<${Head} user=${user}>
+      <div class="actions">
+        <a class="button quiet" href=${to("user", user)}>${t("own_page")}</a>
+        ${mayChange() && html`<button class="quiet" onClick=${() => setEditing(true)}><${Icon} name="pen" /> ${t("edit_profile")}</button>`}
+      </div>
+    <//>
+    <${Publish} key=${user} />
+    <div class="bar">
+      <h2>${t("timeline")}</h2>
+      <div class="actions">
+        ${mayRead() &&
+        html`<button class="quiet" onClick=${() => setCheck("explain")}><${Icon} name="question" /> ${t("why_short")}</button>
+          <button class="quiet" onClick=${() => setCheck("verify")}><${Icon} name="shield" /> ${t("verify")}</button>`}
+        ${mayAct() && html`<${LiveState} />`}
+      </div>
+    </div>
+    <${NewItems} feed=${feed} />
+    <${FeedList} key=${user} feed=${feed} label=${t("timeline")} item=${(item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`}
+      empty=${html`<${Empty} icon="home" title=${t("empty_timeline")}>${t("empty_timeline_about")}<//>`} />
+    ${check === "explain" && html`<${Explain} user=${user} close=${() => setCheck(null)} />`}
+    ${check === "verify" && html`<${Verify} user=${user} close=${() => setCheck(null)} />`}
+    ${editing && html`<${EditProfile} user=${user} close=${() => setEditing(false)} />`}`;
+}
+
+// The lists of a user's page: of items or of users, and whether they are on one's own page only.
+const TABS = {
+  content: { items: true },
+  following: {},
+  followers: {},
+  friends: {},
+  comments: { items: true },
+  like: { items: true, path: "reactions/like" },
+  favorite: { items: true, path: "reactions/favorite" },
+  mutes: {},
+  "hidden-from": {},
+};
+
+export function User({ user, tab = "content" }) {
+  const shown = TABS[tab] ? tab : "content";
+  const [relation, setRelation] = useRelation(user);
+  const self = useBox(acting);
+  const mayList = mayRead() || session.value.user === user;
+  const { items, path = shown } = TABS[shown];
+  const list = `v1/users/${encodeURIComponent(user)}/${path}`;
+  return html`<${Head} user=${user} tags=${html`<${RelationNote} relation=${relation} />`}>
+      <div class="actions">
+        <${RelationButtons} target=${user} relation=${relation} set=${setRelation} />
+        ${mayList && html`<a class="button quiet" href=${to("timeline", user)}>${t(self === user ? "timeline" : "act_as")}</a>`}
+      </div>
+    <//>
+    ${self === null && html`<p class="note">${t("act_first")}</p>`}
+    ${mayList
+      ? html`<nav class="tabs" aria-label=${t("lists")}>
+          ${Object.keys(TABS).map(
+            (name) => html`<a key=${name} href=${to("user", user, name)} aria-current=${name === shown ? "page" : undefined}>${t(`tab_${name}`)}</a>`,
+          )}
+        </nav>
+        <${FeedList} key=${list} feed=${items ? itemsAt(list) : usersAt(list)} label=${t(`tab_${shown}`)} role=${items ? "feed" : "list"}
+          item=${items
+            ? (item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`
+            : (entry) => html`<${UserRow} key=${entry.user_id} id=${entry.user_id} since=${entry.since} />`}
+          empty=${html`<${Empty} icon=${items ? "comment" : "user"} title=${t("empty_list")}>${t("empty_list_about")}<//>`} />`
+      : html`<${Empty} icon="key" title=${t("not_yours")}>${t("not_yours_about")}<//>`}`;
+}
+
+// How a user has reacted to an item. Only timelines tell it, so the user's own reactions are asked.
+async function reactionsOf(user, { content_id, published_at }) {
+  const has = async (kind) => {
+    const query = { before: `${published_at + 1}-1`, limit: 10, view: "ids" };
+    const { items } = await get(at`v1/users/${user}/reactions/${kind}`, query);
+    return items.some((item) => item.content_id === content_id);
+  };
+  const [liked, favorited] = await Promise.all([has("like"), has("favorite")]);
+  return { liked, favorited };
+}
+
+async function itemWithViewer(id, user, signal) {
+  const item = await get(at`v1/content/${id}`, {}, signal);
+  return user === null ? item : { ...item, viewer: await reactionsOf(user, item) };
+}
+
+export function Content({ id }) {
+  const user = useBox(acting);
+  const [loaded, problem, again] = useRequest((signal) => itemWithViewer(id, user, signal), [id, user]);
+  const [changes, setChanges] = useState({});
+  const item = loaded && { ...loaded, ...changes };
+  useEffect(() => setChanges({}), [loaded]);
+  useEffect(() => patched.listen((patch) => patch.id === id && item && setChanges((old) => ({ ...old, ...patch.change({ ...item, ...old }) }))));
+  const path = at`v1/content/${id}/comments`;
+  const feed = itemsAt(path);
+  const done = () => (reload(path), again());
+  return html`<div class="bar">
+      <button class="round" aria-label=${t("back")} onClick=${() => history.back()}><${Icon} name="back" /></button>
+      <${Title} text=${t("item")} />
+    </div>
+    ${problem && html`<${Problem} problem=${problem} retry=${again} />`}
+    ${item &&
+    html`<div class="alone"><${Item} item=${item} place="alone" alone=${true} /></div>
+      <${Reactors} id=${id} counts=${item.counts} />
+      <${Comment} id=${id} done=${done} />
+      <div class="bar"><h2>${t("comments_title")}</h2></div>
+      <${FeedList} key=${path} feed=${feed} label=${t("comments_title")} item=${(entry, place) => html`<${Item} key=${entry.content_id} item=${entry} place=${place} />`}
+        empty=${html`<${Empty} icon="comment" title=${t("no_comments")}>${t("no_comments_about")}<//>`} />`}`;
+}
+
+// Who reacted to an item; read when it is opened.
+function Reactors({ id, counts }) {
+  const [kind, setKind] = useState(null);
+  const tab = (name, count) => html`<button class="quiet" aria-expanded=${String(kind === name)} disabled=${!count}
+    onClick=${() => setKind(kind === name ? null : name)}>${t(name, { n: count })}</button>`;
+  return html`<div class="actions reactors">${tab("like", counts.likes)} ${tab("favorite", counts.favorites)}</div>
+    ${kind && html`<${Users} key=${kind} path=${at`v1/content/${id}/reactions/${kind}`} />`}`;
+}
+
+function Users({ path }) {
+  const [page, problem] = useRequest((signal) => get(path, { limit: 100 }, signal), [path]);
+  if (problem) return html`<${Problem} problem=${problem} />`;
+  return html`<div role="list">${page?.items.map((entry) => html`<${UserRow} key=${entry.user_id} id=${entry.user_id} since=${entry.since} />`)}</div>`;
+}
+
+export function Topic({ topic }) {
+  const path = at`v1/topics/${topic}/content`;
+  return html`<div class="bar"><${Title} text=${`#${topic}`} /></div>
+    <${FeedList} key=${path} feed=${itemsAt(path)} label=${topic} item=${(item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`}
+      empty=${html`<${Empty} icon="comment" title=${t("empty_list")}>${t("empty_list_about")}<//>`} />`;
+}

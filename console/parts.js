@@ -1,0 +1,154 @@
+// Small parts that many pages use.
+
+import { request } from "./api.js";
+import { Box, useBox } from "./box.js";
+import { Icon } from "./icons.js";
+import { ago, fullTime, t } from "./texts.js";
+import { html, useEffect, useRef, useState } from "./view.js";
+
+// Pictures of users: inline ones, and those of this server. Other servers are not asked.
+const isShown = (avatar) =>
+  avatar.startsWith("data:image/") || (URL.canParse(avatar, document.baseURI) && new URL(avatar, document.baseURI).origin === location.origin);
+
+// A number that is the same for the same text.
+function hash(text) {
+  let sum = 2166136261;
+  for (const c of text) sum = Math.imul(sum ^ c.codePointAt(0), 16777619);
+  return (sum ^ (sum >>> 15)) >>> 0;
+}
+
+// A user's picture, or one that is drawn from the id.
+export function Avatar({ id, avatar, nickname, size = "" }) {
+  const [failed, setFailed] = useState(null);
+  const shown = avatar && avatar !== failed && isShown(avatar);
+  if (shown) return html`<img class="avatar ${size}" src=${avatar} alt="" onError=${() => setFailed(avatar)} />`;
+  const seed = hash(id);
+  const [hue, turn, lift] = [seed % 360, (seed >>> 9) % 60, (seed >>> 16) % 10];
+  const letter = [...(nickname || id).trim()][0]?.toUpperCase() ?? "·";
+  const wave = (y) => `M-2 ${y}q6-6 12 0t12 0 12 0 12 0V42H-2z`;
+  return html`<svg class="avatar ${size}" viewBox="0 0 40 40" aria-hidden="true" focusable="false">
+    <rect width="40" height="40" fill=${`hsl(${hue} 48% 46%)`} />
+    <path d=${wave(22 + lift)} fill=${`hsl(${(hue + 20 + turn) % 360} 52% 38%)`} />
+    <path d=${wave(30 + (lift % 5))} fill=${`hsl(${(hue + 40 + turn) % 360} 55% 30%)`} />
+    <text x="20" y="26" text-anchor="middle">${letter}</text>
+  </svg>`;
+}
+
+// The text of a problem, with the id of its request.
+export function Problem({ problem, retry }) {
+  const isReached = problem.code !== "unreachable";
+  const text = isReached ? problem.detail || problem.title || problem.message : t("unreachable");
+  return html`<div class="problem" role="alert">
+    <p>
+      ${isReached && problem.title && problem.detail && html`<strong>${problem.title}. </strong>`}${text}
+    </p>
+    ${problem.requestId && html`<p class="faint">${t("request_id")} <code>${problem.requestId}</code></p>`}
+    ${retry && html`<button class="quiet" onClick=${retry}>${t("try_again")}</button>`}
+  </div>`;
+}
+
+const minute = new Box(Date.now());
+setInterval(() => minute.set(Date.now()), 30_000);
+
+export function Time({ at }) {
+  const now = useBox(minute);
+  return html`<time datetime=${new Date(at).toISOString()} title=${fullTime(at)}>${ago(at, Math.max(now, Date.now()))}</time>`;
+}
+
+// A window above the page, which keeps the focus until it is closed.
+export function Dialog({ title, close, children, wide }) {
+  const dialog = useRef(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current.showModal();
+    return () => opener?.isConnected && opener.focus({ preventScroll: true });
+  }, []);
+  // A press on what is behind it closes it, too.
+  const pressed = (event) => event.target === dialog.current && close();
+  return html`<dialog ref=${dialog} class=${wide ? "wide" : ""} aria-label=${title} onClose=${close} onMouseDown=${pressed}>
+    <div class="sheet">
+      <header>
+        <h2>${title}</h2>
+        <button class="round" aria-label=${t("close")} onClick=${close}><${Icon} name="cross" /></button>
+      </header>
+      ${children}
+    </div>
+  </dialog>`;
+}
+
+// A button that runs a request. It cannot be pressed twice, and shows the problem as a message.
+export function Act({ run, children, ...rest }) {
+  const [busy, setBusy] = useState(false);
+  const press = async () => {
+    if (busy) return;
+    setBusy(true);
+    try {
+      await run();
+    } catch (problem) {
+      tellProblem(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return html`<button aria-busy=${busy ? "true" : undefined} ...${rest} onClick=${press}>${children}</button>`;
+}
+
+// Messages at the edge of the page.
+const messages = new Box([]);
+let count = 0;
+
+export function tell(text, { isProblem = false, link, problem } = {}) {
+  const message = { key: ++count, text, isProblem, link, problem };
+  messages.set([...messages.value.slice(-2), message]);
+  setTimeout(() => dismiss(message), isProblem ? 12_000 : 6000);
+}
+
+export const tellProblem = (problem) => tell("", { isProblem: true, problem });
+
+const dismiss = (message) => messages.set(messages.value.filter((other) => other !== message));
+
+export function Messages() {
+  return html`<div class="messages" role="status" aria-live="polite">
+    ${useBox(messages).map(
+      (message) => html`<div key=${message.key} class=${message.isProblem ? "message bad" : "message"}>
+        ${message.problem ? html`<${Problem} problem=${message.problem} />` : html`<span>${message.text}</span>`}
+        ${message.link && html`<a href=${message.link.href}>${message.link.text}</a>`}
+        <button class="round small" aria-label=${t("close")} onClick=${() => dismiss(message)}><${Icon} name="cross" /></button>
+      </div>`,
+    )}
+  </div>`;
+}
+
+// The title of a page, and of the window.
+export function Title({ text }) {
+  useEffect(() => {
+    document.title = `${text} · Tideline`;
+  }, [text]);
+  return html`<h1 tabindex="-1">${text}</h1>`;
+}
+
+export function Empty({ icon, title, children }) {
+  return html`<div class="empty">
+    <span class="badge"><${Icon} name=${icon} /></span>
+    <h2>${title}</h2>
+    <p>${children}</p>
+  </div>`;
+}
+
+// The state of a request that is made when the page is shown: `[value, problem, again]`.
+export function useRequest(load, inputs) {
+  const [state, setState] = useState({});
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const gone = new AbortController();
+    setState((state) => ({ ...state, problem: undefined }));
+    load(gone.signal).then(
+      (value) => gone.signal.aborted || setState({ value }),
+      (problem) => gone.signal.aborted || setState({ problem }),
+    );
+    return () => gone.abort();
+  }, [...inputs, round]);
+  return [state.value, state.problem, () => setRound((n) => n + 1)];
+}
+
+export const loadBlob = async (path) => (await request("GET", path)).blob();

@@ -1,0 +1,116 @@
+// Server-sent events by `fetch`, because `EventSource` cannot send a header.
+
+import { address, at, refusedCredential, signed } from "./api.js";
+import { Box } from "./box.js";
+
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 30_000;
+// The server sends a comment every 15 seconds by default. A connection without one for so long is given up.
+const SILENCE = 120_000;
+// A page in the background gives up its connection after a while: a browser has six for all tabs of a server.
+const HIDDEN = 60_000;
+
+export class Stream {
+  // `connecting`, `open`, `waiting`, `paused`, or `refused`.
+  state = new Box("connecting");
+  #user;
+  #tell;
+  #lastId = null;
+  #pause = FIRST_PAUSE;
+  #connection = null;
+  #timer = null;
+  #hidden = null;
+
+  // `tell` gets each event as (name, data), and (`open`) after each connection without a place to resume from.
+  constructor(user, tell) {
+    this.#user = user;
+    this.#tell = tell;
+    document.addEventListener("visibilitychange", this.#seen);
+    this.#connect();
+  }
+
+  close() {
+    document.removeEventListener("visibilitychange", this.#seen);
+    clearTimeout(this.#hidden);
+    this.#disconnect("paused");
+  }
+
+  #seen = () => {
+    clearTimeout(this.#hidden);
+    if (document.hidden) this.#hidden = setTimeout(() => this.#disconnect("paused"), HIDDEN);
+    else if (this.state.value === "paused") this.#connect();
+  };
+
+  #disconnect(state) {
+    clearTimeout(this.#timer);
+    this.#connection?.abort();
+    this.#connection = null;
+    this.state.set(state);
+  }
+
+  async #connect() {
+    clearTimeout(this.#timer);
+    const connection = (this.#connection = new AbortController());
+    this.state.set("connecting");
+    let retryAfter = 0;
+    try {
+      // A header takes only bytes.
+      const bytes = new TextEncoder().encode(this.#lastId ?? "");
+      const answer = await fetch(address(at`v1/users/${this.#user}/stream`), {
+        headers: { ...signed(), ...(this.#lastId && { "Last-Event-ID": String.fromCharCode(...bytes) }) },
+        cache: "no-store",
+        signal: connection.signal,
+      });
+      if (answer.ok) {
+        this.state.set("open");
+        if (!this.#lastId) this.#tell("open");
+        await this.#read(answer.body.getReader(), connection);
+      } else if ([401, 403].includes(answer.status)) {
+        const problem = await answer.json().catch(() => ({}));
+        this.#disconnect("refused");
+        // The token has expired: the next call would be refused, too.
+        if (problem.code !== "not_permitted") refusedCredential.set({ ...problem, status: answer.status });
+        return;
+      } else {
+        // The place is unknown here, perhaps after a restore: begin anew.
+        if (answer.status === 400) this.#lastId = null;
+        retryAfter = 1000 * Number(answer.headers.get("retry-after") ?? 0) || 0;
+      }
+    } catch {
+      // Lost, or never opened.
+    }
+    if (this.#connection !== connection) return;
+    connection.abort();
+    this.state.set("waiting");
+    const pause = Math.max(retryAfter, this.#pause * (0.5 + Math.random()));
+    this.#pause = Math.min(2 * this.#pause, LONGEST_PAUSE);
+    this.#timer = setTimeout(() => this.#connect(), pause);
+  }
+
+  // Reads until the connection ends.
+  async #read(reader, connection) {
+    const decoder = new TextDecoder();
+    let text = "";
+    for (;;) {
+      const silence = setTimeout(() => connection.abort(), SILENCE);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+      if (done) return;
+      const blocks = (text + decoder.decode(value, { stream: true })).split("\n\n");
+      text = blocks.pop();
+      for (const block of blocks) this.#take(block);
+    }
+  }
+
+  #take(block) {
+    let [name, data, id] = ["", "", null];
+    for (const line of block.split("\n")) {
+      if (line.startsWith("id: ")) id = line.slice(4);
+      else if (line.startsWith("event: ")) name = line.slice(7);
+      else if (line.startsWith("data: ")) data += line.slice(6);
+    }
+    if (name) this.#tell(name, data ? JSON.parse(data) : {});
+    // After the event: what fails here is sent again.
+    if (id !== null) this.#lastId = id;
+    this.#pause = FIRST_PAUSE;
+  }
+}

@@ -1,0 +1,61 @@
+// Texts in the language of the reader. Each language has one file; a test compares their keys.
+
+import { kept } from "./box.js";
+import en from "./texts/en.js";
+import zh from "./texts/zh.js";
+
+const languages = { en, zh };
+export const names = { en: "English", zh: "中文" };
+
+// The language that was chosen; null for that of the browser.
+export const chosen = kept("tideline.language", null);
+
+const ofBrowser = () => (navigator.languages ?? ["en"]).map((tag) => tag.slice(0, 2)).find((tag) => languages[tag]);
+
+export const language = () => (languages[chosen.value] ? chosen.value : (ofBrowser() ?? "en"));
+
+// The tag with which numbers and times are written.
+export const locale = () => (language() === "zh" ? "zh-CN" : "en");
+
+// A text. `{name}` in it is replaced; a text with several forms takes the one for the number `n`.
+export function t(key, values = {}) {
+  const text = languages[language()][key];
+  const form = typeof text === "string" ? text : text[new Intl.PluralRules(locale()).select(values.n)] ?? text.other;
+  return form.replace(/\{(\w+)\}/g, (_, name) => (name === "n" ? number(values.n) : values[name]));
+}
+
+export const number = (n) => new Intl.NumberFormat(locale()).format(n);
+
+export const short = (n) =>
+  new Intl.NumberFormat(locale(), { notation: "compact", maximumFractionDigits: 1 }).format(n);
+
+export function bytes(n) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  const unit = n > 0 ? Math.min(Math.floor(Math.log(n) / Math.log(1024)), units.length - 1) : 0;
+  const value = n / 1024 ** unit;
+  return `${new Intl.NumberFormat(locale(), { maximumFractionDigits: value < 10 && unit ? 1 : 0 }).format(value)} ${units[unit]}`;
+}
+
+export function seconds(n) {
+  const digits = (value) => new Intl.NumberFormat(locale(), { maximumSignificantDigits: 3 }).format(value);
+  if (n < 0.001) return `${digits(n * 1e6)} µs`;
+  return n < 1 ? `${digits(n * 1000)} ms` : `${digits(n)} s`;
+}
+
+const STEPS = [["second", 60], ["minute", 60], ["hour", 24], ["day", 7], ["week", 4.35], ["month", 12], ["year", Infinity]];
+
+// Such as "3 minutes ago".
+export function ago(time, now = Date.now()) {
+  let distance = (time - now) / 1000;
+  if (Math.abs(distance) < 10) return t("just_now");
+  for (const [unit, size] of STEPS) {
+    if (Math.abs(distance) < size) {
+      return new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" }).format(Math.round(distance), unit);
+    }
+    distance /= size;
+  }
+  return "";
+}
+
+export const fullTime = (time) =>
+  new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" }).format(time);

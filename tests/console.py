@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""The console in a real browser, with the mouse, the keyboard only, on a phone, in both languages and both schemes of colours.
+
+Each kind of credential sees what it permits. The page works below a path behind a proxy, asks no other server, and has
+no errors and no findings of an accessibility check (axe-core, from npm). A timeline is scrolled through 10,000 items
+while 1,000 arrive: memory stays flat, no item comes twice or is missing, and what is read does not move. Needs chromium;
+without it the script says so and succeeds, unless `--strict`.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from console_steps import access, frame, operations, people, scroll
+from console_steps.proof import Proof
+from support.browser import PROGRAMS, browser
+from support.devtools import Browser
+from support.server import Workspace
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
+    parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
+    parser.add_argument("--keep", action="store_true", help="keep the server's directory")
+    parser.add_argument("--strict", action="store_true", help="fail where no browser or no accessibility check can be had")
+    parser.add_argument("--only", help="run only the steps whose names contain this text")
+    parser.add_argument("--items", type=int, default=10_000, help="items of the long timeline")
+    parser.add_argument("--arrivals", type=int, default=1_000, help="items that arrive while it is read")
+    parser.add_argument("--files", type=Path, help="serve the console from this directory, for work on it")
+    parser.add_argument("--screenshots", type=Path, help="only write the pictures of the documentation into this directory")
+    return parser.parse_args()
+
+
+STEPS = [
+    frame.languages, people.desktop, people.phone, people.keyboard, people.any_ids, people.resume, frame.chinese, frame.prefix,
+    frame.colours, access.full_key, access.read_key, access.user_token, operations.dashboard, operations.backups, frame.accessibility,
+    scroll.far,
+]
+
+
+def main() -> int:
+    args = options()
+    program = browser()
+    if program is None:
+        print(f"console: left out, because no browser is installed ({', '.join(PROGRAMS)}); `.ci/setup chromium` installs one")
+        return 1 if args.strict else 0
+    chromium = Browser(program)
+    with Workspace(None, args.keep) as workspace:
+        proof = Proof(args, workspace, chromium)
+        try:
+            if args.screenshots:
+                frame.pictures(proof, args.screenshots)
+                return 0
+            if not args.only or args.only in "accessibility":
+                proof.axe = proof.fetch_axe()
+                if proof.axe is None and args.strict:
+                    raise SystemExit("--strict: the accessibility check is missing")
+            for step in STEPS:
+                if args.only and args.only not in step.__name__:
+                    continue
+                proof.step = step.__name__
+                begin = time.monotonic()
+                step(proof)
+                print(f"{step.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+        finally:
+            chromium.close()
+            proof.close()
+        for fault in proof.faults:
+            print(f"FAULT: {fault}")
+        print(f"{proof.checks} comparisons in a browser, {len(proof.faults)} faults")
+        if proof.faults:
+            raise SystemExit(1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Each kind of credential sees what it permits, and loses it when it ends."""
+
+import time
+
+from support.devtools import until
+from support.tokens import token
+
+from .proof import Proof, ids, item, look_up, shows, sign_in
+
+
+def full_key(proof: Proof) -> None:
+    """A wrong key is refused with the id of the request; a full key may do everything, also after a reload."""
+    tideline, town = proof.guarded("full")
+    town.fill()
+    page = proof.page(proof.address(tideline))
+    sign_in(page, "x" * 40)
+    page.wait("!!document.querySelector('.problem code')", "the refusal with its request")
+    proof.holds("the text of the refusal", "credentials" in page.run("document.querySelector('.problem').innerText").lower())
+    page.run("document.querySelector('input[name=credential]').select()")
+    page.write(proof.key)
+    page.press("Enter")
+    page.wait("!!document.querySelector('.hero')", "the first page")
+    proof.same("where the key is kept", page.run(
+        "[Object.values(localStorage).join().includes(args[0]), document.cookie, location.href.includes(args[0]),"
+        " Object.values(sessionStorage).join().includes(args[0])]", proof.key), [False, "", False, True])
+    page.open(proof.address(tideline) + "#/timeline/ada")
+    shows(page, "Publish as Ada Lindqvist")
+    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    page.click(item(page, "post-1", "button.like"))
+    until(lambda: town.told("GET", "/v1/content/post-1")["counts"]["likes"] == 1, "the like")
+    page.click("[aria-label='Sign out']")
+    page.wait("!!document.querySelector('input[name=credential]')", "the sheet")
+    proof.same("nothing is kept", page.run("Object.values(sessionStorage).join().includes(args[0])", proof.key), False)
+    proof.clean(page, {401, 403, 404})
+
+
+def read_key(proof: Proof) -> None:
+    """A read key sees everything, and is offered no change."""
+    tideline, town = proof.guarded("read")
+    town.fill()
+    page = proof.page(proof.address(tideline))
+    sign_in(page, proof.read_key)
+    page.wait("!!document.querySelector('.hero')", "the first page")
+    shows(page, "A read key")
+    look_up(page, "ada")
+    page.wait("document.querySelectorAll('article').length > 8", "the timeline")
+    changes = "[...document.querySelectorAll('main textarea, main button')].map((b) => (b.ariaLabel ?? b.innerText).trim())"
+    offered = set(page.run(changes))
+    proof.same("what is offered on the timeline", offered, {"Why?", "Verify", "More"})
+    page.click(item(page, "post-0", "button"), "More")
+    proof.same("what is offered of an item", set(page.run(
+        "[...document.querySelectorAll('dialog .actions button')].map((b) => b.innerText.trim())")), {"Why is this here?", "Copy the id"})
+    page.press("Escape")
+    for place, wanted in (("user/mei", {"More"}), ("backups", set())):
+        page.run("location.hash = '#/' + args[0]", place)
+        page.wait("!!document.querySelector('main h1')", place)
+        time.sleep(0.3)
+        proof.same(f"what is offered on {place}", set(page.run(changes)), wanted)
+    page.run("location.hash = '#/dashboard'")
+    page.wait("document.querySelectorAll('.chart').length > 10", "the dashboard")
+    # One question finds out that the key may not change anything.
+    proof.same("refusals", [status for status, _ in page.refused], [403])
+    proof.clean(page, {403})
+
+
+def user_token(proof: Proof) -> None:
+    """A user token shows the own pages only. When it has expired, the sheet says so."""
+    tideline, town = proof.guarded("user")
+    town.fill()
+    page = proof.page(proof.address(tideline))
+    sign_in(page, token(proof.secret, "ada", 3600))
+    page.wait("document.querySelectorAll('article').length > 8", "the own timeline")
+    proof.same("the navigation", page.run("[...document.querySelectorAll('.rail a span')].map((a) => a.innerText)"), ["Timeline", "Profile", "API"])
+    offered = set(page.run("[...document.querySelectorAll('main textarea, main button')].map((b) => (b.ariaLabel ?? b.innerText).trim())"))
+    proof.same("what is offered", {label.lstrip("0123456789 ").rstrip("s") for label in offered}, {"Live", "More", "like", "favorite"})
+    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "the own stream")
+    page.click(item(page, "post-1", "button.like"))
+    until(lambda: town.told("GET", "/v1/content/post-1")["counts"]["likes"] == 1, "the like")
+    page.click(item(page, "post-1", ".names"))
+    shows(page, "A user token shows the pages of its own user only.")
+    page.click(".profile button", "Following")
+    until(lambda: town.relation("ada", "bob")["relation"] == "followed_by" or town.relation("ada", "bob")["relation"] == "none", "unfollowed")
+    page.click(".rail a", "Timeline")
+    page.wait("!document.querySelector('[data-id=post-1]') && document.querySelectorAll('article').length > 3", "the timeline without bob")
+    for tab in ("following", "followers", "friends", "like", "favorite", "comments", "mutes", "hidden-from"):
+        page.run("location.hash = '#/user/ada/' + args[0]", tab)
+        page.wait("document.querySelector('[aria-current=page][href$=\"/' + args[0] + '\"]') && !!document.querySelector('.person, article, .empty')", tab, tab)
+    for foreign in ("timeline/mei", "dashboard", "backups", "item/post-0", "topic/sea"):
+        page.run("location.hash = '#/' + args[0]", foreign)
+        page.wait("document.querySelector('h1')?.innerText === 'Ada Lindqvist'", f"{foreign} is not offered")
+    proof.clean(page)
+
+    page = proof.page(proof.address(tideline))
+    sign_in(page, token(proof.secret, "ada", 6))
+    page.wait("document.querySelectorAll('article').length > 3", "the own timeline")
+    page.wait("!!document.querySelector('input[name=credential]')", "the sheet after the end of the token")
+    shows(page, "expired")
+    proof.same("nothing of the user is left", ids(page), [])
+    proof.clean(page, {403})

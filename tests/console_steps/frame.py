@@ -1,0 +1,205 @@
+"""The frame: languages, colours, a path behind a proxy, accessibility, pictures."""
+
+import re
+import time
+from pathlib import Path
+
+from support.devtools import Failed, Page
+
+from .proof import DESKTOP, PHONE, Proof, look_up, shows, sign_in
+
+SOURCE = Path(__file__).parents[2] / "console"
+# Texts that are chosen by a name: the pattern of their keys in the source, and where the names come from.
+CHOSEN = re.compile(r"t\(`([^`]*)`")
+
+
+def languages(proof: Proof) -> None:
+    """Both languages have the same texts, with the same slots, and all that the source names."""
+    tideline, _ = proof.open_server("languages")
+    page = proof.page(proof.address(tideline))
+    base = "new URL(document.querySelector('script[type=module]').src)"
+    texts = {
+        name: page.run(f"import(new URL('texts/{name}.js', {base})).then((texts) => texts.default)") for name in ("en", "zh")
+    }
+    proof.same("keys of Chinese", sorted(texts["zh"]), sorted(texts["en"]))
+
+    def slots(text: object) -> set[str]:
+        forms = [text] if isinstance(text, str) else list(text.values())
+        return {slot for form in forms for slot in re.findall(r"\{(\w+)\}", form)}
+
+    for key, text in texts["en"].items():
+        other = texts["zh"].get(key, "")
+        proof.same(f"slots of {key}", slots(other), slots(text))
+        proof.holds(f"{key} is not empty", text and other)
+        proof.holds(f"{key} has a form for every number", isinstance(text, str) or "other" in text and "other" in other)
+        proof.same(f"{key} is translated", isinstance(text, str) and len(text) > 12 and text == other, False)
+    source = "".join(path.read_text() for path in SOURCE.glob("*.js"))
+    named = set(re.findall(r"""(?<![\w.])t\(\s*"([\w-]+)\"""", source))
+    proof.same("texts that are missing", named - set(texts["en"]), set())
+    quoted = set(re.findall(r'"([\w-]+)"', source)) | set(re.findall(r"(?m)^ +([\w-]+):", source))
+    prefixes = [re.sub(r"\$\{[^}]*\}", "(.+)", chosen) for chosen in CHOSEN.findall(source)]
+    for key in set(texts["en"]) - named - quoted:
+        proof.holds(f"{key} is used", any(re.fullmatch(prefix, key) for prefix in prefixes))
+    proof.clean(page)
+
+
+def chinese(proof: Proof) -> None:
+    """A browser that is set to Chinese; the switch to English is kept."""
+    tideline, town = proof.open_server("chinese")
+    town.fill()
+    page = proof.page(proof.address(tideline), language="zh-CN")
+    shows(page, "看谁的时间线？")
+    look_up(page, "ada")
+    shows(page, "以 Ada Lindqvist 的身份发布")
+    shows(page, "分钟前")
+    proof.same("the language of the page", page.run("document.documentElement.lang"), "zh-CN")
+    proof.same("the title", page.run("document.title"), "Ada Lindqvist · Tideline")
+    page.run("location.hash = '#/dashboard'")
+    shows(page, "从发布到收件箱")
+    page.click("[data-switch=language]")
+    shows(page, "From publish to inbox")
+    page.open(proof.address(tideline) + "#/backups")
+    shows(page, "No backups yet")
+    proof.same("the language of the page", page.run("document.documentElement.lang"), "en")
+    proof.clean(page)
+
+
+def prefix(proof: Proof) -> None:
+    """Below a path behind a proxy, streams and downloads included."""
+    tideline, town = proof.open_server("prefix")
+    town.fill()
+    proxy = proof.proxy(tideline)
+    page = proof.page(proxy.address)
+    page.wait("!!document.querySelector('.hero')", "the first page")
+    look_up(page, "ada")
+    shows(page, "Two seals on the far rocks")
+    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    town.publish("bob", "through")
+    page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "an item through the proxy")
+    page.run("location.hash = '#/dashboard'")
+    page.wait("document.querySelectorAll('.chart').length > 10", "the dashboard")
+    page.run("location.hash = '#/backups'")
+    shows(page, "No backups yet")
+    proof.same("the description of the API", page.run("fetch(document.querySelector('a.docs').href).then(({ status }) => status)"), 200)
+    proof.same("paths outside of the prefix", proxy.strays, [])
+    proof.clean(page)
+
+
+def colours(proof: Proof) -> None:
+    """Light and dark: as the system has it, or as chosen, and the choice is kept."""
+    tideline, _ = proof.open_server("colours")
+    page = proof.page(proof.address(tideline), dark=True)
+    page.wait("!!document.querySelector('.hero')", "the first page")
+    brightness = "getComputedStyle(document.documentElement).backgroundColor.match(/[0-9]+/g).slice(0, 3).map(Number).reduce((a, b) => a + b) / 3"
+    is_dark = lambda: page.run(brightness) < 100
+    proof.same("a dark system", is_dark(), True)
+    page.look(dark=False)
+    proof.same("a light system", is_dark(), False)
+    page.click("[data-switch=theme]")
+    page.click("[data-switch=theme]")
+    proof.same("dark by choice", is_dark(), True)
+    page.open(proof.address(tideline))
+    page.wait("!!document.querySelector('.hero')", "the first page")
+    proof.same("the choice is kept", is_dark(), True)
+    page.look(dark=False, calm=True)
+    moving = page.run("document.getAnimations().filter((animation) => animation.playState === 'running').length")
+    proof.same("no motion for those who want none", moving, 0)
+    proof.clean(page)
+
+
+PLACES = {
+    "the first page": ("#/", ".hero"),
+    "the timeline": ("#/timeline/ada", "article"),
+    "a user": ("#/user/mei/content", "article"),
+    "a list of users": ("#/user/mei/followers", ".person"),
+    "an empty list": ("#/user/mei/mutes", ".empty"),
+    "an item": ("#/item/post-0", ".feed article"),
+    "a missing item": ("#/item/none", ".problem"),
+    "a topic": ("#/topic/sea", "article"),
+    "the dashboard": ("#/dashboard", ".chart .line"),
+    "the backups": ("#/backups", ".backup"),
+}
+
+
+def accessibility(proof: Proof) -> None:
+    """Every page and window in both schemes of colours, on a desktop and on a phone."""
+    tideline, town = proof.open_server("accessibility")
+    town.fill()
+    town.told("POST", "/v1/admin/backups", {})
+    guarded, _ = proof.guarded("accessibility-keys")
+    for dark in (False, True):
+        for name, look in (("desktop", DESKTOP), ("phone", PHONE)):
+            kind = f"{name}, {'dark' if dark else 'light'}"
+            page = proof.page(proof.address(tideline), dark=dark, **look)
+            for place, (address, sign) in PLACES.items():
+                page.run("location.hash = args[0]", address)
+                page.wait("!!document.querySelector(args[0])", place, f"main {sign}")
+                proof.accessible(page, f"{place}, {kind}")
+            page.run("location.hash = '#/timeline/ada'")
+            page.wait("document.querySelector('.live-state')?.innerText.includes('Live')", "an open stream")
+            town.publish("mei", f"new {kind}")
+            page.wait("!!document.querySelector('.pill')", "a new item")
+            proof.accessible(page, f"new items, {kind}")
+            windows = [("Verify", "main button"), ("Why?", "main button"), ("Edit profile", "main button"), ("More", "article button")]
+            for window, button in windows:
+                page.click(button, window)
+                page.wait("!!document.querySelector('dialog[open]')", window)
+                if window == "Verify":
+                    shows(page, "no difference")
+                proof.accessible(page, f"{window}, {kind}")
+                page.press("Escape")
+                page.wait("!document.querySelector('dialog')", f"{window} closes")
+            page.press("?")
+            page.wait("!!document.querySelector('dialog[open]')", "the keys")
+            proof.accessible(page, f"the keys, {kind}")
+            proof.clean(page, {404})
+            page = proof.page(proof.address(guarded), dark=dark, **look)
+            sign_in(page, "wrong")
+            page.wait("!!document.querySelector('.problem')", "the refusal")
+            proof.accessible(page, f"the sheet, {kind}")
+            proof.clean(page, {401, 403})
+
+
+def pictures(proof: Proof, folder: Path) -> None:
+    """The pictures of docs/console.md: the same in light and dark, on a desktop and on a phone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tideline, town = proof.open_server("pictures")
+    town.fill()
+
+    def take(page: Page, name: str) -> None:
+        time.sleep(0.3)
+        (folder / f"console-{name}.png").write_bytes(page.picture())
+
+    def timeline(**look: object) -> Page:
+        page = proof.page(proof.address(tideline) + "#/timeline/ada", **look)
+        page.wait("document.querySelectorAll('article').length > 8", "the timeline")
+        page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+        shows(page, "online")
+        return page
+
+    page = timeline(width=1180, height=800)
+    for n in range(3):
+        town.publish("bob", f"picture-{n}", "A line on the pier.")
+    page.wait("!!document.querySelector('.pill')", "new items")
+    take(page, "desktop")
+    page = timeline(width=1180, height=800, dark=True)
+    page.click('article[data-id="post-0"] button', "More")
+    page.click("dialog button", "Why is this here?")
+    shows(page, "The timeline shows it.")
+    take(page, "dark")
+    page.press("Escape")
+    page = timeline(width=390, height=780, phone=True, dark=True)
+    page.run("scrollTo(0, 330)")
+    take(page, "phone")
+    page = proof.page(proof.address(tideline) + "#/dashboard", width=1180, height=800)
+    for n in range(70):
+        for _ in range(1 + n % 7):
+            town.publish("mei", f"wave-{n}-{_}", "wave")
+            town.client.get("/v1/users/ada/timeline")
+        time.sleep(0.9)
+    try:
+        page.wait("document.querySelectorAll('.chart .line').length > 10", "the charts", seconds=5)
+    finally:
+        take(page, "dashboard")
+    if page.errors:
+        raise Failed(str(page.errors))

@@ -1,0 +1,213 @@
+"""What the steps share: servers, a browser, and comparisons."""
+
+import json
+import secrets
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from support.client import Client
+from support.devtools import Browser, Failed, Page
+from support.prefix_proxy import Proxy
+from support.server import Tideline
+
+AXE = "axe-core@4.14.1"
+DESKTOP = {"width": 1280, "height": 860}
+PHONE = {"width": 360, "height": 740, "phone": True}
+HOUR = 3_600_000
+
+# Sentences of a small place by the sea, for pages that people look at.
+PEOPLE = {
+    "ada": "Ada Lindqvist", "mei": "Mei Tanaka", "bob": "Bob Okafor", "cem": "Cem Yıldız", "dot": "Dot Harper", "eve": "Eve Marlow",
+}
+POSTS = [
+    ("mei", "Low tide at six this morning. The whole bay smelled of salt and kelp.\n\nTwo seals on the far rocks, not at all interested in me.", ["sea", "morning"]),
+    ("bob", "The bakery on Pier Street has rye again. You did not hear it from me.", ["bread"]),
+    ("cem", "Rebuilt the little outboard from the shed. It starts on the second pull, which I call a success.", ["boats"]),
+    ("mei", "Wind is turning. Whoever left the blue kayak by the slipway: it will not be there tomorrow.", ["sea", "boats"]),
+    ("dot", "Choir tonight at seven. We need two more altos, or one very loud one.", []),
+    ("bob", "Saw the harbour master laugh today. Third time since 2019.", []),
+    ("cem", "Does anybody have a 13 mm socket that they can part with until Sunday?", ["boats", "help"]),
+    ("dot", "The library keeps the reading room open until nine this week. Bring a jumper.", ["library"]),
+]
+
+
+class Proof:
+    """One run. Steps compare with `same`, and go on after a fault."""
+
+    def __init__(self, args: Any, workspace: Path, browser: Browser):
+        self.args = args
+        self.workspace = workspace
+        self.browser = browser
+        self.checks = 0
+        self.faults: list[str] = []
+        self.key, self.read_key, self.secret = ("tlk_" + secrets.token_hex(32) for _ in range(3))
+        self.servers: list[Tideline] = []
+        self.proxies: list[Proxy] = []
+        self.step = ""
+        self.axe: str | None = None
+
+    # Servers and data.
+
+    def server(self, name: str, settings: dict[str, str]) -> Tideline:
+        directory = self.workspace / name
+        directory.mkdir()
+        tideline = Tideline(self.args.binary, directory, settings | {"presence.heartbeat": "1s"})
+        self.servers.append(tideline)
+        tideline.start()
+        return tideline
+
+    def open_server(self, name: str) -> tuple[Tideline, "Town"]:
+        tideline = self.server(name, {})
+        return tideline, Town(Client(tideline.address))
+
+    def guarded(self, name: str, **settings: str) -> tuple[Tideline, "Town"]:
+        keys = {"auth.keys": self.key, "auth.read_keys": self.read_key, "auth.jwt_secret": self.secret, "auth.leeway": "0s"}
+        tideline = self.server(name, keys | settings)
+        return tideline, Town(Client(tideline.address, key=self.key))
+
+    def address(self, tideline: Tideline) -> str:
+        """The address of the console: of the server itself, or below a path if its files come from a directory."""
+        if self.args.files:
+            known = (proxy for proxy in self.proxies if proxy.server == tideline.address)
+            return (next(known, None) or self.proxy(tideline)).address
+        return "http://{}:{}/".format(*tideline.address)
+
+    def proxy(self, tideline: Tideline) -> Proxy:
+        self.proxies.append(Proxy(tideline.address, files=self.args.files))
+        return self.proxies[-1]
+
+    def page(self, address: str, **look: object) -> Page:
+        page = self.browser.page(**DESKTOP | look)
+        page.open(address)
+        return page
+
+    # Comparisons.
+
+    def same(self, what: str, seen: object, wanted: object) -> None:
+        self.checks += 1
+        if seen != wanted:
+            self.faults.append(f"{self.step}: {what}: {str(seen)[:1000]!r}, not {str(wanted)[:300]!r}")
+
+    def holds(self, what: str, seen: object) -> None:
+        self.same(what, bool(seen), True)
+
+    def clean(self, page: Page, expected: set[int] = frozenset()) -> None:
+        """At the end of a page: no errors, no other server, no refusals but those of these statuses."""
+        self.same("errors of the console", page.errors, [])
+        self.same("other servers", {host for host in page.hosts if not host.startswith("127.0.0.1")}, set())
+        self.same("refused requests", [refused for refused in page.refused if refused[0] not in expected], [])
+        self.same("wider than the window", wide(page), [])
+        page.close()
+
+    def accessible(self, page: Page, what: str) -> None:
+        """No findings of axe, of any level."""
+        if self.axe is None:
+            return
+        page.run(f"(0, eval)({json.dumps(self.axe)})")
+        found = page.run(
+            """axe.run(document, { resultTypes: ["violations", "incomplete"] }).then(({ violations }) => violations.flatMap(
+              ({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary}`)))"""
+        )
+        self.same(f"accessibility of {what}", found, [])
+
+    def fetch_axe(self) -> str | None:
+        """The text of axe-core, by npm; the reason why it is missing goes to the output."""
+        folder = self.workspace / "axe"
+        folder.mkdir(exist_ok=True)
+        try:
+            subprocess.run(["npm", "pack", "--silent", AXE], cwd=folder, check=True, timeout=120, capture_output=True, text=True)
+            archive = next(folder.glob("*.tgz"))
+            with tarfile.open(archive) as tar:
+                return tar.extractfile("package/axe.min.js").read().decode()
+        except (OSError, subprocess.SubprocessError, StopIteration) as error:
+            detail = getattr(error, "stderr", "") or error
+            print(f"console: the accessibility check is left out, because npm did not give {AXE}: {detail}")
+            return None
+
+    def close(self) -> None:
+        for proxy in self.proxies:
+            proxy.close()
+        for server in self.servers:
+            server.kill()
+
+
+class Town:
+    """The data of a server, changed by the application."""
+
+    def __init__(self, client: Client):
+        self.client = client
+
+    def told(self, method: str, path: str, body: object = None) -> Any:
+        answer = self.client.call(method, path, body)
+        if answer.status >= 300:
+            raise Failed(f"{method} {path}: {answer}")
+        return answer.body
+
+    def publish(self, author: str, content_id: str, text: str | None = None, **fields: object) -> dict:
+        return self.told("POST", "/v1/content", {"author_id": author, "content_id": content_id, "text": text or content_id} | fields)
+
+    def follow(self, user: str, *targets: str) -> None:
+        self.told("POST", f"/v1/users/{quote(user, safe='')}/following/batch", {"follow": targets})
+
+    def relation(self, user: str, target: str) -> dict:
+        return self.told("GET", f"/v1/users/{user}/relations?targets={target}")["items"][0]
+
+    def fill(self) -> None:
+        """A few people, who follow each other and have published."""
+        for user, nickname in PEOPLE.items():
+            self.told("PUT", f"/v1/users/{user}", {"nickname": nickname})
+        self.follow("ada", "mei", "bob", "cem", "dot")
+        self.follow("mei", "ada", "bob")
+        self.follow("eve", "mei")
+        now = int(time.time() * 1000)
+        for place, (author, text, topics) in enumerate(POSTS):
+            at = now - HOUR // 12 - place * place * HOUR // 3
+            self.publish(author, f"post-{place}", text, topics=topics, published_at=at)
+        for user in ("ada", "bob", "dot", "eve"):
+            self.told("PUT", f"/v1/content/post-0/reactions/like/{user}")
+        self.told("PUT", "/v1/content/post-1/reactions/favorite/ada")
+        self.told("POST", "/v1/content/post-0/comments", {"author_id": "bob", "content_id": "comment-0", "text": "Seals never are."})
+        self.publish("dot", "repost-0", " ", kind="repost", ref_id="post-0", published_at=now - 3 * HOUR)
+
+
+def wide(page: Page) -> list[str]:
+    """Elements that make the page wider than its window."""
+    return page.run(
+        """document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("body *")]
+          .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+          .map((element) => `${element.tagName}.${element.className}`).slice(0, 5)"""
+    )
+
+
+def look_up(page: Page, user: str) -> None:
+    """Types an id into the field of the first page, and waits for the timeline."""
+    page.click("#look-up-large" if page.run("!!document.querySelector('#look-up-large')") else "#look-up")
+    page.write(user)
+    page.press("Enter")
+    page.wait("!!document.querySelector('main .feed')", f"the timeline of {user}")
+
+
+def ids(page: Page) -> list[str]:
+    """The items that are loaded, in the order of the page."""
+    return page.run("[...document.querySelectorAll('article[data-id]')].map((item) => item.dataset.id)")
+
+
+def shows(page: Page, text: str, seconds: float = 20) -> None:
+    """Waits for a text."""
+    page.wait("document.body.innerText.includes(args[0])", f"the text {text!r}", text, seconds=seconds)
+
+
+def item(page: Page, name: str, inner: str) -> str:
+    """A selector of something in an item."""
+    return f'article[data-id="{name}"] {inner}'
+
+
+def sign_in(page: Page, credential: str) -> None:
+    page.wait("!!document.querySelector('input[name=credential]')", "the sheet")
+    page.click("input[name=credential]")
+    page.write(credential)
+    page.press("Enter")

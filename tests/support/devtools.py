@@ -1,0 +1,240 @@
+"""A page in a real browser without a window, driven over the DevTools protocol.
+
+The protocol goes over a pair of pipes (`--remote-debugging-pipe`), so this needs chromium and Python only.
+"""
+
+import base64
+import itertools
+import json
+import os
+import queue
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .browser import end, flags
+
+# How long the browser may take for an answer, and a condition to come true, seconds.
+PATIENCE = 60
+KEYS = {
+    "Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), "Home": (36, ""), "End": (35, ""), "PageDown": (34, ""),
+    "ArrowUp": (38, ""), "ArrowDown": (40, ""), " ": (32, " "),
+}
+
+
+class Failed(Exception):
+    """The page threw, or a condition did not come true."""
+
+
+class Browser:
+    """A browser with a new profile."""
+
+    def __init__(self, program: str):
+        self.profile = tempfile.mkdtemp(prefix="tideline-browser-")
+        there, self.out = os.pipe()
+        self.inp, back = os.pipe()
+
+        def place() -> None:
+            # The browser reads from descriptor 3 and writes to 4.
+            first, second = os.dup(there), os.dup(back)
+            os.dup2(first, 3)
+            os.dup2(second, 4)
+
+        options = ["--remote-debugging-pipe", f"--user-data-dir={self.profile}", "--hide-scrollbars", *flags()]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen([program, *options], preexec_fn=place, close_fds=False, start_new_session=True, **quiet)
+        os.close(there)
+        os.close(back)
+        self.numbers = itertools.count(1)
+        self.answers: dict[int, queue.Queue] = {}
+        self.pages: dict[str, "Page"] = {}
+        self.lock = threading.Lock()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self) -> None:
+        rest = b""
+        while part := os.read(self.inp, 1 << 20):
+            *messages, rest = (rest + part).split(b"\0")
+            for message in map(json.loads, messages):
+                if "id" in message:
+                    self.answers[message["id"]].put(message)
+                elif page := self.pages.get(message.get("sessionId", "")):
+                    page.heard(message["method"], message["params"])
+
+    def send(self, method: str, session: str | None = None, **params: object) -> dict[str, Any]:
+        """One command and its result."""
+        number = next(self.numbers)
+        self.answers[number] = queue.Queue()
+        message = {"id": number, "method": method, "params": params} | ({"sessionId": session} if session else {})
+        with self.lock:
+            os.write(self.out, json.dumps(message).encode() + b"\0")
+        try:
+            answer = self.answers[number].get(timeout=PATIENCE)
+        except queue.Empty:
+            raise Failed(f"the browser did not answer {method} within {PATIENCE} s") from None
+        finally:
+            del self.answers[number]
+        if "error" in answer:
+            raise Failed(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def page(self, **look: object) -> "Page":
+        """A new page, with storage of its own."""
+        context = self.send("Target.createBrowserContext")["browserContextId"]
+        target = self.send("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+        session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        page = Page(self, session, context)
+        self.pages[session] = page
+        page.prepare(**look)
+        return page
+
+    def close(self) -> None:
+        """Ends the browser, and removes all that it wrote."""
+        os.close(self.out)
+        end(self.process, self.profile)
+
+
+class Page:
+    """One page. `errors` has what its console would show in red, and `hosts` the servers that it asked."""
+
+    def __init__(self, browser: Browser, session: str, context: str):
+        self.browser = browser
+        self.session = session
+        self.context = context
+        self.errors: list[str] = []
+        self.hosts: set[str] = set()
+        self.refused: list[tuple[int, str]] = []
+
+    def send(self, method: str, **params: object) -> dict[str, Any]:
+        return self.browser.send(method, self.session, **params)
+
+    def heard(self, method: str, params: dict[str, Any]) -> None:
+        """An event of the browser."""
+        if method == "Runtime.exceptionThrown":
+            details = params["exceptionDetails"]
+            self.errors.append(details.get("exception", {}).get("description", details["text"]))
+        elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
+            self.errors.append(" ".join(str(part.get("value", part.get("description"))) for part in params["args"]))
+        elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            entry = params["entry"]
+            # The refusal of a request is no fault of the page by itself; `refused` has them.
+            if entry["source"] != "network":
+                self.errors.append(f"{entry['source']}: {entry['text']} {entry.get('url', '')}")
+        elif method == "Network.requestWillBeSent":
+            url = params["request"]["url"]
+            if not url.startswith(("data:", "blob:", "about:")):
+                self.hosts.add(url.split("/")[2])
+        elif method == "Network.responseReceived" and params["response"]["status"] >= 400:
+            self.refused.append((params["response"]["status"], params["response"]["url"]))
+
+    def prepare(
+        self, width: int = 1280, height: int = 860, phone: bool = False, dark: bool = False, language: str = "en", calm: bool = True,
+    ) -> None:
+        """How the page is shown."""
+        for domain in ("Page", "Runtime", "Log", "Network", "Performance"):
+            self.send(f"{domain}.enable")
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
+        self.send("Emulation.setTouchEmulationEnabled", enabled=phone)
+        self.send("Emulation.setLocaleOverride", locale=language)
+        agent = self.browser.send("Browser.getVersion")["userAgent"]
+        self.send("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=language)
+        self.look(dark, calm)
+
+    def look(self, dark: bool, calm: bool = True) -> None:
+        """The scheme of colours, and whether the reader wants little motion."""
+        features = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce" if calm else ""}
+        self.send("Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features.items()])
+
+    def open(self, address: str) -> None:
+        """Leads the page to an address, and waits until it is loaded."""
+        self.send("Page.navigate", url="about:blank")
+        self.send("Page.navigate", url=address)
+        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'", f"{address} loads")
+
+    def run(self, script: str, *arguments: object) -> Any:
+        """The value of an expression, after its promise; `args` has the arguments."""
+        source = f"(async () => {{ const args = {json.dumps(arguments)}; return ({script}); }})()"
+        answer = self.send("Runtime.evaluate", expression=source, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise Failed(f"{script}: {details.get('exception', {}).get('description', details['text'])}")
+        return answer["result"].get("value")
+
+    def wait(self, condition: str, what: str, *arguments: object, seconds: float = PATIENCE) -> Any:
+        """Waits until an expression is true; returns its value."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                if value := self.run(condition, *arguments):
+                    return value
+            except Failed as failed:
+                if "navigated" not in str(failed) and "context" not in str(failed):
+                    raise
+            if time.monotonic() > until:
+                raise Failed(f"not within {seconds} s: {what} ({condition} {arguments or ''}); the page says:\n{self.text()[:1500]}")
+            time.sleep(0.05)
+
+    def text(self) -> str:
+        """All that the page shows."""
+        return self.run("document.body?.innerText ?? ''")
+
+    def press(self, *keys: str) -> None:
+        """Presses keys one after another. A name with `Shift+` or `Control+` before it holds that key, too."""
+        for key in keys:
+            *held, key = key.split("+") if len(key) > 1 else [key]
+            code, text = KEYS.get(key, (ord(key[0].upper()), key))
+            modifiers = sum({"Shift": 8, "Control": 2}[name] for name in held)
+            event = {"key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
+            text = text if "Control" not in held else ""
+            self.send("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **event, **({"text": text} if text else {}))
+            self.send("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    def write(self, text: str) -> None:
+        """Puts text where the focus is."""
+        self.send("Input.insertText", text=text)
+
+    def click(self, selector: str, text: str | None = None) -> None:
+        """Clicks the first seen element that a selector finds, and that has this text or label."""
+        place = self.wait(
+            """(() => {
+              const [selector, text] = args;
+              const found = [...document.querySelectorAll(selector)].find((element) =>
+                element.checkVisibility() && (text === null || (element.ariaLabel ?? element.innerText).trim() === text
+                  || element.innerText.trim() === text));
+              if (!found || found.disabled) return null;
+              found.scrollIntoView({ block: "nearest" });
+              const box = found.getBoundingClientRect();
+              const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+              const there = document.elementFromPoint(x, y);
+              return found === there || found.contains(there) || there?.contains(found) ? [x, y] : null;
+            })()""",
+            f"a click on {selector} {text or ''}", selector, text,
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.send("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+
+    def picture(self, full: bool = False) -> bytes:
+        """What is seen, as PNG."""
+        return base64.b64decode(self.send("Page.captureScreenshot", format="png", captureBeyondViewport=full)["data"])
+
+    def memory(self) -> dict[str, float]:
+        """Bytes of live objects, and the number of nodes, after a collection of garbage."""
+        self.send("HeapProfiler.collectGarbage")
+        figures = {figure["name"]: figure["value"] for figure in self.send("Performance.getMetrics")["metrics"]}
+        return {"bytes": figures["JSHeapUsedSize"], "nodes": figures["Nodes"], "listeners": figures["JSEventListeners"]}
+
+    def close(self) -> None:
+        self.browser.pages.pop(self.session, None)
+        self.browser.send("Target.disposeBrowserContext", browserContextId=self.context)
+
+
+def until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
+    """Waits for something that is not on a page."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
