@@ -31,6 +31,7 @@ class Tideline:
         self.preload: dict[str, str] = {}  # what the environment of the server alone has besides
         self.process: subprocess.Popen | None = None
         self.address = ("", 0)
+        self.listen = "127.0.0.1:0"
 
     def configure(self, settings: dict[str, str]) -> None:
         """Settings from the next start on."""
@@ -50,10 +51,10 @@ class Tideline:
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
     def serve(self) -> subprocess.Popen:
-        """Starts the server on a free port, and does not wait for it."""
+        """Starts the server on `listen`, at first a free port, and does not wait for it."""
         with open(self.log, "ab") as log:
             return subprocess.Popen(
-                [self.binary, "serve", "--data-dir", self.data, "--listen", "127.0.0.1:0"],
+                [self.binary, "serve", "--data-dir", self.data, "--listen", self.listen],
                 env=self.environment | self.preload, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
             )
 

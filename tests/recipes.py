@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Tests the recipes, with real servers of the other systems. Names the recipes that are left out, unless `--strict`."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from support.postgres import programs
+
+TESTS = Path(__file__).resolve().parent
+PACKAGES = ["psycopg[binary]>=3.2,<4"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
+    parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
+    parser.add_argument("--dir", type=Path, default=target / "recipes", help="where the packages of Python go")
+    parser.add_argument("--strict", action="store_true", help="fail where something is missing")
+    args = parser.parse_args()
+
+    def left_out(why: str) -> int:
+        print(f"recipes: left out, because {why}")
+        return 1 if args.strict else 0
+
+    if programs() is None:
+        return left_out("PostgreSQL is not installed (Debian: postgresql)")
+    python = args.dir / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    client = args.dir / "client"
+    if subprocess.run([sys.executable, "-m", "venv", args.dir]).returncode != 0:
+        return left_out("Python has no venv (Debian: python3-venv)")
+    shutil.rmtree(client, ignore_errors=True)
+    shutil.copytree(TESTS.parent / "clients" / "python", client)
+    if subprocess.run([*install, client, *PACKAGES]).returncode != 0:
+        return left_out("pip cannot install psycopg and httpx")
+    for name in ("postgresql",):
+        if subprocess.run([python, TESTS / f"recipe_{name}.py", "--binary", args.binary]).returncode != 0:
+            return 1
+        print(f"recipe {name}: good", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
