@@ -7,6 +7,7 @@ An example whose tools are missing is left out, and named, unless `--strict`.
 import argparse
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from support.browser import Page, browser
 from support.client import Client
 from support.server import Tideline, Workspace
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 30.0  # seconds until a page in a browser must show a change
 # Tells the lines that the page shows, and its errors, as often as it is asked.
 OBSERVER = """<script>
@@ -103,7 +104,7 @@ def page(binary: Path, workspace: Path) -> str | None:
     server.configure({"server.allowed_origins": opened.origin})
     try:
         server.start()
-        source = (EXAMPLES / "page" / "index.html").read_text()
+        source = (ROOT / "examples" / "page" / "index.html").read_text()
         address = "{}:{}".format(*server.address)
         if source.count("localhost:8080") != 1 or len(source.splitlines()) > 20:
             raise SystemExit("page: it must name localhost:8080 once, and have 20 lines at most")
@@ -160,14 +161,14 @@ def run(name: str, *command: object, cwd: Path, **more: str) -> None:
 
 
 def copied(name: str, workspace: Path) -> Path:
-    """A copy of an example, in which its tools may write."""
-    unwanted = shutil.ignore_patterns("__pycache__", "node_modules", "*.sqlite3*", "*.pem", "*.tgz")
-    return shutil.copytree(EXAMPLES / name, workspace / name, ignore=unwanted)
+    """A copy of a directory of the project, in which tools may write."""
+    unwanted = shutil.ignore_patterns("__pycache__", "node_modules", "*.sqlite3*", "*.tgz", "build", "data", "dist", "keys")
+    return shutil.copytree(ROOT / name, workspace / name, ignore=unwanted)
 
 
 def django_forum(binary: Path, workspace: Path) -> str | None:
     """Returns what is missing, if anything."""
-    forum = copied("django-forum", workspace)
+    forum = copied("examples/django-forum", workspace)
     python = workspace / "venv" / "bin" / "python"
     if subprocess.run([sys.executable, "-m", "venv", workspace / "venv"]).returncode != 0:
         return "Python has no module venv"
@@ -180,7 +181,49 @@ def django_forum(binary: Path, workspace: Path) -> str | None:
     return None
 
 
-KINDS: dict[str, Callable[[Path, Path], str | None]] = {"page": page, "django-forum": django_forum}
+def node_mobile(binary: Path, workspace: Path) -> str | None:
+    """Returns what is missing, if anything."""
+    if not shutil.which("npm") or not shutil.which("node"):
+        return "Node.js with npm is not installed"
+    mobile = copied("examples/node-mobile", workspace)
+    copied("clients/typescript", workspace)
+    quiet = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
+    client = ("--prefix", "../../clients/typescript")
+    if subprocess.run(["npm", "install", *quiet, *client], cwd=mobile).returncode != 0:
+        return "npm cannot install the compiler of the client"
+    run("node-mobile", "npm", "pack", "--silent", "../../clients/typescript", cwd=mobile)
+    if subprocess.run(["npm", "install", *quiet], cwd=mobile).returncode != 0:
+        return "npm cannot install jose"
+    run("node-mobile", "npm", "test", "--silent", cwd=mobile, TIDELINE_BINARY=str(binary))
+    run("node-mobile", "node", "keys.js", cwd=mobile)
+    keys = {"auth.keys_file": "tideline", "auth.jwt_public_keys_file": "public.pem"}
+    server = Tideline(binary, workspace, {name: str(mobile / "keys" / file) for name, file in keys.items()})
+    try:
+        server.start()
+        takes_turns(mobile, "http://{}:{}".format(*server.address))
+        server.stop()
+    finally:
+        server.kill()
+    return None
+
+
+def takes_turns(mobile: Path, tideline: str) -> None:
+    """The backend runs, and two people use the app."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        environment = os.environ | {"PORT": str(free.getsockname()[1]), "TIDELINE_URL": tideline}
+    with subprocess.Popen(["node", "server.js"], cwd=mobile, env=environment, stdout=subprocess.PIPE, text=True) as backend:
+        try:
+            assert backend.stdout is not None
+            backend.stdout.readline()  # it listens
+            run("node-mobile", "node", "try.js", cwd=mobile, **environment)
+        finally:
+            backend.kill()
+
+
+KINDS: dict[str, Callable[[Path, Path], str | None]] = {
+    "page": page, "django-forum": django_forum, "node-mobile": node_mobile,
+}
 
 
 def main() -> int:

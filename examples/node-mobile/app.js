@@ -1,0 +1,115 @@
+// The part of a mobile app that talks: to the backend with a session, and to Tideline with user tokens.
+
+import { Tideline } from "tideline-client";
+
+export class App {
+  /** The newest items of the timeline, kept by `watch`. */
+  items = [];
+  #backend;
+  #session;
+  #more = false;
+
+  /** With the address of the backend. */
+  constructor(backend) {
+    this.#backend = backend;
+  }
+
+  async signUp(name, password) {
+    await this.#call("POST", "/accounts", { name, password });
+    await this.signIn(name, password);
+  }
+
+  async signIn(name, password) {
+    const { user, session, tideline: url } = await this.#call("POST", "/sign-in", { name, password });
+    this.user = user;
+    this.#session = session;
+    this.tideline = new Tideline({ url, token: async () => (await this.#call("POST", "/token")).token });
+  }
+
+  signOut() {
+    return this.#call("POST", "/sign-out");
+  }
+
+  // Through the backend, which has a key
+
+  follow(user) {
+    return this.#call("PUT", `/following/${user}`);
+  }
+
+  unfollow(user) {
+    return this.#call("DELETE", `/following/${user}`);
+  }
+
+  /** Publishes a post. Keep its id: the same post can be sent again until there is an answer. */
+  post(text, id = crypto.randomUUID()) {
+    return this.#call("POST", "/posts", { id, text });
+  }
+
+  // From Tideline, with a user token
+
+  /** All of the timeline, newest item first; the next page is asked for when it is needed. */
+  timeline() {
+    return this.tideline.timeline(this.user, { limit: 50 });
+  }
+
+  async unread() {
+    return (await this.tideline.unread(this.user)).count;
+  }
+
+  /** Marks an item, and all below it, as read. */
+  markAsRead(item) {
+    return this.tideline.moveMarker(this.user, `${item.published_at}-${item.content_id}`);
+  }
+
+  like(item) {
+    return this.tideline.react(item.content_id, "like", this.user);
+  }
+
+  unlike(item) {
+    return this.tideline.unreact(item.content_id, "like", this.user);
+  }
+
+  /** Keeps `items` equal to the top of the timeline, and calls `changed` after each change, until the signal ends it. */
+  async watch(changed, signal) {
+    let loaded = false;
+    for await (const event of this.tideline.stream(this.user, { signal })) {
+      if (event.type === "reset" || !loaded) {
+        await this.#load();
+        loaded = true;
+      } else if (event.type === "content") this.#insert(event.item);
+      else if (event.type === "edit") this.items = this.items.map((item) => (isSame(item, event.item) ? event.item : item));
+      else if (event.type === "delete") this.items = this.items.filter((item) => !isSame(item, event.item));
+      changed(event.type);
+    }
+  }
+
+  /** The first event of a stream is `open`: what comes after it waits until the page is loaded. */
+  async #load() {
+    const page = await this.timeline().page();
+    this.items = page.items;
+    this.#more = page.next !== null;
+  }
+
+  #insert(item) {
+    const items = this.items.filter((other) => !isSame(other, item));
+    const place = items.findIndex((other) => other.published_at <= item.published_at);
+    if (place === -1 && this.#more) return; // below the items of the first page
+    items.splice(place === -1 ? items.length : place, 0, item);
+    this.items = items;
+  }
+
+  async #call(method, path, body) {
+    const response = await fetch(this.#backend + path, {
+      method,
+      headers: { "content-type": "application/json", ...(this.#session ? { authorization: `Bearer ${this.#session}` } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const answer = await response.json();
+    if (!response.ok) throw Object.assign(new Error(answer.reason), { status: response.status });
+    return answer;
+  }
+}
+
+function isSame(one, other) {
+  return one.content_id === other.content_id;
+}

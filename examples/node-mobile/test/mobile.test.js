@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { test } from "node:test";
+import { SignJWT } from "jose";
+import { Tideline } from "tideline-client";
+import { App } from "../app.js";
+import { userToken } from "../tokens.js";
+import { start, until } from "./support.js";
+
+const texts = (items) => items.map(({ text }) => text);
+const all = async (list) => {
+  const items = [];
+  for await (const item of list) items.push(item);
+  return items;
+};
+/** Runs `watch` of an app until the test ends. */
+function watched(t, app) {
+  const end = new AbortController();
+  const done = app.watch(() => {}, end.signal).catch((error) => end.signal.aborted || Promise.reject(error));
+  t.after(() => {
+    end.abort();
+    return done;
+  });
+}
+
+test("a user reads its timeline, marks it as read, and likes", async (t) => {
+  const { user, tideline } = await start(t);
+  const [ana, ben] = [await user("ana"), await user("ben")];
+  await ana.follow(ben.user);
+  for (let number = 0; number < 70; number++) await ben.post(`${number}`);
+  const items = await all(ana.timeline());
+  assert.deepEqual(texts(items), Array.from({ length: 70 }, (_, number) => `${69 - number}`));
+  assert.equal(items[0].extra.name, "ben");
+  assert.equal(await ana.unread(), 70);
+  await ana.markAsRead(items[10]);
+  assert.equal(await ana.unread(), 10);
+  await ana.markAsRead(items[0]);
+  assert.equal(await ana.unread(), 0);
+  await ana.like(items[3]);
+  await ana.like(items[3]);
+  const liked = (await ana.timeline().page()).items[3];
+  assert.deepEqual([liked.counts.likes, liked.viewer.liked], [1, true]);
+  await ana.unlike(items[3]);
+  assert.equal((await ana.timeline().page()).items[3].counts.likes, 0);
+  await ana.unfollow(ben.user);
+  assert.deepEqual(await all(ana.timeline()), []);
+  assert.equal((await tideline.user(ben.user)).counts.followers, 0);
+});
+
+test("a stream outlives its tokens, and shows each change once", async (t) => {
+  const { user, tideline, tokens } = await start(t, { tokenSeconds: 2 });
+  const [ana, ben] = [await user("ana"), await user("ben")];
+  await ana.follow(ben.user);
+  await ben.post("before");
+  watched(t, ana);
+  await until(() => ana.items.length === 1, "the first page");
+  const wanted = ["before"];
+  const before = tokens();
+  for (const end = Date.now() + 60_000; tokens() < before + 3; ) {
+    assert(Date.now() < end, `${tokens() - before} new tokens`);
+    wanted.unshift(`${wanted.length}`);
+    await ben.post(wanted[0]);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  await until(() => ana.items.length >= wanted.length, "the last post");
+  assert.deepEqual(texts(ana.items), wanted);
+  const [{ content_id: id }] = ana.items;
+  await tideline.edit(id, { text: "edited" });
+  await until(() => ana.items[0].text === "edited", "the edit");
+  await tideline.delete(id);
+  await until(() => ana.items.length === wanted.length - 1, "the delete");
+  await tideline.restore(id);
+  await until(() => ana.items[0].text === "edited", "the restore");
+  assert.deepEqual(texts(ana.items).slice(1), wanted.slice(1));
+});
+
+test("nobody reads or changes anything of others", async (t) => {
+  const { user, tideline } = await start(t);
+  const [ana, ben, eve] = [await user("ana"), await user("ben"), await user("eve")];
+  await ben.follow(ana.user);
+  await ana.post("for ben");
+  const mine = eve.tideline;
+  const calls = {
+    timeline: () => mine.timeline(ben.user).page(),
+    unread: () => mine.unread(ben.user),
+    marker: () => mine.marker(ben.user),
+    moveMarker: () => mine.moveMarker(ben.user, "1-1"),
+    content: () => mine.userContent(ana.user).page(),
+    following: () => mine.following(ben.user).page(),
+    user: () => mine.user(ben.user),
+    presence: () => mine.setPresence(ben.user, true),
+    stream: () => mine.stream(ben.user)[Symbol.asyncIterator]().next(),
+    react: () => mine.react("1", "like", ben.user),
+    follow: () => mine.follow(ben.user, eve.user),
+    mute: () => mine.mute(ben.user, ana.user),
+    publish: () => mine.publish({ author_id: eve.user, text: "as myself" }),
+    publishAs: () => mine.publish({ author_id: ana.user, text: "as ana" }),
+    stats: () => mine.stats(),
+    verify: () => mine.verify(eve.user),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    await assert.rejects(call, { status: 403, code: "not_permitted" }, name);
+  }
+  assert.deepEqual(texts((await ben.timeline().page()).items), ["for ben"]);
+  assert.equal((await tideline.user(eve.user)).counts.content, 0);
+});
+
+test("tokens that are not the backend's, or no longer good, are refused", async (t) => {
+  const { user, server, privateKey, publicKey } = await start(t);
+  const ana = await user("ana");
+  const read = (token) => new Tideline({ url: server.url, token }).timeline(ana.user).page();
+  const good = await userToken(privateKey, ana.user, 60);
+  assert.deepEqual((await read(good)).items, []);
+  const [head, claims, signature] = good.split(".");
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const later = { sub: ana.user, exp: Math.floor(Date.now() / 1000) + 60 };
+  const asSecret = `${part({ alg: "HS256" })}.${part(later)}`;
+  const pem = publicKey.export({ type: "spki", format: "pem" });
+  const bad = {
+    expired: await userToken(privateKey, ana.user, -5),
+    "without an end": await new SignJWT().setProtectedHeader({ alg: "EdDSA" }).setSubject(ana.user).sign(privateKey),
+    "with other claims": `${head}.${part({ ...later, exp: later.exp + 1 })}.${signature}`,
+    unsigned: `${part({ alg: "none" })}.${claims}.`,
+    "signed with the public key as a secret": `${asSecret}.${createHmac("sha256", pem).update(asSecret).digest("base64url")}`,
+  };
+  for (const [name, token] of Object.entries(bad)) {
+    await assert.rejects(read(token), { status: 403, code: "bad_credentials" }, name);
+  }
+});
+
+test("the backend gives tokens to those who are signed in only", async (t) => {
+  const { user, url } = await start(t);
+  const ana = await user("ana");
+  await assert.rejects(user("ana"), { status: 409 });
+  const again = new App(url);
+  await assert.rejects(again.signIn("ana", "another password"), { status: 403 });
+  await assert.rejects(again.signIn("nobody", "another password"), { status: 403 });
+  await assert.rejects(again.follow(ana.user), { status: 401 });
+  await assert.rejects(again.post("no session"), { status: 401 });
+  await again.signIn("ana", "the password of ana");
+  assert.equal(again.user, ana.user);
+  await again.timeline().page();
+  await again.signOut();
+  const begun = new App(url);
+  await begun.signIn("ana", "the password of ana");
+  await begun.signOut();
+  await assert.rejects(begun.timeline().page(), { status: 401 });
+  await assert.rejects(ana.follow(ana.user), { status: 400 });
+  await assert.rejects(ana.follow("nobody"), { status: 404 });
+  await assert.rejects(ana.post("an id that is none", "x"), { status: 400 });
+  for (const [body, status] of [["{", 400], ["7", 400], [`"${"x".repeat(20000)}"`, 413]]) {
+    assert.equal((await fetch(`${url}/sign-in`, { method: "POST", body })).status, status);
+  }
+  assert.equal((await fetch(`${url}/constructor`)).status, 404);
+});
+
+test("a post that is sent again, also while Tideline is down, is there once", async (t) => {
+  const { user, server } = await start(t);
+  const [ana, ben] = [await user("ana"), await user("ben")];
+  await ana.follow(ben.user);
+  watched(t, ana);
+  const id = crypto.randomUUID();
+  await ben.post("one", id);
+  await ben.post("one", id);
+  await assert.rejects(ben.post("another", id), { status: 409 });
+  await assert.rejects(ana.post("one", id), { status: 409 });
+  const late = crypto.randomUUID();
+  t.mock.method(console, "error", () => {});
+  await server.kill();
+  await assert.rejects(ben.post("late", late), { status: 503 });
+  await server.start();
+  await ben.post("late", late);
+  assert.deepEqual(texts(await all(ana.timeline())), ["late", "one"]);
+  await until(() => ana.items.length === 2, "the stream after a restart");
+  assert.deepEqual(texts(ana.items), ["late", "one"]);
+});

@@ -1,0 +1,26 @@
+// Two people with the app: ana follows ben, and sees his posts arrive.
+
+import { App } from "./app.js";
+
+const backend = `http://localhost:${process.env.PORT ?? 3000}`;
+const suffix = Date.now();
+const [ana, ben] = [new App(backend), new App(backend)];
+await ana.signUp(`ana ${suffix}`, "a long password");
+await ben.signUp(`ben ${suffix}`, "another password");
+await ana.follow(ben.user);
+await ben.post("Low tide at noon");
+
+const end = new AbortController();
+await ana
+  .watch(async (event) => {
+    console.log(`${event}:`, ana.items.map(({ extra, text }) => `${extra.name.split(" ")[0]}: ${text}`));
+    if (event === "open") await ben.post("High tide at six");
+    if (event === "content") end.abort();
+  }, end.signal)
+  .catch((error) => end.signal.aborted || Promise.reject(error));
+
+console.log("unread:", await ana.unread());
+await ana.markAsRead(ana.items[0]);
+await ana.like(ana.items[0]);
+console.log("unread:", await ana.unread(), "likes:", (await ana.timeline().page()).items[0].counts.likes);
+await ana.tideline.timeline(ben.user).page().catch((error) => console.log("the timeline of ben:", error.code));
