@@ -3,7 +3,7 @@
 import { Box, useBox } from "./box.js";
 import { Dialog } from "./parts.js";
 import { go } from "./route.js";
-import { acting, mayRead } from "./session.js";
+import { acting, mayRead, session } from "./session.js";
 import { t } from "./texts.js";
 import { html } from "./view.js";
 
@@ -78,6 +78,7 @@ export function listenToKeys() {
     const isWriting = target.matches?.("input, textarea, select, [contenteditable]");
     if (isWriting && key === "Escape") target.blur();
     if (isWriting || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (session.value.kind === "none") return;
     const isSecond = Date.now() - leader < 1500;
     leader = key === "g" ? Date.now() : 0;
     const action = actions[isSecond ? `g ${key}` : key];

@@ -35,11 +35,13 @@ function Page() {
 }
 
 function Links({ labelled }) {
-  const [name] = useBox(route);
+  const [name, shown] = useBox(route);
   const user = useBox(acting);
+  // The pages of other users are none of these.
+  const isHere = (page) => name === page && (page !== "user" || shown === user);
   const count = useBox(unseen);
   useBox(session);
-  const link = (page, href, icon, text, badge) => html`<a href=${href} aria-current=${name === page ? "page" : undefined} title=${labelled ? undefined : text}>
+  const link = (page, href, icon, text, badge) => html`<a href=${href} aria-current=${isHere(page) ? "page" : undefined} title=${labelled ? undefined : text}>
     <${Icon} name=${icon} /><span>${text}</span>${badge > 0 && html`<i class="count" aria-label=${t("new_items", { n: badge })} role="img">${badge > 99 ? "99+" : badge}</i>`}</a>`;
   return html`<${Fragment}>
     ${mayRead() && link("", "#/", "search", t("users"))}
@@ -70,7 +72,7 @@ function Switches() {
       <${Icon} name=${{ auto: "auto", light: "sun", dark: "moon" }[shown]} /></button>
     <button class="round text" lang=${other} title=${names[other]} aria-label=${names[other]} data-switch="language" onClick=${() => chosen.set(other)}>
       ${other === "zh" ? html`<${Icon} name="zhong" />` : "En"}</button>
-    <button class="round wide-only" title=${t("keys")} aria-label=${t("keys")} onClick=${() => Help.open()}><${Icon} name="question" /></button>
+    ${kind !== "none" && html`<button class="round wide-only" title=${t("keys")} aria-label=${t("keys")} onClick=${() => Help.open()}><${Icon} name="question" /></button>`}
     ${["full", "read", "user"].includes(kind) &&
     html`<button class="round" title=${t("sign_out")} aria-label=${t("sign_out")} onClick=${() => (go(), signOut())}><${Icon} name="left" /></button>`}
   </div>`;

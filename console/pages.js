@@ -225,7 +225,7 @@ export function Content({ id }) {
       <${Reactors} id=${id} counts=${item.counts} />
       <${Comment} id=${id} done=${done} />
       <div class="bar"><h2>${t("comments_title")}</h2></div>
-      <${FeedList} key=${path} feed=${feed} label=${t("comments_title")} item=${(entry, place) => html`<${Item} key=${entry.content_id} item=${entry} place=${place} />`}
+      <${FeedList} key=${path} feed=${feed} label=${t("comments_title")} item=${(entry, place) => html`<${Item} key=${entry.content_id} item=${{ ...entry, ref_id: undefined }} place=${place} />`}
         empty=${html`<${Empty} icon="comment" title=${t("no_comments")}>${t("no_comments_about")}<//>`} />`}`;
 }
 

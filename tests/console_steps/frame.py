@@ -177,11 +177,6 @@ def pictures(proof: Proof, folder: Path) -> None:
         shows(page, "online")
         return page
 
-    page = timeline(width=1180, height=800)
-    for n in range(3):
-        town.publish("bob", f"picture-{n}", "A line on the pier.")
-    page.wait("!!document.querySelector('.pill')", "new items")
-    take(page, "desktop")
     page = timeline(width=1180, height=800, dark=True)
     page.click('article[data-id="post-0"] button', "More")
     page.click("dialog button", "Why is this here?")
@@ -191,6 +186,11 @@ def pictures(proof: Proof, folder: Path) -> None:
     page = timeline(width=390, height=780, phone=True, dark=True)
     page.run("scrollTo(0, 330)")
     take(page, "phone")
+    page = timeline(width=1180, height=800)
+    for n in range(3):
+        town.publish("bob", f"picture-{n}", "A line on the pier.")
+    page.wait("!!document.querySelector('.pill')", "new items")
+    take(page, "desktop")
     page = proof.page(proof.address(tideline) + "#/dashboard", width=1180, height=800)
     for n in range(70):
         for _ in range(1 + n % 7):
