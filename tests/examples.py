@@ -23,7 +23,9 @@ PATIENCE = 30.0  # seconds until a page in a browser must show a change
 # Tells the lines that the page shows, and its errors, as often as it is asked.
 OBSERVER = """<script>
 const errors = [];
-for (const type of ["error", "unhandledrejection"]) addEventListener(type, (event) => errors.push(String(event.reason ?? event.message)));
+for (const type of ["error", "unhandledrejection"]) {
+  addEventListener(type, (event) => errors.push(String(event.reason ?? event.message)));
+}
 (async () => {
   for (;;) {
     await (await fetch("/task")).json();
@@ -108,7 +110,8 @@ def page(binary: Path, workspace: Path) -> str | None:
         address = "{}:{}".format(*server.address)
         if source.count("localhost:8080") != 1 or len(source.splitlines()) > 20:
             raise SystemExit("page: it must name localhost:8080 once, and have 20 lines at most")
-        opened.server.RequestHandlerClass = opened.handler((OBSERVER + source.replace("localhost:8080", address)).encode())
+        watched = OBSERVER + source.replace("localhost:8080", address)
+        opened.server.RequestHandlerClass = opened.handler(watched.encode())
         opened.open(program)
         moves(MovingPage(opened, Client(server.address)), server)
         server.stop()
@@ -162,20 +165,23 @@ def run(name: str, *command: object, cwd: Path, **more: str) -> None:
 
 def copied(name: str, workspace: Path) -> Path:
     """A copy of a directory of the project, in which tools may write."""
-    unwanted = shutil.ignore_patterns("__pycache__", "node_modules", "*.sqlite3*", "*.tgz", "build", "data", "dist", "keys")
+    made = ("__pycache__", "node_modules", "*.sqlite3*", "*.tgz", "build", "data", "dist", "keys")
+    unwanted = shutil.ignore_patterns(*made)
     return shutil.copytree(ROOT / name, workspace / name, ignore=unwanted)
 
 
 def django_forum(binary: Path, workspace: Path) -> str | None:
     """Returns what is missing, if anything."""
     forum = copied("examples/django-forum", workspace)
+    copied("clients/python", workspace)
     python = workspace / "venv" / "bin" / "python"
     if subprocess.run([sys.executable, "-m", "venv", workspace / "venv"]).returncode != 0:
         return "Python has no module venv"
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", "requirements.txt"]
     if subprocess.run(install, cwd=forum).returncode != 0:
         return "pip cannot install Django"
-    for command in ("check --fail-level WARNING", "makemigrations --check --dry-run", "migrate --verbosity 0", "seed_forum"):
+    checks = ("check --fail-level WARNING", "makemigrations --check --dry-run")
+    for command in (*checks, "migrate --verbosity 0", "seed_forum"):
         run("django-forum", python, "manage.py", *command.split(), cwd=forum)
     run("django-forum", python, "manage.py", "test", "--noinput", cwd=forum, TIDELINE_BINARY=str(binary))
     return None
@@ -212,7 +218,8 @@ def takes_turns(mobile: Path, tideline: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         environment = os.environ | {"PORT": str(free.getsockname()[1]), "TIDELINE_URL": tideline}
-    with subprocess.Popen(["node", "server.js"], cwd=mobile, env=environment, stdout=subprocess.PIPE, text=True) as backend:
+    command = ["node", "server.js"]
+    with subprocess.Popen(command, cwd=mobile, env=environment, stdout=subprocess.PIPE, text=True) as backend:
         try:
             assert backend.stdout is not None
             backend.stdout.readline()  # it listens

@@ -77,7 +77,8 @@ export class App {
         await this.#load();
         loaded = true;
       } else if (event.type === "content") this.#insert(event.item);
-      else if (event.type === "edit") this.items = this.items.map((item) => (isSame(item, event.item) ? event.item : item));
+      else if (event.type === "edit")
+        this.items = this.items.map((item) => (isSame(item, event.item) ? event.item : item));
       else if (event.type === "delete") this.items = this.items.filter((item) => !isSame(item, event.item));
       changed(event.type);
     }
@@ -101,7 +102,10 @@ export class App {
   async #call(method, path, body) {
     const response = await fetch(this.#backend + path, {
       method,
-      headers: { "content-type": "application/json", ...(this.#session ? { authorization: `Bearer ${this.#session}` } : {}) },
+      headers: {
+        "content-type": "application/json",
+        ...(this.#session ? { authorization: `Bearer ${this.#session}` } : {}),
+      },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const answer = await response.json();

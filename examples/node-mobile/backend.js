@@ -26,7 +26,8 @@ export function createBackend({ database, tideline, address, privateKey, tokenSe
   const calls = {
     "POST /accounts": async ({ body }) => {
       const { name, password } = body;
-      if (!isText(name, 50) || !isText(password, 200) || password.length < 8) refuse(400, "A name and 8 characters, please.");
+      if (!isText(name, 50) || !isText(password, 200) || password.length < 8)
+        refuse(400, "A name and 8 characters, please.");
       const user = (await database.signUp(name, password)) ?? refuse(409, "This name is taken.");
       return { user };
     },
@@ -41,7 +42,8 @@ export function createBackend({ database, tideline, address, privateKey, tokenSe
     // The app makes the id. So it can send a post again after a lost answer, until it gets one: nothing is there twice.
     "POST /posts": async ({ session, body: { id, text } }) => {
       const author = signedIn(session);
-      if (!isText(id, 36) || !UUID.test(id) || !isText(text, 5000)) refuse(400, "An id (a UUID in lower case) and a text, please.");
+      if (!isText(id, 36) || !UUID.test(id) || !isText(text, 5000))
+        refuse(400, "An id (a UUID in lower case) and a text, please.");
       const post = database.post(id, author, text);
       if (post.author !== author || post.text !== text) refuse(409, "Another post has this id.");
       const item = { content_id: id, author_id: author, text, published_at: post.at };

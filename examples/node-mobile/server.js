@@ -7,7 +7,12 @@ import { createBackend } from "./backend.js";
 import { Database } from "./database.js";
 
 const { PORT = "3000", TIDELINE_URL: address = "http://localhost:8080" } = process.env;
-const tideline = new Tideline({ url: address, key: readFileSync("keys/tideline", "utf8").trim(), timeout: 5000, retries: 2 });
+const tideline = new Tideline({
+  url: address,
+  key: readFileSync("keys/tideline", "utf8").trim(),
+  timeout: 5000,
+  retries: 2,
+});
 const privateKey = createPrivateKey(readFileSync("keys/private.pem"));
 
 createBackend({ database: new Database(), tideline, address, privateKey }).listen(Number(PORT), "127.0.0.1", () => {

@@ -13,7 +13,10 @@ await ben.post("Low tide at noon");
 const end = new AbortController();
 await ana
   .watch(async (event) => {
-    console.log(`${event}:`, ana.items.map(({ extra, text }) => `${extra.name.split(" ")[0]}: ${text}`));
+    console.log(
+      `${event}:`,
+      ana.items.map(({ extra, text }) => `${extra.name.split(" ")[0]}: ${text}`),
+    );
     if (event === "open") await ben.post("High tide at six");
     if (event === "content") end.abort();
   }, end.signal)
@@ -23,4 +26,7 @@ console.log("unread:", await ana.unread());
 await ana.markAsRead(ana.items[0]);
 await ana.like(ana.items[0]);
 console.log("unread:", await ana.unread(), "likes:", (await ana.timeline().page()).items[0].counts.likes);
-await ana.tideline.timeline(ben.user).page().catch((error) => console.log("the timeline of ben:", error.code));
+await ana.tideline
+  .timeline(ben.user)
+  .page()
+  .catch((error) => console.log("the timeline of ben:", error.code));

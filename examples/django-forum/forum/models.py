@@ -89,10 +89,9 @@ class Block(models.Model):
 class Call(models.Model):
     """A call to Tideline that is still to be sent. It is written in the transaction of the change that it tells of."""
 
-    method = models.CharField(max_length=6)
-    path = models.CharField(max_length=500)
-    body = models.JSONField(null=True)
-    refusal = models.TextField(blank=True, help_text="Why Tideline refused it. Such a call is not sent again.")
+    method = models.CharField(max_length=30, help_text="A method of the client")
+    arguments = models.JSONField()
+    refusal = models.TextField(blank=True, help_text="Why Tideline refused it; such a call is not sent again")
 
     class Meta:
         indexes = [models.Index(fields=["id"], condition=Q(refusal=""), name="calls_to_send")]

@@ -29,7 +29,7 @@ def write_post(author: Member, thread: Thread, text: str) -> Post:
         {"content_id": str(post.id), "author_id": author.tideline_id, "published_at": time},
         {"content_id": f"{IN_THREAD}{post.id}", "author_id": thread.tideline_id, "published_at": time},
     ]
-    Call.objects.create(method="POST", path="/v1/content/batch", body={"items": items})
+    Call.objects.create(method="publish_batch", arguments={"items": items})
     return post
 
 
@@ -38,7 +38,7 @@ def delete_post(post: Post) -> None:
     ids = (f"{post.id}", f"{IN_THREAD}{post.id}")
     deleted, _ = Post.objects.filter(id=post.id).delete()
     if deleted:
-        Call.objects.bulk_create(Call(method="DELETE", path=f"/v1/content/{id}") for id in ids)
+        Call.objects.bulk_create(Call(method="delete", arguments={"content_id": id}) for id in ids)
 
 
 @transaction.atomic
@@ -47,28 +47,28 @@ def follow(follower: Member, member: Member) -> None:
         raise PermissionDenied("You cannot follow this member.")
     row, created = Follow.objects.get_or_create(follower=follower, member=member)
     if created:
-        change("PUT", follower, "following", member, {"since": milliseconds(row.created_at)})
+        change("follow", follower, member, since=milliseconds(row.created_at))
 
 
 @transaction.atomic
 def unfollow(follower: Member, member: Member) -> None:
     deleted, _ = Follow.objects.filter(follower=follower, member=member).delete()
     if deleted:
-        change("DELETE", follower, "following", member)
+        change("unfollow", follower, member)
 
 
 @transaction.atomic
 def follow_thread(follower: Member, thread: Thread) -> None:
     row, created = ThreadFollow.objects.get_or_create(follower=follower, thread=thread)
     if created:
-        change("PUT", follower, "following", thread, {"since": milliseconds(row.created_at)})
+        change("follow", follower, thread, since=milliseconds(row.created_at))
 
 
 @transaction.atomic
 def unfollow_thread(follower: Member, thread: Thread) -> None:
     deleted, _ = ThreadFollow.objects.filter(follower=follower, thread=thread).delete()
     if deleted:
-        change("DELETE", follower, "following", thread)
+        change("unfollow", follower, thread)
 
 
 @transaction.atomic
@@ -79,19 +79,18 @@ def block(blocker: Member, member: Member) -> None:
     unfollow(blocker, member)
     unfollow(member, blocker)
     if created:
-        change("PUT", blocker, "hidden-from", member)
-        change("PUT", blocker, "mutes", member)
+        change("hide", blocker, member)
+        change("mute", blocker, member)
 
 
 @transaction.atomic
 def unblock(blocker: Member, member: Member) -> None:
     deleted, _ = Block.objects.filter(blocker=blocker, blocked=member).delete()
     if deleted:
-        change("DELETE", blocker, "hidden-from", member)
-        change("DELETE", blocker, "mutes", member)
+        change("unhide", blocker, member)
+        change("unmute", blocker, member)
 
 
-def change(method: str, user: Member, relation: str, target: Member | Thread, body: dict | None = None) -> None:
+def change(method: str, user: Member, target: Member | Thread, **more: int) -> None:
     """Puts the call that changes a relation into the outbox."""
-    path = f"/v1/users/{user.tideline_id}/{relation}/{target.tideline_id}"
-    Call.objects.create(method=method, path=path, body=body)
+    Call.objects.create(method=method, arguments={"user": user.tideline_id, "target": target.tideline_id, **more})

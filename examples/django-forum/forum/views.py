@@ -5,10 +5,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
+from tideline import TidelineError
 
 from . import services
+from .client import is_final
 from .models import Block, Follow, Member, Post, Thread, ThreadFollow
-from .tideline import Refused, Unavailable
 from .timeline import following_page
 
 logger = logging.getLogger(__name__)
@@ -23,12 +24,11 @@ ON_THREAD = {"follow": services.follow_thread, "unfollow": services.unfollow_thr
 
 @login_required
 def following(request):
-    cursors = {name: request.GET[name] for name in ("before", "after") if name in request.GET}
     try:
-        page = following_page(request.user, cursors)
-    except Refused as refused:  # a cursor that is none
-        raise Http404("There is no such page.") from refused
-    except Unavailable as error:
+        page = following_page(request.user, request.GET.get("before"), request.GET.get("after"))
+    except TidelineError as error:
+        if is_final(error):  # a cursor that is none
+            raise Http404("There is no such page.") from error
         logger.error("the following page cannot be shown: %s", error)
         return render(request, "forum/unavailable.html", status=503)
     return render(request, "forum/following.html", page)
@@ -55,12 +55,16 @@ def thread(request, id):
 @login_required
 def member(request, id):
     member = get_object_or_404(Member, id=id)
-    return render(request, "forum/member.html", {
-        "member": member,
-        "posts": member.posts.select_related("thread").order_by("-created_at")[:100],
-        "followed": Follow.objects.filter(follower=request.user, member=member).exists(),
-        "blocked": Block.objects.filter(blocker=request.user, blocked=member).exists(),
-    })
+    return render(
+        request,
+        "forum/member.html",
+        {
+            "member": member,
+            "posts": member.posts.select_related("thread").order_by("-created_at")[:100],
+            "followed": Follow.objects.filter(follower=request.user, member=member).exists(),
+            "blocked": Block.objects.filter(blocker=request.user, blocked=member).exists(),
+        },
+    )
 
 
 @login_required

@@ -29,7 +29,10 @@ test("a user reads its timeline, marks it as read, and likes", async (t) => {
   await ana.follow(ben.user);
   for (let number = 0; number < 70; number++) await ben.post(`${number}`);
   const items = await all(ana.timeline());
-  assert.deepEqual(texts(items), Array.from({ length: 70 }, (_, number) => `${69 - number}`));
+  assert.deepEqual(
+    texts(items),
+    Array.from({ length: 70 }, (_, number) => `${69 - number}`),
+  );
   assert.equal(items[0].extra.name, "ben");
   assert.equal(await ana.unread(), 70);
   await ana.markAsRead(items[10]);
@@ -148,7 +151,11 @@ test("the backend gives tokens to those who are signed in only", async (t) => {
   await assert.rejects(ana.follow(ana.user), { status: 400 });
   await assert.rejects(ana.follow("nobody"), { status: 404 });
   await assert.rejects(ana.post("an id that is none", "x"), { status: 400 });
-  for (const [body, status] of [["{", 400], ["7", 400], [`"${"x".repeat(20000)}"`, 413]]) {
+  for (const [body, status] of [
+    ["{", 400],
+    ["7", 400],
+    [`"${"x".repeat(20000)}"`, 413],
+  ]) {
     assert.equal((await fetch(`${url}/sign-in`, { method: "POST", body })).status, status);
   }
   assert.equal((await fetch(`${url}/constructor`)).status, 404);

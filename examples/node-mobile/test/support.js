@@ -22,7 +22,13 @@ class Server {
   #process;
 
   constructor(publicKey) {
-    const settings = { AUTH__KEYS: KEY, AUTH__JWT_PUBLIC_KEYS: publicKey, AUTH__LEEWAY: "0s", PRESENCE__HEARTBEAT: "200ms", LOG__LEVEL: "error" };
+    const settings = {
+      AUTH__KEYS: KEY,
+      AUTH__JWT_PUBLIC_KEYS: publicKey,
+      AUTH__LEEWAY: "0s",
+      PRESENCE__HEARTBEAT: "200ms",
+      LOG__LEVEL: "error",
+    };
     this.environment = { PATH: process.env.PATH };
     for (const [name, value] of Object.entries(settings)) this.environment[`TIDELINE__${name}`] = value;
   }
@@ -39,7 +45,8 @@ class Server {
 
   async kill() {
     const ended = once(this.#process, "exit");
-    if (this.#process.exitCode === null && this.#process.signalCode === null && this.#process.kill("SIGKILL")) await ended;
+    if (this.#process.exitCode === null && this.#process.signalCode === null && this.#process.kill("SIGKILL"))
+      await ended;
   }
 
   get url() {

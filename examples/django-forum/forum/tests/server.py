@@ -22,8 +22,18 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIDELINE_")}
         with open(self.directory / "server.log", "ab") as log:
             self.process = subprocess.Popen(
-                [os.environ["TIDELINE_BINARY"], "serve", "--data-dir", self.directory / "data", "--listen", f"127.0.0.1:{self.port}"],
-                env=environment | {"TIDELINE__AUTH__KEYS": KEY}, stdout=subprocess.PIPE, stderr=log, text=True,
+                [
+                    os.environ["TIDELINE_BINARY"],
+                    "serve",
+                    "--data-dir",
+                    self.directory / "data",
+                    "--listen",
+                    f"127.0.0.1:{self.port}",
+                ],
+                env=environment | {"TIDELINE__AUTH__KEYS": KEY},
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
             )
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):

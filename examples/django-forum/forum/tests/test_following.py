@@ -18,7 +18,8 @@ from django.test import TransactionTestCase, override_settings
 from django.urls import reverse
 from django.utils import timezone
 
-from forum import services, tideline
+from forum import services
+from forum.client import client
 from forum.models import Block, Call, Follow, Member, Post, Thread, ThreadFollow
 from forum.outbox import send_calls
 
@@ -130,7 +131,9 @@ class Following(TransactionTestCase):
         services.follow(self.ana, self.ben)
         services.follow_thread(self.ana, self.tides)
         posts = [services.write_post(self.ben, self.tides, f"{number}").id for number in range(45)]
-        self.assertEqual(len({services.milliseconds(time) for time in Post.objects.values_list("created_at", flat=True)}), 1)
+        self.assertEqual(
+            len({services.milliseconds(time) for time in Post.objects.values_list("created_at", flat=True)}), 1
+        )
         send_calls()
         self.assertEqual(self.shown(self.ana), posts[::-1])
 
@@ -158,7 +161,7 @@ class Following(TransactionTestCase):
         Block.objects.all().delete()
         services.follow(self.ben, self.ana)
         send_calls()
-        items = tideline.call("GET", f"/v1/users/{self.ben.id}/timeline")["items"]
+        items = client().timeline(self.ben.tideline_id)
         self.assertNotIn(str(self.ana.id), {item["author_id"] for item in items})
         Block.objects.create(blocker=self.ana, blocked=self.ben)
         self.assertRaises(PermissionDenied, services.follow, self.ben, self.ana)
@@ -176,12 +179,13 @@ class Following(TransactionTestCase):
         services.write_post(self.cem, self.tides, "of cem")
         send_calls()
         self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["committed"])
-        items = tideline.call("GET", f"/v1/users/{self.ben.id}/content")["items"]
-        self.assertEqual(len(items), 1)
+        self.assertEqual(len(list(client().user_content(self.ben.tideline_id))), 1)
 
     def test_nothing_is_lost_while_tideline_is_down_and_the_worker_is_killed(self):
         environment = os.environ | {
-            "FORUM_DATABASE": str(connection.settings_dict["NAME"]), "TIDELINE_URL": self.server.url, "TIDELINE_KEY": KEY,
+            "FORUM_DATABASE": str(connection.settings_dict["NAME"]),
+            "TIDELINE_URL": self.server.url,
+            "TIDELINE_KEY": KEY,
         }
 
         def worker():
@@ -226,7 +230,7 @@ class Following(TransactionTestCase):
         self.assertEqual(self.shown(self.ana), expected(self.ana))
 
     def test_a_call_that_is_refused_is_kept_and_holds_up_no_other(self):
-        Call.objects.create(method="PUT", path=f"/v1/users/{self.ana.id}/following/{self.ana.id}")
+        services.change("follow", self.ana, self.ana)
         services.follow(self.ana, self.ben)
         services.write_post(self.ben, self.tides, "after")
         with self.assertLogs("forum.outbox", "ERROR"):
@@ -243,7 +247,9 @@ class Following(TransactionTestCase):
         self.assertFalse(Call.objects.exists())
 
     def test_pages_and_buttons(self):
-        self.assertRedirects(self.client.get(reverse("forum:following")), f"/accounts/login/?next={reverse('forum:following')}")
+        self.assertRedirects(
+            self.client.get(reverse("forum:following")), f"/accounts/login/?next={reverse('forum:following')}"
+        )
         self.client.force_login(self.ana)
         self.assertEqual(self.client.get(reverse("forum:following"), {"before": "no cursor"}).status_code, 404)
         self.client.post(reverse("forum:threads"), {"title": "Boats"})
@@ -261,7 +267,9 @@ class Following(TransactionTestCase):
         self.assertEqual(self.client.get(reverse("forum:act_on_member", args=[self.ben.id, "block"])).status_code, 405)
         self.assertEqual(self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "eat"])).status_code, 404)
         self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "block"]))
-        self.assertEqual(self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "follow"])).status_code, 403)
+        self.assertEqual(
+            self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "follow"])).status_code, 403
+        )
         for view, target in (("forum:thread", self.tides), ("forum:member", self.ben), ("forum:member", self.ana)):
             self.assertEqual(self.client.get(reverse(view, args=[target.id])).status_code, 200)
 

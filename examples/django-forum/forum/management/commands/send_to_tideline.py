@@ -3,9 +3,9 @@ import time
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections
+from tideline import TidelineError
 
 from forum.outbox import send_calls
-from forum.tideline import Unavailable
 
 logger = logging.getLogger("forum.outbox")
 PAUSE = 0.3  # seconds between two looks at the outbox
@@ -25,10 +25,10 @@ class Command(BaseCommand):
             try:
                 send_calls()
                 pause = PAUSE
-            except Unavailable as error:
+            except TidelineError as error:
                 if once:
                     raise CommandError(str(error)) from error
-                pause = max(error.retry_after, min(2 * pause, LONGEST_PAUSE))
+                pause = max(getattr(error, "retry_after", None) or 0, min(2 * pause, LONGEST_PAUSE))
                 logger.warning("Tideline is not available; the next attempt is in %.1f s: %s", pause, error)
             if once:
                 return
