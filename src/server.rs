@@ -272,6 +272,13 @@ async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals
     Ok(None)
 }
 
+/// Fails if a server with these settings could not listen now, before long work that a server follows.
+pub fn can_listen(config: &Config) -> Result<()> {
+    refuse_open_address(config, !Gate::new(&config.auth)?.is_open())?;
+    let listen = config.server.listen;
+    std::net::TcpListener::bind(listen).map(drop).map_err(|e| cannot_listen(listen, &e))
+}
+
 /// Without keys, any client that reaches the server may do anything: only this machine should reach it.
 fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
     let listen = config.server.listen;
@@ -320,6 +327,9 @@ async fn serve(
         .tls_handshake_timeout(config.server.request_timeout.get().min(HANDSHAKE))
         .worker_max_blocking_threads(SAMPLERS)
         .on_connect(http::greet(&api))
+        // The parts of an answer are sent at once. Otherwise the last one waits for the client to confirm the others, which
+        // some clients do after 40 ms.
+        .tcp_nodelay(true)
         .h1_write_buffer_size(WRITE_BUFFER)
         .keep_alive(KeepAlive::Timeout(KEEP_ALIVE))
         .client_request_timeout(config.server.request_timeout.get())

@@ -432,11 +432,15 @@ fn demo_data_imports_and_checks() {
 fn a_demo_is_made_once_and_lives_while_it_is_served() {
     let place = Place::new();
     std::fs::create_dir_all(place.path("mine")).expect("makes");
-    place.file("mine/letter", "mine");
-    place.run(&["demo", "--dir", "mine"]).failed("tideline: mine has other files, and no community of tideline demo");
+    for name in ["letter", "unfinished"] {
+        place.file(&format!("mine/{name}"), "mine");
+        place
+            .run(&["demo", "--dir", "mine"])
+            .failed("tideline: mine has other files, and no community of tideline demo");
+    }
     // As an interrupted run leaves it.
     std::fs::create_dir_all(place.path("made/db")).expect("makes");
-    place.file("made/unfinished", "");
+    place.file("made/unfinished", "tideline demo makes a community here\n");
     place.file("made/follows.csv", "half");
     let mut posts = 0;
     for start in ["first", "second"] {
@@ -444,6 +448,7 @@ fn a_demo_is_made_once_and_lives_while_it_is_served() {
         let mut command = place.command(&[&["demo", "--dir", "made"][..], &sizes].concat());
         command.stderr(Stdio::null());
         let server = Server::launch(command).expect("starts");
+        place.run(&["demo", "--dir", "made"]).failed("tideline: made is in use by another tideline demo");
         let count = || server.get("/v1/users/3")["counts"]["content"].as_u64().expect("a count");
         assert!(count() >= posts, "{start}: posts are lost");
         assert_eq!(server.get("/v1/users/1/mutes")["items"][0]["user_id"], "4", "{start}");

@@ -8,7 +8,7 @@ mod posts;
 mod reactions;
 mod texts;
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -21,15 +21,20 @@ use self::files::Files;
 use super::import::{self, ImportArgs};
 use super::{logging, print, say};
 use crate::clock::now;
-use crate::config::Config;
+use crate::config::{AcceptedIds, Config};
 use crate::error::{Error, Result};
 use crate::model::{HostId, Millis};
+use crate::private;
 use crate::server::{self, Told};
 
 /// The file that says which community a directory has.
 const MADE: &str = "community.json";
 /// The file that a directory has until its community is complete.
 const UNFINISHED: &str = "unfinished";
+/// Its text.
+const OURS: &str = "tideline demo makes a community here\n";
+/// The file that a running demo holds.
+const LOCK: &str = "LOCK";
 
 /// What to make.
 #[derive(Debug, Args)]
@@ -141,6 +146,11 @@ fn serve(args: &DemoArgs) -> Result<()> {
     config.server.listen = args.listen.unwrap_or(config.server.listen);
     config.validate()?;
     logging::init(&config.log)?;
+    server::can_listen(&config)?;
+    if args.ids == Ids::Uuids && config.ids.accept == AcceptedIds::Numbers {
+        return Err(Error::Setup("--ids uuids needs ids.accept = \"any\"".to_owned()));
+    }
+    let _lock = lock(&args.dir)?;
     let (community, is_new) = match made(&args.dir)? {
         Some(community) => (community, false),
         None => (make(&args.dir, args.community()?, &config)?, true),
@@ -153,6 +163,21 @@ fn serve(args: &DemoArgs) -> Result<()> {
         greet(&community, address);
         Ok(())
     })
+}
+
+/// Claims the directory, which is made if it is missing, until the result is dropped.
+fn lock(dir: &Path) -> Result<File> {
+    let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", dir.display()));
+    private::make_dirs(dir).map_err(failed)?;
+    let lock = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK)).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(Error::Setup(format!(
+            "{} is in use by another tideline demo. Choose another with --dir",
+            dir.display()
+        ))),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
 }
 
 /// The community that a directory has, if it is complete.
@@ -172,16 +197,17 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
     let failed = |e: io::Error| Error::Setup(format!("cannot make a community in {}: {e}", dir.display()));
     let files = Files::in_dir(dir);
     let unfinished = dir.join(UNFINISHED);
-    if unfinished.exists() {
+    // By its text, because other programs may have a file of this name.
+    if fs::read_to_string(&unfinished).is_ok_and(|text| text == OURS) {
         files.all().into_iter().try_for_each(|path| if_there(fs::remove_file(path))).map_err(failed)?;
         if_there(fs::remove_dir_all(&config.storage.data_dir)).map_err(failed)?;
-    } else if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
+    } else if fs::read_dir(dir).map_err(failed)?.flatten().any(|entry| entry.file_name() != LOCK) {
         return Err(Error::Setup(format!(
             "{} has other files, and no community of tideline demo. Choose another directory with --dir",
             dir.display()
         )));
     }
-    fs::create_dir_all(dir).and_then(|()| fs::write(&unfinished, "")).map_err(failed)?;
+    fs::write(&unfinished, OURS).map_err(failed)?;
     say(format_args!(
         "making a community of {} users with {} posts in {}",
         community.users,
