@@ -75,6 +75,31 @@ test("a stream outlives its tokens, and shows each change once", async (t) => {
   await tideline.restore(id);
   await until(() => ana.items[0].text === "edited", "the restore");
   assert.deepEqual(texts(ana.items).slice(1), wanted.slice(1));
+  const published_at = ana.items[3].published_at - 1;
+  await tideline.publish({ content_id: "older", author_id: ben.user, text: "older", published_at });
+  await until(() => ana.items.length > wanted.length, "the item with an earlier time");
+  assert.deepEqual(texts(ana.items).slice(3, 6), [wanted[3], "older", wanted[4]]);
+});
+
+test("a post that comes while the first page is loaded is shown once", async (t) => {
+  const { user } = await start(t);
+  const [ana, ben] = [await user("ana"), await user("ben")];
+  await ana.follow(ben.user);
+  await ben.post("before");
+  const list = ana.timeline();
+  t.mock.method(ana, "timeline", () => ({
+    page: async () => {
+      await ben.post("in the page and in the stream");
+      const page = await list.page();
+      await ben.post("in the stream");
+      return page;
+    },
+  }));
+  watched(t, ana);
+  await until(() => ana.items.length >= 3, "the last post");
+  await ben.post("last");
+  await until(() => texts(ana.items)[0] === "last", "the post after all");
+  assert.deepEqual(texts(ana.items), ["last", "in the stream", "in the page and in the stream", "before"]);
 });
 
 test("nobody reads or changes anything of others", async (t) => {
