@@ -66,7 +66,7 @@ test: setup ## run all tests
 	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
 	python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 10 --timeout 3 --untimed
 	python3 tests/clients.py --binary $(TIDELINE)
-	python3 tests/recipes.py --binary $(TIDELINE)
+	python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
 	python3 tests/examples.py --binary $(TIDELINE)
 	python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
@@ -170,7 +170,7 @@ console-test: build ## use the console in chromium, and read a timeline of 10,00
 	python3 tests/console.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: recipes-test
-recipes-test: build ## test the recipes with real PostgreSQL and others; leaves out what is not installed, and says so: ARGS=
+recipes-test: build ## test the recipes with a real PostgreSQL and Redis; leaves out what is not installed, and says so: ARGS=
 	python3 tests/recipes.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: browser-app

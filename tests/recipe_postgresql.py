@@ -135,7 +135,8 @@ def compare(database: psycopg.Connection, client: Client) -> list[str]:
     for (post,) in database.execute("SELECT id FROM posts").fetchall():
         shown = sorted(like["user_id"] for like in client.reactions(post, "like", limit=100))
         same(f"likes of {post}", shown, sorted(likes.get(post, [])))
-        same(f"count of likes of {post}", client.item(post)["counts"]["likes"], len(likes.get(post, [])))
+        counts = [item["counts"]["likes"] for item in client.items([post])]
+        same(f"counts of likes of {post}", counts, [len(likes.get(post, []))])
     refused = database.execute("SELECT change, problem FROM tideline_refused").fetchall()
     same("refused changes", refused, [])
     return faults

@@ -11,7 +11,7 @@ from pathlib import Path
 from support.postgres import programs
 
 TESTS = Path(__file__).resolve().parent
-PACKAGES = ["psycopg[binary]>=3.2,<4"]
+PACKAGES = ["psycopg[binary]>=3.2,<4", "redis>=5,<8"]
 
 
 def main() -> int:
@@ -19,6 +19,7 @@ def main() -> int:
     target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
     parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
     parser.add_argument("--dir", type=Path, default=target / "recipes", help="where the packages of Python go")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the host that moves")
     parser.add_argument("--strict", action="store_true", help="fail where something is missing")
     args = parser.parse_args()
 
@@ -36,12 +37,17 @@ def main() -> int:
     shutil.rmtree(client, ignore_errors=True)
     shutil.copytree(TESTS.parent / "clients" / "python", client)
     if subprocess.run([*install, client, *PACKAGES]).returncode != 0:
-        return left_out("pip cannot install psycopg and httpx")
-    for name in ("postgresql",):
-        if subprocess.run([python, TESTS / f"recipe_{name}.py", "--binary", args.binary]).returncode != 0:
+        return left_out("pip cannot install psycopg, redis and httpx")
+    recipes = {"postgresql": [], "move": ["--rows", str(args.rows)]}
+    missing = 0
+    for name, options in recipes.items():
+        if name == "move" and not shutil.which("redis-server"):
+            missing = left_out(f"{name} needs redis-server, which is not installed (Debian: redis-server)")
+            continue
+        if subprocess.run([python, TESTS / f"recipe_{name}.py", "--binary", args.binary, *options]).returncode != 0:
             return 1
         print(f"recipe {name}: good", flush=True)
-    return 0
+    return missing
 
 
 if __name__ == "__main__":

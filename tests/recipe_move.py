@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Proves `recipes/move`: a host with a million rows moves from PostgreSQL, and the same host from Redis.
+
+Old inboxes are the newest items of each timeline, by SQL. After the import Tideline must show just these, and
+`tideline check` must find nothing. `tests/recipes.py` runs it where the packages are installed.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import redis
+from support.postgres import Postgres
+from support.server import Tideline, Workspace
+
+RECIPE = Path(__file__).resolve().parent.parent / "recipes" / "move"
+# Follows of a reader, posts of an author, items of an inbox.
+FOLLOWS, POSTS, INBOX = 20, 10, 20
+
+
+def host(readers: int, authors: int) -> str:
+    """The tables of a host.
+
+    Readers follow authors that lie far apart. Every other post has a UUID; each has a time of its own.
+    """
+    return f"""
+CREATE TABLE follows (follower text, followee text, created_at timestamptz, PRIMARY KEY (follower, followee));
+CREATE TABLE posts (id text PRIMARY KEY, author text NOT NULL, created_at timestamptz NOT NULL, body text NOT NULL);
+INSERT INTO follows SELECT r::text, 'author ' || (r * 37 + n * 2999) % {authors}, to_timestamp(1600000000 + r + n / 1000.0)
+    FROM generate_series(1, {readers}) r, generate_series(1, {FOLLOWS}) n;
+INSERT INTO posts SELECT CASE WHEN n % 2 = 0 THEN md5(n::text)::uuid::text ELSE (100000000000000000 + n)::text END,
+        'author ' || n % {authors}, to_timestamp((1650000000000 + (n * 7919::bigint) % 10000019 * 1000 + n % 1000) / 1000.0),
+        'Text "' || n || '", ö' || CASE WHEN n % 5 = 0 THEN chr(10) || 'and a second line' ELSE '' END
+    FROM generate_series(0, {authors * POSTS} - 1) n;
+CREATE INDEX ON posts (author);
+ANALYZE;
+CREATE TABLE inbox AS SELECT reader, post, created_at FROM (
+    SELECT follower AS reader, id AS post, p.created_at, row_number() OVER (PARTITION BY follower ORDER BY p.created_at DESC) AS place
+    FROM follows JOIN posts p ON author = followee) ranked WHERE place <= {INBOX};
+"""
+
+
+def fill(database: redis.Redis, source: psycopg.Connection) -> None:
+    """The same host in Redis: sorted sets, with milliseconds as scores."""
+    milliseconds = "floor(extract(epoch FROM created_at) * 1000)::bigint"
+    queries = {
+        "following:{}": f"SELECT follower, followee, {milliseconds}, NULL FROM follows",
+        "posts:{}": f"SELECT author, id, {milliseconds}, body FROM posts",
+        "feed:{}": f"SELECT reader, post, {milliseconds}, NULL FROM inbox",
+    }
+    pipe = database.pipeline(transaction=False)
+    for key, query in queries.items():
+        for user, member, time_of, body in source.execute(query):
+            pipe.zadd(key.format(user), {member: time_of})
+            if body is not None:
+                pipe.hset(f"post:{member}", "body", body)
+            if len(pipe) >= 10_000:
+                pipe.execute()
+    pipe.execute()
+
+
+def move(binary: Path, directory: Path, content: str, name: str, lines: int) -> None:
+    """Imports the files of a directory, compares the pages with the old inboxes, and checks the data."""
+    tideline = Tideline(binary, directory, {})
+    begin = time.monotonic()
+    files = ("--follows", directory / "follows.csv", "--content", directory / content)
+    if tideline.command("import", *files).wait() != 0:
+        raise SystemExit(f"{name}: the import failed:\n{tideline.output('import')[-3000:]}")
+    took = time.monotonic() - begin
+    new = [int(count) for count in re.findall(r": (\d+) new,", tideline.output("import"))]
+    if sum(new) != lines:
+        raise SystemExit(f"{name}: the import took {new} lines:\n{tideline.output('import')[-3000:]}")
+    tideline.start()
+    try:
+        address = "http://{}:{}".format(*tideline.address)
+        compare = [sys.executable, RECIPE / "compare.py", directory / "inboxes.csv", "--url", address]
+        done = subprocess.run(compare, stdout=subprocess.PIPE, text=True)
+        # The inboxes are exact here, so Tideline has nothing in between.
+        if done.returncode != 0 or " items agree, 0 more " not in done.stdout:
+            raise SystemExit(f"{name}: {done.stdout[-3000:]}")
+        tideline.stop()
+    finally:
+        tideline.kill()
+    tideline.check()
+    print(f"{name}: {sum(new)} lines imported in {took:.0f} s; {done.stdout.strip()}", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", type=Path, required=True)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the three tables")
+    args = parser.parse_args()
+    readers, authors = args.rows // 100, args.rows * 6 // 100
+    lines = readers * FOLLOWS + authors * POSTS
+    with Workspace(None, False) as workspace:
+        postgres = Postgres(workspace / "postgres")
+        socket = workspace / "redis.sock"
+        server = None
+        try:
+            postgres.start()
+            options = ["--port", "0", "--unixsocket", socket, "--save", "", "--dir", workspace]
+            server = subprocess.Popen([shutil.which("redis-server") or "redis-server", *map(str, options)], stdout=subprocess.DEVNULL)
+            with psycopg.connect(postgres.address, autocommit=True) as database:
+                database.execute(host(readers, authors))
+                tables = ("follows", "posts", "inbox")
+                sizes = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+                print(f"the host has {sum(sizes)} rows in {len(tables)} tables", flush=True)
+                for name in ("sql", "redis"):
+                    (workspace / name).mkdir()
+                environment = os.environ | {"PGHOST": str(postgres.directory), "PGUSER": "host", "PGDATABASE": "postgres"}
+                psql = [postgres.bin / "psql", "--quiet", "--set", "ON_ERROR_STOP=1", "--file", RECIPE / "from_sql.sql"]
+                subprocess.run(psql, check=True, cwd=workspace / "sql", env=environment)
+                move(args.binary, workspace / "sql", "content.csv", "from SQL", lines)
+                shutil.rmtree(workspace / "sql" / "data")
+                with redis.Redis(unix_socket_path=str(socket)) as target:
+                    fill(target, database)
+            export = [sys.executable, RECIPE / "from_redis.py", "--url", f"unix://{socket}", "--text", "body"]
+            subprocess.run(export, check=True, cwd=workspace / "redis")
+            move(args.binary, workspace / "redis", "content.ndjson", "from Redis", lines)
+        finally:
+            postgres.kill()
+            if server is not None:
+                server.send_signal(signal.SIGTERM)
+                server.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
