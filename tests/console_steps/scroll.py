@@ -34,10 +34,12 @@ WATCH = """(() => {
   look();
 })()"""
 
-# Holds the first item in the window, and lets it go again.
+# Holds the first item in the window, and tells one that is loaded and stands above the window; lets it go again.
 READ = """(() => {
-  const item = [...document.querySelectorAll("article[data-id]")].find((item) => item.getBoundingClientRect().top > 80);
-  watched.reading = { id: item.dataset.id, top: item.getBoundingClientRect().top };
+  const items = [...document.querySelectorAll("article[data-id]")];
+  const place = items.findIndex((item) => item.getBoundingClientRect().top > 80);
+  watched.reading = { id: items[place].dataset.id, top: items[place].getBoundingClientRect().top };
+  return items.slice(0, Math.max(0, place - 4)).map((item) => item.dataset.id).findLast((id) => id.startsWith("item-"));
 })()"""
 REST = "(watched.reading = null, watched.faults)"
 
@@ -109,9 +111,12 @@ def far(proof: Proof) -> None:
         ))
 
     def rest() -> None:
-        """Reads for a while. What is read stays where it is."""
-        page.run(READ)
-        time.sleep(0.4)
+        """Reads for a while. What is read stays where it is, also when an item comes in above it."""
+        above = page.run(READ)
+        if above:
+            town.publish("author-0", f"above-{down}", "Late", published_at=newest - int(above.removeprefix("item-")) * 1000 - 500)
+            page.wait("!!document.querySelector(`[data-id='${args[0]}']`)", "an item above the window", f"above-{down}")
+        time.sleep(0.3)
         proof.same("what is read does not move", page.run(REST), [])
 
     down = 0
@@ -121,7 +126,7 @@ def far(proof: Proof) -> None:
         down += 1
         if down % 60 == 0:
             figures.append(page.memory())
-        if down % 40 == 0:
+        if down % 25 == 0:
             rest()
         if down > count:
             proof.same("an end", down, f"at most {count} steps")
