@@ -101,10 +101,10 @@ impl Api {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Receives a request, unless a web page may not send it, or its address has sent too many.
+    /// Receives a request, unless its address has sent too many, or a web page may not send it.
     pub(super) fn receive(&self, request: &HttpRequest) -> Result<(), Problem> {
-        self.check_page(request)?;
-        self.count(request)
+        self.rates.take_address(request, self.address(request))?;
+        self.check_page(request)
     }
 
     /// Refuses a request that a web page may not send.
@@ -112,21 +112,14 @@ impl Api {
         self.access.check(request, !self.gate.is_open())
     }
 
-    /// Refuses a request of an address that has sent too many.
-    pub(super) fn count(&self, request: &HttpRequest) -> Result<(), Problem> {
-        self.rates.take_address(request, self.address(request))
-    }
-
     /// The sender of a received request that `permit` allows. Refuses wrong credentials, and senders that have sent too
     /// many requests.
     pub(super) fn admit(&self, request: &HttpRequest, permit: Permit) -> Result<Caller, Problem> {
-        let caller = self.gate.check(request, self.address(request), permit)?;
-        match &caller.who {
-            Who::Anyone => {}
-            Who::Key(_, key) => self.rates.take_key(request, key)?,
-            Who::User { id, .. } => self.rates.take_user(request, id)?,
-        }
-        Ok(caller)
+        self.gate.check(request, self.address(request), permit, |who| match who {
+            Who::Anyone => Ok(()),
+            Who::Key(_, key) => self.rates.take_key(request, key),
+            Who::User { id, .. } => self.rates.take_user(request, id),
+        })
     }
 
     /// The address of the client.

@@ -278,7 +278,7 @@ mod tests {
     async fn call(api: &Arc<Api>) -> Call {
         let (request, mut payload) = TestRequest::default().to_http_parts();
         let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
-        let caller = api.gate.check(&request, None, Permit::default()).expect("there are no keys");
+        let caller = api.gate.check(&request, None, Permit::default(), |_| Ok(())).expect("there are no keys");
         Call::new(Arc::clone(api), "/", request, caller, payload, Instant::now())
     }
 

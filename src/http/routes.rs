@@ -134,14 +134,12 @@ where
         let id = RequestId::begin(&request);
         let permit = Permit::unknown(request.method().is_safe());
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
-        let answer = api.check_page(&request).and_then(|()| match api.cors.preflight(&request) {
-            Some(answer) => Ok(answer),
-            None => {
-                api.count(&request)?;
-                api.admit(&request, permit)?;
+        let answer = match api.cors.preflight(&request) {
+            Some(answer) => api.check_page(&request).map(|()| answer),
+            None => api.receive(&request).and_then(|()| api.admit(&request, permit)).and_then(|_| {
                 Err(if query::is_text(request.path()) { problem(&request) } else { Code::InvalidPath.into() })
-            }
-        });
+            }),
+        };
         let mut response = answer.unwrap_or_else(|refused| refused.respond(&request));
         route.count(response.status(), began.elapsed());
         api.sign(&request, id, &mut response);

@@ -76,7 +76,7 @@ fn without_limits_nothing_is_refused_and_no_header_tells_of_them() {
 }
 
 /// A server with keys, and a limit of one kind of sender.
-fn guarded(limit: &str) -> Server {
+fn guarded(limit: &str, more: &[(&str, &str)]) -> Server {
     let name = |end: &str| format!("TIDELINE__RATE_LIMITS__{limit}{end}");
     let (rate, burst, keys) = (name(""), name("_BURST"), [key("one"), key("other")].join(","));
     let limits = [
@@ -85,12 +85,12 @@ fn guarded(limit: &str) -> Server {
         ("TIDELINE__AUTH__KEYS", &keys),
         ("TIDELINE__AUTH__JWT_SECRETS", SECRET),
     ];
-    Server::with(&limits)
+    Server::with(&[&limits, more].concat())
 }
 
 /// Uses up a limit, and compares it with the one of another sender.
 fn compare(limit: &str, one: &str, other: &str, unlimited: &str) {
-    let server = guarded(limit);
+    let server = guarded(limit, &[]);
     let of = |credential: &str| format!("Bearer {credential}");
     let call = |credential: &str, user: u64| {
         let path = format!("/v1/users/{user}/timeline");
@@ -111,6 +111,43 @@ fn compare(limit: &str, one: &str, other: &str, unlimited: &str) {
 fn each_key_and_each_user_has_a_limit_of_its_own() {
     compare("PER_KEY", &key("one"), &key("other"), &token("3"));
     compare("PER_USER", &token("1"), &token("2"), &key("one"));
+}
+
+#[test]
+fn a_call_that_is_not_permitted_counts_for_its_key_or_user() {
+    let (read, metrics, user) = (key("read"), key("metrics"), token("alice"));
+    for (limit, credential, method, path, own) in [
+        ("PER_USER", &user, "GET", "/v1/users/bob", "/v1/users/alice/timeline"),
+        ("PER_USER", &user, "GET", "/v1/nothing", "/v1/users/alice/timeline"),
+        ("PER_KEY", &read, "PUT", "/v1/users/bob", "/v1/users/bob"),
+        ("PER_KEY", &metrics, "GET", "/v1/users/bob", "/metrics"),
+    ] {
+        let more = [("TIDELINE__AUTH__READ_KEYS", read.as_str()), ("TIDELINE__AUTH__METRICS_KEYS", &metrics)];
+        let server = guarded(limit, &more);
+        let bearer = format!("Bearer {credential}");
+        let call = |method: &str, path: &str| server.call_as(method, path, "{}", &[("authorization", &bearer)]);
+        let first = call(method, path);
+        first.problem(path, 403, "not_permitted");
+        assert_eq!(standing(&first).map(|[limit, remaining, _]| [limit, remaining]), Some([10, 9]), "{path}");
+        let refused = (0..2000).map(|_| call(method, path)).find(|reply| reply.status != 403).expect("a limit");
+        refused.problem(path, 429, "rate_limited");
+        assert_eq!(standing(&refused), Some([10, 0, 10]), "{path}");
+        // The calls that are allowed have the same limit.
+        let spent = (0..20).any(|_| call("GET", own).status == 429);
+        assert!(spent, "{own}");
+    }
+}
+
+#[test]
+fn requests_of_pages_of_another_origin_count_for_their_address() {
+    let server = limited(&[]);
+    let page = [("origin", "https://evil.example")];
+    for (path, method) in [("/v1/users/1/presence", "PUT"), ("/nothing", "POST")] {
+        let replies = (0..2000).map(|_| server.call_as(method, path, "{}", &page));
+        let refused = replies.into_iter().find(|reply| reply.status != 403).expect("a limit");
+        refused.problem(path, 429, "rate_limited");
+        assert_eq!(standing(&refused), Some([20, 0, 20]), "{path}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tideline::config::KeyHash;
 
@@ -25,6 +25,13 @@ impl Logged {
         let mut command = command(&data, "127.0.0.1:0", settings);
         command.args(args).stderr(File::create(dir.path().join("log")).unwrap());
         Self { server: Server::launch(command).ok().unwrap(), dir, _data: data }
+    }
+
+    /// The lines about credentials in a log of JSON.
+    fn audit(&self) -> Vec<Value> {
+        let log = self.log();
+        let lines = log.lines().filter_map(|line| serde_json::from_str(line).ok());
+        lines.filter(|line: &Value| line["target"] == "audit").collect()
     }
 
     fn log(&self) -> String {
@@ -156,11 +163,7 @@ fn refused_credentials_are_logged_without_them_and_not_without_end() {
         let stream = format!("/v1/users/ana/stream?access_token={credential}");
         assert_eq!(server.call("GET", &stream, "").status, 403);
     }
-    let lines = || -> Vec<serde_json::Value> {
-        let log = logged.log();
-        let lines = log.lines().filter_map(|line| serde_json::from_str(line).ok());
-        lines.filter(|line: &serde_json::Value| line["target"] == "audit").collect()
-    };
+    let lines = || logged.audit();
     wait_until("a line is missing", || lines().len() == 8);
     let first = lines().remove(0);
     let (fields, address) = (&first["fields"], "127.0.0.1");
@@ -188,6 +191,34 @@ fn refused_credentials_are_logged_without_them_and_not_without_end() {
     for credential in refused.iter().chain([&keys, &SECRET.to_owned()]) {
         assert!(!log.contains(credential.as_str()), "{credential}");
     }
+}
+
+#[test]
+fn refusals_of_valid_credentials_do_not_hide_guesses() {
+    let settings = [
+        ("TIDELINE__AUTH__KEYS", key("one")),
+        ("TIDELINE__AUTH__JWT_SECRETS", SECRET.to_owned()),
+        ("TIDELINE__LOG__FORMAT", "json".to_owned()),
+    ];
+    let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let logged = Logged::start(TempDir::new().unwrap(), &[], &settings);
+    let bo = token("bo");
+    for guess in 0..10 {
+        for _ in 0..60 {
+            assert_eq!(page(&logged.server, &bo), 403);
+        }
+        assert_eq!(page(&logged.server, &format!("{guess:032}")), 403);
+    }
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    page(&logged.server, &bo);
+    let lines = |code| -> Vec<_> { logged.audit().into_iter().filter(|line| line["fields"]["code"] == code).collect() };
+    let left_out = |line: &Value| line["fields"]["left_out"].as_u64().unwrap_or_default();
+    wait_until("a refusal is neither told nor counted", || {
+        let lines = lines("not_permitted");
+        lines.iter().map(left_out).sum::<u64>() + lines.len() as u64 == 601
+    });
+    let guesses = lines("bad_credentials");
+    assert!(guesses.len() == 10 && guesses.iter().all(|line| left_out(line) == 0), "{guesses:?}");
 }
 
 #[test]

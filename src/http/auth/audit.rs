@@ -1,5 +1,6 @@
 //! Lines in the server log for refused credentials, without the credential, and for calls of administrators. An attacker
-//! cannot fill the disk with refusals: lines above a rate are counted only.
+//! cannot fill the disk with refusals: lines above a rate are counted only. Valid credentials have a rate of their own, so
+//! that their owner cannot hide the guesses of others.
 
 use std::net::IpAddr;
 use std::time::Instant;
@@ -13,23 +14,28 @@ use crate::error::Code;
 use crate::http::line_rate::LineRate;
 use crate::http::request_id::RequestId;
 
-/// Most lines a second.
+/// Most lines a second, of wrong credentials and of valid ones each.
 const MOST: u32 = 20;
 /// Most characters of a method and of a path in a line.
 const LONGEST: usize = 200;
 
 /// Writes the lines.
 #[derive(Debug)]
-pub(super) struct Audit(Mutex<LineRate>);
+pub(super) struct Audit {
+    wrong: Mutex<LineRate>,
+    not_permitted: Mutex<LineRate>,
+}
 
 impl Audit {
     pub(super) fn new() -> Self {
-        Self(Mutex::new(LineRate::new(MOST)))
+        let rate = || Mutex::new(LineRate::new(MOST));
+        Self { wrong: rate(), not_permitted: rate() }
     }
 
     /// Tells of a refusal. The query of the request may have a token, so only the path is told.
     pub(super) fn refused(&self, request: &HttpRequest, address: Option<IpAddr>, code: Code, reason: Reason) {
-        let Some(left_out) = self.0.lock().line(Instant::now()) else { return };
+        let rate = if code == Code::NotPermitted { &self.not_permitted } else { &self.wrong };
+        let Some(left_out) = rate.lock().line(Instant::now()) else { return };
         tracing::warn!(
             target: "audit",
             request_id = RequestId::of(request),

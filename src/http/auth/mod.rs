@@ -116,34 +116,33 @@ impl Gate {
         is_new
     }
 
-    /// The sender of a request from `address` that `permit` allows. Refuses with 401 without credentials, and with 403 if they are
-    /// wrong or do not allow the call.
+    /// The sender of a request from `address` that `permit` allows. Refuses with 401 without credentials, and with 403 if
+    /// they are wrong or do not allow the call. `count` counts the request of a sender with valid credentials, whether they
+    /// allow the call or not, and may refuse it.
     pub(super) fn check(
         &self,
         request: &HttpRequest,
         address: Option<IpAddr>,
         permit: Permit,
+        count: impl FnOnce(&Who) -> Result<(), Problem>,
     ) -> Result<Caller, Problem> {
         let ring = Arc::clone(&self.ring.read());
         if permit.open || ring.is_open() {
             return Ok(Caller { who: Who::Anyone, ring });
         }
-        let checked = Credential::of(request, permit.in_query).and_then(|credential| {
-            let who = ring.owner(&credential)?;
-            if may(&who, request, permit) {
-                Ok(who)
-            } else {
-                Err(Refusal::of(Code::NotPermitted, "the key or token does not allow this call"))
+        let refused = |Refusal { code, reason }| {
+            if code != Code::NoCredentials {
+                self.audit.refused(request, address, code, reason);
             }
-        });
-        match checked {
-            Ok(who) => Ok(Caller { who, ring }),
-            Err(Refusal { code, reason }) => {
-                if code != Code::NoCredentials {
-                    self.audit.refused(request, address, code, reason);
-                }
-                Err(if reason == EXPIRED { Problem::new(code, EXPIRED) } else { code.into() })
-            }
+            if reason == EXPIRED { Problem::new(code, EXPIRED) } else { code.into() }
+        };
+        let owner = Credential::of(request, permit.in_query).and_then(|credential| ring.owner(&credential));
+        let who = owner.map_err(refused)?;
+        count(&who)?;
+        if may(&who, request, permit) {
+            Ok(Caller { who, ring })
+        } else {
+            Err(refused(Refusal::of(Code::NotPermitted, "the key or token does not allow this call")))
         }
     }
 
