@@ -2,6 +2,7 @@
 
 mod files;
 mod rotation;
+mod stop_signals;
 mod tls;
 
 use std::io::Write;
@@ -14,9 +15,9 @@ use std::time::{Duration, Instant};
 use actix_web::http::KeepAlive;
 use actix_web::{App as HttpApp, HttpServer, rt};
 use crossbeam_channel::bounded;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
+use self::stop_signals::StopSignals;
 use crate::backlog::Backlog;
 use crate::backup::Backups;
 use crate::config::{Config, Durability, cores};
@@ -219,28 +220,6 @@ pub fn run_with(
     served.and(stopped)?;
     tracing::info!("stopped");
     Ok(())
-}
-
-/// SIGTERM and SIGINT. Once caught, they do not end the process by themselves.
-struct StopSignals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl StopSignals {
-    fn catch() -> Result<Self> {
-        let catch = |kind, name| signal(kind).map_err(|e| Error::Setup(format!("cannot wait for {name}: {e}")));
-        let terminate = catch(SignalKind::terminate(), "SIGTERM")?;
-        Ok(Self { terminate, interrupt: catch(SignalKind::interrupt(), "SIGINT")? })
-    }
-
-    /// Waits for either of them.
-    async fn told(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
 }
 
 /// Opens on a separate thread, because the engine may replay its log for long. If told to stop meanwhile, it closes
