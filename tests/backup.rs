@@ -174,6 +174,79 @@ fn a_backup_of_a_server_that_does_not_answer_ends_when_told() {
 }
 
 #[test]
+fn a_server_that_falls_silent_is_given_up() {
+    let place = Place::new();
+    let head = |length: usize| format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let shown = r#"{"name":"19700101T000001.000Z","begun_at":1000,"took_ms":1,"state":"verified","findings":[],"format":3,
+        "release":"0.1.0","bytes":5}"#;
+    let list = format!(r#"{{"items":[{shown}]}}"#);
+    let whole = |text: &str| format!("{}{text}", head(text.len()));
+    // The last answer of each run falls silent: no head, half a head, a body that lacks its end, half an archive.
+    for (answers, words) in [
+        (vec![String::new()], "cannot reach http://127.0.0.1"),
+        (vec!["HTTP/1.1 200 OK\r\n".to_owned()], "cannot reach http://127.0.0.1"),
+        (vec![format!("{}{{", head(9))], "gave an answer that cannot be read"),
+        (vec![whole(shown), whole(&list), format!("{}part", head(9000))], "cannot write c.tar"),
+    ] {
+        let asking = place.command(&["backup", "--url", &url, "--timeout", "500ms", "--to", "c.tar"]).spawn().unwrap();
+        let (mut connection, _) = listener.accept().unwrap();
+        for answer in &answers {
+            assert!(std::io::Read::read(&mut connection, &mut [0; 4096]).unwrap() > 0, "no request before {answer}");
+            connection.write_all(answer.as_bytes()).unwrap();
+        }
+        let ended = asking.wait_with_output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        assert!(said.contains(words) && said.contains("the server has said nothing for 500ms"), "{said}");
+        assert!(names(&place.path("")).is_empty(), "{:?}", names(&place.path("")));
+        drop(connection);
+    }
+    place
+        .run(&["backup", "--url", &url, "--timeout", "500ms", "--list"])
+        .failed("the server has said nothing for 500ms");
+}
+
+#[test]
+fn an_unfinished_copy_is_replaced_and_nothing_else() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    let place = place();
+    // The copy of a command that was killed, with a mode that others may read, and a second name.
+    place.file("c.tar.part", "half");
+    fs::set_permissions(place.path("c.tar.part"), fs::Permissions::from_mode(0o644)).unwrap();
+    fs::hard_link(place.path("c.tar.part"), place.path("second")).unwrap();
+    place.run(&["backup", "--to", "c.tar"]).ok();
+    let made = fs::metadata(place.path("c.tar")).unwrap();
+    assert_eq!((made.mode() & 0o777, made.nlink()), (0o600, 1));
+    assert_eq!(fs::read(place.path("second")).unwrap(), b"half");
+    // A link is not followed.
+    place.file("victim", "precious");
+    symlink("victim", place.path("d.tar.part")).unwrap();
+    place.run(&["backup", "--to", "d.tar"]).failed("d.tar.part is no unfinished copy of this user");
+    symlink("nowhere", place.path("e.tar.part")).unwrap();
+    place.run(&["backup", "--to", "e.tar"]).failed("e.tar.part is no unfinished copy of this user");
+    fs::create_dir(place.path("f.tar.part")).unwrap();
+    place.run(&["backup", "--to", "f.tar"]).failed("f.tar.part is no unfinished copy of this user");
+    // One that a command still writes.
+    place.file("g.tar.part", "half");
+    let written = fs::File::open(place.path("g.tar.part")).unwrap();
+    written.lock().unwrap();
+    place.run(&["backup", "--to", "g.tar"]).failed("g.tar.part is being written by another command");
+    assert_eq!(fs::read(place.path("victim")).unwrap(), b"precious");
+    assert_eq!(fs::read(place.path("g.tar.part")).unwrap(), b"half");
+    for to in ["d.tar", "e.tar", "f.tar", "g.tar", "nowhere"] {
+        assert!(!place.path(to).exists(), "{to}");
+    }
+    // Of another user; only root can make one.
+    place.file("h.tar.part", "theirs");
+    if std::os::unix::fs::chown(place.path("h.tar.part"), Some(12345), None).is_ok() {
+        place.run(&["backup", "--to", "h.tar"]).failed("h.tar.part is no unfinished copy of this user");
+        assert_eq!(fs::read(place.path("h.tar.part")).unwrap(), b"theirs");
+    }
+}
+
+#[test]
 fn a_damaged_archive_restores_nothing() {
     let place = place();
     let archive = fs::read(place.path("b.tar")).unwrap();

@@ -1,11 +1,10 @@
 //! `tideline backup`: takes, lists and copies backups, of a running server or of a directory that nobody serves.
 
 mod remote;
+mod target;
 
-use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,22 +12,20 @@ use clap::Args;
 use indicatif::HumanBytes;
 
 use self::remote::Remote;
+use self::target::Target;
 use super::calls::Trust;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, Unit};
 use super::{FAILURE, SUCCESS, print, restore, say};
-use crate::backup::{Backup, Backups, Manifest, State, unpack};
+use crate::backup::{Backup, Backups, Manifest, State};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::private;
 use crate::server;
 use crate::store::Store;
-use crate::store::rocks::{Options, Rocks, room_for};
+use crate::store::rocks::{Options, Rocks};
 
 /// The interval of looks at a verification.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Level of compression.
-const LEVEL: i32 = 3;
 
 /// The options of the command.
 #[derive(Debug, Args)]
@@ -43,6 +40,9 @@ pub(super) struct BackupArgs {
     /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
     #[arg(long, value_name = "FILE", requires = "url")]
     ca_file: Option<PathBuf>,
+    /// Give up if the server says nothing for so long
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = patience, requires = "url")]
+    timeout: Duration,
     /// Copy the new backup: to an archive (compressed if its name ends in .zst), to - for the standard output, or to a
     /// folder of an existing directory
     #[arg(long, value_name = "PATH")]
@@ -50,6 +50,15 @@ pub(super) struct BackupArgs {
     /// List the backups instead of taking one
     #[arg(long, conflicts_with = "to")]
     list: bool,
+}
+
+/// A duration for which a command waits.
+fn patience(text: &str) -> std::result::Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("expected more than nothing".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(e) => Err(e.to_string()),
+    }
 }
 
 /// Where backups are.
@@ -65,7 +74,7 @@ pub(super) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     let place: Arc<dyn Place> = match &args.url {
         Some(url) => {
             let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
-            Arc::new(Remote::new(url, args.key_file.as_deref(), trust)?)
+            Arc::new(Remote::new(url, args.key_file.as_deref(), trust, args.timeout)?)
         }
         None => Arc::new(Local::open(config, args.list)?),
     };
@@ -173,80 +182,6 @@ impl Drop for Local {
     fn drop(&mut self) {
         self.backups.stop();
         while !self.backups.rest(LOOK_EVERY) {}
-    }
-}
-
-/// Where a copy goes.
-enum Target {
-    Stdout,
-    /// An archive.
-    File(PathBuf),
-    /// A directory that gets a folder with the name of the backup.
-    Dir(PathBuf),
-}
-
-impl Target {
-    /// Refuses a file that exists, before any work.
-    fn new(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self::Stdout);
-        }
-        if path.is_dir() {
-            return Ok(Self::Dir(path.to_owned()));
-        }
-        if path.exists() {
-            return Err(Error::Setup(format!("{} exists already; it is not overwritten", path.display())));
-        }
-        if path.extension().is_some_and(|end| ["gz", "tgz", "bz2", "xz", "zip"].iter().any(|other| end == *other)) {
-            return Err(Error::Setup(format!("{}: only .tar and .tar.zst can be written", path.display())));
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            return Err(Error::Setup(format!("there is no directory {}", folder.display())));
-        }
-        Ok(Self::File(path.to_owned()))
-    }
-
-    /// Writes the copy whole, or leaves nothing with its name.
-    fn write(&self, name: &str, mut input: impl Read, length: u64) -> Result<()> {
-        let failed = |path: &Path, e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display()));
-        match self {
-            Self::Stdout => {
-                let mut out = io::stdout().lock();
-                io::copy(&mut input, &mut out).and_then(|_| out.flush()).map_err(|e| failed(Path::new("-"), e))
-            }
-            Self::File(path) => {
-                let part = PathBuf::from(format!("{}.part", path.display()));
-                let mut write = || {
-                    let mut file = private::make_file(&part)?;
-                    if path.extension() == Some(OsStr::new("zst")) {
-                        let mut packed = zstd::Encoder::new(file, LEVEL)?;
-                        io::copy(&mut input, &mut packed)?;
-                        file = packed.finish()?;
-                    } else {
-                        io::copy(&mut input, &mut file)?;
-                    }
-                    file.sync_all()?;
-                    fs::rename(&part, path)
-                };
-                let written: io::Result<()> = write();
-                written.map_err(|e| {
-                    // Without its end it is of no use.
-                    let _ = fs::remove_file(&part);
-                    failed(path, e)
-                })
-            }
-            Self::Dir(dir) => {
-                let (part, path) = (dir.join(format!("{name}.part")), dir.join(name));
-                room_for(dir, length, 0)?;
-                private::make_dir(&part).map_err(|e| failed(&part, e))?;
-                let unpacked = unpack(input, &part, |_| Ok(()), |_, _| ());
-                let put = unpacked.and_then(|_| fs::rename(&part, &path).map_err(|e| failed(&path, e)));
-                put.inspect_err(|_| {
-                    let _ = fs::remove_dir_all(&part);
-                })
-            }
-        }
     }
 }
 

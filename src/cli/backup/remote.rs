@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -26,6 +27,7 @@ pub(super) struct Remote {
     agent: Agent,
     url: String,
     key: Option<String>,
+    patience: Duration,
 }
 
 /// A backup as the server shows it.
@@ -77,16 +79,24 @@ fn key_in(file: &Path) -> Result<String> {
 }
 
 impl Remote {
-    /// A server at an address, with the first key in a file or the key in the environment.
-    pub(super) fn new(url: &str, key_file: Option<&Path>, trust: Trust<'_>) -> Result<Self> {
+    /// A server at an address, with the first key in a file or the key in the environment. A connection, the head of an
+    /// answer, and each further piece of it may take as long as `patience`.
+    pub(super) fn new(url: &str, key_file: Option<&Path>, trust: Trust<'_>, patience: Duration) -> Result<Self> {
         let url = calls::address(url)?;
         let key = match key_file {
             Some(file) => Some(key_in(file)?),
             None => std::env::var(KEY).ok().map(|key| key.trim().to_owned()),
         };
         let tls = calls::tls(&url, trust)?;
-        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).tls_config(tls);
-        Ok(Self { agent: config.build().into(), url, key })
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .tls_config(tls)
+            .timeout_connect(Some(patience))
+            .timeout_per_write(Some(patience))
+            .timeout_recv_response(Some(patience))
+            .timeout_per_read(Some(patience));
+        Ok(Self { agent: config.build().into(), url, key, patience })
     }
 
     fn asking<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
@@ -102,8 +112,14 @@ impl Remote {
 
     /// The good answer to a request.
     fn answered(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>> {
-        let mut answer = answer
-            .map_err(|e| Error::Setup(format!("cannot reach {}: {}", self.url, calls::unreached(&self.url, &e))))?;
+        let mut answer = answer.map_err(|e| {
+            let why = if matches!(e, ureq::Error::Timeout(_)) {
+                silent(self.patience)
+            } else {
+                calls::unreached(&self.url, &e)
+            };
+            Error::Setup(format!("cannot reach {}: {why}", self.url))
+        })?;
         if answer.status().is_success() {
             return Ok(answer);
         }
@@ -117,7 +133,11 @@ impl Remote {
 
     /// The body of an answer.
     fn read_json<T: DeserializeOwned>(&self, mut answer: Response<Body>) -> Result<T> {
-        answer.body_mut().read_json().map_err(|e| self.unreadable(&e.to_string()))
+        let text = answer.body_mut().read_to_string().map_err(|e| match e {
+            ureq::Error::Timeout(_) => self.unreadable(&silent(self.patience)),
+            e => self.unreadable(&e.to_string()),
+        })?;
+        serde_json::from_str(&text).map_err(|e| self.unreadable(&e.to_string()))
     }
 
     fn checked(&self, shown: Shown) -> Result<Backup> {
@@ -146,19 +166,28 @@ impl Place for Remote {
         let length = answer.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
         let length = length.ok_or_else(|| Error::Setup(format!("{} gave an archive without a length", self.url)))?;
         let body = answer.into_body().into_with_config().limit(u64::MAX).reader();
-        Ok((Box::new(Whole { body, left: length }), length))
+        Ok((Box::new(Whole { body, left: length, patience: self.patience }), length))
     }
+}
+
+/// The words for a server that says nothing.
+fn silent(patience: Duration) -> String {
+    format!("the server has said nothing for {}; --timeout sets another limit", humantime::format_duration(patience))
 }
 
 /// Fails if the connection ends before the archive.
 struct Whole<R> {
     body: R,
     left: u64,
+    patience: Duration,
 }
 
 impl<R: Read> Read for Whole<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.body.read(buffer)?;
+        let count = self.body.read(buffer).map_err(|e| match ureq::Error::from(e) {
+            ureq::Error::Timeout(_) => io::Error::new(io::ErrorKind::TimedOut, silent(self.patience)),
+            e => e.into_io(),
+        })?;
         if count == 0 && self.left > 0 && !buffer.is_empty() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server has cut the archive short"));
         }
