@@ -3,8 +3,8 @@
 # The program, built from source. The release workflow puts the program of an archive in the place of this stage
 # (--build-context build=DIR), so that nothing is compiled twice.
 FROM rust:1-bookworm AS build
-# For the bindings to RocksDB.
-RUN apt-get update && apt-get install -y --no-install-recommends libclang-dev && rm -rf /var/lib/apt/lists/*
+# For RocksDB (.cargo/config.toml), and for the bindings to it.
+RUN apt-get update && apt-get install -y --no-install-recommends clang libclang-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY . .
 # RocksDB takes half an hour to compile on 2 cores; the cache mounts keep it for the next image. A cache of its own for

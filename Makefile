@@ -3,8 +3,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# ccache, where present, is found through PATH: setting CC or CXX would make Cargo rebuild RocksDB.
-ifneq ($(wildcard /usr/lib/ccache/c++),)
+# ccache, where present, is found through PATH: other values of CC and CXX would make Cargo rebuild RocksDB.
+ifneq ($(wildcard /usr/lib/ccache/clang++),)
 export PATH := /usr/lib/ccache:$(PATH)
 endif
 
@@ -30,7 +30,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
-setup: ## install the tools for build and tests (a C++ compiler, make, libclang, Python); other targets do it themselves
+setup: ## install the tools for build and tests (clang, make, libclang, Python); other targets do it themselves
 	@.ci/setup
 	@.ci/announce
 
