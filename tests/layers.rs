@@ -46,7 +46,7 @@ const CRATES: [(&str, &str); 13] = [
     ("utoipa", "http/"),
     ("zip", "http/docs.rs"),
     ("socket2", "http/connections.rs"),
-    ("rustix", "clock.rs http/pools.rs server/files.rs store/rocks/"),
+    ("rustix", "cli/backup/target.rs clock.rs http/pools.rs server/files.rs store/rocks/"),
     ("signal_hook", "cli/mod.rs"),
 ];
 
