@@ -76,13 +76,15 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     # A user's page: follow, mute.
     page.click(item(page, "post-4", ".names"))
     shows(page, "Dot Harper")
-    for label, field, value in (
-        ("Following", "relation", "none"), ("Follow", "relation", "following"), ("Mute", "muted", True), ("Unmute", "muted", False),
-        ("Hide from", "hidden", True), ("Show again", "hidden", False),
+    for label, field, value, after in (
+        ("Following", "relation", "none", "Follow"), ("Follow", "relation", "following", "Following"),
+        ("Mute", "muted", True, "Unmute"), ("Unmute", "muted", False, "Mute"),
+        ("Hide from", "hidden", True, "Show again"), ("Show again", "hidden", False, "Hide from"),
     ):
         page.click(".profile button", label)
         until(lambda: town.relation("ada", "dot")[field] == value, f"{label} at the server")
-    page.wait("[...document.querySelectorAll('.profile button')].some((button) => button.innerText.trim() === 'Following')", "it is shown")
+        # The buttons move when their texts change.
+        page.wait("[...document.querySelectorAll('.profile button')].some((button) => button.innerText.trim() === args[0])", after, after)
     page.click(".tabs a", "Followers")
     shows(page, "Ada Lindqvist")
 

@@ -197,8 +197,17 @@ class Page:
         self.send("Input.insertText", text=text)
 
     def click(self, selector: str, text: str | None = None) -> None:
-        """Clicks the first seen element that a selector finds, and that has this text or label."""
-        place = self.wait(
+        """Clicks the first seen element that a selector finds, and that has this text or label, once it stands still."""
+        place = self.place(selector, text)
+        while place != (again := self.place(selector, text)):
+            place = again
+        for kind in ("mousePressed", "mouseReleased"):
+            self.send("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+
+    def place(self, selector: str, text: str | None) -> list[float]:
+        """The middle of an element that can be clicked, after a short while."""
+        time.sleep(0.05)
+        return self.wait(
             """(() => {
               const [selector, text] = args;
               const found = [...document.querySelectorAll(selector)].find((element) =>
@@ -213,8 +222,6 @@ class Page:
             })()""",
             f"a click on {selector} {text or ''}", selector, text,
         )
-        for kind in ("mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
 
     def picture(self, full: bool = False) -> bytes:
         """What is seen, as PNG."""
