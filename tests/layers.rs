@@ -36,7 +36,7 @@ const LAYERS: [(&str, &str); 19] = [
 /// A crate by the beginning of its name, and the only places that may name it.
 const CRATES: [(&str, &str); 13] = [
     ("actix", "http/ server.rs server/"),
-    ("rustls", "server/tls.rs http/connections.rs cli/calls.rs"),
+    ("rustls", "server/tls.rs http/connections.rs cli/tls.rs"),
     ("jsonwebtoken", "config/auth.rs http/auth/"),
     ("rocksdb", "store/rocks/"),
     ("bincode", "store/rocks/values"),

@@ -181,6 +181,62 @@ fn commands_call_a_server_behind_tls() {
     assert!(!gone.err.contains("TLS"), "{gone:?}");
 }
 
+/// As the recipe in `docs/access.md` makes one: an authority that is the server's own certificate.
+#[test]
+fn a_certificate_is_trusted_as_itself_or_by_its_authority() {
+    let refused = "Name the certificate of the server, or of its authority, with --ca-file";
+    for (name, trusted, others) in [
+        ("authority", &["authority"][..], &["leaf", "first", "expired"][..]),
+        ("leaf", &["leaf", "authority"], &["first", "expired"]),
+        ("expired", &[], &["authority"]),
+    ] {
+        let place = place();
+        install(&place, name);
+        let served = serve(place);
+        let list = |host: &str, file: &str| {
+            served.place.file("ca.pem", known(&format!("{file}.pem")));
+            let url = format!("https://{host}:{}", served.address.port());
+            served.place.run(&["backup", "--url", &url, "--ca-file", "ca.pem", "--list"])
+        };
+        for file in trusted {
+            list("localhost", file).ok();
+        }
+        for file in others {
+            let ran = list("localhost", file);
+            assert!(ran.err.contains(if name == "expired" { "expired" } else { refused }), "{name} by {file}: {ran:?}");
+            ran.failed("cannot reach https://localhost:");
+        }
+    }
+    // The dates and the name of a certificate count, even if it is named itself.
+    for (name, host, words) in
+        [("expired", "localhost", "certificate expired"), ("authority", "127.0.0.1", "not valid for name")]
+    {
+        let place = place();
+        install(&place, name);
+        let served = serve(place);
+        served.place.file("ca.pem", known(&format!("{name}.pem")));
+        let url = format!("https://{host}:{}", served.address.port());
+        served.place.run(&["backup", "--url", &url, "--ca-file", "ca.pem", "--list"]).failed(words);
+    }
+    // Another certificate than those of the file.
+    let served = serve(place());
+    let mixed = [known("authority.pem"), known("leaf.pem")].concat();
+    served.place.file("ca.pem", mixed);
+    let url = format!("https://localhost:{}", served.address.port());
+    served.place.run(&["backup", "--url", &url, "--ca-file", "ca.pem", "--list"]).failed(refused);
+}
+
+/// A listener that accepts and says nothing, to a client that begins with TLS.
+#[test]
+fn a_silent_server_is_given_up_in_the_handshake() {
+    let place = place();
+    place.file("ca.pem", known("first.pem"));
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}", silent.local_addr().unwrap());
+    let ran = place.run(&["backup", "--url", &url, "--ca-file", "ca.pem", "--timeout", "300ms", "--list"]);
+    ran.failed("the server has said nothing for 300ms");
+}
+
 #[test]
 fn a_changed_certificate_is_in_use_without_a_restart() {
     let served = serve(place());

@@ -13,9 +13,9 @@ use indicatif::HumanBytes;
 
 use self::remote::Remote;
 use self::target::Target;
-use super::calls::Trust;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, Unit};
+use super::tls::Trust;
 use super::{FAILURE, SUCCESS, print, restore, say};
 use crate::backup::{Backup, Backups, Manifest, State};
 use crate::config::Config;

@@ -16,6 +16,7 @@ mod migrate;
 mod progress;
 mod restore;
 mod stats;
+mod tls;
 
 use std::fmt::Display;
 use std::io::{self, Write};

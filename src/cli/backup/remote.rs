@@ -9,10 +9,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
 use ureq::http::Response;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 use ureq::{Body, RequestBuilder};
 
-use super::super::calls::{self, Trust};
-use super::super::plain;
+use super::super::tls::{Tls, Trust};
+use super::super::{calls, plain};
 use super::Place;
 use crate::backup::{Backup, Manifest, State};
 use crate::error::{Error, Result};
@@ -87,16 +89,17 @@ impl Remote {
             Some(file) => Some(key_in(file)?),
             None => std::env::var(KEY).ok().map(|key| key.trim().to_owned()),
         };
-        let tls = calls::tls(&url, trust)?;
+        let tls = Tls::new(&url, trust)?;
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .tls_config(tls)
             .timeout_connect(Some(patience))
             .timeout_per_write(Some(patience))
             .timeout_recv_response(Some(patience))
             .timeout_per_read(Some(patience));
-        Ok(Self { agent: config.build().into(), url, key, patience })
+        let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
+        let agent = Agent::with_parts(config.build(), connector, DefaultResolver::default());
+        Ok(Self { agent, url, key, patience })
     }
 
     fn asking<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
