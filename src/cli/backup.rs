@@ -113,7 +113,7 @@ fn line(backup: &Backup) -> String {
     format!("{name}  from {from}  {}  version {release}  {state}", HumanBytes(*bytes))
 }
 
-/// What a place answers; `None` if interrupted before.
+/// The answer of a place; `None` if interrupted before.
 fn ask<T: Send + 'static>(
     place: &Arc<dyn Place>,
     interrupt: &Interrupt,

@@ -91,8 +91,8 @@ impl Community {
     }
 
     /// The same as the server has it.
-    fn host_user(&self, index: usize) -> HostId {
-        self.user(index).parse().unwrap_or(HostId::Number(1))
+    fn host_user(&self, index: usize) -> Result<HostId> {
+        self.user(index).parse().map_err(|e| Error::Setup(format!("{e}")))
     }
 
     fn post(&self, index: usize) -> String {
@@ -227,7 +227,7 @@ fn if_there(removed: io::Result<()>) -> io::Result<()> {
     removed.or_else(|e| if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) })
 }
 
-/// What to try first.
+/// Prints the first things to try.
 fn greet(community: &Community, url: &str) {
     let [reader, other] =
         [people::READER, people::GAZETTE.min(community.users as usize - 1)].map(|user| community.user(user));

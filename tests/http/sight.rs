@@ -1,4 +1,4 @@
-//! What a user token can see: nothing that its user may not.
+//! The view of a user token: nothing that its user may not see.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

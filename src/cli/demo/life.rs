@@ -26,7 +26,7 @@ pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
     if (community.users as usize) <= MUTED {
         return Ok(());
     }
-    let [reader, muted] = [READER, MUTED].map(|user| feed.give::<UserId>(&community.host_user(user)));
+    let [reader, muted] = [READER, MUTED].map(|user| community.host_user(user).and_then(|id| feed.give::<UserId>(&id)));
     feed.set_barrier(reader?, muted?, Barrier::Mute, true).map(drop)
 }
 
@@ -66,7 +66,7 @@ impl Life {
 
     fn let_somebody_act(&mut self, feed: &Feed) -> Result<()> {
         let user = self.random.usize(..self.community.users as usize);
-        let id = self.community.host_user(user);
+        let id = self.community.host_user(user)?;
         let recent = self.random.choice(&self.recent).cloned();
         match (self.random.u8(..10), recent) {
             (0..3, Some((post, _))) => {
@@ -79,7 +79,7 @@ impl Life {
                 feed.comment(&post, draft).map(drop)
             }
             (5, _) if user != READER => {
-                let ids = [&id, &self.community.host_user(READER)].map(|id| feed.give::<UserId>(id));
+                let ids = [&id, &self.community.host_user(READER)?].map(|id| feed.give::<UserId>(id));
                 let [user, reader] = ids;
                 feed.relate(user?, &[(reader?, None)], &[]).map(drop)
             }
@@ -92,7 +92,7 @@ impl Life {
     }
 
     fn post(&mut self, feed: &Feed, author: usize, text: String, topics: &[&str]) -> Result<()> {
-        let author_id = self.community.host_user(author);
+        let author_id = self.community.host_user(author)?;
         let draft: Draft = request(json!({"author_id": author_id, "text": text, "topics": topics}))?;
         for (content, _) in feed.publish(vec![draft])? {
             let id = content.id;

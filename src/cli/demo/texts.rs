@@ -1,4 +1,4 @@
-//! What people write: by subject, because a subject is also a topic.
+//! The texts of posts, by subject, because a subject is also a topic.
 
 use fastrand::Rng;
 
