@@ -260,6 +260,19 @@ fn a_damaged_archive_restores_nothing() {
     packed.truncate(packed.len() - 3);
     place.file("bad.tar", &packed);
     refused(&place, "bad.tar", "the archive cannot be restored: it ends early");
+    // The end of a packed archive: its checksum wrong, cut, or followed by something.
+    let mut packing = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packing.write_all(&archive).unwrap();
+    let packed = packing.finish().unwrap();
+    let mut wrong = packed.clone();
+    wrong[packed.len() - 6] ^= 1;
+    let cut = &packed[..packed.len() - 3];
+    for bad in [&wrong[..], cut, &[&packed[..], b"tail"].concat(), &[&archive[..], b"tail"].concat()] {
+        place.file("bad.tar", bad);
+        refused(&place, "bad.tar", "the archive cannot be restored");
+    }
+    place.file("padded.tar", [&archive[..], &[0; 10_240]].concat());
+    place.run(&["restore", "--from", "padded.tar", "--data-dir", "padded"]).ok();
     // A byte in the first block of each table file.
     let mut found = 0;
     for at in (0..archive.len()).step_by(512).filter(|at| archive[*at..].starts_with(b"db/")) {

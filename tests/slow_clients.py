@@ -63,6 +63,9 @@ KINDS: dict[str, tuple[bytes, bytes]] = {
 }
 # A large answer has a second more for each 64 KiB.
 LARGE_MORE = PAGE_ITEMS * len(TEXT) / 65536
+# A reader whose page found no memory has its whole answer, a refusal. The server closes its connection as any quiet one,
+# after so many seconds.
+KEEP_ALIVE = 75.0
 
 
 class Slow:
@@ -219,7 +222,8 @@ def main() -> int:
                     failed.append(f"{kind} are not closed")
             # Those of this script: for figures and for news. News go on, so that each stream has something to read.
             begin, client = time.monotonic(), Client(server.address)
-            while (left := client.figures()["tideline_http_connections"]) > 3 and time.monotonic() - begin < patience + LARGE_MORE:
+            end = begin + max(patience + LARGE_MORE, KEEP_ALIVE + MARGIN)
+            while (left := client.figures()["tideline_http_connections"]) > 3 and time.monotonic() < end:
                 time.sleep(0.2)
             news.send("end")
             print(f"{left:.0f} connections are open {time.monotonic() - begin:.0f} s after the last came", flush=True)

@@ -13,10 +13,13 @@ use crate::error::{Error, Result};
 const PIECE: usize = 256 << 10;
 /// Longest name of a file.
 const LONGEST_NAME: usize = 100;
+/// Most bytes after the end of an archive: tools fill the last record with zeros.
+const MOST_FILLING: u64 = 1 << 20;
 
 /// Writes the files of an archive into `into`, an empty directory, and flushes them. `begin` sees the manifest first and
 /// may refuse; `wrote` learns of the bytes written so far. Accepts only plain files with the names of a backup, once
-/// each, and all that the manifest counts: an archive that ends early is refused.
+/// each, and all that the manifest counts: an archive that ends early is refused, and one with more than zeros behind
+/// its end. The input is read to its end, so that a packed one is compared with its checksum.
 pub fn unpack(
     input: impl Read,
     into: &Path,
@@ -70,10 +73,19 @@ pub fn unpack(
             manifest.files, manifest.bytes
         )));
     }
+    must_end(archive.into_inner())?;
     for dir in [into.join("db"), into.to_owned()] {
         File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
     }
     Ok(manifest)
+}
+
+/// Fails unless nothing but zeros follows the archive.
+fn must_end(rest: impl Read) -> Result<()> {
+    let mut filling = Vec::new();
+    rest.take(MOST_FILLING).read_to_end(&mut filling).map_err(unreadable)?;
+    let is_end = (filling.len() as u64) < MOST_FILLING && filling.iter().all(|byte| *byte == 0);
+    if is_end { Ok(()) } else { Err(bad("something follows its end")) }
 }
 
 /// The name of an entry: `FORMAT`, or a file directly in `db`.

@@ -1,7 +1,7 @@
 //! TLS of calls to a running server: which certificates are trusted, and connections with them.
 
 use std::fmt;
-use std::fs;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -76,9 +76,14 @@ impl Tls {
     }
 }
 
+/// Most bytes of a file of certificates.
+const MOST_BYTES: u64 = 16 << 20;
+
 fn in_file(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let failed = |why: &str| Error::Setup(format!("--ca-file: cannot use {}: {why}", file.display()));
-    let text = fs::read(file).map_err(|e| failed(&e.to_string()))?;
+    let mut text = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
+    read.map_err(|e| failed(&e.to_string()))?;
     let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
     let found = found.map_err(|e| failed(&e.to_string()))?;
     if found.is_empty() { Err(failed("it has no certificate in the form PEM")) } else { Ok(found) }

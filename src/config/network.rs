@@ -9,9 +9,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     first: IpAddr,
-    /// How many leading bits all addresses of the network share; at least one.
+    /// How many leading bits all addresses of the network share; at least [`SHORTEST`].
     prefix: u32,
 }
+
+/// The prefix of the largest network, that of the private addresses `fc00::/7`. Proxies in a larger one are a mistake:
+/// it lets clients make up their addresses.
+const SHORTEST: u32 = 7;
 
 impl Network {
     /// Whether an address belongs to the network. An IPv4 address that is written as IPv6 counts as IPv4.
@@ -29,10 +33,9 @@ impl Network {
             Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok()?,
             Some(_) => return None,
         };
-        // Bits after the prefix are a mistake: nobody knows which network is meant. A network of all addresses would
-        // let every client make up its address.
+        // Bits after the prefix are a mistake: nobody knows which network is meant.
         let rest = value.checked_shl(prefix).unwrap_or(0);
-        ((1..=width).contains(&prefix) && rest == 0).then_some(Self { first, prefix })
+        ((SHORTEST..=width).contains(&prefix) && rest == 0).then_some(Self { first, prefix })
     }
 }
 
@@ -64,7 +67,7 @@ impl<'de> Deserialize<'de> for Network {
         let text = String::deserialize(from)?;
         Self::read(&text).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "expected the IP address of a proxy, or a network such as \"10.0.0.0/8\" (not all addresses), not {text:?}"
+                "expected the IP address of a proxy, or a network such as \"10.0.0.0/8\" (prefix of {SHORTEST} bits or more), not {text:?}"
             ))
         })
     }
@@ -87,8 +90,9 @@ mod tests {
             ("10.0.0.0/8", "a00::", false),
             ("127.0.0.1", "127.0.0.1", true),
             ("127.0.0.1", "127.0.0.2", false),
-            ("128.0.0.0/1", "203.0.113.9", true),
-            ("128.0.0.0/1", "2001:db8::1", false),
+            ("128.0.0.0/8", "128.255.113.9", true),
+            ("128.0.0.0/8", "8000::1", false),
+            ("fc00::/7", "fdab::1", true),
             ("192.0.2.128/25", "192.0.2.127", false),
             ("fd00::/8", "fdab::1", true),
             ("::1", "::1", true),
@@ -112,10 +116,12 @@ mod tests {
             "a/8",
             "0.0.0.0/0",
             "::/0",
+            "0.0.0.0/1",
+            "128.0.0.0/6",
         ] {
             assert_eq!(Network::read(text), None, "{text}");
         }
-        for text in ["10.0.0.0/8", "127.0.0.1", "fd00::/8", "0.0.0.0/1"] {
+        for text in ["10.0.0.0/8", "127.0.0.1", "fd00::/8", "fc00::/7"] {
             assert_eq!(Network::read(text).map(|network| network.to_string()).as_deref(), Some(text));
         }
     }
