@@ -8,8 +8,8 @@ use toml::Table;
 const OURS: &str = "TIDELINE_";
 /// Prefix of settings: `TIDELINE__TIMELINE__INBOX_LIMIT` is `timeline.inbox_limit`.
 const SETTING: &str = "TIDELINE__";
-/// The rest of the name of the variable with the key of commands that call a server; no setting.
-const CLIENT_KEY: &str = "KEY";
+/// The rest of the names of variables for programs that call a server: its key, and its address. They are no settings.
+const OF_CLIENTS: [&str; 2] = ["KEY", "URL"];
 /// Kubernetes sets it in every container.
 const KUBERNETES: &str = "KUBERNETES_SERVICE_HOST";
 
@@ -17,7 +17,7 @@ const KUBERNETES: &str = "KUBERNETES_SERVICE_HOST";
 /// variables are not ours: `TIDELINE_SERVICE_HOST`, `TIDELINE_PORT_8080_TCP_ADDR` and the like.
 pub(super) fn is_ours(name: &OsStr, in_kubernetes: bool) -> bool {
     let Some(rest) = name.as_encoded_bytes().strip_prefix(OURS.as_bytes()) else { return false };
-    if rest == CLIENT_KEY.as_bytes() {
+    if OF_CLIENTS.iter().any(|name| rest == name.as_bytes()) {
         return false;
     }
     if !in_kubernetes || rest.starts_with(b"_") {
@@ -138,7 +138,7 @@ mod tests {
         for name in ["TIDELINE_LISTEN", "TIDELINE_PORTS", "TIDELINE__SERVER__PORT", "TIDELINE_HOST"] {
             assert!(is_ours(name.as_ref(), true), "{name}");
         }
-        for name in ["TIDELINE", "TIDELINE_KEY", "TIDELINES_X", "MY_TIDELINE_X", "tideline_x"] {
+        for name in ["TIDELINE", "TIDELINE_KEY", "TIDELINE_URL", "TIDELINES_X", "MY_TIDELINE_X", "tideline_x"] {
             assert!(!is_ours(name.as_ref(), false), "{name}");
         }
         assert!(in_kubernetes([OsStr::new("A"), OsStr::new(KUBERNETES)].into_iter()));

@@ -254,6 +254,9 @@ settings! {
         jwt_public_keys_file: PathBuf = PathBuf::new();
         /// Most that the clock of the issuer of tokens may differ from this server's.
         leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
+        /// Whether user tokens may follow, mute, hide and react. Otherwise they only read, open streams, and move the
+        /// marker and the presence of their user.
+        users_act: bool = true;
     }
 
     /// Logging.

@@ -57,6 +57,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "changeFollowing",
             "Follow and unfollow up to 1,000 users, all or none",
         )
+        .about("The body may have 256 times as many bytes as the body of a single follow.")
         .takes::<FollowingChange>(json!({"follow": ["200", "211"], "unfollow": ["222"]}))
         .answers_items::<RelationItem>(
             200,
@@ -186,7 +187,8 @@ fn of_all(user: UserId, targets: &[UserId], to_known: Vec<Relation>) -> Vec<Rela
 pub(super) async fn change_batch(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } = call.json().await?;
+    let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } =
+        call.body(call.api.batch_limit()).await?.json()?;
     if !(1..=MAX_BATCH).contains(&(follow.len() + unfollow.len())) {
         let detail = format_args!("follow and unfollow: expected 1 to {MAX_BATCH} ids in total");
         return Err(Problem::invalid_body(detail));

@@ -242,6 +242,25 @@ fn only_an_expired_token_is_told_why_it_is_refused() {
 }
 
 #[test]
+fn without_users_act_tokens_change_only_their_own_screens() {
+    let Guarded { server, .. } = guarded(&[("TIDELINE__AUTH__USERS_ACT", "false")]);
+    let used: BTreeSet<_> = calls()
+        .iter()
+        .filter(|call| !OPEN.contains(&call.path.as_str()) && refusal(&server, call, Some(&token("ana"))).is_empty())
+        .map(|call| call.name.clone())
+        .collect();
+    let kept = |name: &&&str| name.starts_with("GET") || name.ends_with("/marker") || name.ends_with("/presence");
+    assert_eq!(used, OF_USERS.iter().filter(kept).map(|name| (*name).to_owned()).collect());
+    let with_key = server.call_as(
+        "PUT",
+        "/v1/users/ana/following/bo",
+        "",
+        &[("authorization", &format!("Bearer {}", key("full")))],
+    );
+    assert_eq!(with_key.status, 200);
+}
+
+#[test]
 fn a_user_is_the_viewer_of_its_lists_and_only_of_its_own() {
     let Guarded { server, .. } = guarded(&[]);
     let status = |target: &str, user: &str| {

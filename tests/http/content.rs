@@ -42,6 +42,9 @@ fn null_is_a_field_left_out() {
     let batch = r#"{"follow":[3],"unfollow":null}"#;
     assert_eq!(server.call("POST", "/v1/users/1/following/batch", batch).expect(200)["items"][0]["target_id"], "3");
     server.call("POST", "/v1/users/1/following/batch", r#"{"follow":null}"#).problem("none", 400, "invalid_body");
+    let longest: Vec<_> = (0..1000).map(|n| format!("{n:x>128}")).collect();
+    let all = server.call("POST", "/v1/users/2/following/batch", serde_json::json!({ "follow": longest }).to_string());
+    assert_eq!(all.expect(200)["items"].as_array().unwrap().len(), 1000, "the longest ids");
     server.call("POST", "/v1/content", r#"{"author_id":null}"#).problem("author", 400, "invalid_body");
 }
 

@@ -96,7 +96,7 @@ pub struct Gate {
 impl Gate {
     /// A gate with the keys of the settings, and of the files that they name.
     pub fn new(auth: &Auth) -> Result<Self> {
-        let ring = Ring::new(auth.credentials()?, auth.leeway);
+        let ring = Ring::new(auth.credentials()?, auth);
         Ok(Self { ring: RwLock::new(Arc::new(ring)), audit: Audit::new() })
     }
 
@@ -107,7 +107,7 @@ impl Gate {
 
     /// Replaces all keys; tokens that were verified before are verified again. Returns false if nothing has changed.
     pub fn replace(&self, keys: Credentials, auth: &Auth) -> bool {
-        let ring = Ring::new(keys, auth.leeway);
+        let ring = Ring::new(keys, auth);
         let mut current = self.ring.write();
         let is_new = !current.is_like(&ring);
         if is_new {
@@ -139,11 +139,13 @@ impl Gate {
         let owner = Credential::of(request, permit.in_query).and_then(|credential| ring.owner(&credential));
         let who = owner.map_err(refused)?;
         count(&who)?;
-        if may(&who, request, permit) {
-            Ok(Caller { who, ring })
-        } else {
-            Err(refused(Refusal::of(Code::NotPermitted, "the key or token does not allow this call")))
+        if !may(&who, request, permit) {
+            return Err(refused(Refusal::of(Code::NotPermitted, "the key or token does not allow this call")));
         }
+        if permit.acts && !ring.users_act && matches!(who, Who::User { .. }) {
+            return Err(refused(Refusal::of(Code::NotPermitted, "auth.users_act is off")));
+        }
+        Ok(Caller { who, ring })
     }
 
     /// Whether the credentials of a sender are still valid: no key has changed since their check, and the token has not

@@ -47,6 +47,9 @@ const FOR_USERS: [(&[&str], &str); 20] = [
     (&["PUT", "DELETE"], "/v1/content/{content_id}/reactions/{kind}/{uid}"),
 ];
 
+/// Changes among them that touch only the state of the user's own screens. The others touch what others see or count.
+const OWN_STATE: [&str; 2] = ["/v1/users/{uid}/marker", "/v1/users/{uid}/presence"];
+
 /// The call whose token may be in its address, because `EventSource` of browsers can set no header.
 const STREAM: &str = "/v1/users/{uid}/stream";
 
@@ -61,6 +64,8 @@ pub(in crate::http) struct Permit {
     pub(in crate::http) metrics: bool,
     /// The token of the user in this segment of the path.
     pub(in crate::http) own: Option<usize>,
+    /// Only if tokens may act (`auth.users_act`).
+    pub(in crate::http) acts: bool,
     /// The token may be in the query.
     pub(in crate::http) in_query: bool,
 }
@@ -73,6 +78,7 @@ impl Permit {
             open: OPEN.contains(&path),
             metrics: FOR_METRICS.contains(&path),
             own: path.split('/').position(|part| part == "{uid}").filter(|_| for_users),
+            acts: for_users && method != "GET" && !OWN_STATE.contains(&path),
             in_query: path == STREAM,
             ..Self::unknown(method == "GET" && !NOT_FOR_READ_KEYS.contains(&path))
         }

@@ -5,7 +5,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use super::credential::Credential;
 use super::tokens::Tokens;
 use super::{Refusal, Who};
-use crate::config::{Credentials, Duration, KeyHash};
+use crate::config::{Auth, Credentials, Duration, KeyHash};
 use crate::model::CacheUsage;
 
 /// All keys, and the tokens that were verified with them.
@@ -13,12 +13,15 @@ use crate::model::CacheUsage;
 pub(super) struct Ring {
     given: Credentials,
     leeway: Duration,
+    /// Whether tokens may act.
+    pub(super) users_act: bool,
     tokens: Tokens,
 }
 
 impl Ring {
-    pub(super) fn new(given: Credentials, leeway: Duration) -> Self {
-        Self { tokens: Tokens::new(&given, leeway), given, leeway }
+    /// With these keys, and the rules for tokens in the settings.
+    pub(super) fn new(given: Credentials, &Auth { leeway, users_act, .. }: &Auth) -> Self {
+        Self { tokens: Tokens::new(&given, leeway), given, leeway, users_act }
     }
 
     /// Whether there are no keys.
@@ -26,9 +29,9 @@ impl Ring {
         self.given.is_empty()
     }
 
-    /// Whether another ring has the same keys.
+    /// Whether another ring has the same keys and rules.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        (&self.given, self.leeway) == (&other.given, other.leeway)
+        (&self.given, self.leeway, self.users_act) == (&other.given, other.leeway, other.users_act)
     }
 
     /// The owner of a credential.

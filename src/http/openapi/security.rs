@@ -30,7 +30,7 @@ pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
 
 /// The kinds that a call takes, each alone; none for a call that needs none.
 pub(super) fn taken_by(endpoint: &Endpoint) -> Vec<SecurityRequirement> {
-    let Permit { open, read, metrics, own, in_query } = Permit::of(endpoint.method, endpoint.path);
+    let Permit { open, read, metrics, own, in_query, acts: _ } = Permit::of(endpoint.method, endpoint.path);
     let kinds = [
         (KEY, true),
         (READ_KEY, read),
