@@ -6,6 +6,7 @@ mod records;
 mod refusal;
 mod rows;
 pub(super) mod source;
+mod spellings;
 mod times;
 
 use std::io::Write;
@@ -20,6 +21,7 @@ use self::reader::Reader;
 use self::refusal::{Refusal, Refused, lines};
 use self::rows::Row;
 use self::source::Source;
+use self::spellings::Spellings;
 use super::drain::drain;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, Unit};
@@ -139,14 +141,27 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     let interrupt = Interrupt::catch()?;
     let app = server::open(&config)?;
     let longest = config.server.body_limit;
-    let mut import = Import { app: &app, interrupt, longest, refused: Refused::default(), tallies: Vec::new() };
+    let mut import = Import {
+        app: &app,
+        interrupt,
+        longest,
+        refused: Refused::default(),
+        tallies: Vec::new(),
+        spellings: Spellings::default(),
+    };
     let taken = import.all(sources);
-    let Import { tallies, refused, .. } = import;
+    let Import { tallies, refused, spellings, .. } = import;
     let stopped = app.stop(config.server.shutdown_timeout.get());
     if !args.quiet {
         print(|out| tallies.iter().try_for_each(|tally| tally.print(out)))?;
     }
     tallies.iter().for_each(Tally::warn);
+    if spellings.differ() {
+        say(format_args!(
+            "warning: the files spell UUIDs in several ways: {spellings}. Each spelling is an id of its own: if one UUID has \
+             two, its user or item is two"
+        ));
+    }
     if refused.total() > 0 {
         say(&refused);
     }
@@ -174,6 +189,7 @@ struct Import<'a> {
     longest: usize,
     refused: Refused,
     tallies: Vec<Tally>,
+    spellings: Spellings,
 }
 
 impl Import<'_> {
@@ -213,7 +229,7 @@ impl Import<'_> {
         let position = Arc::clone(&source.read);
         self.tallies.push(Tally { table, name: source.name.clone(), ..Tally::default() });
         let Some(tally) = self.tallies.last_mut() else { return Ok(()) };
-        let Reader { batches, thread } = reader::read(source, self.longest)?;
+        let Reader::<T> { batches, thread } = reader::read(source, self.longest)?;
         loop {
             let batch = select! {
                 recv(batches) -> batch => batch,
@@ -221,6 +237,9 @@ impl Import<'_> {
             };
             let Ok(batch) = batch else { break };
             let early = |row: &T| row.time().is_some_and(|at| at < times::EARLY);
+            for (line, row) in &batch.rows {
+                self.spellings.note(row.ids().into_iter().flatten(), table, &tally.name, *line);
+            }
             let lines: Vec<_> = batch.rows.iter().map(|(line, row)| (*line, early(row))).collect();
             let rows: Vec<T> = batch.rows.into_iter().map(|(_, row)| row).collect();
             let outcomes = if rows.is_empty() { Vec::new() } else { take(rows)? };

@@ -193,6 +193,20 @@ fn what_is_refused_is_shown_short_and_plain() {
 }
 
 #[test]
+fn uuids_in_two_spellings_are_taken_with_a_warning() {
+    let place = Place::new();
+    let uuid = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
+    place.file("f", format!("{uuid},2\n1,{uuid}\n"));
+    place.file("c", format!("7,{},1689089522123\n", uuid.replace('-', "")));
+    let ran = place.run(&["import", "--follows", "f"]).ok();
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    let ran = place.run(&["import", "--follows", "f", "--content", "c"]).ok();
+    let warning = "warning: the files spell UUIDs in several ways: with hyphens in lower case (first in follows f line 1), \
+                   without hyphens in lower case (first in content c line 1).";
+    assert!(ran.err.contains(warning), "{}", ran.err);
+}
+
+#[test]
 fn times_that_may_be_seconds_are_taken_with_a_warning() {
     let place = Place::new();
     place.file("f", "1,2,1689089522\n1,3,1689089522123\n1,1,1689089522\n1,4\n");

@@ -31,6 +31,9 @@ pub(super) trait Row: Sized + Send + 'static {
 
     /// The time of the row, if any.
     fn time(&self) -> Option<Millis>;
+
+    /// The ids in the row.
+    fn ids(&self) -> [Option<&HostId>; 3];
 }
 
 impl Row for Follow {
@@ -49,6 +52,10 @@ impl Row for Follow {
 
     fn time(&self) -> Option<Millis> {
         self.2
+    }
+
+    fn ids(&self) -> [Option<&HostId>; 3] {
+        [Some(&self.0), Some(&self.1), None]
     }
 }
 
@@ -88,6 +95,10 @@ impl Row for Draft {
 
     fn time(&self) -> Option<Millis> {
         self.published_at.map(|Time(at)| at)
+    }
+
+    fn ids(&self) -> [Option<&HostId>; 3] {
+        [Some(&self.author_id), self.content_id.as_ref(), self.ref_id.as_ref()]
     }
 }
 

@@ -40,6 +40,10 @@ impl Row for (HostId, Profile) {
     fn time(&self) -> Option<Millis> {
         None
     }
+
+    fn ids(&self) -> [Option<&HostId>; 3] {
+        [Some(&self.0), None, None]
+    }
 }
 
 fn checked(nickname: Option<String>, avatar: Option<String>, extra: Option<JsonObject>) -> Result<Profile, Refusal> {

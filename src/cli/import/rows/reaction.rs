@@ -36,6 +36,10 @@ impl Row for Reacting {
     fn time(&self) -> Option<Millis> {
         self.since
     }
+
+    fn ids(&self) -> [Option<&HostId>; 3] {
+        [Some(&self.content), Some(&self.user), None]
+    }
 }
 
 #[cfg(test)]
