@@ -63,6 +63,8 @@ impl Feed {
                     Published::Taken => (item.content, false),
                 };
                 let mut results: Vec<(Content, bool)> = items.into_iter().zip(published).map(result).collect();
+                let new = results.iter().filter(|(_, new)| *new).count() as u64;
+                self.published.fetch_add(new, Ordering::Relaxed);
                 self.streaming.sequencer().wait_until_logged(results.iter().map(|(content, _)| content.cursor()));
                 failpoint::pass(Place::PublishQueued);
                 // In ascending order, so that each comes to its own place.

@@ -68,6 +68,8 @@ pub struct Feed {
     reaction_queues: Arc<reaction_queues::ReactionQueues>,
     reading: reading::Reading,
     events_on_disk: events::OnDisk,
+    /// Items published, repeats not counted.
+    published: AtomicU64,
     /// Publishes refused because they got no time.
     times_refused: AtomicU64,
     /// Outboxes read, by reads of home timelines.
@@ -96,6 +98,7 @@ impl Feed {
             reaction_queues: Arc::default(),
             reading: reading::Reading::default(),
             events_on_disk,
+            published: AtomicU64::new(0),
             times_refused: AtomicU64::new(0),
             pulls: Histogram::of_numbers(&timeline::PULLS),
         })
@@ -119,6 +122,11 @@ impl Feed {
     /// The order of events, streams and presence.
     pub fn streaming(&self) -> &Arc<Streaming> {
         &self.streaming
+    }
+
+    /// How many items were published since the start; repeats are not counted.
+    pub fn published(&self) -> u64 {
+        self.published.load(Ordering::Relaxed)
     }
 
     /// How many publishes were refused because the times given were too far ahead of the clock.

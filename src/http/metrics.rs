@@ -144,6 +144,7 @@ impl Scrape {
     }
 
     fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
+        page.one("tideline_published_items_total", "Items published, comments included.", self.api.feed().published())?;
         let usage = self.api.workers.usage();
         page.one("tideline_deliveries_total", "Entries written into inboxes by fan-outs.", usage.deliveries)?;
         page.one("tideline_fan_out_chunks_total", "Chunks of followers written by fan-outs.", usage.chunks)?;

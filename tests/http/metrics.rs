@@ -127,6 +127,14 @@ fn what_happens_is_counted() {
     server.follow(1, 9, 10);
     server.follow(2, 9, 10);
     server.publish(5, 9, 50);
+    // A repeat.
+    server
+        .call("POST", "/v1/content", r#"{"content_id":5,"author_id":9,"published_at":50,"text":"item 5"}"#)
+        .expect(200);
+    server
+        .call("POST", "/v1/content/batch", r#"{"items":[{"author_id":8},{"author_id":8,"broadcast":false}]}"#)
+        .expect(201);
+    server.call("POST", "/v1/content/5/comments", r#"{"author_id":1,"text":"a"}"#).expect(201);
     server.settle();
     server.get("/v1/users/1/timeline");
     server.settle();
@@ -136,15 +144,16 @@ fn what_happens_is_counted() {
     server.call("OPTIONS", "/v1/users/1/timeline", "");
     server.settle();
     for (name, value) in [
-        (r#"tideline_jobs_done_total{kind="fan_out"}"#, 1.0),
+        ("tideline_published_items_total", 4.0),
+        (r#"tideline_jobs_done_total{kind="fan_out"}"#, 2.0),
         (r#"tideline_jobs_done_total{kind="settle"}"#, 2.0),
         (r#"tideline_jobs_done_total{kind="rebuild"}"#, 1.0),
         ("tideline_deliveries_total", 2.0),
-        ("tideline_fan_out_chunks_total", 1.0),
+        ("tideline_fan_out_chunks_total", 2.0),
         ("tideline_job_failures_total", 0.0),
-        (r#"tideline_table_rows{table="content"}"#, 1.0),
+        (r#"tideline_table_rows{table="content"}"#, 4.0),
         (r#"tideline_cache_entries{cache="followees"}"#, 1.0),
-        ("tideline_delivery_lag_seconds_count", 1.0),
+        ("tideline_delivery_lag_seconds_count", 2.0),
         ("tideline_job_oldest_age_seconds", 0.0),
         ("tideline_timeline_read_pulls_count", 2.0),
         ("tideline_storage_stops_total", 0.0),
@@ -152,7 +161,7 @@ fn what_happens_is_counted() {
         (r#"tideline_http_requests_total{route="/v1/users/{uid}/timeline",method="GET",status="4xx"}"#, 1.0),
         (r#"tideline_http_requests_total{route="/v1/users/{uid}/following/{target}",method="PUT",status="2xx"}"#, 2.0),
         (r#"tideline_http_requests_total{route="other",method="other",status="4xx"}"#, 2.0),
-        (r#"tideline_http_request_duration_seconds_count{route="/v1/content",method="POST"}"#, 1.0),
+        (r#"tideline_http_request_duration_seconds_count{route="/v1/content",method="POST"}"#, 2.0),
     ] {
         assert!((server.figure(name) - value).abs() < 0.5, "{name} is {}, not {value}", server.figure(name));
     }
