@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist. In
-`X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
+"""Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist, and
+links in the archive of a release too. In `X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
 Examples of Rust must be in the source. The examples of README.md, docs/api.md, docs/integrate.md and docs/streams.md must work
 on the real binary.
 
@@ -57,8 +57,9 @@ class Block(NamedTuple):
 class Page:
     """One page: its text, with empty lines in place of blocks, and its blocks."""
 
-    def __init__(self, path: Path):
-        self.name = str(path.relative_to(ROOT))
+    def __init__(self, path: Path, root: Path = ROOT):
+        self.name = str(path.relative_to(root))
+        self.path = path
         self.directory = path.parent
         self.blocks: list[Block] = []
         self.lines: list[str] = []
@@ -94,7 +95,7 @@ class Page:
 def anchors(path: Path) -> set[str]:
     """The anchors that a forge makes of a page's headings."""
     found: set[str] = set()
-    for line in Page(path).lines:
+    for line in Page(path, path.parent).lines:
         if heading := re.match(r"#+ (.*)", line):
             plain = re.sub(r"[^\w\- ]", "", heading[1].lower())
             found.add(plain.strip().replace(" ", "-"))
@@ -167,11 +168,18 @@ class Project:
                 if re.match(r"[a-z]+:", link):
                     continue
                 target, _, anchor = link.partition("#")
-                path = (page.directory / target) if target else ROOT / page.name
+                path = (page.directory / target) if target else page.path
                 if not path.exists():
                     self.fault(page, number, f"the link leads to no file: {link}")
                 elif anchor and anchor not in anchors(path):
                     self.fault(page, number, f"the link leads to no heading: {link}")
+
+    def archive(self, directory: Path) -> None:
+        """The links of the documentation in the archive of a release, which is in this directory."""
+        for path in sorted(directory.rglob("*.md")):
+            page = Page(path, directory)
+            page.name = f"{page.name} in the archive"
+            self.links(page)
 
     def files(self, page: Page) -> None:
         for number, span in page.spans():
@@ -357,6 +365,8 @@ def main() -> None:
     project.user_calls(pages["docs/access.md"])
     examples = 0
     with Workspace(None, keep=False) as work:
+        subprocess.run([ROOT / "packaging" / "documents", work / "archive"], check=True)
+        project.archive(work / "archive")
         for name in ("README.md", "docs/api.md", "docs/integrate.md", "docs/streams.md"):
             directory = work / name.replace("/", "-")
             directory.mkdir()
