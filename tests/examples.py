@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the examples as their READMEs say, each on a server of its own, in temporary places.
+"""Runs the examples as their READMEs say, and the page of docs/integrate.md, each on a server of its own, in temporary places.
 
 An example whose tools are missing is left out, and named, unless `--strict`.
 """
@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import moving_page
 from support.browser import Page, browser
 from support.client import Client
 from support.server import Tideline, Workspace
@@ -118,6 +119,14 @@ def page(binary: Path, workspace: Path) -> str | None:
     finally:
         opened.close()
         server.kill()
+    return None
+
+
+def integrate(binary: Path, workspace: Path) -> str | None:
+    """Returns what is missing, if anything."""
+    if not (program := browser()):
+        return "there is no chromium"
+    moving_page.run(program, binary, workspace, OBSERVER)
     return None
 
 
@@ -229,7 +238,7 @@ def takes_turns(mobile: Path, tideline: str) -> None:
 
 
 KINDS: dict[str, Callable[[Path, Path], str | None]] = {
-    "page": page, "django-forum": django_forum, "node-mobile": node_mobile,
+    "page": page, "integrate": integrate, "django-forum": django_forum, "node-mobile": node_mobile,
 }
 
 
