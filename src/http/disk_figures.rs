@@ -69,6 +69,9 @@ impl Api {
             });
             // In time or not, the answer is the last sample.
             let _ = tokio::time::timeout(PATIENCE, taken).await;
+        } else if self.sampler.last.lock().is_none() {
+            // The first sample of all is being taken.
+            let _ = tokio::time::timeout(PATIENCE, self.sampler.turn.acquire()).await;
         }
         self.sampler.last.lock().clone()
     }

@@ -55,6 +55,19 @@ fn explain_says_why() {
 }
 
 #[test]
+fn the_first_to_ask_together_all_get_figures() {
+    for _ in 0..3 {
+        let server = Server::start();
+        std::thread::scope(|scope| {
+            for path in ["/metrics", "/v1/admin/stats"].repeat(4) {
+                let server = &server;
+                scope.spawn(move || assert_eq!(server.call("GET", path, "").status, 200, "{path}"));
+            }
+        });
+    }
+}
+
+#[test]
 fn stats_name_every_table() {
     let server = Server::start();
     server.publish(1, 2, 3);
