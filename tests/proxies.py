@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """nginx and Caddy in front of the real binary, with the configurations of docs/access.md: calls, relative addresses below
 a prefix, the address of the client, streams that are not buffered and that end with their client, and streams without
-keys for their own user only. Exits with 1 at the first difference."""
+keys for their own user only, and ids with `/`, `..` and the like as they were sent. Exits with 1 at the first difference."""
 
 import argparse
 import http.client
 import itertools
+import json
 import re
 import shutil
 import socket
@@ -17,7 +18,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Iterator
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from support.client import Client
 from support.server import Tideline, Workspace
@@ -25,6 +26,13 @@ from support.server import Tideline, Workspace
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "access.md"
 KEY = "a-key-for-the-test-of-proxies-which-is-long-enough"
 PATIENCE = 10.0
+# A proxy that decodes or normalises a path makes other ids of these.
+IDS = [
+    "a/b", "a/../b", "..%2f", "../../victim/following/evil", "x//y", "//x", "./x", "x/.", "x/..", "%2e%2e", "%2F", "%", "é", "a?b#c",
+    "a b", " a ", "a+b", "a&b=c", "a;b", "a\\b", "a:b@c", "\"'<>", "~", "...", "🌊",
+]
+# nginx refuses it, whatever its configuration.
+ABOVE_ROOT = "../" * 20 + "evil"
 
 
 def block(language: str, begin: str) -> str:
@@ -125,7 +133,45 @@ def calls_pass(name: str, port: int, prefix: str, direct: Client) -> None:
     assert b'"now"' in line and took < 5, f"{name}: the event came after {took:.1f} s"
     stream.close()
     until(f"{name}: the stream outlives its client", lambda: streams(direct) == 0)
-    print(f"{name}: calls, addresses and a stream pass; the event came after {1000 * took:.0f} ms", flush=True)
+    ids_pass(name, port, prefix, key)
+    print(f"{name}: calls, ids, addresses and a stream pass; the event came after {1000 * took:.0f} ms", flush=True)
+
+
+def ids_pass(name: str, port: int, prefix: str, key: dict[str, str]) -> None:
+    """Each id arrives as it was sent, as a target, as a user, as an item, in a query, and as the user of a stream."""
+
+    def call(method: str, path: str, body: object = None) -> object:
+        answer = ask(port, method, f"{prefix}/v1/{path}", body and json.dumps(body), key)
+        text = answer.read()
+        assert answer.status in (200, 201), (name, method, path, answer.status, text[:300])
+        return json.loads(text)
+
+    me = f"me of {name}".replace("/", " at ")
+    for id in IDS:
+        sent = quote(id, safe="")
+        assert call("PUT", f"users/{quote(me)}/following/{sent}")["target_id"] == id, (name, id)
+        assert call("PUT", f"users/{sent}/following/1")["user_id"] == id, (name, id)
+        item = f"{id} {name}"
+        call("POST", "content", {"author_id": id, "content_id": item, "text": "a text"})
+        assert call("GET", f"content/{quote(item, safe='')}")["content_id"] == item, (name, id)
+        before = call("GET", f"users/{sent}/content?before={quote('9999999999999-1')}&limit=1")["items"]
+        assert [entry["content_id"] for entry in before] == [item], (name, id, before)
+        stream = ask(port, "GET", f"{prefix}/v1/users/{sent}/stream", headers=key)
+        assert stream.status == 200 and stream.readline().startswith(b"id:"), (name, id)
+        assert call("GET", f"users/{sent}/presence")["online"], (name, id)
+        stream.close()
+    following = [entry["user_id"] for entry in call("GET", f"users/{quote(me)}/following?limit=100")["items"]]
+    assert sorted(following) == sorted(IDS), (name, following)
+    # This one leads out of the prefix.
+    out = "../" * (4 + bool(prefix)) + "v1/users/victim/following/evil"
+    assert call("PUT", f"users/{quote(me)}/following/{quote(out, safe='')}")["target_id"] == out, name
+    answer = ask(port, "PUT", f"{prefix}/v1/users/{quote(me)}/following/{quote(ABOVE_ROOT, safe='')}", headers=key)
+    assert answer.status == (400 if name.startswith("nginx") else 200), (name, answer.status)
+    assert call("GET", "users/victim/following")["items"] == [], name
+    # What only leads to the prefix does not reach Tideline by it.
+    if prefix:
+        for path in ("/app/..%2ftideline/v1/users/1", "/%74ideline/v1/users/1", "/tideline-as-sent", "/tidelinev1/users/1"):
+            assert ask(port, "GET", path, headers=key).getheader("X-Request-Id") is None, (name, path)
 
 
 def addresses_count(name: str, port: int) -> None:
@@ -187,7 +233,11 @@ def main() -> int:
     if missing:
         print(f"SKIPPED: {' and '.join(missing)} not found; on Debian: apt-get install nginx-light caddy", flush=True)
         return 0
-    proxies = {"nginx": (nginx, block("nginx", "location /")), "caddy": (caddy, block("caddy", "reverse_proxy"))}
+    # By the prefix.
+    proxies = {
+        "nginx": (nginx, {"": block("nginx", "location /"), "/tideline": block("nginx", "if ($request_uri")}),
+        "caddy": (caddy, {"": block("caddy", "reverse_proxy"), "/tideline": block("caddy", "@tideline")}),
+    }
     with Workspace(None, False) as work:
         for limits in ({}, {"rate_limits.per_address": "1", "rate_limits.per_address_burst": "2"}):
             directory = work / ("limited" if limits else "free")
@@ -198,12 +248,8 @@ def main() -> int:
                 address = "{}:{}".format(*server.address)
                 direct = Client(server.address, key=KEY)
                 prefixes = ("",) if limits else ("", "/tideline")
-                for (name, (command, text)), prefix in itertools.product(proxies.items(), prefixes):
-                    text = text.replace("127.0.0.1:8080", address)
-                    if prefix and name == "nginx":
-                        text = text.replace("location /", f"location {prefix}/").replace(f"http://{address}", f"http://{address}/")
-                    elif prefix:
-                        text = f"handle_path {prefix}/* {{\n{text}}}"
+                for (name, (command, texts)), prefix in itertools.product(proxies.items(), prefixes):
+                    text = texts[prefix].replace("127.0.0.1:8080", address)
                     port = free_port()
                     with running(command(directory, port, text), port, directory / f"{name}.log"):
                         if limits:
