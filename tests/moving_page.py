@@ -41,8 +41,9 @@ def run(program: str, binary: Path, workspace: Path, observer: str) -> None:
     html = workspace / "page.html"
     html.write_text('<!doctype html><meta charset="utf-8">' + observer + source)
     application = Application(html)
-    keys = {"auth.keys": KEY, "auth.jwt_secrets": SECRET, "auth.leeway": "0s", "presence.heartbeat": "1s"}
-    server = Tideline(binary, workspace, keys | {"server.allowed_origins": application.origin})
+    settings = {"auth.keys": KEY, "auth.jwt_secrets": SECRET, "auth.leeway": "0s", "auth.users_act": "false"}
+    settings |= {"presence.heartbeat": "1s", "server.allowed_origins": application.origin}
+    server = Tideline(binary, workspace, settings)
     try:
         server.start()
         server.listen = "{}:{}".format(*server.address)
