@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Checks the clients: their generated parts are current, types and lints, their tests, their packages, their READMEs.
 
-Each client is copied to a directory beside the build, where its tools are installed from the registry of its language.
-The tour of each README runs with the packed package, against a server with demo data, and must print what it says. A
-client whose tools are missing is left out, and named, unless `--strict`.
+Each client is copied to a directory beside the build. There the commands of its README are run word by word: they fetch
+its tools from the registry of its language, make the package, install it in another directory, and run the tests. The
+tour of the README runs with this package, against a server with demo data, and must print what it says; the examples of
+docs/clients.md are compiled with it. A client whose tools are missing is left out, and named, unless `--strict`.
 """
 
 import argparse
@@ -12,12 +13,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from support.server import Tideline, Workspace
 
 CLIENTS = Path(__file__).resolve().parent.parent / "clients"
+DOCS = CLIENTS.parent / "docs" / "clients.md"
 
 
 def options() -> argparse.Namespace:
@@ -31,17 +33,20 @@ def options() -> argparse.Namespace:
 
 
 class Client:
-    """A copy of a client, in which its tools run."""
+    """A fresh copy of a client, in which its tools run, and in it a directory of a user of its package."""
 
     def __init__(self, name: str, args: argparse.Namespace):
         self.source = CLIENTS / name
         self.copy = args.dir.resolve() / name
-        self.environment = os.environ | {"TIDELINE_BINARY": str(args.binary.resolve())}
-        self.copy.mkdir(parents=True, exist_ok=True)
-        for old in ("src", "test", "tests", "build", "dist"):
-            shutil.rmtree(self.copy / old, ignore_errors=True)
-        tracked = shutil.ignore_patterns("node_modules", "build", "dist", "__pycache__", ".*_cache", "*.egg-info", ".venv")
-        shutil.copytree(self.source, self.copy, dirs_exist_ok=True, ignore=tracked)
+        self.user = self.copy / "build" / "user"
+        self.binary = args.binary.resolve()
+        quiet = {"npm_config_loglevel": "error", "npm_config_audit": "false", "npm_config_fund": "false"}
+        self.environment = os.environ | quiet | {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        self.environment.pop("TIDELINE_BINARY", None)
+        shutil.rmtree(self.copy, ignore_errors=True)
+        made = ("node_modules", "build", "dist", "__pycache__", ".*_cache", "*.egg-info", ".venv", "*.tgz", "*.whl")
+        shutil.copytree(self.source, self.copy, ignore=shutil.ignore_patterns(*made, "package-lock.json"))
+        self.user.mkdir(parents=True)
 
     def run(self, *command: object, cwd: Path | None = None, **more: str) -> None:
         """Runs a command in the copy; ends this program if it fails."""
@@ -50,9 +55,20 @@ class Client:
         if done.returncode != 0:
             raise SystemExit(f"{self.source.name}: {' '.join(words)}: exit code {done.returncode}")
 
-    def installs(self, *command: object) -> bool:
-        """Whether a command that asks a registry succeeds."""
-        return subprocess.run([str(word) for word in command], cwd=self.copy, env=self.environment).returncode == 0
+    def obeys(self, heading: str, cwd: Path | None = None, **more: str) -> str | None:
+        """Runs the commands below a heading of the README. Returns one that fails, if it asks a registry."""
+        _, _, below = (self.source / "README.md").read_text().partition(f"\n## {heading}\n")
+        blocks = re.findall(r"^```sh\n(.*?)^```", below.partition("\n## ")[0], re.MULTILINE | re.DOTALL)
+        if not blocks:
+            raise SystemExit(f"{self.source.name}: the README has no commands below {heading}")
+        for line in "".join(blocks).splitlines():
+            command = line.replace("/usr/local/bin/tideline", str(self.binary)).replace("/path/to", str(self.copy))
+            done = subprocess.run(["bash", "-c", command], cwd=cwd or self.copy, env=self.environment | more)
+            if done.returncode != 0:
+                if re.search(r" install |-m venv|pip wheel", line + " "):
+                    return f"this fails: {line}"
+                raise SystemExit(f"{self.source.name}: {line}: exit code {done.returncode}")
+        return None
 
     def tour(self, language: str, url: str) -> tuple[str, str]:
         """The program of the README, for a server, and what it prints."""
@@ -61,6 +77,14 @@ class Client:
         program = "\n".join(text for kind, text in blocks if kind == language).replace("http://localhost:8080", url)
         (printed,) = (text for kind, text in blocks if kind == "text")
         return program, printed
+
+    def examples(self, language: str) -> Iterator[tuple[str, str]]:
+        """The blocks of docs/clients.md in a language, each with the name of a file for it."""
+        blocks = re.findall(rf"^```{language}\n(.*?)^```", DOCS.read_text(), re.MULTILINE | re.DOTALL)
+        if not blocks:
+            raise SystemExit(f"docs/clients.md has no example in {language}")
+        for number, text in enumerate(blocks):
+            yield f"example{number}", text
 
     def takes_the_tour(self, *command: object, cwd: Path, printed: str) -> None:
         done = subprocess.run([str(word) for word in command], cwd=cwd, env=self.environment, stdout=subprocess.PIPE, text=True)
@@ -72,47 +96,46 @@ def typescript(client: Client, url: str) -> str | None:
     """Returns the problem if the tools are missing."""
     if not shutil.which("npm") or not shutil.which("node"):
         return "Node.js with npm is not installed"
-    quiet = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
-    if not client.installs("npm", "install", *quiet):
-        return "npm cannot install the compiler and the linter"
+    if problem := client.obeys("Make the package"):
+        return problem
     client.run("npm", "run", "--silent", "check")
-    client.run("npm", "test", "--silent")
-    user = client.copy / "build" / "user"
-    user.mkdir(parents=True)
-    client.run("npm", "pack", "--silent", "--pack-destination", user)
-    (package,) = user.glob("*.tgz")
-    (user / "package.json").write_text('{"private": true, "type": "module"}')
-    client.run("npm", "install", *quiet, "--offline", package, cwd=user)
+    client.obeys("Tests")
+    (client.user / "package.json").write_text('{"private": true, "type": "module"}')
+    # It has no dependency.
+    if problem := client.obeys("Install it", client.user, npm_config_offline="true"):
+        raise SystemExit(f"typescript: {problem}")
     program, printed = client.tour("ts", url)
-    (user / "tour.ts").write_text(program)
+    (client.user / "tour.ts").write_text(program)
+    names = ["tour.ts"]
+    for name, text in client.examples("ts"):
+        (client.user / f"{name}.ts").write_text(text)
+        names.append(f"{name}.ts")
     strict = ("--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--types", "node")
-    client.run(client.copy / "node_modules/.bin/tsc", *strict, "--target", "es2022", "--module", "nodenext", "tour.ts", cwd=user)
-    client.takes_the_tour("node", "tour.js", cwd=user, printed=printed)
+    compiler = client.copy / "node_modules/.bin/tsc"
+    client.run(compiler, *strict, "--target", "es2022", "--module", "nodenext", *names, cwd=client.user)
+    client.takes_the_tour("node", "tour.js", cwd=client.user, printed=printed)
     return None
 
 
 def python(client: Client, url: str) -> str | None:
     """Returns the problem if the tools are missing."""
-    programs = client.copy.parent / "python-tools" / "bin"
-    user = client.copy.parent / "python-user"
-    for directory in (programs.parent, user):
-        shutil.rmtree(directory, ignore_errors=True)
-        if not client.installs(sys.executable, "-m", "venv", directory):
-            return "Python has no venv (Debian: python3-venv)"
-    quiet = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    if not client.installs(programs / "python", *quiet, "--editable", f"{client.copy}[test]"):
-        return "pip cannot install httpx, mypy, pytest and ruff"
+    if problem := client.obeys("Make the package") or client.obeys("Tests"):
+        return problem
+    programs = client.copy / ".venv" / "bin"
     client.run(programs / "ruff", "check")
     client.run(programs / "ruff", "format", "--check")
     client.run(programs / "mypy")
-    client.run(programs / "pytest", "--quiet")
-    client.run(programs / "python", "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", user, client.copy)
-    (package,) = user.glob("*.whl")
-    client.run(user / "bin" / "python", *quiet, package)
+    if problem := client.obeys("Install it", client.user):
+        return problem
     program, printed = client.tour("python", url)
-    (user / "tour.py").write_text(program)
-    client.run(programs / "mypy", "--strict", "--python-executable", user / "bin" / "python", "tour.py", cwd=user)
-    client.takes_the_tour(user / "bin" / "python", "tour.py", cwd=user, printed=printed)
+    (client.user / "tour.py").write_text(program)
+    names = ["tour.py"]
+    for name, text in client.examples("python"):
+        (client.user / f"{name}.py").write_text(text)
+        names.append(f"{name}.py")
+    interpreter = client.user / ".venv" / "bin" / "python"
+    client.run(programs / "mypy", "--strict", "--python-executable", interpreter, *names, cwd=client.user)
+    client.takes_the_tour(interpreter, "tour.py", cwd=client.user, printed=printed)
     return None
 
 

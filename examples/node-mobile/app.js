@@ -1,6 +1,6 @@
 // The part of a mobile app that talks: to the backend with a session, and to Tideline with user tokens.
 
-import { Tideline } from "tideline-client";
+import { LoggedOutError, Tideline } from "tideline-client";
 
 export class App {
   /** The newest items of the timeline, kept by `watch`. */
@@ -23,7 +23,7 @@ export class App {
     const { user, session, tideline: url } = await this.#call("POST", "/sign-in", { name, password });
     this.user = user;
     this.#session = session;
-    this.tideline = new Tideline({ url, token: async () => (await this.#call("POST", "/token")).token });
+    this.tideline = new Tideline({ url, token: () => this.#token() });
   }
 
   signOut() {
@@ -97,6 +97,16 @@ export class App {
     if (place === -1 && this.#more) return; // below the items of the first page
     items.splice(place === -1 ? items.length : place, 0, item);
     this.items = items;
+  }
+
+  /** After any error but the end of the session, a stream asks for a token again. */
+  async #token() {
+    try {
+      return (await this.#call("POST", "/token")).token;
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      throw Object.assign(new LoggedOutError(error.message), { status: error.status });
+    }
   }
 
   async #call(method, path, body) {

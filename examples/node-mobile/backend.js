@@ -37,7 +37,7 @@ export function createBackend({ database, tideline, address, privateKey, tokenSe
       return { ...signed, tideline: address };
     },
     "POST /sign-out": ({ session }) => database.signOut(session),
-    // The app asks for a token when it begins, and when Tideline refuses the last one.
+    // The app asks for a token when it begins, and before the last one ends.
     "POST /token": async ({ session }) => ({ token: await userToken(privateKey, signedIn(session), tokenSeconds) }),
     // The app makes the id. So it can send a post again after a lost answer, until it gets one: nothing is there twice.
     "POST /posts": async ({ session, body: { id, text } }) => {

@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import random
 import threading
-from typing import Callable, Dict, Iterator, List
+from typing import Callable, Dict, Iterator, List, Set, Union
 
 import httpx
 import pytest
-from support import running
-from tideline import AsyncTideline, Tideline, cursor_of
+from support import running, until
+from tideline import AsyncTideline, Tideline, cursor_of, newest_first
 from tideline.schema import Content, NewContent
 
 PAGES, LIMIT = 1000, 20
@@ -152,3 +152,44 @@ def test_leaving_a_list_early_sends_no_further_request() -> None:
                 if item["content_id"] == "8":
                     break
         assert requests == [{"limit": "2"}]
+
+
+def test_a_list_kept_by_a_stream_and_newest_first_is_that_of_the_server() -> None:
+    items: List[Content] = []
+    deleted: Set[str] = set()
+
+    def listen(client: Tideline) -> None:
+        for event in client.stream("2"):
+            if event.type == "delete":
+                deleted.add(event.item["content_id"])
+            if event.type != "content":
+                continue
+            id = event.item["content_id"]
+            deleted.discard(id)
+            if id in (item["content_id"] for item in items):
+                continue
+            place = sum(newest_first(item) < newest_first(event.item) for item in items)
+            items.insert(place, event.item)
+            if id == "the last":
+                return
+
+    with running() as server, Tideline(server.url) as client:
+        client.follow("2", "1")
+        listening = threading.Thread(target=listen, args=(client,), daemon=True)
+        listening.start()
+        until(lambda: client.presence("2")["online"], "the stream opens")
+        # Names of one time, whose order is that of their first use, beside numbers and other times.
+        ids: List[Union[int, str]] = ["m", "z", 7, "a", "k", 12, "b"]
+        for id in ids:
+            client.publish({"author_id": 1, "content_id": id, "published_at": 1_700_000_000_000})
+            client.publish({"author_id": 1, "content_id": f"{id} later", "published_at": 1_700_000_000_001})
+        for name in ("z", "12", "a", "m later"):
+            client.delete(name)
+        for name in ("a", "z", "m later"):
+            client.restore(name)
+        client.publish({"author_id": 1, "content_id": "the last"})
+        listening.join(30)
+        assert not listening.is_alive()
+        shown = [item["content_id"] for item in items if item["content_id"] not in deleted]
+        assert shown == [item["content_id"] for item in client.timeline("2", limit=100)]
+        assert len(shown) == 14

@@ -26,7 +26,8 @@ def publish(client: Tideline) -> Any:
 
 def tries(use: Use, *answers: Answer) -> Tuple[List[Received], Optional[TidelineError]]:
     """The requests that a use of the client makes, and its error."""
-    with stub(*answers) as server, Tideline(server.url, retries=3, max_retry_delay=1.5, timeout=0.5) as client:
+    timeout = 0.5 if "hang" in answers else 20.0
+    with stub(*answers) as server, Tideline(server.url, retries=3, max_retry_delay=1.5, timeout=timeout) as client:
         try:
             use(client)
         except TidelineError as error:

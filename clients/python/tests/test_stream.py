@@ -177,6 +177,28 @@ def test_another_stream_goes_on_where_one_was_left() -> None:
         until(lambda: not client.presence("2")["online"], "the end of the streams after the break")
 
 
+def test_a_reset_that_was_not_handled_is_told_to_the_next_stream_again() -> None:
+    with running() as server, Tideline(server.url) as client:
+        client.follow("2", "1")
+        time_of_known = client.publish({"author_id": 1, "content_id": "known"})["published_at"]
+        old = place = "1700000000000-77"
+        for handled in (False, False, True):
+            stream = client.stream("2", last_event_id=place)
+            for event in stream:
+                if event.type == "open":
+                    continue
+                if event.type != "reset":
+                    assert event.type == "content" and event.item["content_id"] == "later"
+                    assert stream.last_event_id == f"{time_of_known + 1}-later"
+                    break
+                assert stream.last_event_id == old
+                if not handled:
+                    break
+                client.publish({"author_id": 1, "content_id": "later", "published_at": time_of_known + 1})
+            place = stream.last_event_id or ""
+        assert place != old
+
+
 def test_the_format_of_events() -> None:
     reader = BlockReader()
     text = ": hi\r\n\r\nid: 1-a\r\n\r\nid:2-b 🌊\nevent: content\ndata: {\ndata: }\n\nretry: 5\r\rdata\n\nid: 3"

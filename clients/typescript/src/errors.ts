@@ -1,7 +1,10 @@
 import { parseJson } from "./json.js";
 import type { Code, Problem } from "./schema.js";
 
-/** Every error of this client, except `TypeError` for a wrong argument and the reason of an aborted `signal`. */
+/**
+ * Every error of this client, except `TypeError` for a wrong argument, the reason of an aborted `signal`, and the errors
+ * of a token function.
+ */
 export class TidelineError extends Error {
   override name = "TidelineError";
 }
@@ -14,6 +17,14 @@ export class ConnectionError extends TidelineError {
 /** The answer did not come within `timeout`. A change may have been made. */
 export class TimeoutError extends TidelineError {
   override name = "TimeoutError";
+}
+
+/**
+ * For a token function that will give no token any more, such as after a log-out. A stream ends with it; after any other
+ * error of the function it tries again.
+ */
+export class LoggedOutError extends TidelineError {
+  override name = "LoggedOutError";
 }
 
 /** The server refused the request, or failed. */

@@ -44,7 +44,8 @@ export function cursorOf(item: { published_at: number; content_id: string }): st
 
 /**
  * Compares items in the order of timelines, for `sort` and to find the place of an item of a stream. It answers 0 for two
- * names of the same time, whose order only the server knows: put the one that arrived later first.
+ * names of the same time, whose order only the server knows: put the one that arrived later first, but a restored item
+ * at its old place.
  */
 export function newestFirst(a: ItemPlace, b: ItemPlace): number {
   if (a.published_at !== b.published_at) return b.published_at - a.published_at;

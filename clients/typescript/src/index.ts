@@ -7,7 +7,7 @@ export {
   type UserOptions,
 } from "./client.js";
 export type { TokenSource } from "./credentials.js";
-export { ConnectionError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
+export { ConnectionError, LoggedOutError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
 export { cursorOf, type Id, newestFirst } from "./ids.js";
 export type { Json, JsonObject } from "./json.js";
 export { List, type Page, type Range } from "./pages.js";

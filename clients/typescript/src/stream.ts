@@ -1,9 +1,11 @@
-import { ConnectionError, ProblemError, TimeoutError } from "./errors.js";
+import { TokenFailure } from "./credentials.js";
+import { ConnectionError, LoggedOutError, ProblemError, TimeoutError } from "./errors.js";
 import type { Id } from "./ids.js";
 import { parseJson, writeJson } from "./json.js";
 import type { Content, ContentRef } from "./schema.js";
 import { type Block, BlockReader } from "./sse.js";
-import { backOff, type CallOptions, linked, sleep, type Transport, unlessLost, withTimeout } from "./transport.js";
+import { type CallOptions, type Transport, unlessLost } from "./transport.js";
+import { backOff, linked, sleep, withTimeout } from "./waits.js";
 
 const DELETED = "deleted";
 
@@ -26,15 +28,20 @@ export interface StreamOptions extends Omit<CallOptions, "timeout"> {
   lastEventId?: string | undefined;
   /** Milliseconds of silence after which the stream connects again; 45,000 by default, three comments of the server. */
   heartbeatTimeout?: number | undefined;
+  /** Takes each error after which the stream tries again, before it waits. If it throws, the stream ends with that. */
+  onError?: ((error: unknown) => void) | undefined;
 }
 
 /**
  * The stream of a user, read by one `for await`. It connects again after every loss, and goes on where it was. It ends by
- * `break`, by the `signal`, or with a `ProblemError` for a request that the server will never take, such as one with
- * wrong credentials.
+ * `break`, by the `signal`, with a `ProblemError` for a request that the server will never take, such as one with
+ * wrong credentials, or with a `LoggedOutError` of the token function.
  */
 export class Stream implements AsyncIterable<StreamEvent> {
-  /** The place after the last event that was given: another stream can go on from here. */
+  /**
+   * The place after the last event that was given: another stream can go on from here. It moves past a `reset` when the
+   * next event is asked for, and is `undefined` until the server has sent one.
+   */
   lastEventId: string | undefined;
   readonly #transport: Transport;
   readonly #user: Id;
@@ -70,10 +77,12 @@ export class Stream implements AsyncIterable<StreamEvent> {
         yield* this.#read(reader, connection);
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
+        const reason = error instanceof TokenFailure ? error.reason : error;
         if (error instanceof ProblemError && error.code === "unknown_cursor" && this.lastEventId !== undefined) {
           this.lastEventId = undefined;
           reset = true;
-        } else if (!passes(error)) throw error;
+        } else if (!passes(error)) throw reason;
+        this.#options.onError?.(reason);
         wait = error instanceof ProblemError ? error.retryAfter : undefined;
       } finally {
         connection.abort();
@@ -84,11 +93,10 @@ export class Stream implements AsyncIterable<StreamEvent> {
 
   async #connect(connection: AbortController): Promise<ReadableStreamDefaultReader<Uint8Array>> {
     const headers = { accept: "text/event-stream", "last-event-id": headerText(this.lastEventId) };
-    const response = await this.#bounded(connection, () =>
-      this.#transport.open("listen", { path: { uid: this.#user }, headers }, this.#options, connection.signal),
+    const body = await this.#bounded(connection, () =>
+      this.#transport.openBody("listen", { path: { uid: this.#user }, headers }, this.#options, connection.signal),
     );
-    if (!response.body) throw new ConnectionError("the answer has no body");
-    return response.body.getReader();
+    return body.getReader();
   }
 
   async *#read(reader: ReadableStreamDefaultReader<Uint8Array>, connection: AbortController) {
@@ -100,7 +108,11 @@ export class Stream implements AsyncIterable<StreamEvent> {
       this.#failures = 0;
       for (const block of blocks.push(decoder.decode(value, { stream: true }))) {
         const event = this.#event(block);
+        // Until a reset has been handled, another stream must get it again.
+        const place = block.id || this.lastEventId;
+        if (event?.type !== "reset") this.lastEventId = place;
         if (event) yield event;
+        this.lastEventId = place;
       }
     }
   }
@@ -115,7 +127,6 @@ export class Stream implements AsyncIterable<StreamEvent> {
 
   /** The event of a block; `undefined` for one that changes nothing, and for a block with only a newer place. */
   #event({ event, data, id }: Block): StreamEvent | undefined {
-    if (id) this.lastEventId = id;
     switch (event) {
       case "content":
       case "edit": {
@@ -155,6 +166,7 @@ function stateOf({ counts, viewer, author, ...item }: Content): string {
 /** Whether the cause of an error may pass, so that the stream should try again. */
 function passes(error: unknown): boolean {
   if (error instanceof ProblemError) return error.status === 429 || error.status >= 500;
+  if (error instanceof TokenFailure) return !(error.reason instanceof LoggedOutError);
   return error instanceof ConnectionError || error instanceof TimeoutError;
 }
 

@@ -1,8 +1,9 @@
-import { Credentials, type TokenSource } from "./credentials.js";
+import { Credentials, TokenFailure, type TokenSource } from "./credentials.js";
 import { ConnectionError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
 import { type Id, segment } from "./ids.js";
 import { parseJson, writeJson } from "./json.js";
 import { type Answers, operations, VERSION } from "./schema.js";
+import { backOff, linked, sleep, withTimeout } from "./waits.js";
 
 /** The `operationId` of a call in the OpenAPI document. */
 export type Operation = keyof typeof operations;
@@ -13,7 +14,7 @@ export interface Options {
   url: string;
   /** A key, for programs of the application. Never give one to a browser. */
   key?: string | undefined;
-  /** A user token, or a function that gets one. The function is called again when the server refuses the token. */
+  /** A user token, or a function that gets one: before the first request, and again before the token ends. */
   token?: string | TokenSource | undefined;
   /** Milliseconds that one attempt may take; 30,000 by default. Streams and backups are not bound by it. */
   timeout?: number | undefined;
@@ -23,7 +24,7 @@ export interface Options {
   maxRetryDelay?: number | undefined;
   /** Headers of every request. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Takes the place of the global `fetch`. */
+  /** Takes the place of the global `fetch`. Streams and `readBackup` need answers with a `body`. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -58,6 +59,8 @@ export class Transport {
   readonly #retries: number;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof globalThis.fetch;
+  // The `fetch` of React Native waits for the end of an answer, which a stream does not have, and gives no `body`.
+  readonly #readsBodies: boolean;
   /** The longest wait between two attempts in milliseconds. */
   readonly maxDelay: number;
 
@@ -66,12 +69,13 @@ export class Transport {
       throw new TypeError("give a key or a token, not both");
     }
     this.#url = options.url.replace(/\/+$/, "");
-    this.#credentials = new Credentials(options.key ?? options.token);
     this.#timeout = options.timeout ?? 30_000;
+    this.#credentials = new Credentials(options.key ?? options.token, this.#timeout);
     this.#retries = options.retries ?? 4;
     this.maxDelay = options.maxRetryDelay ?? 30_000;
     this.#headers = { ...(IS_BROWSER ? {} : { "user-agent": `tideline-client-js/${VERSION}` }), ...options.headers };
     this.#fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
+    this.#readsBodies = options.fetch !== undefined || typeof Response === "undefined" || "body" in Response.prototype;
   }
 
   /** Sends a call whose answer is JSON. */
@@ -91,24 +95,39 @@ export class Transport {
 
   /** Sends a call whose answer is read as it arrives: `timeout` bounds the time until it begins. */
   async body(operation: Operation, request: Request, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.#repeat(operation, request, options, (signal) => {
+    return this.#repeat(operation, request, options, (signal) => {
       const whole = linked(signal);
       return withTimeout(options.timeout ?? this.#timeout, signal, (bounded) => {
         bounded.addEventListener("abort", () => whole.abort(bounded.reason), { once: true });
-        return this.open(operation, request, options, whole.signal);
+        return this.openBody(operation, request, options, whole.signal);
       });
     });
-    return response.body ?? new ReadableStream({ start: (controller) => controller.close() });
+  }
+
+  /** One attempt to get an answer that is read as it arrives. */
+  async openBody(
+    operation: Operation,
+    request: Request,
+    options: CallOptions,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>> {
+    if (this.#readsBodies) {
+      const { body } = await this.open(operation, request, options, signal);
+      if (body) return body;
+    }
+    throw new TidelineError(
+      "this `fetch` gives no `body`, as in React Native, so no answer can be read as it arrives: set the option `fetch`",
+    );
   }
 
   /** One attempt: sends the request, with new credentials if the server refuses the old ones. */
   async open(operation: Operation, request: Request, options: CallOptions, signal: AbortSignal): Promise<Response> {
-    const token = await this.#credentials.current();
+    const token = await this.#credentials.current(signal);
     const response = await this.#send(operation, request, options, signal, token);
     if (response.ok) return response;
     const problem = await unlessLost(ProblemError.from(response), signal);
-    if (!problem.refusedCredentials || !(await this.#credentials.replace(token))) throw problem;
-    const renewed = await this.#send(operation, request, options, signal, await this.#credentials.current());
+    if (!problem.refusedCredentials || !this.#credentials.drop(token)) throw problem;
+    const renewed = await this.#send(operation, request, options, signal, await this.#credentials.current(signal));
     if (renewed.ok) return renewed;
     throw await unlessLost(ProblemError.from(renewed), signal);
   }
@@ -147,6 +166,7 @@ export class Transport {
       try {
         return await attempt(options.signal);
       } catch (error) {
+        if (error instanceof TokenFailure) throw error.reason;
         const delay = tries < this.#retries ? this.#delayAfter(error, repeatable, tries) : undefined;
         if (delay === undefined) throw error;
         await sleep(delay, options.signal);
@@ -161,61 +181,9 @@ export class Transport {
       if (!passes || (error.retryAfter ?? 0) > this.maxDelay) return undefined;
       return backOff(tries, this.maxDelay, error.retryAfter);
     }
-    return error instanceof TidelineError && repeatable ? backOff(tries, this.maxDelay) : undefined;
+    const lost = error instanceof ConnectionError || error instanceof TimeoutError;
+    return lost && repeatable ? backOff(tries, this.maxDelay) : undefined;
   }
-}
-
-/**
- * Milliseconds to wait after the failed attempt number `tries` (from 0): at random, so that clients do not come back all
- * at once, but never before the server's `Retry-After`.
- */
-export function backOff(tries: number, maxDelay: number, retryAfter = 0): number {
-  const spread = Math.min(250 * 2 ** tries, maxDelay);
-  return retryAfter + Math.random() * Math.min(spread, Math.max(250, maxDelay - retryAfter));
-}
-
-/** Waits, or throws the reason of the signal. */
-export function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const aborted = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", aborted);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", aborted, { once: true });
-  });
-}
-
-/** Runs `work` with a signal that ends it after some time, or with the signal of the caller. */
-export async function withTimeout<T>(
-  milliseconds: number,
-  outer: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (outer?.aborted) throw outer.reason;
-  const inner = new AbortController();
-  const late = new TimeoutError(`no answer within ${milliseconds} ms`);
-  const timer = setTimeout(() => inner.abort(late), milliseconds);
-  const aborted = () => inner.abort(outer?.reason);
-  outer?.addEventListener("abort", aborted, { once: true });
-  try {
-    return await work(inner.signal);
-  } finally {
-    clearTimeout(timer);
-    outer?.removeEventListener("abort", aborted);
-  }
-}
-
-/** A controller that is aborted with the signal of the caller. */
-export function linked(outer: AbortSignal | undefined): AbortController {
-  const inner = new AbortController();
-  if (outer?.aborted) inner.abort(outer.reason);
-  else outer?.addEventListener("abort", () => inner.abort(outer.reason), { once: true, signal: inner.signal });
-  return inner;
 }
 
 /** What `fetch` promises, with its errors as those of this client. */

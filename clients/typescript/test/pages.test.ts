@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cursorOf, type Tideline } from "../src/index.js";
-import { collect, Server } from "./support.js";
+import { type Content, cursorOf, newestFirst, type Tideline } from "../src/index.js";
+import { collect, Server, until } from "./support.js";
 
 const PAGES = 1000;
 const LIMIT = 20;
@@ -124,4 +124,76 @@ test("leaving a list early sends no further request", async (t) => {
   assert.equal(requests, 0);
   for await (const item of list) if (item.content_id === "8") break;
   assert.equal(requests, 1);
+});
+
+test("a list kept by a stream and newestFirst is that of the server", async (t) => {
+  const client = (await Server.start(t)).client();
+  await client.follow("2", "1");
+  const items: Content[] = [];
+  const deleted = new Set<string>();
+  const shown = () => items.map(({ content_id }) => content_id).filter((id) => !deleted.has(id));
+  const end = new AbortController();
+  const listening = (async () => {
+    for await (const event of client.stream("2", { signal: end.signal })) {
+      if (event.type === "delete") deleted.add(event.item.content_id);
+      if (event.type !== "content") continue;
+      const { item } = event;
+      deleted.delete(item.content_id);
+      const known = items.findIndex(({ content_id }) => content_id === item.content_id);
+      const place = items.findIndex((other) => newestFirst(item, other) <= 0);
+      if (known >= 0) items[known] = item;
+      else items.splice(place < 0 ? items.length : place, 0, item);
+    }
+  })();
+  listening.catch(() => {});
+  for (let n = 0; !(await client.presence("2")).online; n++) assert(n < 500, "the stream does not open");
+  // Names of one time, whose order is that of their first use, beside numbers and other times.
+  for (const id of ["m", "z", 7, "a", "k", 12, "b"]) {
+    await client.publish({ author_id: 1, content_id: id, published_at: 1_700_000_000_000 });
+    await client.publish({ author_id: 1, content_id: `${id} later`, published_at: 1_700_000_000_001 });
+  }
+  for (const id of ["z", "12", "a", "m later"]) await client.delete(id);
+  for (const id of ["a", "z", "m later"]) await client.restore(id);
+  await client.publish({ author_id: 1, content_id: "the last" });
+  await until(() => shown().includes("the last"), "the last item arrives");
+  end.abort();
+  const page = await client.timeline("2", { limit: 100 }).page();
+  assert.deepEqual(
+    shown(),
+    page.items.map(({ content_id }) => content_id),
+  );
+  assert.equal(shown().length, 14);
+});
+
+test("a refresh shows what has changed in the shown part", async (t) => {
+  const client = (await Server.start(t)).client();
+  await client.follow("2", "1");
+  const time = 1_700_000_000_000;
+  for (let n = 1; n <= 150; n++) {
+    await client.publish({ author_id: 1, content_id: n % 3 === 0 ? `item ${n}` : n, published_at: time + 10 * n });
+  }
+  const list = await client.timeline("2", { limit: 50 }).page();
+  // As docs/api.md describes it.
+  const refresh = async (depth: number) => {
+    const below = list.items[depth];
+    const above = below ? (await client.timeline("2", { limit: 100, after: cursorOf(below) }).page()).items : [];
+    if (below && above.length < 100) list.items.splice(0, depth, ...above);
+    else ({ items: list.items, next: list.next } = await client.timeline("2", { limit: 100 }).page());
+  };
+  const whole = () => collect(client.timeline("2", { limit: 100 }));
+  await client.delete("item 141");
+  await client.edit(140, { text: "edited" });
+  await client.react(139, "like", 2);
+  await client.publish({ author_id: 1, content_id: "late", published_at: time + 10 * 138 + 5 });
+  await client.publish({ author_id: 1, content_id: "new", published_at: time + 10_000 });
+  await refresh(20);
+  const all = await whole();
+  assert.deepEqual(list.items, all.slice(0, list.items.length));
+  assert.equal(list.items.length, 51);
+  assert.equal(cursorOf(all[50] ?? assert.fail()), list.next);
+  // More than a page is new: the list begins anew.
+  await client.publishBatch(Array.from({ length: 90 }, (_, n) => ({ author_id: 1, published_at: time + 20_000 + n })));
+  await refresh(20);
+  assert.deepEqual(list.items, (await whole()).slice(0, 100));
+  assert.equal(list.next, cursorOf(list.items[99] ?? assert.fail()));
 });

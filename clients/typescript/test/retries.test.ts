@@ -17,7 +17,8 @@ async function tries(
   ...answers: Answer[]
 ) {
   const stub = await Stub.start(t, ...answers);
-  const client = new Tideline({ url: stub.url, retries: 3, maxRetryDelay: 1500, timeout: 500 });
+  const timeout = answers.includes("hang") ? 500 : 20_000;
+  const client = new Tideline({ url: stub.url, retries: 3, maxRetryDelay: 1500, timeout });
   const error = await use(client).then(
     () => undefined,
     (error: unknown) => error,

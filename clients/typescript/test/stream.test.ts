@@ -163,6 +163,53 @@ test("another stream goes on where one was left", async (t) => {
   }
 });
 
+test("a reset that was not handled is told to the next stream again", async (t) => {
+  const client = (await Server.start(t)).client();
+  await client.follow("2", "1");
+  const { published_at } = await client.publish({ author_id: 1, content_id: "known" });
+  let lastEventId: string | undefined = "1700000000000-77";
+  for (const handled of [false, false, true]) {
+    const stream = client.stream("2", { lastEventId });
+    for await (const event of stream) {
+      if (event.type === "open") continue;
+      if (event.type === "reset") {
+        assert.equal(stream.lastEventId, "1700000000000-77");
+        if (!handled) break;
+        await client.publish({ author_id: 1, content_id: "later", published_at: published_at + 1 });
+      } else {
+        assert.equal(event.type === "content" && event.item.content_id, "later");
+        assert.equal(stream.lastEventId, `${published_at + 1}-later`);
+        break;
+      }
+    }
+    ({ lastEventId } = stream);
+  }
+  assert.notEqual(lastEventId, "1700000000000-77");
+});
+
+test("a fetch without bodies ends a stream, and the read of a backup, with a clear error", async (t) => {
+  const server = await Server.start(t, { "auth.keys": "k".repeat(32) });
+  let requests = 0;
+  const fetch = async (...request: Parameters<typeof globalThis.fetch>) => {
+    requests++;
+    const { ok, status, headers } = await globalThis.fetch(...request);
+    return { ok, status, headers, text: async () => "" } as Response;
+  };
+  const final = { name: "TidelineError", message: /gives no `body`/ };
+  const client = server.client({ fetch, key: "k".repeat(32) });
+  await assert.rejects(client.stream("2")[Symbol.asyncIterator]().next(), final);
+  assert.equal(requests, 1);
+  const { name } = await server.client({ key: "k".repeat(32) }).takeBackup();
+  await assert.rejects(client.readBackup(name), final);
+  assert.equal(requests, 2);
+  // With the `fetch` of React Native a stream would wait for the end of the answer.
+  const body = Object.getOwnPropertyDescriptor(Response.prototype, "body") ?? {};
+  t.mock.method(globalThis, "fetch", () => assert.fail("a request"));
+  t.after(() => Object.defineProperty(Response.prototype, "body", body));
+  Reflect.deleteProperty(Response.prototype, "body");
+  await assert.rejects(server.client().stream("2")[Symbol.asyncIterator]().next(), final);
+});
+
 test("the format of events", () => {
   const reader = new BlockReader();
   const text = ": hi\r\n\r\nid: 1-a\r\n\r\nid:2-b\nevent: content\ndata: {\ndata: }\n\nretry: 5\r\rdata\n\nid: 3";

@@ -173,6 +173,7 @@ test("the backend gives tokens to those who are signed in only", async (t) => {
   await begun.signIn("ana", "the password of ana");
   await begun.signOut();
   await assert.rejects(begun.timeline().page(), { status: 401 });
+  await assert.rejects(begun.watch(() => {}), { name: "LoggedOutError", status: 401 });
   await assert.rejects(ana.follow(ana.user), { status: 400 });
   await assert.rejects(ana.follow("nobody"), { status: 404 });
   await assert.rejects(ana.post("an id that is none", "x"), { status: 400 });

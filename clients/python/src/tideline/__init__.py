@@ -3,7 +3,7 @@
 from ._async.client import AsyncTideline
 from ._async.listing import AsyncListing
 from ._async.stream import AsyncStream
-from ._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut
+from ._errors import ConnectionFailed, LoggedOut, ProblemError, TidelineError, TimedOut
 from ._events import ContentEvent, DeleteEvent, EditEvent, OpenEvent, ResetEvent, StreamEvent
 from ._ids import cursor_of, newest_first
 from ._page import Page
@@ -21,6 +21,7 @@ __all__ = [
     "DeleteEvent",
     "EditEvent",
     "Listing",
+    "LoggedOut",
     "OpenEvent",
     "Page",
     "ProblemError",

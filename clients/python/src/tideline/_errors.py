@@ -11,7 +11,7 @@ from .schema import Problem
 
 
 class TidelineError(Exception):
-    """Every error of this client, except `TypeError` and `ValueError` for a wrong argument."""
+    """Every error of this client, except `TypeError` and `ValueError` for a wrong argument, and errors of a token function."""
 
 
 class ConnectionFailed(TidelineError, ConnectionError):
@@ -20,6 +20,21 @@ class ConnectionFailed(TidelineError, ConnectionError):
 
 class TimedOut(TidelineError, TimeoutError):
     """The answer did not come within `timeout`. A change may have been made."""
+
+
+class LoggedOut(TidelineError):
+    """For a token function that will give no token any more, such as after a log-out.
+
+    A stream ends with it; after any other error of the function it tries again.
+    """
+
+
+class TokenFailure(Exception):
+    """An error of the token function. Calls raise the reason; a stream may try again."""
+
+    def __init__(self, reason: Exception):
+        super().__init__(reason)
+        self.reason = reason
 
 
 class ProblemError(TidelineError):

@@ -6,9 +6,9 @@ import codecs
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Dict, List, Literal, Optional, Union
+from typing import Any, Dict, Iterator, List, Literal, Optional, Union
 
-from ._errors import ConnectionFailed, ProblemError, TimedOut
+from ._errors import ConnectionFailed, LoggedOut, ProblemError, TimedOut, TokenFailure
 from .schema import Content, ContentRef
 
 
@@ -121,10 +121,19 @@ class Place:
         """Takes every event for new."""
         self._told.clear()
 
-    def event(self, block: Block) -> Optional[StreamEvent]:
+    def events(self, block: Block) -> Iterator[StreamEvent]:
+        """Moves to the place of the block, and gives its event, if it has one."""
+        event = self._event(block)
+        place = block.id or self.last_event_id
+        # Until a reset has been handled, another stream must get it again.
+        if not isinstance(event, ResetEvent):
+            self.last_event_id = place
+        if event is not None:
+            yield event
+        self.last_event_id = place
+
+    def _event(self, block: Block) -> Optional[StreamEvent]:
         """The event of a block; `None` for one that changes nothing, and for a block with only a newer place."""
-        if block.id:
-            self.last_event_id = block.id
         item: Any = json.loads(block.data) if block.data else {}
         if block.event == "content":
             return ContentEvent(item, block.id or "") if self._is_new(item, _state(item)) else None
@@ -160,4 +169,6 @@ def passes(error: Exception) -> bool:
     """Whether the cause of an error may pass, so that the stream should try again."""
     if isinstance(error, ProblemError):
         return error.status == 429 or error.status >= 500
+    if isinstance(error, TokenFailure):
+        return not isinstance(error.reason, LoggedOut)
     return isinstance(error, (ConnectionFailed, TimedOut))

@@ -47,7 +47,7 @@ def newest_first(item: Union[Content, ContentRef]) -> Tuple[int, bool, int]:
     """The key by which `sorted` puts items into the order of timelines.
 
     Names of the same time have the same key, because only the server knows their order: put the one that arrived later
-    first.
+    first, but a restored item at its old place.
     """
     text = item["content_id"]
     is_number = bool(re.fullmatch(r"[1-9][0-9]{0,18}", text)) and int(text) <= _LARGEST

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import copy
 from types import TracebackType
-from typing import Any, Iterator, Iterable, List, Literal, Mapping, Optional, Sequence, Type, Union, overload
+from typing import (
+    Any,
+    Iterator,
+    Callable,
+    Iterable,
+    List,
+    Literal,
+    Mapping,
+    Optional,
+    Sequence,
+    Type,
+    Union,
+    overload,
+)
 
 import httpx
 
+from .._errors import TokenFailure
 from .._ids import id_list, id_text
 from .._page import Page
 from .._requests import CallOptions, Request, has_id, with_ids
@@ -65,8 +79,8 @@ class Tideline:
         """Makes a client, which connects with its first request.
 
         `url` is the address of the server, such as `https://example.org/tideline`. `key` is for programs of the
-        application. `token` is a user token, or a function that gets one and is called again when the server refuses the
-        token. `timeout` is how many seconds a connection, and then each part of the answer, may take. `retries` is how
+        application. `token` is a user token, or a function that gets one, which is called before the first request and
+        again before the token ends. `timeout` is how many seconds a connection, and then each part of the answer, may take. `retries` is how
         often a request is sent again at most, `max_retry_delay` the longest wait before that in seconds. `headers` are
         sent with every request. `http` takes the place of the client's own connections, such as for a private authority
         of certificates; the caller closes it.
@@ -337,13 +351,22 @@ class Tideline:
         answer: Marker = self._json(Request("moveMarker", {"uid": user}, body={"cursor": cursor}))
         return answer["cursor"]
 
-    def stream(self, user: Id, *, last_event_id: Optional[str] = None, heartbeat_timeout: float = 45.0) -> Stream:
+    def stream(
+        self,
+        user: Id,
+        *,
+        last_event_id: Optional[str] = None,
+        heartbeat_timeout: float = 45.0,
+        on_error: Optional[Callable[[Exception], None]] = None,
+    ) -> Stream:
         """The changes of the user's timeline as they happen.
 
         With the `last_event_id` of an earlier stream of the user, or the cursor of an item, the stream goes on after it.
         After `heartbeat_timeout` seconds of silence it connects again; the server sends a comment every 15 seconds.
+        `on_error` takes each error after which the stream tries again, before it waits. If it raises one, the stream ends
+        with that.
         """
-        return Stream(self._transport, user, self._options, last_event_id, heartbeat_timeout)
+        return Stream(self._transport, user, self._options, last_event_id, heartbeat_timeout, on_error)
 
     # Relations
 
@@ -562,9 +585,12 @@ class Tideline:
 
     def read_backup(self, name: str) -> Iterator[bytes]:
         """A backup as a tar archive, piece by piece. It is asked for when the loop begins, and not asked for again."""
-        with self._transport.open(Request("readBackup", {"name": name}), self._options) as response:
-            for data in response.iter_bytes():
-                yield data
+        try:
+            with self._transport.open(Request("readBackup", {"name": name}), self._options) as response:
+                for data in response.iter_bytes():
+                    yield data
+        except TokenFailure as failure:
+            raise failure.reason from failure.reason.__cause__
 
     def remove_backup(self, name: str) -> None:
         """Removes a backup."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from time import sleep
-from typing import Iterator, Optional
+from typing import Iterator, Callable, Optional
 
-from .._errors import ProblemError, TidelineError
+from .._errors import ProblemError, TidelineError, TokenFailure
 from .._events import BlockReader, OpenEvent, Place, ResetEvent, StreamEvent, passes
 from .._requests import CallOptions, Request, back_off
 from ..schema import Id
@@ -15,8 +15,9 @@ from .transport import Transport
 class Stream:
     """The stream of a user, read by one loop.
 
-    It connects again after every loss, and goes on where it was. It ends with the loop, or with a `ProblemError` for a
-    request that the server will never take, such as one with wrong credentials.
+    It connects again after every loss, and goes on where it was. It ends with the loop, with a `ProblemError` for a
+    request that the server will never take, such as one with wrong credentials, or with a `LoggedOut` of the token
+    function.
     """
 
     def __init__(
@@ -26,16 +27,21 @@ class Stream:
         options: CallOptions,
         last_event_id: Optional[str],
         heartbeat_timeout: float,
+        on_error: Optional[Callable[[Exception], None]],
     ):
         self._transport = transport
         self._user = user
         self._options = options
         self._silence = heartbeat_timeout
+        self._on_error = on_error
         self._place = Place(last_event_id)
 
     @property
     def last_event_id(self) -> Optional[str]:
-        """The place after the last event that was given: another stream can go on from here."""
+        """The place after the last event that was given: another stream can go on from here.
+
+        It moves past a `reset` when the next event is asked for, and is `None` until the server has sent one.
+        """
         return self._place.last_event_id
 
     def __iter__(self) -> Iterator[StreamEvent]:
@@ -57,10 +63,10 @@ class Stream:
                     for data in response.iter_bytes():
                         failures = 0
                         for block in blocks.push(data):
-                            event = place.event(block)
-                            if event is not None:
+                            for event in place.events(block):
                                 yield event
-            except TidelineError as error:
+            except (TidelineError, TokenFailure) as error:
+                reason = error.reason if isinstance(error, TokenFailure) else error
                 if (
                     isinstance(error, ProblemError)
                     and error.code == "unknown_cursor"
@@ -69,7 +75,9 @@ class Stream:
                     place.last_event_id = None
                     reset = True
                 elif not passes(error):
-                    raise
+                    raise reason from reason.__cause__
+                if self._on_error is not None:
+                    self._on_error(reason)
                 wait = error.retry_after if isinstance(error, ProblemError) else None
             sleep(back_off(failures, self._transport.max_delay, wait))
             failures += 1

@@ -9,7 +9,7 @@ from typing import Any, Iterator, Mapping, Optional, Union
 
 import httpx
 
-from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut
+from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure
 from .._requests import USER_AGENT, CallOptions, Request, delay_after
 from .credentials import Credentials, TokenSource
 
@@ -61,6 +61,8 @@ class Transport:
             try:
                 with self.open(request, options) as response:
                     return response.read()
+            except TokenFailure as failure:
+                raise failure.reason from failure.reason.__cause__
             except TidelineError as error:
                 delay = delay_after(error, request.repeatable, tries, self.max_delay)
                 if tries >= self._retries or delay is None:
@@ -72,14 +74,17 @@ class Transport:
     def open(
         self, request: Request, options: CallOptions, silence: Optional[float] = None
     ) -> Iterator[httpx.Response]:
-        """One attempt: a good answer, of which the body can be read. Asks for new credentials if the old ones are refused."""
+        """One attempt: a good answer, of which the body can be read. Asks for new credentials if the old ones are refused.
+
+        An error of the token function is a `TokenFailure`.
+        """
         token = self._credentials.current()
         try:
             with self._send(request, options, token, silence) as response:
                 yield response
                 return
         except ProblemError as problem:
-            if not problem.refused_credentials or not self._credentials.replace(token):
+            if not problem.refused_credentials or not self._credentials.drop(token):
                 raise
         token = self._credentials.current()
         with self._send(request, options, token, silence) as response:
