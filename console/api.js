@@ -11,6 +11,8 @@ const LONGEST_PAUSE = 5;
 // What the calls are signed with, and what is told when the server no longer takes it.
 export const credential = new Box(null);
 export const refusedCredential = new Box(null);
+// Whether the last call reached the server.
+export const reached = new Box(true);
 
 // An answer that is no success, with the text of its problem document.
 export class Problem extends Error {
@@ -19,6 +21,9 @@ export class Problem extends Error {
     Object.assign(this, { status, code, title, detail, requestId, retryAfter });
   }
 }
+
+// Whether a call may succeed later as it is: the server was away, or a proxy found none.
+export const isAway = ({ code, status }) => code === "unreachable" || [502, 503, 504].includes(status);
 
 // A path with ids in it: at`v1/users/${id}/timeline`. Ids may be any text.
 export function at(parts, ...ids) {
@@ -71,10 +76,15 @@ export async function request(method, path, { query, body, signal, headers } = {
       answer = await fetch(address(path, query), options);
     } catch (error) {
       if (signal?.aborted) throw error;
+      reached.set(false);
       throw new Problem({ code: "unreachable" });
     }
-    if (answer.ok) return answer;
+    if (answer.ok) {
+      reached.set(true);
+      return answer;
+    }
     const problem = await problemOf(answer);
+    reached.set(!isAway(problem));
     const isBusy = problem.status === 503 || problem.status === 429;
     if (method === "GET" && isBusy && attempt < ATTEMPTS) {
       await pause(Math.min(problem.retryAfter || 1, LONGEST_PAUSE), signal);

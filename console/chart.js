@@ -21,13 +21,18 @@ function lines(points) {
     if (y === null) drawing = false;
     else {
       path += `${drawing ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-      // A value between two gaps is a dot.
-      if (!drawing) path += "h.01";
       drawing = true;
     }
   }
   return path;
 }
+
+// Values between two gaps are dots.
+const dots = (points) =>
+  points
+    .filter(([, y], i) => y !== null && (points[i - 1]?.[1] ?? null) === null && (points[i + 1]?.[1] ?? null) === null)
+    .map(([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h.01`)
+    .join("");
 
 export function Chart({ title, samples, series, format, span }) {
   const [hover, setHover] = useState(null);
@@ -58,10 +63,12 @@ export function Chart({ title, samples, series, format, span }) {
         <path class="grid" d=${`M0 ${y(0)}H${WIDTH}M0 ${y(most / 2)}H${WIDTH}M0 ${y(most)}H${WIDTH}`} />
         ${series.map(({ name, area }, i) => {
           const points = samples.map((sample) => [x(sample), y(sample[name])]);
+          // The first reading may have no value.
+          if (points[0]?.[1] === null) points.shift();
           const filled = area && points.length > 1 && points.every(([, y]) => y !== null);
           return html`<g key=${name} class=${`s${i}`}>
-            ${filled && html`<path class="area" d=${`M${points[0][0].toFixed(1)} ${y(0)}${lines(points).replace("M", "L").replace("h.01", "")}V${y(0)}Z`} />`}
-            <path class="line" d=${lines(points)} /></g>`;
+            ${filled && html`<path class="area" d=${`M${points[0][0].toFixed(1)} ${y(0)}${lines(points).replace("M", "L")}V${y(0)}Z`} />`}
+            <path class="line" d=${lines(points)} /><path class="line dots" d=${dots(points)} /></g>`;
         })}
         ${hover !== null && shown && html`<path class="at" d=${`M${x(shown).toFixed(1)} 0V${HEIGHT}`} />`}
       </svg>

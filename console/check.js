@@ -3,7 +3,8 @@
 import { at, get } from "./api.js";
 import { Icon } from "./icons.js";
 import { Dialog, Problem, Time, useRequest } from "./parts.js";
-import { t } from "./texts.js";
+import { nameOf, useProfile } from "./people.js";
+import { sentences, t } from "./texts.js";
 import { html, useState } from "./view.js";
 
 const Fact = ({ name, value }) => html`<div><dt>${t(name)}</dt><dd>${typeof value === "boolean" ? t(value ? "yes" : "no") : value}</dd></div>`;
@@ -18,11 +19,18 @@ function Explanation({ user, id }) {
   return html`<div role="status">
       <p class=${found.listed ? "verdict good" : "verdict bad"}>
         <${Icon} name=${found.listed ? "check" : "cross"} />
-        <span>${t(found.listed ? "is_listed" : "is_not_listed")} ${t(`reason_${found.reason}`)}</span>
+        <span>${sentences(t(found.listed ? "is_listed" : "is_not_listed"), t(`reason_${found.reason}`))}</span>
       </p>
     </div>
-    <dl class="facts">
-      ${found.author_id && html`<${Fact} name="author" value=${found.author_id} />`}
+    ${found.reason !== "no_content" && html`<${Facts} found=${found} />`}`;
+}
+
+function Facts({ found }) {
+  const author = useProfile(found.author_id ?? "");
+  // A cursor is a time and an id.
+  const floor = found.floor && Number(found.floor.split("-")[0]);
+  return html`<dl class="facts">
+      ${found.author_id && html`<${Fact} name="author" value=${nameOf(author)} />`}
       ${found.published_at && html`<${Fact} name="published" value=${html`<${Time} at=${found.published_at} />`} />`}
       <${Fact} name="fact_following" value=${found.following} />
       <${Fact} name="fact_muted" value=${found.muted} />
@@ -31,19 +39,20 @@ function Explanation({ user, id }) {
       <${Fact} name="fact_pulled" value=${found.pulled} />
       <${Fact} name="fact_pending" value=${found.pending} />
       <${Fact} name="fact_unsettled" value=${found.unsettled} />
-      <${Fact} name="fact_floor" value=${found.floor ?? t("no_floor")} />
+      <${Fact} name="fact_floor" value=${floor ? html`<${Time} at=${floor} />` : t("no_floor")} />
     </dl>`;
 }
 
 export function Explain({ user, id = "", close }) {
   const [asked, setAsked] = useState(id);
   const [text, setText] = useState(id);
+  const profile = useProfile(user);
   const submit = (event) => (event.preventDefault(), setAsked(text));
   return html`<${Dialog} title=${t("why_title")} close=${close}>
-    <p class="faint">${t("why_about", { name: user })}</p>
+    <p class="faint">${t("why_about", { name: nameOf(profile) })}</p>
     <form class="line" onSubmit=${submit}>
       <label><span class="sr">${t("item_id")}</span>
-        <input name="item" required autocomplete="off" placeholder=${t("item_id")} value=${text} onInput=${(e) => setText(e.target.value)} /></label>
+        <input name="item" required autofocus=${!id} autocomplete="off" placeholder=${t("item_id")} value=${text} onInput=${(e) => setText(e.target.value)} /></label>
       <button class="strong">${t("explain")}</button>
     </form>
     ${asked && html`<${Explanation} user=${user} id=${asked} />`}
@@ -64,7 +73,7 @@ export function Verify({ user, close }) {
       ${found &&
       html`<p class=${found.exact ? "verdict good" : "verdict bad"}>
         <${Icon} name=${found.exact ? "shield" : "cross"} />
-        <span>${t(found.exact ? "exact" : "not_exact", { n: found.compared })} ${found.complete ? t("to_its_end") : ""}</span>
+        <span>${sentences(t(found.exact ? "exact" : "not_exact", { n: found.compared }), found.complete && t("to_its_end"))}</span>
       </p>`}
     </div>
     ${found && !found.exact &&

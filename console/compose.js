@@ -4,9 +4,9 @@ import { at, get, post, put } from "./api.js";
 import { useBox } from "./box.js";
 import { reload } from "./feeds.js";
 import { Act, Avatar, Dialog, Problem, tell } from "./parts.js";
-import { known, nameOf, useProfile } from "./people.js";
+import { known, nameOf, readAgain, useProfile } from "./people.js";
 import { to } from "./route.js";
-import { acting, mayChange } from "./session.js";
+import { acting, drafts, mayChange } from "./session.js";
 import { t } from "./texts.js";
 import { html, useRef, useState } from "./view.js";
 
@@ -14,9 +14,13 @@ import { html, useRef, useState } from "./view.js";
 const topicsOf = (text) =>
   [...new Set([...text.matchAll(/(?:^|\s)#([\p{L}\p{N}_-]{1,64})/gu)].map(([, topic]) => topic))].slice(0, 10);
 
-// A form for the text of an item. `send(text)` publishes it.
-function Writer({ author, label, button, send, autofocus }) {
-  const [text, setText] = useState("");
+// A form for the text of an item. `send(text)` publishes it. The text is kept by the name of its draft until then.
+function Writer({ draft, author, label, button, send }) {
+  const text = useBox(drafts)[draft] ?? "";
+  const setText = (text) => {
+    const { [draft]: _, ...others } = drafts.value;
+    drafts.set(text ? { ...others, [draft]: text } : others);
+  };
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState(null);
   const profile = useProfile(author);
@@ -43,7 +47,7 @@ function Writer({ author, label, button, send, autofocus }) {
     <div>
       <label class="sr" for="writer">${label}</label>
       <textarea id="writer" ref=${area} dir="auto" rows=${Math.min(8, Math.max(2, text.split("\n").length))} placeholder=${label}
-        value=${text} autofocus=${autofocus} onInput=${(e) => setText(e.target.value)} onKeyDown=${key}></textarea>
+        value=${text} onInput=${(e) => setText(e.target.value)} onKeyDown=${key}></textarea>
       ${problem && html`<${Problem} problem=${problem} />`}
       <div class="line end">
         <span class="faint hint">${t("send_key")}</span>
@@ -60,9 +64,10 @@ export function Publish() {
   const send = async (text) => {
     const { content_id } = await post("v1/content", { author_id: author, text, topics: topicsOf(text) });
     reload(at`v1/users/${author}/content`);
+    readAgain(author);
     tell(t("published_as", { name: nameOf(profile) }), { link: { href: to("item", content_id), text: t("show") } });
   };
-  return html`<${Writer} author=${author} label=${t("publish_as", { name: nameOf(profile) })} button=${t("publish")} send=${send} />`;
+  return html`<${Writer} draft=${`publish ${author}`} author=${author} label=${t("publish_as", { name: nameOf(profile) })} button=${t("publish")} send=${send} />`;
 }
 
 export function Comment({ id, done }) {
@@ -72,14 +77,14 @@ export function Comment({ id, done }) {
     await post(at`v1/content/${id}/comments`, { author_id: author, text });
     done();
   };
-  return html`<${Writer} author=${author} label=${t("write_comment")} button=${t("send")} send=${send} />`;
+  return html`<${Writer} draft=${`comment ${author} ${id}`} author=${author} label=${t("write_comment")} button=${t("send")} send=${send} />`;
 }
 
 export function EditProfile({ user, close }) {
   const profile = useProfile(user);
   const [values, setValues] = useState({ nickname: profile.nickname ?? "", avatar: profile.avatar ?? "" });
   const field = (name, hint) => html`<label class="field"><span>${t(name)}</span>
-    <input name=${name} autocomplete="off" value=${values[name]} onInput=${(e) => setValues({ ...values, [name]: e.target.value })} />
+    <input name=${name} autocomplete="off" autofocus=${name === "nickname"} value=${values[name]} onInput=${(e) => setValues({ ...values, [name]: e.target.value })} />
     ${hint && html`<small class="faint">${hint}</small>`}</label>`;
   const save = async () => {
     // A profile is replaced as a whole, so what the form does not show is sent back.

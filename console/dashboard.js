@@ -4,12 +4,11 @@ import { get } from "./api.js";
 import { Chart } from "./chart.js";
 import { EVERY, KEPT, watch } from "./metrics.js";
 import { Problem, Title, useRequest } from "./parts.js";
-import { bytes, number, seconds, short, t } from "./texts.js";
+import { bytes, number, percent, seconds, short, t } from "./texts.js";
 import { html, useEffect, useState } from "./view.js";
 
 const rate = (n) => t("per_second", { value: n < 10 ? number(Math.round(n * 10) / 10) : short(Math.round(n)) });
 const whole = (n) => short(Math.round(n));
-const part = (n) => `${number(Math.round(n * 100))} %`;
 
 const charts = () => [
   ["requests", rate, [["ok", true], ["refused"], ["failed"]]],
@@ -23,21 +22,24 @@ const charts = () => [
   ["storage", bytes, [["tables", true], ["log"], ["memtables"]]],
   ["compaction", bytes, [["rewriting", true]]],
   ["engine", whole, [["fresh"], ["compactions"], ["stalls"]]],
-  ["caches", part, [["hits", true]]],
+  ["caches", percent, [["hits", true]]],
   ["memory", bytes, [["memory", true]]],
-  ["processor", part, [["processor", true]]],
+  ["processor", percent, [["processor", true]]],
 ];
 
 function Tiles({ stats, last }) {
+  const requests = last && last.ok !== null ? last.ok + last.refused + last.failed : null;
   const tiles = [
-    ["tile_items", short(stats?.tables.content.rows_estimate ?? 0)],
-    ["tile_follows", short(stats?.tables.following.rows_estimate ?? 0)],
-    ["tile_storage", bytes(last?.tables ?? 0)],
-    ["tile_requests", rate((last?.ok ?? 0) + (last?.refused ?? 0) + (last?.failed ?? 0))],
-    ["tile_streams", whole(last?.streams ?? 0)],
-    ["tile_jobs", `${whole(last?.jobs ?? 0)}`],
+    ["tile_items", short, stats?.tables.content.rows_estimate],
+    ["tile_follows", short, stats?.tables.following.rows_estimate],
+    ["tile_storage", bytes, last?.tables],
+    ["tile_requests", rate, requests],
+    ["tile_streams", whole, last?.streams],
+    ["tile_jobs", whole, last?.jobs],
   ];
-  return html`<dl class="tiles">${tiles.map(([name, value]) => html`<div class="card" key=${name}><dt>${t(name)}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="tiles">${tiles.map(
+    ([name, format, value]) => html`<div class="card" key=${name}><dt>${t(name)}</dt><dd>${Number.isFinite(value) ? format(value) : "–"}</dd></div>`,
+  )}</dl>`;
 }
 
 // The tables with most bytes.

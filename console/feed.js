@@ -38,8 +38,9 @@ export class Feed {
   // `first`, `older`, `newer`, `seek` while a request runs.
   busy = null;
   problem = null;
-  // The vertical place of the page when the reader left it.
+  // The vertical place of the page when the reader left it, and the item that had the focus.
   scroll = 0;
+  focused = null;
   // A view: `before()` is called before the loaded items change, `after()` afterwards, `height(page)` measures.
   view = null;
   #load;
@@ -235,6 +236,8 @@ export class Feed {
   arrived(item) {
     if (this.edited(item) || this.busy === "first") return;
     const top = this.pages[0];
+    // There is nothing that could move.
+    if (this.view && !this.pages.some((page) => page.count)) return this.start();
     if (!top || order(item, this.#placeOf(top.first)) < 0) {
       this.#count(item);
       this.#changed();

@@ -42,7 +42,11 @@ export class FeedList extends Component {
     feed.view = { before: this.#hold, after: () => this.setState({}), height: this.#height };
     if (feed.pages.length) {
       // Shown before: the heights are as they were, so the place is, too.
-      this.forceUpdate(() => scrollTo({ top: feed.scroll, behavior: "instant" }));
+      this.forceUpdate(() => {
+        scrollTo({ top: feed.scroll, behavior: "instant" });
+        const item = feed.focused !== null && this.run.current?.querySelector(`[data-id="${CSS.escape(feed.focused)}"]`);
+        if (item) (item.matches("[tabindex]") ? item : item.querySelector("a")).focus({ preventScroll: true });
+      });
     } else if (!feed.busy) feed.start();
   }
 
@@ -50,6 +54,8 @@ export class FeedList extends Component {
     // Heights are needed when the run is shown again and folded.
     for (const page of feed.pages.slice(feed.from, feed.to)) page.height = this.#height(page) ?? page.height;
     feed.view = null;
+    const item = document.activeElement?.closest("[data-id]");
+    feed.focused = item && this.run.current?.contains(item) ? item.dataset.id : null;
   }
 
   // Remembers the place of the item that is being read: the first that is not above the window.

@@ -53,9 +53,21 @@ function feedAt(path, change) {
 // A list of items, by its path.
 export const itemsAt = (path) => feedAt(path, withOriginals);
 
+// The relation of the user for whom the console acts to each user of a list.
+export async function withRelations(items) {
+  // Ids with a comma cannot stand in a list.
+  const targets = items.map(({ user_id }) => user_id).filter((id) => !id.includes(",")).join(",");
+  if (acting.value === null || !mayAct() || !targets) return items;
+  const relations = await get(at`v1/users/${acting.value}/relations`, { targets });
+  const byUser = new Map(relations.items.map((relation) => [relation.target_id, relation]));
+  return items.map((entry) => ({ ...entry, relation: byUser.get(entry.user_id) }));
+}
+
 // A list of users. An entry stands in it as an item does: by a time and an id.
 export const usersAt = (path) =>
-  feedAt(path, async (items) => items.map((entry) => ({ ...entry, content_id: entry.user_id, published_at: entry.since })));
+  feedAt(path, async (items) =>
+    (await withRelations(items)).map((entry) => ({ ...entry, content_id: entry.user_id, published_at: entry.since })),
+  );
 
 const timelinePath = () => (acting.value === null ? null : at`v1/users/${acting.value}/timeline`);
 
@@ -91,7 +103,7 @@ export const forgetAll = () => feeds.clear();
 async function tell(event, data) {
   const feed = feeds.get(timelinePath());
   if (!feed) return;
-  if (event === "open" && feed.pages.length) await feed.recount();
+  if (event === "open") await (feed.pages.length ? feed.recount() : feed.view && !feed.busy && feed.start());
   if (event === "content") feed.arrived((await withOriginals([data]).catch(() => [data]))[0]);
   if (event === "edit") feed.edited(data);
   if (event === "delete") feed.deleted(data.content_id);

@@ -5,12 +5,12 @@ import { useBox } from "./box.js";
 import { Explain } from "./check.js";
 import { forget, patch, reload } from "./feeds.js";
 import { Icon } from "./icons.js";
-import { Act, Avatar, Dialog, Time, tell } from "./parts.js";
-import { nameOf, useProfile } from "./people.js";
+import { Act, Avatar, Dialog, Time, copy, tell } from "./parts.js";
+import { Id, Name, nameOf, readAgain, useProfile } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, session } from "./session.js";
-import { short, t } from "./texts.js";
-import { html, useState } from "./view.js";
+import { middle, short, t } from "./texts.js";
+import { Component, html, useState } from "./view.js";
 
 const KINDS = { like: "likes", favorite: "favorites" };
 const FLAGS = { like: "liked", favorite: "favorited" };
@@ -42,26 +42,38 @@ async function repost(item) {
   const { content_id } = await post("v1/content", { author_id: acting.value, kind: "repost", ref_id: item.content_id });
   patch(item.content_id, ({ counts }) => ({ counts: { ...counts, reposts: counts.reposts + 1 } }));
   reload(at`v1/users/${acting.value}/content`);
+  readAgain(acting.value);
   tell(t("reposted"), { link: { href: to("item", content_id), text: t("show") } });
 }
 
-function Media({ media }) {
-  return html`<ul class="media">
-    ${media.map(
-      (part) => html`<li>
-        ${typeof part.url === "string" && /^https?:/.test(part.url)
-          ? html`<a href=${part.url} target="_blank" rel="noreferrer">${part.type} · ${new URL(part.url).host}</a>`
-          : typeof part.url === "string" && part.url.startsWith("data:image/")
-            ? html`<img src=${part.url} alt=${part.alt ?? part.type} />`
-            : part.type}
-      </li>`,
-    )}
-  </ul>`;
+// One medium: a link, a picture that the item has in itself, or else its type.
+function Medium({ part }) {
+  const [isBroken, setBroken] = useState(false);
+  const url = typeof part.url === "string" ? part.url : "";
+  if (/^https?:/.test(url) && URL.canParse(url)) {
+    return html`<a href=${url} target="_blank" rel="noreferrer">${part.type} · ${new URL(url).host}</a>`;
+  }
+  const name = String(part.alt ?? part.type);
+  if (!url.startsWith("data:image/") || isBroken) return name;
+  return html`<img src=${url} alt=${name} onError=${() => setBroken(true)} />`;
+}
+
+const Media = ({ media }) => html`<ul class="media">${media.map((part) => html`<li><${Medium} part=${part} /></li>`)}</ul>`;
+
+// A longer text is cut, until the reader wants it.
+const LONG = 900;
+const MOST_LINES = 15;
+
+function Text({ text, whole }) {
+  const [isOpen, setOpen] = useState(false);
+  const isLong = !whole && (text.length > LONG || text.split("\n").length > MOST_LINES);
+  return html`<p class=${isLong && !isOpen ? "text cut" : "text"} dir="auto">${text}</p>
+    ${isLong && html`<button class="link" aria-expanded=${String(isOpen)} onClick=${() => setOpen(!isOpen)}>${t(isOpen ? "show_less" : "show_all")}</button>`}`;
 }
 
 // The text and what belongs to it.
-export function Body({ item, plain }) {
-  return html`${item.text && html`<p class="text" dir="auto">${item.text}</p>`}
+export function Body({ item, plain, whole }) {
+  return html`${item.text && html`<${Text} text=${item.text} whole=${whole} />`}
     ${item.media.length > 0 && html`<${Media} media=${item.media} />`}
     ${item.topics.length > 0 &&
     html`<p class="topics">
@@ -72,22 +84,35 @@ export function Body({ item, plain }) {
     html`<p class="faint">${t(item.kind === "comment" ? "comment_on" : "refers_to")} <${ItemLink} id=${item.ref_id} /></p>`}`;
 }
 
-const ItemLink = ({ id }) => (mayRead() ? html`<a class="id" href=${to("item", id)}>${id}</a>` : html`<span class="id">${id}</span>`);
+const ItemLink = ({ id }) => (mayRead() ? html`<a class="id" href=${to("item", id)} title=${id}>${middle(id)}</a>` : html`<span class="id" title=${id}>${middle(id)}</span>`);
 
 function Original({ item }) {
   const author = useProfile(item.author_id);
   return html`<div class="original">
-    <p class="head"><a href=${to("user", item.author_id)}><b>${nameOf(author)}</b></a> <span class="faint"><${Time} at=${item.published_at} /></span></p>
+    <p class="head"><a href=${to("user", item.author_id)}><${Name} user=${author} /></a> <span class="faint"><${Time} at=${item.published_at} /></span></p>
     <${Body} item=${item} plain=${true} />
   </div>`;
 }
 
-export function Item({ item, place, alone }) {
+// One item that cannot be drawn does not take the others with it.
+export class Item extends Component {
+  componentDidCatch() {
+    this.setState({ failed: this.props.item });
+  }
+
+  render({ item, place, ...rest }, { failed }) {
+    if (failed !== item) return html`<${Shown} item=${item} place=${place} ...${rest} />`;
+    return html`<article class="item" data-id=${item.content_id} tabindex="0" aria-label=${t("not_shown")} aria-posinset=${place} aria-setsize="-1">
+      <p class="faint">${t("not_shown")} <span class="id">${item.content_id}</span></p></article>`;
+  }
+}
+
+function Shown({ item, place, alone }) {
   const [open, setOpen] = useState(null);
   useBox(acting);
   useBox(session);
   const profile = useProfile(item.author ? "" : item.author_id);
-  const author = item.author ?? profile;
+  const author = { user_id: item.author_id, ...(item.author ?? profile) };
   const title = `item-${place}`;
   const close = () => setOpen(null);
   const comments = t("comments", { n: item.counts.comments });
@@ -99,15 +124,15 @@ export function Item({ item, place, alone }) {
       <a href=${to("user", item.author_id)} tabindex="-1" aria-hidden="true"><${Avatar} id=${item.author_id} nickname=${author.nickname} avatar=${author.avatar} /></a>
       <div class="content">
         <header id=${title}>
-          <a class="names" href=${to("user", item.author_id)}><b>${nameOf(author)}</b>
-            ${author.nickname && html` <span class="faint id">${item.author_id}</span>`}</a>
+          <a class="names" href=${to("user", item.author_id)}><${Name} user=${author} />
+            ${author.nickname && html` <${Id} id=${item.author_id} />`}</a>
           <span class="faint when">
             ${mayRead() ? html`<a href=${to("item", item.content_id)}><${Time} at=${item.published_at} /></a>` : html`<${Time} at=${item.published_at} />`}
             ${item.edited_at && html` · ${t("edited")}`}
             ${!["post", "repost", "comment"].includes(item.kind) && html` · ${item.kind}`}
           </span>
         </header>
-        <${Body} item=${item} />
+        <${Body} item=${item} whole=${alone} />
         <footer>
           ${mayRead()
             ? html`<a class="react" href=${to("item", item.content_id)} aria-label=${comments} title=${t("comment_verb")}>
@@ -136,13 +161,14 @@ function More({ item, close, explain }) {
     await remove(at`v1/content/${item.content_id}`);
     close();
     forget(item.content_id);
+    readAgain(item.author_id);
     tell(t("deleted"));
   };
   return html`<${Dialog} title=${t("about_item")} close=${close}>
     <div class="actions">
       ${mayRead() && acting.value !== null && html`<button class="quiet" onClick=${explain}><${Icon} name="question" /> ${t("why_here")}</button>`}
-      <${Act} class="quiet" run=${async () => (await navigator.clipboard.writeText(item.content_id), tell(t("copied")))}>${t("copy_id")}<//>
-      ${mayChange() && html`<button class="quiet danger" onClick=${() => setAsking(true)}><${Icon} name="trash" /> ${t("delete")}</button>`}
+      <${Act} class="quiet" run=${() => copy(item.content_id)}>${t("copy_id")}<//>
+      ${mayChange() && !asking && html`<button class="quiet danger" onClick=${() => setAsking(true)}><${Icon} name="trash" /> ${t("delete")}</button>`}
     </div>
     ${asking &&
     html`<div class="note line">${t("delete_sure")}

@@ -6,7 +6,7 @@ import { Dashboard } from "./dashboard.js";
 import { unseen } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Help, listenToKeys } from "./keys.js";
-import { Content, LookUp, Start, Timeline, Topic, User } from "./pages.js";
+import { Content, LookUp, Missing, Start, Timeline, Topic, User } from "./pages.js";
 import { Avatar, Messages } from "./parts.js";
 import { nameOf, useProfile } from "./people.js";
 import { go, route, to } from "./route.js";
@@ -17,21 +17,25 @@ import { theme, themes } from "./theme.js";
 import { Fragment, html, render, useEffect, useRef } from "./view.js";
 
 const pages = {
-  timeline: ([user]) => user && html`<${Timeline} key=${user} user=${user} />`,
-  user: ([user, tab]) => user && html`<${User} key=${user} user=${user} tab=${tab} />`,
-  item: ([id]) => id && mayRead() && html`<${Content} key=${id} id=${id} />`,
-  topic: ([topic]) => topic && mayRead() && html`<${Topic} key=${topic} topic=${topic} />`,
-  dashboard: () => mayRead() && html`<${Dashboard} />`,
-  backups: () => mayRead() && html`<${Backups} />`,
+  timeline: (user) => user && html`<${Timeline} key=${user} user=${user} />`,
+  user: (user, tab) => user && html`<${User} key=${user} user=${user} tab=${tab} />`,
+  item: (id) => id && html`<${Content} key=${id} id=${id} />`,
+  topic: (topic) => topic && html`<${Topic} key=${topic} topic=${topic} />`,
+  dashboard: () => html`<${Dashboard} />`,
+  backups: () => html`<${Backups} />`,
 };
+
+// A token shows the timeline of its own user, and of other users the page with the buttons.
+const isPermitted = (name, part) => mayRead() || name === "user" || (name === "timeline" && part === session.value.user);
 
 function Page() {
   const [name, ...parts] = useBox(route);
   const { kind, user } = useBox(session);
-  const own = kind === "user" ? html`<${Timeline} key=${user} user=${user} />` : html`<${Start} />`;
-  // A token shows the timeline of its own user only.
-  if (kind === "user" && name === "timeline" && parts[0] !== user) return own;
-  return pages[name]?.(parts) || own;
+  if (name === "") return kind === "user" ? html`<${Timeline} key=${user} user=${user} />` : html`<${Start} />`;
+  const isDot = [".", ".."].includes(parts[0]);
+  const page = Object.hasOwn(pages, name) && !isDot && pages[name](...parts);
+  if (!page) return html`<${Missing} kind=${isDot ? "dots" : "no_page"} />`;
+  return isPermitted(name, parts[0]) ? page : html`<${Missing} kind="not_yours" />`;
 }
 
 function Links({ labelled }) {
@@ -70,7 +74,7 @@ function Switches() {
   return html`<div class="switches">
     <button class="round" title=${t(`theme_${shown}`)} aria-label=${t(`theme_${shown}`)} data-switch="theme" onClick=${() => theme.set(next)}>
       <${Icon} name=${{ auto: "auto", light: "sun", dark: "moon" }[shown]} /></button>
-    <button class="round text" lang=${other} title=${names[other]} aria-label=${names[other]} data-switch="language" onClick=${() => chosen.set(other)}>
+    <button class="round text" lang=${other} title=${names[other]} aria-label=${other === "en" ? "En: English" : names[other]} data-switch="language" onClick=${() => chosen.set(other)}>
       ${other === "zh" ? html`<${Icon} name="zhong" />` : "En"}</button>
     ${kind !== "none" && html`<button class="round wide-only" title=${t("keys")} aria-label=${t("keys")} onClick=${() => Help.open()}><${Icon} name="question" /></button>`}
     ${["full", "read", "user"].includes(kind) &&
@@ -123,7 +127,7 @@ function skip(event) {
 // Who opens a timeline acts for its user from then on.
 function act() {
   const [name, user] = route.value;
-  if (name === "timeline" && user && mayRead() && acting.value !== user) actAs(user);
+  if (name === "timeline" && user && ![".", ".."].includes(user) && mayRead() && acting.value !== user) actAs(user);
 }
 
 // Before the pages hear of it.

@@ -47,12 +47,14 @@ class Reading {
   }
 }
 
-// What the charts show of a reading: a few numbers, so that old readings take little memory.
+// What the charts show of a reading: a few numbers, so that old readings take little memory. The first reading has no
+// rates, because nothing is before it.
 function sample(now, before) {
-  const took = (now.time - before.time) / 1000;
-  const rate = (name, labels) => Math.max(0, (now.sum(name, labels) - before.sum(name, labels)) / took);
+  const took = (now.time - before?.time) / 1000;
+  const rate = (name, labels) => (before ? Math.max(0, (now.sum(name, labels) - before.sum(name, labels)) / took) : null);
   // The value below which a part of the new entries of a histogram lies.
   const quantile = (name, part) => {
+    if (!before) return null;
     const [buckets, old] = [now.by(`${name}_bucket`, "le"), before.by(`${name}_bucket`, "le")];
     const bounds = Object.keys(buckets).map((text) => [text === "+Inf" ? Infinity : Number(text), buckets[text] - (old[text] ?? 0)]);
     bounds.sort(([a], [b]) => a - b);
@@ -75,7 +77,7 @@ function sample(now, before) {
     ok: rate("tideline_http_requests_total", { status: "2xx" }),
     refused: rate("tideline_http_requests_total", { status: "4xx" }),
     failed: rate("tideline_http_requests_total", { status: "5xx" }),
-    published: rate("tideline_http_requests_total", { route: "/v1/content", method: "POST", status: "2xx" }),
+    published: rate("tideline_published_items_total"),
     deliveries: rate("tideline_deliveries_total"),
     lag50: quantile("tideline_delivery_lag_seconds", 0.5),
     lag99: quantile("tideline_delivery_lag_seconds", 0.99),
@@ -108,16 +110,18 @@ export function watch(show) {
   const read = async () => {
     if (!document.hidden) {
       try {
+        const begin = Date.now();
         const text = await (await request("GET", "metrics", { signal: gone.signal })).text();
-        const now = new Reading(text, Date.now());
-        if (before) samples = [...samples, sample(now, before)].slice(-KEPT);
+        // The server read them between both.
+        const now = new Reading(text, (begin + Date.now()) / 2);
+        samples = [...samples, sample(now, before)].slice(-KEPT);
         before = now;
         if (!ended) show({ samples, tables: now.by("tideline_table_bytes", "table"), rows: now.by("tideline_table_rows", "table") });
       } catch (problem) {
         if (!ended) show({ samples, problem });
       }
     }
-    if (!ended) timer = setTimeout(read, samples.length ? EVERY : EVERY / 2);
+    if (!ended) timer = setTimeout(read, samples.length > 1 ? EVERY : EVERY / 2);
   };
   read();
   return () => {

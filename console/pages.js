@@ -1,25 +1,28 @@
 // The pages about users and items.
 
-import { at, get } from "./api.js";
+import { at, get, reached } from "./api.js";
 import { useBox } from "./box.js";
 import { Explain, Verify } from "./check.js";
 import { Comment, EditProfile, Publish } from "./compose.js";
 import { FeedList } from "./feedlist.js";
-import { itemsAt, live, patched, paused, reload, timelineOf, unseen, usersAt } from "./feeds.js";
+import { itemsAt, live, patched, paused, reload, timelineOf, unseen, usersAt, withRelations } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Item } from "./item.js";
-import { Avatar, Empty, Problem, Title, useRequest } from "./parts.js";
-import { RelationButtons, RelationNote, UserRow, known, nameOf, useProfile, useRelation } from "./people.js";
+import { Avatar, Empty, Problem, Title, minute, useRequest } from "./parts.js";
+import { Id, Letters, RelationButtons, RelationNote, UserRow, known, nameOf, useProfile, useRelation } from "./people.js";
 import { go, to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, recent, session } from "./session.js";
 import { short, t } from "./texts.js";
-import { html, useEffect, useState } from "./view.js";
+import { html, useEffect, useRef, useState } from "./view.js";
 
 export function LookUp({ id = "look-up", large }) {
   const [text, setText] = useState("");
   const submit = (event) => {
     event.preventDefault();
     if (text === "") return;
+    const [input] = event.target.elements;
+    // Browsers take these out of an address.
+    if ([".", ".."].includes(text)) return input.setCustomValidity(t("dots_about")), input.reportValidity();
     go("timeline", text);
     setText("");
     document.activeElement?.blur();
@@ -28,7 +31,7 @@ export function LookUp({ id = "look-up", large }) {
     <${Icon} name="search" />
     <label class="sr" for=${id}>${t("look_up")}</label>
     <input id=${id} type="search" enterkeyhint="go" autocomplete="off" autocapitalize="off" spellcheck=${false}
-      placeholder=${t("look_up_hint")} value=${text} onInput=${(e) => setText(e.target.value)} />
+      placeholder=${t(large || innerWidth > 640 ? "look_up_hint" : "look_up_short")} value=${text} onInput=${({ target }) => (target.setCustomValidity(""), setText(target.value))} />
     ${large ? html`<button class="strong">${t("open")}</button>` : html`<kbd aria-hidden="true">/</kbd>`}
   </form>`;
 }
@@ -38,14 +41,11 @@ export function Start() {
   return html`<section class="hero">
       <${Logo} />
       <${Title} text=${t("welcome")} />
+      <p>${t("what_is_it")}</p>
       <p>${t("welcome_about")}</p>
       <${LookUp} id="look-up-large" large=${true} />
     </section>
-    ${users.length > 0 &&
-    html`<section class="card">
-      <h2>${t("recent")}</h2>
-      <div class="chips">${users.map((user) => html`<${Chip} key=${user} user=${user} />`)}</div>
-    </section>`}
+    ${users.length > 0 ? html`<${Chips} title=${t("recent")} users=${users} />` : html`<${Trial} />`}
     <section class="cards">
       ${[["home", "tip_timeline"], ["up", "tip_live"], ["question", "tip_why"], ["chart", "tip_dashboard"]].map(
         ([icon, tip]) => html`<div class="card tip" key=${tip}><span class="badge"><${Icon} name=${icon} /></span>
@@ -54,41 +54,83 @@ export function Start() {
     </section>`;
 }
 
+const Chips = ({ title, users }) => html`<section class="card">
+  <h2>${title}</h2>
+  <div class="chips">${users.map((user) => html`<${Chip} key=${user} user=${user} />`)}</div>
+</section>`;
+
+const isKnown = ({ nickname, avatar, extra, counts }) => Boolean(nickname || avatar || extra || Object.values(counts).some(Boolean));
+
+// Numbers often begin at 1, as those of the demo do. Users of whom the server knows nothing are not offered.
+const TRIAL = ["1", "2"];
+
+function Trial() {
+  const [found] = useRequest((signal) => Promise.all(TRIAL.map((user) => get(at`v1/users/${user}`, {}, signal))), []);
+  const users = (found ?? []).filter(isKnown).map(({ user_id }) => user_id);
+  return users.length > 0 && html`<${Chips} title=${t("trial")} users=${users} />`;
+}
+
 function Chip({ user }) {
   const profile = useProfile(user);
   return html`<a class="chip" href=${to("timeline", user)}>
-    <${Avatar} id=${user} nickname=${profile.nickname} avatar=${profile.avatar} size="small" /> <span>${nameOf(profile)}</span></a>`;
+    <${Avatar} id=${user} nickname=${profile.nickname} avatar=${profile.avatar} size="small" /> <span>${nameOf(profile)}</span>${profile.nickname && html` <${Id} id=${user} />`}</a>`;
 }
 
 const Counts = ({ user, counts }) => html`<nav class="counts" aria-label=${t("counts")}>
   ${[["content", "items"], ["following", "followees"], ["followers", "followers"], ["friends", "friends"]].map(
-    ([tab, label]) => html`<a key=${tab} href=${to("user", user, tab)}><b>${short(counts[tab])}</b> ${t(label, { n: counts[tab] })}</a>`,
+    ([tab, label]) => html`<a key=${tab} href=${to("user", user, tab)}><b>${counts ? short(counts[tab]) : "–"}</b> ${t(label, { n: counts?.[tab] ?? 0 })}</a>`,
   )}
 </nav>`;
 
 // The head of the pages of a user.
-function Head({ user, children, tags }) {
+function Head({ user, children, tags, relation }) {
   const profile = useProfile(user);
-  const [online, setOnline] = useState(false);
+  const [presence, setPresence] = useState({});
+  const [isReached, stream] = [useBox(reached), useBox(live)];
+  const now = useBox(minute);
   const mayAsk = mayRead() || session.value.user === user;
   useEffect(() => {
-    setOnline(false);
-    if (!mayAsk) return;
-    get(at`v1/users/${user}`).then(known, () => {});
-    get(at`v1/users/${user}/presence`).then(({ online }) => setOnline(online), () => {});
-  }, [user]);
+    if (mayAsk) get(at`v1/users/${user}`).then(known, () => {});
+  }, [user, isReached]);
+  useEffect(() => {
+    if (mayAsk) get(at`v1/users/${user}/presence`).then(setPresence, () => {});
+  }, [user, isReached, now]);
+  // The stream of this page would make everybody online for whom it acts.
+  const online = presence.online && (!stream || user !== acting.value || presence.expires_at > Date.now());
+  const isUnknown = profile.counts && !isKnown(profile) && ["none", undefined].includes(relation?.relation);
+  const bio = profile.extra?.bio;
   return html`<section class="card profile">
     <div class="banner" aria-hidden="true"></div>
     <div class="who">
       <${Avatar} id=${user} nickname=${profile.nickname} avatar=${profile.avatar} size="big" />
       <div class="title">
-        <${Title} text=${nameOf(profile)} />
-        <p class="faint">${profile.nickname && html`<span class="id">${user}</span>`} ${online && html`<span class="tag live">${t("online")}</span>`} ${tags}</p>
+        <${Title} text=${nameOf(profile)}>${!profile.nickname && html`<${Letters} id=${user} />`}<//>
+        <p class="marks">${profile.nickname && html`<${Id} id=${user} whole=${true} />`}${online && html`<span class="tag live">${t("online")}</span>`}${tags}</p>
       </div>
       ${children}
     </div>
-    ${profile.counts && html`<${Counts} user=${user} counts=${profile.counts} />`}
-  </section>`;
+    ${typeof bio === "string" && bio && html`<p class="bio" dir="auto">${bio}</p>`}
+    ${mayAsk && html`<${Counts} user=${user} counts=${profile.counts} />`}
+  </section>
+  ${isUnknown && html`<${Unknown} user=${user} />`}`;
+}
+
+// Told of an id without a trace, because a typing error looks like a user who is quiet.
+function Unknown({ user }) {
+  const other = user.replace(/^[\s@]+|\s+$/gu, "");
+  return html`<div class="note unknown" role="status"><b>${t("unknown_user")}</b> ${t("unknown_user_about")}
+    ${other && other !== user && html`<a class="button quiet" href=${to("timeline", other)}>${t("did_you_mean")} <b>${other}</b></a>`}</div>`;
+}
+
+// A page that is not there, or not for this token.
+export function Missing({ kind }) {
+  const own = session.value.user;
+  return html`<div class="empty">
+    <span class="badge"><${Icon} name=${kind === "not_yours" ? "key" : "search"} /></span>
+    <${Title} text=${t(kind)} />
+    <p>${t(`${kind}_about`)}</p>
+    <p><a class="button quiet" href=${own === undefined || own === null ? "#/" : to("timeline", own)}>${t(mayRead() ? "to_start" : "to_own_timeline")}</a></p>
+  </div>`;
 }
 
 function LiveState() {
@@ -122,12 +164,11 @@ export async function showNew(feed) {
 
 export function Timeline({ user }) {
   const [check, setCheck] = useState(null);
-  const [editing, setEditing] = useState(false);
   const feed = timelineOf(user);
   return html`<${Head} user=${user}>
       <div class="actions">
         <a class="button quiet" href=${to("user", user)}>${t("own_page")}</a>
-        ${mayChange() && html`<button class="quiet" onClick=${() => setEditing(true)}><${Icon} name="pen" /> ${t("edit_profile")}</button>`}
+        <${Edit} user=${user} />
       </div>
     <//>
     <${Publish} key=${user} />
@@ -142,10 +183,35 @@ export function Timeline({ user }) {
     </div>
     <${NewItems} feed=${feed} />
     <${FeedList} key=${user} feed=${feed} label=${t("timeline")} item=${(item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`}
-      empty=${html`<${Empty} icon="home" title=${t("empty_timeline")}>${t("empty_timeline_about")}<//>`} />
+      empty=${html`<${Quiet} user=${user} />`} />
     ${check === "explain" && html`<${Explain} user=${user} close=${() => setCheck(null)} />`}
-    ${check === "verify" && html`<${Verify} user=${user} close=${() => setCheck(null)} />`}
-    ${editing && html`<${EditProfile} user=${user} close=${() => setEditing(false)} />`}`;
+    ${check === "verify" && html`<${Verify} user=${user} close=${() => setCheck(null)} />`}`;
+}
+
+// An empty timeline, with the reason.
+function Quiet({ user }) {
+  const { counts } = useProfile(user);
+  return html`<${Empty} icon="home" title=${t("empty_timeline")}>${t(counts?.following ? "empty_timeline_quiet" : "empty_timeline_about")}<//>`;
+}
+
+function Edit({ user }) {
+  const [isOpen, setOpen] = useState(false);
+  return mayChange() && html`<button class="quiet" onClick=${() => setOpen(true)}><${Icon} name="pen" /> ${t("edit_profile")}</button>
+    ${isOpen && html`<${EditProfile} user=${user} close=${() => setOpen(false)} />`}`;
+}
+
+// The lists of a user; in a narrow window they go on beyond its edge, so the present one is brought into sight.
+function Tabs({ user, shown }) {
+  const row = useRef(null);
+  useEffect(() => {
+    const here = row.current.querySelector("[aria-current]");
+    row.current.scrollLeft = here.offsetLeft - (row.current.clientWidth - here.offsetWidth) / 2;
+  }, [shown]);
+  return html`<nav class="tabs" ref=${row} aria-label=${t("lists")}>
+    ${Object.keys(TABS).map(
+      (name) => html`<a key=${name} href=${to("user", user, name)} aria-current=${name === shown ? "page" : undefined}>${t(`tab_${name}`)}</a>`,
+    )}
+  </nav>`;
 }
 
 // The lists of a user's page: of items or of users, and whether they are on one's own page only.
@@ -168,23 +234,20 @@ export function User({ user, tab = "content" }) {
   const mayList = mayRead() || session.value.user === user;
   const { items, path = shown } = TABS[shown];
   const list = `v1/users/${encodeURIComponent(user)}/${path}`;
-  return html`<${Head} user=${user} tags=${html`<${RelationNote} relation=${relation} />`}>
+  return html`<${Head} user=${user} relation=${relation} tags=${html`<${RelationNote} relation=${relation} />`}>
       <div class="actions">
         <${RelationButtons} target=${user} relation=${relation} set=${setRelation} />
+        ${self === user && html`<${Edit} user=${user} />`}
         ${mayList && html`<a class="button quiet" href=${to("timeline", user)}>${t(self === user ? "timeline" : "act_as")}</a>`}
       </div>
     <//>
     ${self === null && html`<p class="note">${t("act_first")}</p>`}
     ${mayList
-      ? html`<nav class="tabs" aria-label=${t("lists")}>
-          ${Object.keys(TABS).map(
-            (name) => html`<a key=${name} href=${to("user", user, name)} aria-current=${name === shown ? "page" : undefined}>${t(`tab_${name}`)}</a>`,
-          )}
-        </nav>
+      ? html`<${Tabs} user=${user} shown=${shown} />
         <${FeedList} key=${list} feed=${items ? itemsAt(list) : usersAt(list)} label=${t(`tab_${shown}`)} role=${items ? "feed" : "list"}
           item=${items
             ? (item, place) => html`<${Item} key=${item.content_id} item=${item} place=${place} />`
-            : (entry) => html`<${UserRow} key=${entry.user_id} id=${entry.user_id} since=${entry.since} />`}
+            : (entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} what=${shown} />`}
           empty=${html`<${Empty} icon=${items ? "comment" : "user"} title=${t("empty_list")}>${t("empty_list_about")}<//>`} />`
       : html`<${Empty} icon="key" title=${t("not_yours")}>${t("not_yours_about")}<//>`}`;
 }
@@ -219,8 +282,10 @@ export function Content({ id }) {
       <button class="round" aria-label=${t("back")} onClick=${() => history.back()}><${Icon} name="back" /></button>
       <${Title} text=${t("item")} />
     </div>
-    ${problem && html`<${Problem} problem=${problem} retry=${again} />`}
-    ${item &&
+    ${problem?.code === "content_not_found"
+      ? html`<${Empty} icon="comment" title=${t("problem_content_not_found")}>${t("no_item_about")}<//>`
+      : problem && html`<${Problem} problem=${problem} retry=${again} />`}
+    ${item && !problem &&
     html`<div class="alone"><${Item} item=${item} place="alone" alone=${true} /></div>
       <${Reactors} id=${id} counts=${item.counts} />
       <${Comment} id=${id} done=${done} />
@@ -235,13 +300,13 @@ function Reactors({ id, counts }) {
   const tab = (name, count) => html`<button class="quiet" aria-expanded=${String(kind === name)} disabled=${!count}
     onClick=${() => setKind(kind === name ? null : name)}>${t(name, { n: count })}</button>`;
   return html`<div class="actions reactors">${tab("like", counts.likes)} ${tab("favorite", counts.favorites)}</div>
-    ${kind && html`<${Users} key=${kind} path=${at`v1/content/${id}/reactions/${kind}`} />`}`;
+    ${kind && html`<${Users} key=${kind} path=${at`v1/content/${id}/reactions/${kind}`} kind=${kind} />`}`;
 }
 
-function Users({ path }) {
-  const [page, problem] = useRequest((signal) => get(path, { limit: 100 }, signal), [path]);
+function Users({ path, kind }) {
+  const [users, problem] = useRequest(async (signal) => withRelations((await get(path, { limit: 100 }, signal)).items), [path]);
   if (problem) return html`<${Problem} problem=${problem} />`;
-  return html`<div role="list">${page?.items.map((entry) => html`<${UserRow} key=${entry.user_id} id=${entry.user_id} since=${entry.since} />`)}</div>`;
+  return html`<div role="list">${users?.map((entry) => html`<${UserRow} key=${entry.user_id} entry=${entry} what=${kind} />`)}</div>`;
 }
 
 export function Topic({ topic }) {

@@ -1,9 +1,9 @@
 // Small parts that many pages use.
 
-import { request } from "./api.js";
+import { Problem as Refusal, isAway, request } from "./api.js";
 import { Box, useBox } from "./box.js";
 import { Icon } from "./icons.js";
-import { ago, fullTime, t } from "./texts.js";
+import { ago, fullTime, has, t } from "./texts.js";
 import { html, useEffect, useRef, useState } from "./view.js";
 
 // Pictures of users: inline ones, and those of this server. Other servers are not asked.
@@ -34,20 +34,27 @@ export function Avatar({ id, avatar, nickname, size = "" }) {
   </svg>`;
 }
 
-// The text of a problem, with the id of its request.
+// Milliseconds until a page asks a server again that was away.
+const AGAIN = 3000;
+
+// A problem in the language of the reader. Below it stands the detail as the server has it, with the id of the request.
 export function Problem({ problem, retry }) {
-  const isReached = problem.code !== "unreachable";
-  const text = isReached ? problem.detail || problem.title || problem.message : t("unreachable");
+  useEffect(() => {
+    if (!retry || !isAway(problem)) return undefined;
+    const timer = setTimeout(retry, AGAIN);
+    return () => clearTimeout(timer);
+  }, [problem]);
+  const text = has(`problem_${problem.code}`) ? t(`problem_${problem.code}`) : problem.title || t("problem_internal");
+  const detail = problem.detail || (problem instanceof Refusal ? "" : problem.message);
   return html`<div class="problem" role="alert">
-    <p>
-      ${isReached && problem.title && problem.detail && html`<strong>${problem.title}. </strong>`}${text}
-    </p>
+    <p>${text}</p>
+    ${detail && html`<p class="faint" lang="en">${detail}</p>`}
     ${problem.requestId && html`<p class="faint">${t("request_id")} <code>${problem.requestId}</code></p>`}
-    ${retry && html`<button class="quiet" onClick=${retry}>${t("try_again")}</button>`}
+    ${retry && problem.status !== 404 && html`<button class="quiet" onClick=${retry}>${t("try_again")}</button>`}
   </div>`;
 }
 
-const minute = new Box(Date.now());
+export const minute = new Box(Date.now());
 setInterval(() => minute.set(Date.now()), 30_000);
 
 export function Time({ at }) {
@@ -55,13 +62,20 @@ export function Time({ at }) {
   return html`<time datetime=${new Date(at).toISOString()} title=${fullTime(at)}>${ago(at, Math.max(now, Date.now()))}</time>`;
 }
 
+// Windows that are open. The messages are in the window then, because what is behind it is dim.
+const windows = new Box(0);
+
 // A window above the page, which keeps the focus until it is closed.
 export function Dialog({ title, close, children, wide }) {
   const dialog = useRef(null);
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current.showModal();
-    return () => opener?.isConnected && opener.focus({ preventScroll: true });
+    windows.set(windows.value + 1);
+    return () => {
+      windows.set(windows.value - 1);
+      if (opener?.isConnected) opener.focus({ preventScroll: true });
+    };
   }, []);
   // A press on what is behind it closes it, too.
   const pressed = (event) => event.target === dialog.current && close();
@@ -73,7 +87,23 @@ export function Dialog({ title, close, children, wide }) {
       </header>
       ${children}
     </div>
+    <${Notes} />
   </dialog>`;
+}
+
+// Copies a text; where a page has no clipboard, as over plain HTTP, in the way of old.
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });
+    (document.querySelector("dialog[open]") ?? document.body).append(area);
+    area.select();
+    const isCopied = document.execCommand("copy");
+    area.remove();
+    if (!isCopied) throw new Refusal({ code: "no_clipboard" });
+  }
+  tell(t("copied"));
 }
 
 // A button that runs a request. It cannot be pressed twice, and shows the problem as a message.
@@ -97,8 +127,9 @@ export function Act({ run, children, ...rest }) {
 const messages = new Box([]);
 let count = 0;
 
-export function tell(text, { isProblem = false, link, problem } = {}) {
-  const message = { key: ++count, text, isProblem, link, problem };
+// `link` leads to a page, `undo` takes back what is told.
+export function tell(text, { isProblem = false, link, problem, undo } = {}) {
+  const message = { key: ++count, text, isProblem, link, problem, undo };
   messages.set([...messages.value.slice(-2), message]);
   setTimeout(() => dismiss(message), isProblem ? 12_000 : 6000);
 }
@@ -108,11 +139,16 @@ export const tellProblem = (problem) => tell("", { isProblem: true, problem });
 const dismiss = (message) => messages.set(messages.value.filter((other) => other !== message));
 
 export function Messages() {
+  return useBox(windows) === 0 && html`<${Notes} />`;
+}
+
+function Notes() {
   return html`<div class="messages" role="status" aria-live="polite">
     ${useBox(messages).map(
       (message) => html`<div key=${message.key} class=${message.isProblem ? "message bad" : "message"}>
         ${message.problem ? html`<${Problem} problem=${message.problem} />` : html`<span>${message.text}</span>`}
         ${message.link && html`<a href=${message.link.href}>${message.link.text}</a>`}
+        ${message.undo && html`<${Act} class="quiet" run=${async () => (dismiss(message), await message.undo())}>${t("undo")}<//>`}
         <button class="round small" aria-label=${t("close")} onClick=${() => dismiss(message)}><${Icon} name="cross" /></button>
       </div>`,
     )}
@@ -120,11 +156,11 @@ export function Messages() {
 }
 
 // The title of a page, and of the window.
-export function Title({ text }) {
+export function Title({ text, children }) {
   useEffect(() => {
     document.title = `${text} · Tideline`;
   }, [text]);
-  return html`<h1 tabindex="-1">${text}</h1>`;
+  return html`<h1 tabindex="-1">${children || text}</h1>`;
 }
 
 export function Empty({ icon, title, children }) {
@@ -141,7 +177,8 @@ export function useRequest(load, inputs) {
   const [round, setRound] = useState(0);
   useEffect(() => {
     const gone = new AbortController();
-    setState((state) => ({ ...state, problem: undefined }));
+    // What the server being away has told stays until there is an answer.
+    setState((state) => (state.problem && isAway(state.problem) ? state : { ...state, problem: undefined }));
     load(gone.signal).then(
       (value) => gone.signal.aborted || setState({ value }),
       (problem) => gone.signal.aborted || setState({ problem }),

@@ -1,13 +1,13 @@
 // Users: their profiles, as far as they may be read, and rows of lists.
 
-import { at, get, put, remove } from "./api.js";
+import { at, get, put, reached, remove } from "./api.js";
 import { Box, useBox } from "./box.js";
 import { reload } from "./feeds.js";
 import { Icon } from "./icons.js";
-import { Act, Avatar, Time } from "./parts.js";
+import { Act, Avatar, Time, tell } from "./parts.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayRead, session } from "./session.js";
-import { t } from "./texts.js";
+import { isolated, middle, t } from "./texts.js";
 import { html, useEffect, useState } from "./view.js";
 
 // Profiles that were read, the latest last; and how many are read at once.
@@ -41,23 +41,41 @@ export function known(profile) {
 // The profile of a user; only the id until it is known.
 export function useProfile(id) {
   useBox(changes);
+  const isReached = useBox(reached);
   useEffect(() => {
-    if (!id || profiles.has(id) || !mayReadUser(id) || waiting.includes(id)) return;
+    if (!id || !isReached || profiles.has(id) || !mayReadUser(id) || waiting.includes(id)) return;
     waiting.push(id);
     work();
-  }, [id]);
+  }, [id, isReached]);
   return profiles.get(id) ?? { user_id: id };
 }
 
-export const nameOf = (user) => user.nickname || user.user_id;
+// Reads a profile again after a change of its counts.
+export const readAgain = (id) => mayReadUser(id) && get(at`v1/users/${id}`).then(known, () => {});
+
+export const nameOf = (user) => isolated(user.nickname || user.user_id);
+
+// The same where there is little room.
+export const Name = ({ user }) => html`<b title=${nameOf(user)}><bdi>${user.nickname || middle(user.user_id)}</bdi></b>`;
+
+// What is not seen in an id: spaces but single ones in its midst, and letters without a shape.
+const UNSEEN = /(^ +| +$| {2,}|[^\P{Z} ]+|\p{Cf}+)/u;
+
+// An id to look at letter by letter.
+export const Letters = ({ id }) =>
+  id.split(UNSEEN).map((part, i) => (i % 2 ? html`<mark class="unseen" title=${[...part].map((c) => `U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ")}>${part}</mark>` : part));
+
+// An id beside a name.
+export const Id = ({ id, whole }) =>
+  html`<span class="id chip-id" title=${id}><bdi>${whole ? html`<${Letters} id=${id} />` : middle(id)}</bdi></span>`;
 
 // The relation of the user for whom the console acts to another; `set` takes the answer to a change.
 export function useRelation(target) {
   const user = useBox(acting);
+  const isReached = useBox(reached);
   const [relation, set] = useState(null);
   useEffect(() => {
-    set(null);
-    if (user === null || user === target) return undefined;
+    if (user === null || user === target) return set(null);
     const gone = new AbortController();
     // Ids with a comma cannot stand in a list.
     if (!target.includes(",")) {
@@ -67,26 +85,37 @@ export function useRelation(target) {
       );
     }
     return () => gone.abort();
-  }, [user, target]);
+  }, [user, target, isReached]);
   return [relation, set];
 }
 
 // Follow and mute, for the user for whom the console acts.
 export function RelationButtons({ target, relation, set, compact }) {
   const user = useBox(acting);
+  // Whether the button tells that a press unfollows: under the pointer or with the focus, but not just after a press.
+  const [isReady, setReady] = useState(false);
   useBox(session);
   if (!relation || user === null || user === target || !mayAct()) return null;
   const follows = ["following", "mutual"].includes(relation.relation);
   const change = (list, isOn) => async () => {
     const path = `v1/users/${encodeURIComponent(user)}/${list}/${encodeURIComponent(target)}`;
+    setReady(false);
     set(await (isOn ? remove(path) : put(path)));
+    if (list === "following" && isOn) {
+      tell(t("unfollowed", { name: nameOf(profiles.get(target) ?? { user_id: target }) }), { undo: change(list, false) });
+    }
     reload(at`v1/users/${user}/timeline`, at`v1/users/${user}/following`, at`v1/users/${user}/mutes`,
       at`v1/users/${target}/followers`, at`v1/users/${user}/hidden-from`, at`v1/users/${user}/friends`);
-    for (const id of [user, target]) if (mayReadUser(id)) get(at`v1/users/${id}`).then(known, () => {});
+    for (const id of [user, target]) readAgain(id);
   };
+  const ready = (isIt) => () => setReady(isIt);
   return html`<div class="actions">
-    <${Act} class=${follows ? "quiet on" : "strong"} run=${change("following", follows)}>
-      ${follows ? html`<${Icon} name="check" /> ${t("following_now")}` : t("follow")}
+    <${Act} class=${follows ? "quiet on" : "strong"} run=${change("following", follows)}
+      onMouseEnter=${ready(true)} onMouseLeave=${ready(false)} onFocus=${ready(true)} onBlur=${ready(false)}>
+      ${follows
+        ? html`<span class="either"><span class=${isReady ? "off" : ""}><${Icon} name="check" /> ${t("following_now")}</span>
+            <span class=${isReady ? "" : "off"}>${t("unfollow")}</span></span>`
+        : t("follow")}
     <//>
     ${!compact &&
     html`<${Act} class="quiet" aria-pressed=${String(relation.muted)} run=${change("mutes", relation.muted)}>
@@ -109,14 +138,18 @@ export function RelationNote({ relation }) {
     ${relation?.hidden && html`<span class="tag">${t("hidden")}</span>`}`;
 }
 
-export function UserRow({ id, since, place, position }) {
+// A user in a list. `what` is that which happened at the time of the entry, such as `followers`.
+export function UserRow({ entry, what }) {
+  const id = entry.user_id;
   const profile = useProfile(id);
+  const [relation, set] = useState(entry.relation);
   return html`<div role="listitem" class="row person" data-id=${id}>
     <${Avatar} id=${id} nickname=${profile.nickname} avatar=${profile.avatar} />
-    <a class="names" href=${to("user", id)} data-position=${position}>
-      <b>${nameOf(profile)}</b>
-      ${profile.nickname && html`<span class="faint id">${id}</span>`}
+    <a class="names" href=${to("user", id)}>
+      <${Name} user=${profile} />
+      ${profile.nickname && html`<${Id} id=${id} />`}
     </a>
-    ${since !== undefined && html`<span class="faint"><${Time} at=${since} /></span>`}
+    <span class="faint since">${t(`since_${what}`)} <${Time} at=${entry.since} /></span>
+    <${RelationButtons} target=${id} relation=${relation} set=${set} compact=${true} />
   </div>`;
 }

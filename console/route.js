@@ -6,7 +6,7 @@ const read = () => {
   try {
     return location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
   } catch {
-    return [""];
+    return ["?"]; // no page has this name
   }
 };
 

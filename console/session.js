@@ -13,6 +13,9 @@ export const acting = kept("tideline.acting", null, sessionStorage);
 export const recent = kept("tideline.recent", [], sessionStorage);
 const MOST_RECENT = 8;
 
+// Texts that were written and not sent, by their forms.
+export const drafts = kept("tideline.drafts", {}, sessionStorage);
+
 const stored = kept("tideline.credential", null, sessionStorage);
 
 const isOpen = () => document.querySelector('meta[name="tideline-access"]').content === "open";
@@ -43,6 +46,8 @@ async function kindOfKey() {
 
 // Signs in; throws the problem of a credential that the server does not take.
 export async function signIn(text) {
+  // A header takes no other letters, so no server knows a key with them.
+  if (!/^[!-~]+$/.test(text)) throw new Problem({ code: "bad_credentials", status: 403 });
   credential.set(text);
   try {
     const user = userOf(text);
@@ -63,6 +68,7 @@ export function signOut(problem = null) {
   stored.set(null);
   acting.set(null);
   recent.set([]);
+  drafts.set({});
   session.set({ kind: "none", problem });
 }
 

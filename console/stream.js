@@ -1,14 +1,14 @@
 // Server-sent events by `fetch`, because `EventSource` cannot send a header.
 
-import { address, at, refusedCredential, signed } from "./api.js";
+import { address, at, reached, refusedCredential, signed } from "./api.js";
 import { Box } from "./box.js";
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
 // The server sends a comment every 15 seconds by default. A connection without one for so long is given up.
 const SILENCE = 120_000;
-// A page in the background gives up its connection after a while: a browser has six for all tabs of a server.
-const HIDDEN = 60_000;
+// A page in the background soon gives up its connection: a browser has six for all tabs of a server.
+const HIDDEN = 5_000;
 
 export class Stream {
   // `connecting`, `open`, `waiting`, `paused`, or `refused`.
@@ -26,7 +26,8 @@ export class Stream {
     this.#user = user;
     this.#tell = tell;
     document.addEventListener("visibilitychange", this.#seen);
-    this.#connect();
+    if (document.hidden) this.state.set("paused");
+    else this.#connect();
   }
 
   close() {
@@ -63,6 +64,7 @@ export class Stream {
       });
       if (answer.ok) {
         this.state.set("open");
+        reached.set(true);
         if (!this.#lastId) this.#tell("open");
         await this.#read(answer.body.getReader(), connection);
       } else if ([401, 403].includes(answer.status)) {

@@ -24,14 +24,30 @@ export function t(key, values = {}) {
   return form.replace(/\{(\w+)\}/g, (_, name) => (name === "n" ? number(values.n) : values[name]));
 }
 
+// Whether there is such a text.
+export const has = (key) => key in en;
+
+// Sentences one after another.
+export const sentences = (...texts) => texts.filter(Boolean).join(language() === "zh" ? "" : " ");
+
+// A name whose letters cannot change the direction of the text around it, as U+202E would.
+const TURNING = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
+export const isolated = (name) => (TURNING.test(name) ? `\u2068${name.replace(/[\u2066-\u2069]/g, "")}\u2069` : name);
+
+// A long id without its middle.
+export const middle = (id) => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id);
+
+export const percent = (n) => new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(n);
+
 export const number = (n) => new Intl.NumberFormat(locale()).format(n);
 
 export const short = (n) =>
-  new Intl.NumberFormat(locale(), { notation: "compact", maximumFractionDigits: 1 }).format(n);
+  new Intl.NumberFormat(locale(), { notation: "compact", maximumSignificantDigits: 3 }).format(n);
 
 export function bytes(n) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  const unit = n > 0 ? Math.min(Math.floor(Math.log(n) / Math.log(1024)), units.length - 1) : 0;
+  // A unit has at most three digits: 1022 KiB are 1 MiB.
+  const unit = n > 0 ? Math.min(Math.max(Math.ceil(Math.log(n / 999.5) / Math.log(1024)), 0), units.length - 1) : 0;
   const value = n / 1024 ** unit;
   return `${new Intl.NumberFormat(locale(), { maximumFractionDigits: value < 10 && unit ? 1 : 0 }).format(value)} ${units[unit]}`;
 }

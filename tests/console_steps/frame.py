@@ -114,7 +114,7 @@ PLACES = {
     "a list of users": ("#/user/mei/followers", ".person"),
     "an empty list": ("#/user/mei/mutes", ".empty"),
     "an item": ("#/item/post-0", ".feed article"),
-    "a missing item": ("#/item/none", ".problem"),
+    "a missing item": ("#/item/none", ".empty"),
     "a topic": ("#/topic/sea", "article"),
     "the dashboard": ("#/dashboard", ".chart .line"),
     "the backups": ("#/backups", ".backup"),

@@ -17,8 +17,8 @@ def dashboard(proof: Proof) -> None:
     figure = """(([chart, series]) => [...document.querySelectorAll(`.chart[aria-label="${chart}"] .series`)]
       .find((one) => one.innerText.startsWith(series)).querySelector("dd").innerText)(args)"""
     moving = [
-        ("Publishing", "items"), ("Publishing", "inbox"), ("From publish to inbox", "half"), ("Requests", "answered"),
-        ("Time to answer", "half"), ("Storage", "tables"), ("Memory", "resident"),
+        ("Publishing", "items"), ("Publishing", "inbox"), ("From publish to inbox", "P50"), ("Requests", "answered"),
+        ("Time to answer", "P50"), ("Storage", "tables"), ("Memory", "resident"),
     ]
     still, seen, n = set(moving), {}, 0
     until = time.monotonic() + 60

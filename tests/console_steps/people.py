@@ -18,8 +18,8 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     seen = ids(page)
     proof.same("the items", sorted(seen), sorted(TIMELINE))
     proof.same("newest first", seen[:3], TIMELINE[:3])
-    counts = page.run("[...document.querySelectorAll('.counts b')].map((count) => count.innerText)")
-    proof.same("the counts", counts, ["0", "4", "1", "1"])
+    counts = "[...document.querySelectorAll('.counts b')].map((count) => count.innerText).join()"
+    page.wait(f"{counts} === '0,4,1,1'", "the counts")
     proof.holds("the repost shows its original", page.run("!!document.querySelector('[data-id=repost-0] .original')"))
 
     # Reactions, as the API has them.
@@ -39,6 +39,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     shows(page, "in every follower's timeline")
     newest = town.told("GET", "/v1/users/ada/content")["items"][0]
     proof.same("the published item", (newest["text"], newest["topics"]), ("A ship on the horizon #sea", ["sea"]))
+    page.wait(f"{counts} === '1,4,1,1'", "the item is counted")
 
     # Live.
     page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
@@ -63,10 +64,15 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     shows(page, "The timeline shows it.")
     page.click("dialog [aria-label=Close]")
     page.click("main button", "Why?")
-    page.click("dialog input")
+    page.wait("document.activeElement.name === 'item'", "the field has the focus")
     page.write("live-1")
     page.press("Enter")
     shows(page, "It was deleted.")
+    page.run("document.activeElement.select()")
+    page.write("live-9")
+    page.press("Enter")
+    shows(page, "There is no such item.")
+    proof.same("facts of no item", page.run("document.querySelectorAll('dialog dd').length"), 0)
     page.press("Escape")
     page.wait("!document.querySelector('dialog')", "the window closes")
     page.click("main button", "Verify")
@@ -79,7 +85,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     for label, field, value, after in (
         ("Following", "relation", "none", "Follow"), ("Follow", "relation", "following", "Following"),
         ("Mute", "muted", True, "Unmute"), ("Unmute", "muted", False, "Mute"),
-        ("Hide from", "hidden", True, "Show again"), ("Show again", "hidden", False, "Hide from"),
+        ("Hide my items", "hidden", True, "Show my items"), ("Show my items", "hidden", False, "Hide my items"),
     ):
         page.click(".profile button", label)
         until(lambda: town.relation("ada", "dot")[field] == value, f"{label} at the server")
@@ -196,8 +202,11 @@ def keyboard(proof: Proof) -> None:
     page.wait("document.querySelector('h1')?.innerText === 'Backups'", "the backups")
     page.press("g", "t")
     page.wait("document.querySelectorAll('article').length > 8", "the timeline again")
-    page.press("j", "Enter")
+    page.press("j", "j", "j", "Enter")
     page.wait("location.hash.startsWith('#/item/')", "the item")
+    opened = page.run("location.hash.split('/').pop()")
+    page.run("history.back()")
+    page.wait("document.activeElement.dataset.id === args[0]", "the opened item has the focus again", opened)
     proof.clean(page)
 
 

@@ -1,0 +1,190 @@
+"""Rare things: odd data, typing errors, a server that is away, a tab in the background."""
+
+import time
+
+from support.devtools import Page, until
+
+from .proof import PHONE, Proof, Town, item, look_up, shows
+
+HIDDEN = """(Object.defineProperty(document, "hidden", { configurable: true, get: () => args[0] }),
+  document.dispatchEvent(new Event("visibilitychange")), true)"""
+# The contrast of a button's text, as WCAG measures it, with the colours that the pixels of a canvas have.
+CONTRAST = """((button) => {
+  const light = (colour) => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const { color, backgroundColor } = getComputedStyle(button);
+  const [a, b] = [light(color), light(backgroundColor)].sort((a, b) => b - a);
+  return (a + 0.05) / (b + 0.05);
+})(document.querySelector(args[0]))"""
+
+
+def pointer(page: Page, selector: str, text: str | None = None) -> None:
+    """Moves the pointer over an element."""
+    x, y = page.place(selector, text)
+    page.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+
+def odd_items(proof: Proof) -> None:
+    """One odd item takes nothing from the others."""
+    tideline, town = proof.open_server("odd-items")
+    town.follow("reader", "odd", "plain")
+    town.told("PUT", "/v1/users/odd", {"nickname": "\u202edlrow", "extra": {"bio": "Writes from right to left"}})
+    town.publish("plain", "plain")
+    for name, url in (("no-host", "https://"), ("no-name", "http://[bad"), ("broken", "data:image/png;base64,AAAA")):
+        town.publish("odd", name, media=[{"type": "image", "url": url, "alt": f"alt of {name}"}])
+    town.publish("odd", "long", "A long sentence without an end. " * 90)
+    page = proof.page(proof.address(tideline) + "#/timeline/reader")
+    page.wait("document.querySelectorAll('article').length === 5", "all items")
+    page.wait("document.querySelector('[data-id=broken] .media').innerText === 'alt of broken'", "the text instead of a broken picture")
+    high = "document.querySelector('[data-id=long] .text').getBoundingClientRect().height"
+    before = page.run(high)
+    page.click(item(page, "long", "button"), "Show all")
+    proof.holds("the whole text", page.run(high) > 2 * before)
+    # The name is written from right to left, and the id beside it is not.
+    places = page.run("""[...document.querySelector('[data-id=long] .id bdi').firstChild.data].map((_, i) => {
+      const range = document.createRange();
+      range.setStart(document.querySelector('[data-id=long] .id bdi').firstChild, i);
+      range.setEnd(document.querySelector('[data-id=long] .id bdi').firstChild, i + 1);
+      return range.getBoundingClientRect().left;
+    })""")
+    proof.same("the letters of the id go to the right", places, sorted(places))
+    # Whatever drawing an item throws, only this item is missing.
+    page.run("(window.parse = URL.canParse, URL.canParse = () => { throw new Error('odd') }, location.hash = '#/user/odd')")
+    page.wait("document.querySelectorAll('article').length === 4", "the list of the author")
+    proof.same("the items that cannot be shown", sorted(page.run(
+        "[...document.querySelectorAll('article')].filter((one) => one.innerText.includes('cannot be shown')).map((one) => one.dataset.id)")),
+        ["no-host", "no-name"])
+    page.run("URL.canParse = window.parse")
+    shows(page, "Writes from right to left")
+    proof.clean(page)
+
+
+def typing_errors(proof: Proof) -> None:
+    """An id, a page or an item that is not there is told as such."""
+    tideline, town = proof.open_server("typing")
+    page = proof.page(proof.address(tideline))
+    shows(page, "Tideline is a server of timelines")
+    time.sleep(0.3)
+    proof.same("nobody to try", page.run("document.querySelectorAll('.chip').length"), 0)
+    town.told("PUT", "/v1/users/1", {"nickname": "Robin"})
+    page.open(proof.address(tideline))
+    page.wait("[...document.querySelectorAll('.chip > span:first-of-type')].map((name) => name.innerText).join() === 'Robin'", "one to try")
+    look_up(page, " 1")
+    shows(page, "Nothing is known of this id.")
+    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    proof.same("the space is seen", page.run("document.querySelector('h1 .unseen').title"), "U+0020")
+    page.run("location.hash = '#/timeline/1'")
+    page.run("location.hash = '#/timeline/%201'")
+    shows(page, "Nothing is known of this id.")
+    until(lambda: town.told("GET", "/v1/users/%201/presence")["online"], "online by the stream of the page")
+    time.sleep(0.3)
+    proof.same("not online by this page", page.run("!!document.querySelector('.tag.live')"), False)
+    page.click(".unknown a")
+    page.wait("location.hash === '#/timeline/1'", "the id without the space")
+    page.wait("document.querySelector('h1').innerText === 'Robin' && !document.querySelector('.unknown')", "the user")
+    page.click("#look-up")
+    page.write(".")
+    page.press("Enter")
+    page.wait("document.querySelector('#look-up').validationMessage.includes('browsers')", "the reason")
+    for place, title in (("timeline/.", "This id cannot be looked up"), ("nonsense", "No such page"), ("timeline/%E0%A4", "No such page")):
+        page.run("location.hash = '#/' + args[0]", place)
+        page.wait("document.querySelector('h1')?.innerText === args[0]", place, title)
+    page.run("location.hash = '#/item/none'")
+    shows(page, "There is no such item")
+    proof.same("nothing to try again", page.run("[...document.querySelectorAll('main button')].filter((one) => one.innerText.includes('again')).length"), 0)
+    page.click("[data-switch=language]")
+    shows(page, "没有这条内容")
+    proof.clean(page, {404})
+
+
+def empty_lists(proof: Proof) -> None:
+    """The reason of an empty timeline, its first item, what a publish tells, and how to take an unfollow back."""
+    tideline, town = proof.open_server("empty")
+    town.told("PUT", "/v1/users/ann", {"nickname": "Ann"})
+    page = proof.page(proof.address(tideline) + "#/timeline/reader")
+    shows(page, "follows nobody yet")
+    town.follow("reader", "ann")
+    page.open(proof.address(tideline) + "#/timeline/reader")
+    shows(page, "Nobody whom this user follows has published")
+    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    town.publish("ann", "first")
+    page.wait("document.querySelector('article')?.dataset.id === 'first'", "the first item at once")
+    town.publish("ann", "second")
+    page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "the second one waits")
+
+    page.click(".writer textarea")
+    page.write("Mine")
+    page.click(".writer button", "Publish")
+    shows(page, "Your own items are on your page.")
+    page.wait("!!document.querySelector('.writer button:hover')?.disabled", "a disabled button under the pointer")
+    time.sleep(0.3)
+    proof.holds("its text can be read", page.run(CONTRAST, ".writer button") >= 4.5)
+
+    # A draft stays while the page is open.
+    page.click(".writer textarea")
+    page.write("Not yet")
+    page.run("location.hash = '#/dashboard'")
+    page.wait("!!document.querySelector('.chart')", "the dashboard")
+    page.run("history.back()")
+    page.wait("document.querySelector('.writer textarea')?.value === 'Not yet'", "the draft")
+
+    page.run("location.hash = '#/user/reader/following'")
+    shows(page, "followed")
+    pointer(page, ".person button")
+    page.wait("document.querySelector('.person button').innerText.trim() === 'Unfollow'", "the meaning of a press")
+    page.click(".person button", "Unfollow")
+    until(lambda: town.relation("reader", "ann")["relation"] == "none", "unfollowed")
+    page.click(".message button", "Undo")
+    until(lambda: town.relation("reader", "ann")["relation"] == "following", "followed again")
+    proof.holds("the own profile can be edited here", page.run("[...document.querySelectorAll('.profile button')].some((one) => one.innerText.includes('Edit profile'))"))
+    beyond = "[...document.querySelectorAll('.tabs a')].filter((tab) => tab.getBoundingClientRect().right > document.querySelector('.tabs').getBoundingClientRect().right + 1).length"
+    proof.same("all lists are seen", page.run(beyond), 0)
+
+    # Messages are above a window, and a page without a clipboard copies, too.
+    page.run("(Object.defineProperty(navigator, 'clipboard', { value: undefined }), location.hash = '#/user/ann')")
+    page.click(item(page, "second", "button"), "More")
+    page.click("dialog button", "Copy the id")
+    page.wait("document.querySelector('dialog .message')?.innerText.includes('Copied')", "the message in the window")
+    page.press("Escape")
+    page.wait("!document.querySelector('dialog') && document.querySelector('.message')?.innerText.includes('Copied')", "the same message after it")
+    proof.clean(page)
+
+    page = proof.page(proof.address(tideline) + "#/user/ann/hidden-from", **PHONE)
+    page.wait("!!document.querySelector('.tabs')", "the lists")
+    proof.holds("the present list is seen", page.run("document.querySelector('.tabs [aria-current]').getBoundingClientRect().right <= innerWidth - 30"))
+    proof.clean(page)
+
+
+def away(proof: Proof) -> None:
+    """A page of a user comes back with the server; a tab in the background gives up its stream."""
+    tideline, town = proof.open_server("away")
+    town.fill()
+    proxy = proof.proxy(tideline)
+    page = proof.page(proxy.address + "#/timeline/ada")
+    page.wait("document.querySelector('.live-state')?.innerText.includes('Live')", "an open stream")
+    page.run(HIDDEN, True)
+    page.wait("document.querySelector('.live-state').innerText.includes('Paused')", "the pause of a hidden tab", seconds=15)
+    town.publish("mei", "meanwhile")
+    page.run(HIDDEN, False)
+    page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "what came meanwhile")
+    tideline.stop()
+    page.run("location.hash = '#/user/mei'")
+    page.wait("!!document.querySelector('main .problem')", "the problem")
+    page.run("location.hash = '#/dashboard'")
+    page.wait("document.querySelectorAll('.tiles dd').length > 3", "the tiles")
+    proof.same("figures that are not known", page.run("[...new Set([...document.querySelectorAll('.tiles dd')].map((tile) => tile.innerText))]"), ["–"])
+    page.run("location.hash = '#/user/bob'")
+    page.wait("!!document.querySelector('main .problem')", "the problem")
+    tideline.start()
+    proxy.server = tideline.address
+    town = Town(type(town.client)(tideline.address))
+    town.told("PUT", "/v1/users/bob/presence", {"online": True})
+    page.wait("document.querySelector('h1').innerText === 'Bob Okafor' && document.querySelectorAll('article').length === 2", "the page by itself")
+    page.wait("!!document.querySelector('.tag.live')", "the badge")
+    proof.holds("no problem is left", not page.run("document.querySelector('main .problem')"))
+    proof.clean(page, {404, 500, 502})
