@@ -2,16 +2,20 @@
 """Proves `recipes/postgresql`: a host changes its tables while its worker, Tideline and PostgreSQL are killed with -9.
 
 At the end, follows, posts, likes and timelines of Tideline must be those of the tables: nothing missing, nothing twice.
+Before, changes that Tideline cannot take, wrong addresses, and a worker that is stopped while another takes over.
 `tests/recipes.py` runs it where psycopg and the client are installed.
 """
 
 import argparse
 import os
 import random
+import re
+import signal
 import subprocess
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import psycopg
@@ -20,6 +24,7 @@ from support.server import Tideline, Workspace
 from tideline import Tideline as Client
 
 RECIPE = Path(__file__).resolve().parent.parent / "recipes" / "postgresql"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "recipe-postgresql.md"
 MEMBERS = [f"member {n}" if n % 2 else f"{n + 1}" for n in range(12)] + ["a/b é 🌊"]
 
 
@@ -32,7 +37,9 @@ class Worker:
         self.process: subprocess.Popen | None = None
 
     def start(self, url: str) -> None:
-        environment = os.environ | {"DATABASE": self.postgres.address, "TIDELINE_URL": url}
+        # No transaction may be open while Tideline works.
+        address = f"{self.postgres.address} options='-c idle_in_transaction_session_timeout=1'"
+        environment = os.environ | {"DATABASE": address, "TIDELINE_URL": url}
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([sys.executable, RECIPE / "worker.py"], env=environment, stdout=log, stderr=log)
 
@@ -41,6 +48,172 @@ class Worker:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+
+def drained(database: psycopg.Connection, worker: Worker) -> None:
+    """Waits until the outbox is empty."""
+    end = time.monotonic() + 300
+    while (left := database.execute("SELECT count(*) FROM tideline_outbox").fetchone()) != (0,):
+        if time.monotonic() > end:
+            raise SystemExit(f"{left} rows are left in the outbox; the worker wrote:\n{worker.log.read_text()[-2000:]}")
+        time.sleep(0.05)
+
+
+def expect(what: str, found: object, wanted: object) -> None:
+    if found != wanted:
+        raise SystemExit(f"{what}: {found}, not {wanted}")
+
+
+def hard_cases(database: psycopg.Connection, worker: Worker, client: Client) -> None:
+    """Changes that Tideline cannot take hold up no others and are kept; what it can take is done."""
+
+    def refused() -> list[tuple[str, str]]:
+        """What was refused since the last call: kinds of change, and problems."""
+        drained(database, worker)
+        rows = database.execute("WITH gone AS (DELETE FROM tideline_refused RETURNING *) SELECT * FROM gone ORDER BY id").fetchall()
+        return [(change["do"] if isinstance(change, dict) else "?", problem) for _, change, problem, _ in rows]
+
+    def kinds() -> list[str]:
+        return [kind for kind, _ in refused()]
+
+    def post(id: str) -> tuple[str, str] | None:
+        items = client.items([id])
+        return (items[0]["author_id"], items[0]["text"]) if items else None
+
+    # A row that no client can send.
+    database.execute("INSERT INTO follows VALUES ('1', '..'), ('1', ''), ('1', '1'), ('1', repeat('x', 100000)), ('1', '2')")
+    database.execute("""INSERT INTO tideline_outbox (change) VALUES ('7'), ('{"do": "fly"}'), ('{"do": "follow", "user": {}}')""")
+    database.execute("INSERT INTO follows VALUES ('1', '3')")
+    expect("refused", kinds(), ["follow", "follow", "follow", "follow", "?", "fly", "follow"])
+    expect("after them", sorted(f["user_id"] for f in client.following("1")), ["2", "3"])
+
+    # A post that comes again under its id, as it was, and with another time.
+    database.execute("INSERT INTO posts VALUES ('again', '2', 'first', '2024-01-01'), ('later', '2', 'first', '2024-01-01')")
+    drained(database, worker)
+    database.execute("DELETE FROM posts WHERE id IN ('again', 'later')")
+    drained(database, worker)
+    expect("deleted", (post("again"), post("later")), (None, None))
+    database.execute("INSERT INTO posts VALUES ('again', '2', 'second', '2024-01-01'), ('later', '2', 'second', '2024-01-02')")
+    expect("with another time", kinds(), ["publish"])
+    expect("again", (post("again"), post("later")), (("2", "second"), None))
+    # All in one batch.
+    for _ in range(2):
+        database.execute("DELETE FROM posts WHERE id = 'again'")
+        database.execute("INSERT INTO posts VALUES ('again', '2', 'third', '2024-01-01')")
+    database.execute("INSERT INTO posts VALUES ('brief', '2', 'brief')")
+    database.execute("INSERT INTO likes VALUES ('brief', '1')")
+    database.execute("DELETE FROM posts WHERE id = 'brief'")
+    expect("in one batch", (refused(), post("again"), post("brief")), ([], ("2", "third"), None))
+
+    # Keys that change, an author that changes, and all rows at once.
+    database.execute("UPDATE posts SET id = 'renamed' WHERE id = 'again'")
+    database.execute("UPDATE posts SET author = '3', body = 'of another' WHERE id = 'renamed'")
+    expect("another author", kinds(), ["publish"])
+    expect("renamed", (post("again"), post("renamed")), (None, ("2", "third")))
+    database.execute("INSERT INTO likes VALUES ('renamed', '1')")
+    database.execute("UPDATE likes SET member = '4'")
+    database.execute("UPDATE follows SET followee = '5' WHERE followee = '3'")
+    expect("moved", (refused(), [f["user_id"] for f in client.following("1")]), ([], ["5", "2"]))
+    expect("moved like", [like["user_id"] for like in client.reactions("renamed", "like")], ["4"])
+    database.execute("DELETE FROM follows WHERE followee IN ('', '..', '1', repeat('x', 100000))")
+    expect("end of what was refused", kinds(), ["unfollow"] * 3)
+    database.execute("TRUNCATE follows; TRUNCATE posts, likes")
+    expect("truncated", (refused(), list(client.following("1")), post("renamed")), ([], [], None))
+
+    # Times that are none, and a post that is too large until it is shorter.
+    database.execute("INSERT INTO posts VALUES ('end', '2', 'x', 'infinity'), ('start', '2', 'x', '-infinity'), ('bc', '2', 'x', '0044-03-15 BC')")
+    expect("times", kinds(), ["publish"] * 3)
+    database.execute("INSERT INTO posts VALUES ('large', '2', repeat('x', 70000))")
+    database.execute("INSERT INTO likes VALUES ('large', '1')")
+    database.execute("INSERT INTO follows VALUES ('1', '1')")
+    drained(database, worker)
+    database.execute("UPDATE posts SET body = 'short' WHERE id = 'large'")
+    drained(database, worker)
+    expect("shorter", post("large"), ("2", "short"))
+    # What was refused is sent again as the page says.
+    database.execute(re.findall(r"^```sql\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)[0])
+    expect("refused again", kinds(), ["follow"])
+    expect("sent again", (refused(), [like["user_id"] for like in client.reactions("large", "like")]), ([], ["1"]))
+    database.execute("TRUNCATE posts, likes, follows")
+    drained(database, worker)
+    print("changes that cannot be sent are kept, and hold up no others", flush=True)
+
+
+class NotTideline(BaseHTTPRequestHandler):
+    """Answers as a proxy that does not know Tideline. The path tells the answer."""
+
+    def answer(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response(int(self.path.split("/")[1]))
+        self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", "15")
+        self.end_headers()
+        self.wfile.write(b"<html>No</html>")
+
+    do_PUT = do_DELETE = do_POST = answer
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def wrong_addresses(database: psycopg.Connection, worker: Worker, url: str) -> None:
+    """Answers that are not about a change remove nothing."""
+    other = ThreadingHTTPServer(("127.0.0.1", 0), NotTideline)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    database.execute("INSERT INTO follows VALUES ('1', '2')")
+    counts = "SELECT (SELECT count(*) FROM tideline_outbox), (SELECT count(*) FROM tideline_refused)"
+    for path in (f"{url}/wrong", *(f"http://127.0.0.1:{other.server_port}/{status}" for status in (404, 405, 301, 302, 400, 200))):
+        worker.log.write_text("")
+        worker.start(path)
+        assert worker.process is not None
+        try:
+            expect(path, worker.process.wait(20), 1)
+            expect(path, "TIDELINE_URL" in worker.log.read_text(), True)
+        except subprocess.TimeoutExpired:  # it tries again, and says so
+            expect(path, "again in a second" in worker.log.read_text(), True)
+        worker.kill()
+        expect(path, database.execute(counts).fetchone(), (1, 0))
+    other.shutdown()
+    worker.start(url)
+    drained(database, worker)
+    database.execute("TRUNCATE follows")
+    drained(database, worker)
+    print("with a wrong address no row is removed", flush=True)
+
+
+def stopped_worker(postgres: Postgres, worker: Worker, url: str, client: Client) -> None:
+    """A worker that is stopped in a batch while another takes over does not go on with its batch."""
+    worker.kill()
+    with psycopg.connect(postgres.address, autocommit=True) as database:
+        database.execute("INSERT INTO follows SELECT 'me', 'target ' || n FROM generate_series(1, 200) n")
+    worker.start(url)
+    while len(list(client.following("me", limit=100))) < 5:
+        time.sleep(0.01)
+    assert worker.process is not None
+    worker.process.send_signal(signal.SIGSTOP)
+    postgres.kill()
+    postgres.start()
+    other = Worker(postgres, worker.log.with_name("other.log"))
+    other.start(url)
+    try:
+        with psycopg.connect(postgres.address, autocommit=True) as database:
+            drained(database, other)
+            database.execute("DELETE FROM follows")
+            drained(database, other)
+            worker.log.write_text("")
+            worker.process.send_signal(signal.SIGCONT)
+            end = time.monotonic() + 20
+            while "again in a second" not in worker.log.read_text():
+                expect("the stopped worker goes on", time.monotonic() < end, True)
+                time.sleep(0.05)
+            # The call that was under way may come late.
+            late = [follow["user_id"] for follow in client.following("me", limit=100)]
+            expect(f"late changes: {late}", len(late) <= 1, True)
+            for target in late:
+                client.unfollow("me", target)
+    finally:
+        other.kill()
+    print(f"a stopped worker sent {len(late)} of its changes late", flush=True)
 
 
 class Host:
@@ -64,8 +237,9 @@ class Host:
                 with psycopg.connect(self.address) as database:
                     while not self.ended.is_set():
                         number += 1
-                        for _ in range(dice.choice([1, 1, 1, 3])):
-                            self.change(database, dice, f"{thread}{number:07}" if number % 2 else f"post {thread}/{number}")
+                        for turn in range(dice.choice([1, 1, 1, 3])):
+                            # Each id once: one that comes again with another time is refused.
+                            self.change(database, dice, f"{thread}{number:07}{turn}" if number % 2 else f"post {thread}/{number}/{turn}")
                         if dice.random() < 0.1:
                             database.rollback()
                         else:
@@ -164,6 +338,12 @@ def main() -> int:
                 for name in ("host.sql", "outbox.sql"):
                     database.execute((RECIPE / name).read_text())
             worker.start(url)
+            with psycopg.connect(postgres.address, autocommit=True) as database, Client(url) as client:
+                hard_cases(database, worker, client)
+                worker.kill()
+                wrong_addresses(database, worker, url)
+            with Client(url) as client:
+                stopped_worker(postgres, worker, url, client)
             host = Host(postgres, 4, args.seed)
             killed = {"worker": 0, "Tideline": 0, "PostgreSQL": 0}
             for _ in range(args.kills):
@@ -182,11 +362,7 @@ def main() -> int:
                     postgres.start()
             host.end()
             with psycopg.connect(postgres.address, autocommit=True) as database:
-                end = time.monotonic() + 300
-                while (left := database.execute("SELECT count(*) FROM tideline_outbox").fetchone()) != (0,):
-                    if time.monotonic() > end:
-                        raise SystemExit(f"{left} rows are left in the outbox; the worker wrote:\n{worker.log.read_text()[-2000:]}")
-                    time.sleep(0.1)
+                drained(database, worker)
                 with Client(url) as client:
                     faults = compare(database, client)
                 sizes = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("follows", "posts", "likes")]
