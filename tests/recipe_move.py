@@ -6,6 +6,8 @@ Old inboxes are the newest items of each timeline, by SQL. After the import Tide
 """
 
 import argparse
+import csv
+import json
 import os
 import re
 import shutil
@@ -66,11 +68,55 @@ def fill(database: redis.Redis, source: psycopg.Connection) -> None:
     pipe.execute()
 
 
-def move(binary: Path, directory: Path, content: str, name: str, lines: int) -> None:
+def hostile(address: str, directory: Path) -> None:
+    """What cannot be exported is named and left out, and members are trimmed while their set is read."""
+    export = [sys.executable, RECIPE / "from_redis.py", "--url", address, "--text", "body"]
+    directory.mkdir()
+    with redis.Redis.from_url(address) as database:
+        database.set("posts:count", 7)
+        database.sadd(b"following:\xff", "1")
+        database.zadd(b"following:\xfe", {"1": 1})
+        database.zadd("following: me ", {" you ": 5, b"\xff\xfe": 6, "never": float("inf")})
+        database.zadd("posts: you ", {"good": 10, "list": 11, "bytes": 12})
+        database.hset("post:good", "body", "a text")
+        database.rpush("post:list", "x")
+        database.hset("post:bytes", "body", b"\xff")
+        database.zadd("posts:many", {f"{n}": n for n in range(20000)})
+        database.zadd("feed:many", {f"{n}": n for n in range(20000)})
+        process = subprocess.Popen(export, cwd=directory, stderr=subprocess.PIPE, text=True)
+        trimmed = 0
+        while process.poll() is None and trimmed < 10000:
+            for key in ("posts:many", "feed:many"):
+                database.zremrangebyrank(key, 0, 49)
+            trimmed += 50
+            time.sleep(0.005)
+        assert process.stderr is not None
+        told = process.stderr.read()
+        assert process.wait() == 1, "the faults are no fault"
+        database.flushall()
+    for name in ("posts:count", r"following:\xff", r"following:\xfe", "'never'", r"b'\xff\xfe'", "post:list", "post:bytes"):
+        assert name in told, f"{name} is not named:\n{told}"
+    assert told.count("left out") == 7 and "Traceback" not in told, told
+    follows = (directory / "follows.ndjson").read_text().splitlines()
+    assert [json.loads(line) for line in follows] == [{"user_id": " me ", "target_id": " you ", "since": 5}], follows
+    items = [json.loads(line) for line in (directory / "content.ndjson").read_text().splitlines()]
+    texts = {item["content_id"]: item.get("text") for item in items}
+    assert [texts[name] for name in ("good", "list", "bytes")] == ["a text", None, None]
+    with open(directory / "inboxes.csv", newline="") as file:
+        inbox = [row[1] for row in csv.reader(file)]
+    # Newest first, each once, and all that no trim has touched.
+    assert inbox == sorted(set(inbox), key=int, reverse=True), "the inbox is not in order, or has an item twice"
+    assert {f"{n}" for n in range(trimmed, 20000)} <= set(inbox), "the inbox lacks an item that no trim has touched"
+    posts = {f"{n}" for n in range(trimmed, 20000)}
+    assert posts <= texts.keys() and len(texts) == len(items), (trimmed, len(items))
+    print(f"from Redis: hostile data is named; {trimmed} members were trimmed meanwhile", flush=True)
+
+
+def move(binary: Path, directory: Path, kind: str, name: str, lines: int) -> None:
     """Imports the files of a directory, compares the pages with the old inboxes, and checks the data."""
     tideline = Tideline(binary, directory, {})
     begin = time.monotonic()
-    files = ("--follows", directory / "follows.csv", "--content", directory / content)
+    files = ("--follows", directory / f"follows.{kind}", "--content", directory / f"content.{kind}")
     if tideline.command("import", *files).wait() != 0:
         raise SystemExit(f"{name}: the import failed:\n{tideline.output('import')[-3000:]}")
     took = time.monotonic() - begin
@@ -107,6 +153,10 @@ def main() -> int:
             postgres.start()
             options = ["--port", "0", "--unixsocket", socket, "--save", "", "--dir", workspace]
             server = subprocess.Popen([shutil.which("redis-server") or "redis-server", *map(str, options)], stdout=subprocess.DEVNULL)
+            until = time.monotonic() + 30
+            while not socket.exists() and time.monotonic() < until:
+                time.sleep(0.05)
+            hostile(f"unix://{socket}", workspace / "hostile")
             with psycopg.connect(postgres.address, autocommit=True) as database:
                 database.execute(host(readers, authors))
                 tables = ("follows", "posts", "inbox")
@@ -115,15 +165,18 @@ def main() -> int:
                 for name in ("sql", "redis"):
                     (workspace / name).mkdir()
                 environment = os.environ | {"PGHOST": str(postgres.directory), "PGUSER": "host", "PGDATABASE": "postgres"}
-                psql = [postgres.bin / "psql", "--quiet", "--set", "ON_ERROR_STOP=1", "--file", RECIPE / "from_sql.sql"]
+                psql = [postgres.bin / "psql", "--quiet", "--file", RECIPE / "from_sql.sql"]
                 subprocess.run(psql, check=True, cwd=workspace / "sql", env=environment)
-                move(args.binary, workspace / "sql", "content.csv", "from SQL", lines)
+                lacking = environment | {"PGDATABASE": "template1"}
+                failed = subprocess.run(psql, cwd=workspace / "hostile", env=lacking, stderr=subprocess.DEVNULL)
+                assert failed.returncode == 3, "an error of psql is no error"
+                move(args.binary, workspace / "sql", "csv", "from SQL", lines)
                 shutil.rmtree(workspace / "sql" / "data")
                 with redis.Redis(unix_socket_path=str(socket)) as target:
                     fill(target, database)
             export = [sys.executable, RECIPE / "from_redis.py", "--url", f"unix://{socket}", "--text", "body"]
             subprocess.run(export, check=True, cwd=workspace / "redis")
-            move(args.binary, workspace / "redis", "content.ndjson", "from Redis", lines)
+            move(args.binary, workspace / "redis", "ndjson", "from Redis", lines)
         finally:
             postgres.kill()
             if server is not None:

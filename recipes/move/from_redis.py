@@ -2,12 +2,15 @@
 
 The keys hold the user: `following:*` are sorted sets of followed users, `posts:*` those of the ids of a user's posts,
 `feed:*` the inboxes. Scores are times. The text of a post is a field of the hash `post:<id>`; without `--text` the posts
-have none. Redis goes on serving meanwhile: the keys are read by SCAN, and each set in parts.
+have none. Redis goes on serving and trimming meanwhile: keys are read by SCAN, and each set by ZSCAN, which misses
+no member that is there all the time. What cannot be exported is named and left out; then the exit code is 1.
 """
 
 import argparse
 import csv
 import json
+import math
+import sys
 
 import redis
 
@@ -24,36 +27,66 @@ def main():
     parser.add_argument("--text", help="the field of the hash with the text")
     parser.add_argument("--unit", choices=["ms", "s"], default="ms", help="the unit of the scores")
     args = parser.parse_args()
-    database = redis.Redis.from_url(args.url, decode_responses=True)
+    database = redis.Redis.from_url(args.url)
     unit = 1000 if args.unit == "s" else 1
+    faults = 0
 
-    def entries(pattern, newest_first=False):
-        """The user of each key, with a part of its set: members and scores."""
-        before, _, after = pattern.partition("*")
+    def left_out(*what):
+        nonlocal faults
+        faults += 1
+        print("left out:", *what, file=sys.stderr)
+
+    def entries(pattern):
+        """The user of each key, and the members and scores of its set, oldest first."""
+        before, after = pattern.encode().split(b"*")
         for key in sorted(set(database.scan_iter(pattern, count=PART))):
-            user = key[len(before) : len(key) - len(after)]
-            for start in range(0, database.zcard(key), PART):
-                part = database.zrange(key, start, start + PART - 1, desc=newest_first, withscores=True)
-                yield user, [(member, round(score * unit)) for member, score in part]
+            try:
+                user = key[len(before) : len(key) - len(after)].decode()
+                scores = dict(database.zscan_iter(key, count=PART))  # ZSCAN may give a member twice
+            except (redis.ResponseError, UnicodeDecodeError) as error:
+                left_out(key, error)
+                continue
+            members = []
+            for member, score in sorted(scores.items(), key=lambda entry: (entry[1], entry[0])):
+                try:
+                    if not math.isfinite(score):
+                        raise ValueError(f"the score is {score}")
+                    members.append((member.decode(), round(score * unit)))
+                except ValueError as error:  # also for bytes that are not UTF-8
+                    left_out(key, member, error)
+            yield user, members
 
-    with open("follows.csv", "w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["user_id", "target_id", "since"])
-        for user, part in entries(args.following):
-            rows.writerows((user, followee, since) for followee, since in part)
+    def texts(posts):
+        """The texts of posts; None where there is none."""
+        keys = [args.hash.replace("*", post) for post, _ in posts]
+        pipe = database.pipeline(transaction=False)
+        for key in keys:
+            pipe.hget(key, args.text)
+        for key, text in zip(keys, pipe.execute(raise_on_error=False)):
+            try:
+                if isinstance(text, Exception):
+                    raise text
+                yield None if text is None else text.decode()
+            except (redis.ResponseError, UnicodeDecodeError) as error:
+                left_out("the text of", key, error)
+                yield None
+
+    with open("follows.ndjson", "w") as file:
+        for user, follows in entries(args.following):
+            for followee, since in follows:
+                file.write(json.dumps({"user_id": user, "target_id": followee, "since": since}) + "\n")
     with open("content.ndjson", "w") as file:
-        for author, part in entries(args.posts):
-            pipe = database.pipeline(transaction=False)
-            for post, _ in part:
-                pipe.hget(args.hash.replace("*", post), args.text or "")
-            texts = pipe.execute() if args.text else [None] * len(part)
-            for (post, published_at), text in zip(part, texts):
-                item = {"content_id": post, "author_id": author, "published_at": published_at}
-                file.write(json.dumps(item if text is None else item | {"text": text}) + "\n")
+        for author, posts in entries(args.posts):
+            for start in range(0, len(posts), PART):
+                part = posts[start : start + PART]
+                for (post, time), text in zip(part, texts(part) if args.text else [None] * len(part)):
+                    item = {"content_id": post, "author_id": author, "published_at": time}
+                    file.write(json.dumps(item if text is None else item | {"text": text}) + "\n")
     with open("inboxes.csv", "w", newline="") as file:
         rows = csv.writer(file)
-        for user, part in entries(args.inboxes, newest_first=True):
-            rows.writerows((user, post) for post, _ in part)
+        for user, posts in entries(args.inboxes):
+            rows.writerows((user, post) for post, _ in reversed(posts))
+    raise SystemExit(1 if faults else 0)
 
 
 if __name__ == "__main__":
