@@ -3,7 +3,7 @@
 import { at, get } from "./api.js";
 import { Icon } from "./icons.js";
 import { Dialog, Problem, Time, useRequest } from "./parts.js";
-import { nameOf, useProfile } from "./people.js";
+import { Id, nameOf, useProfile } from "./people.js";
 import { sentences, t } from "./texts.js";
 import { html, useState } from "./view.js";
 
@@ -30,7 +30,7 @@ function Facts({ found }) {
   // A cursor is a time and an id.
   const floor = found.floor && Number(found.floor.split("-")[0]);
   return html`<dl class="facts">
-      ${found.author_id && html`<${Fact} name="author" value=${nameOf(author)} />`}
+      ${found.author_id && html`<${Fact} name="author" value=${html`${nameOf(author)} ${author.nickname && html`<${Id} id=${found.author_id} />`}`} />`}
       ${found.published_at && html`<${Fact} name="published" value=${html`<${Time} at=${found.published_at} />`} />`}
       <${Fact} name="fact_following" value=${found.following} />
       <${Fact} name="fact_muted" value=${found.muted} />

@@ -24,7 +24,7 @@ export function Avatar({ id, avatar, nickname, size = "" }) {
   if (shown) return html`<img class="avatar ${size}" src=${avatar} alt="" onError=${() => setFailed(avatar)} />`;
   const seed = hash(id);
   const [hue, turn, lift] = [seed % 360, (seed >>> 9) % 60, (seed >>> 16) % 10];
-  const letter = [...(nickname || id).trim()][0]?.toUpperCase() ?? "·";
+  const letter = /[\p{L}\p{N}\p{P}\p{S}]/u.exec(nickname || id)?.[0].toUpperCase() ?? "·";
   const wave = (y) => `M-2 ${y}q6-6 12 0t12 0 12 0 12 0V42H-2z`;
   return html`<svg class="avatar ${size}" viewBox="0 0 40 40" aria-hidden="true" focusable="false">
     <rect width="40" height="40" fill=${`hsl(${hue} 48% 46%)`} />
@@ -160,7 +160,7 @@ export function Title({ text, children }) {
   useEffect(() => {
     document.title = `${text} · Tideline`;
   }, [text]);
-  return html`<h1 tabindex="-1">${children || text}</h1>`;
+  return html`<h1 tabindex="-1" class=${children ? "whole" : undefined}>${children || text}</h1>`;
 }
 
 export function Empty({ icon, title, children }) {

@@ -114,6 +114,9 @@ PLACES = {
     "a list of users": ("#/user/mei/followers", ".person"),
     "an empty list": ("#/user/mei/mutes", ".empty"),
     "an item": ("#/item/post-0", ".feed article"),
+    "a list of people": ("#/user/ada/following", ".person"),
+    "an unknown id": ("#/timeline/%20nobody", ".unknown"),
+    "no page": ("#/nonsense", ".empty"),
     "a missing item": ("#/item/none", ".empty"),
     "a topic": ("#/topic/sea", "article"),
     "the dashboard": ("#/dashboard", ".chart .line"),
@@ -174,7 +177,7 @@ def pictures(proof: Proof, folder: Path) -> None:
         page = proof.page(proof.address(tideline) + "#/timeline/ada", **look)
         page.wait("document.querySelectorAll('article').length > 8", "the timeline")
         page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
-        shows(page, "online")
+        shows(page, "Ada Lindqvist")
         return page
 
     page = timeline(width=1180, height=800, dark=True)
