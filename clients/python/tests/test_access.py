@@ -11,7 +11,7 @@ from typing import Callable, List, Tuple, Union
 import httpx
 import pytest
 from support import problem, running, stub, user_token
-from tideline import AsyncTideline, LoggedOut, ProblemError, Tideline
+from tideline import AsyncTideline, ConnectionFailed, LoggedOut, ProblemError, Tideline
 from tideline._errors import TokenFailure
 from tideline._sync.credentials import Credentials
 
@@ -231,9 +231,9 @@ Failing = Callable[[str, Callable[[], str]], Tuple[List[str], List[Exception]]]
 def blocking(url: str, renew: Callable[[], str]) -> Tuple[List[str], List[Exception]]:
     reported: List[Exception] = []
     with Tideline(url, token=renew, max_retry_delay=0.05) as client:
-        with pytest.raises(OSError, match="fetch failed"):
+        with pytest.raises(ConnectionFailed, match="fetch failed"):
             client.user("2")
-        with pytest.raises(OSError, match="fetch failed"):
+        with pytest.raises(ConnectionFailed, match="fetch failed"):
             next(iter(client.read_backup("20260101T000000Z")))
         first = next(iter(client.stream("2", on_error=reported.append)))
         return [first.type, client.user("2")["user_id"]], reported
@@ -247,9 +247,9 @@ def asynchronous(url: str, renew: Callable[[], str]) -> Tuple[List[str], List[Ex
 
     async def run() -> List[str]:
         async with AsyncTideline(url, token=source, max_retry_delay=0.05) as client:
-            with pytest.raises(OSError, match="fetch failed"):
+            with pytest.raises(ConnectionFailed, match="fetch failed"):
                 await client.user("2")
-            with pytest.raises(OSError, match="fetch failed"):
+            with pytest.raises(ConnectionFailed, match="fetch failed"):
                 async for _ in client.read_backup("20260101T000000Z"):
                     pass
             async for event in client.stream("2", on_error=reported.append):
@@ -261,7 +261,7 @@ def asynchronous(url: str, renew: Callable[[], str]) -> Tuple[List[str], List[Ex
 
 @pytest.mark.parametrize("run", [blocking, asynchronous])
 def test_an_error_of_the_token_function_calls_raise_it_a_stream_waits_and_tries_again(run: Failing) -> None:
-    lost = OSError("fetch failed")
+    lost = ConnectionFailed("fetch failed")
     source = Source(lost, lost, OSError("again"), ValueError("a mistake"), user_token(SECRET, "2", 600))
     with running(SETTINGS) as server:
         seen, reported = run(server.url, source)

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Credentials } from "../src/credentials.js";
-import { LoggedOutError, type ProblemError, Tideline } from "../src/index.js";
+import { ConnectionError, LoggedOutError, type ProblemError, Tideline } from "../src/index.js";
 import { problem, Server, Stub, until, userToken } from "./support.js";
 
 const KEY = "a-key-of-at-least-thirty-two-characters";
@@ -209,7 +209,12 @@ test("a token function that does not answer", async () => {
 test("an error of the token function: calls throw it, a stream waits and tries again", async (t) => {
   const server = await Server.start(t, SETTINGS);
   await server.client({ key: KEY }).follow("2", "1");
-  const failures: unknown[] = [new TypeError("fetch failed"), "a text", new RangeError("a mistake")];
+  const failures: unknown[] = [
+    new TypeError("fetch failed"),
+    new ConnectionError("no backend"),
+    "a text",
+    new RangeError("a mistake"),
+  ];
   let calls = 0;
   const token = () => {
     calls++;
@@ -218,7 +223,8 @@ test("an error of the token function: calls throw it, a stream waits and tries a
   };
   const client = server.client({ token, maxRetryDelay: 50 });
   await assert.rejects(client.user("2"), TypeError);
-  assert.equal(calls, 1);
+  await assert.rejects(client.user("2"), /^ConnectionError: no backend$/);
+  assert.equal(calls, 2);
   const reported: unknown[] = [];
   for await (const event of client.stream("2", { onError: (error) => reported.push(error) })) {
     assert.equal(event.type, "open");
@@ -228,7 +234,7 @@ test("an error of the token function: calls throw it, a stream waits and tries a
   assert(reported[1] instanceof RangeError);
   assert.equal(reported.length, 2);
   assert.equal((await client.user("2")).user_id, "2");
-  assert.equal(calls, 4);
+  assert.equal(calls, 5);
 });
 
 test("an error of the token function that is final, and one that onError makes final, end a stream", async (t) => {
