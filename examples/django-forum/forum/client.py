@@ -5,8 +5,9 @@ from functools import cache
 from django.conf import settings
 from tideline import ProblemError, Tideline, TidelineError
 
-# The key or the host is wrong, or there are too many calls: the same call can succeed later.
-MAY_PASS = {401, 403, 421, 429}
+# The key, the host or the address is wrong, or there are too many calls: the same call can succeed later.
+MAY_PASS = {401, 403, 404, 405, 408, 421, 429}
+TOO_LARGE = {413, 414}  # also when a proxy says so
 
 
 def client() -> Tideline:
@@ -21,4 +22,8 @@ def client_of(url: str, key: str) -> Tideline:
 
 def is_final(error: TidelineError) -> bool:
     """Whether Tideline refuses this call now and later."""
-    return isinstance(error, ProblemError) and error.status < 500 and error.status not in MAY_PASS
+    if not isinstance(error, ProblemError) or error.status >= 500:
+        return False
+    if error.problem is None:  # not Tideline has answered: the address or a proxy is wrong
+        return error.status in TOO_LARGE
+    return error.code == "content_not_found" or error.status not in MAY_PASS

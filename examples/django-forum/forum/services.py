@@ -4,6 +4,7 @@ The calls come after the rows. Two changes of one row wait for each other in the
 order of their commits, and the worker sends them in this order."""
 
 from datetime import datetime, timedelta, timezone
+from uuid import UUID, uuid4
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -19,10 +20,25 @@ def milliseconds(time: datetime) -> int:
 
 
 @transaction.atomic
-def write_post(author: Member, thread: Thread, text: str) -> Post:
+def begin_thread(author: Member, title: str, id: UUID | None = None) -> Thread:
+    """With an `id`, a form that is sent twice begins one thread."""
+    thread, _ = Thread.objects.get_or_create(id=id or uuid4(), defaults={"title": title, "author": author})
+    if thread.author != author:
+        raise PermissionDenied("Another thread has this id.")
+    return thread
+
+
+@transaction.atomic
+def write_post(author: Member, thread: Thread, text: str, id: UUID | None = None) -> Post:
+    """With an `id`, a form that is sent twice makes one post."""
     if Block.objects.between(author, thread.author).exists():
         raise PermissionDenied("You cannot write in this thread.")
-    post = Post.objects.create(author=author, thread=thread, text=text)
+    values = {"author": author, "thread": thread, "text": text}
+    post, created = Post.objects.get_or_create(id=id or uuid4(), defaults=values)
+    if not created:
+        if (post.author, post.thread) != (author, thread):
+            raise PermissionDenied("Another post has this id.")
+        return post
     # The text stays here: Tideline needs the ids only.
     time = milliseconds(post.created_at)
     items = [

@@ -1,7 +1,8 @@
 import logging
+from uuid import UUID, uuid4
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -37,19 +38,21 @@ def following(request):
 @login_required
 def threads(request):
     if request.method == "POST" and (title := request.POST.get("title", "").strip()):
-        return redirect("forum:thread", Thread.objects.create(title=title[:200], author=request.user).id)
-    return render(request, "forum/threads.html", {"threads": Thread.objects.order_by("-created_at")[:100]})
+        return redirect("forum:thread", services.begin_thread(request.user, title[:200], form_id(request)).id)
+    threads = Thread.objects.order_by("-created_at")[:100]
+    return render(request, "forum/threads.html", {"threads": threads, "form_id": uuid4()})
 
 
 @login_required
 def thread(request, id):
     thread = get_object_or_404(Thread, id=id)
     if request.method == "POST" and (text := request.POST.get("text", "").strip()):
-        services.write_post(request.user, thread, text)
+        services.write_post(request.user, thread, text, form_id(request))
         return redirect("forum:thread", id)
     posts = thread.posts.select_related("author").order_by("-created_at")[:100]
     followed = ThreadFollow.objects.filter(follower=request.user, thread=thread).exists()
-    return render(request, "forum/thread.html", {"thread": thread, "posts": posts, "followed": followed})
+    context = {"thread": thread, "posts": posts, "followed": followed, "form_id": uuid4()}
+    return render(request, "forum/thread.html", context)
 
 
 @login_required
@@ -87,6 +90,14 @@ def delete_post(request, id):
         raise PermissionDenied("This post is not yours.")
     services.delete_post(post)
     return redirect("forum:thread", post.thread_id)
+
+
+def form_id(request):
+    """The id of what a form makes. It is in the form, so that a double click makes one thing."""
+    try:
+        return UUID(request.POST.get("id", ""))
+    except ValueError as error:
+        raise BadRequest("The form has no id.") from error
 
 
 def act(actions, action, user, target, view):

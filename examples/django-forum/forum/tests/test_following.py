@@ -246,15 +246,63 @@ class Following(TransactionTestCase):
         call_command("send_to_tideline", once=True)
         self.assertFalse(Call.objects.exists())
 
+    def test_a_wrong_address_loses_nothing(self):
+        services.follow(self.ana, self.ben)
+        services.write_post(self.ben, self.tides, "kept")
+        with override_settings(TIDELINE_URL=f"{self.server.url}/wrong"):
+            self.assertRaises(CommandError, call_command, "send_to_tideline", once=True)
+            self.client.force_login(self.ana)
+            with self.assertLogs("forum.views", "ERROR"):
+                self.assertEqual(self.client.get(reverse("forum:following")).status_code, 503)
+        self.assertEqual(Call.objects.filter(refusal="").count(), 2)
+        call_command("send_to_tideline", once=True)
+        self.assertEqual([post.text for post in self.page(self.ana)["posts"]], ["kept"])
+
+    def test_a_second_worker_does_not_start(self):
+        command = [sys.executable, "manage.py", "send_to_tideline"]
+        environment = os.environ | {
+            "FORUM_DATABASE": str(connection.settings_dict["NAME"]),
+            "TIDELINE_URL": self.server.url,
+            "TIDELINE_KEY": KEY,
+        }
+        first = subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, stderr=subprocess.DEVNULL)
+        try:
+            services.follow(self.ana, self.ben)
+            until = time.monotonic() + 60
+            while Call.objects.exists():
+                self.assertLess(time.monotonic(), until, "the worker does not send the calls")
+                time.sleep(0.1)
+            second = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, timeout=60)
+            self.assertEqual((second.returncode, b"Another worker runs." in second.stderr), (1, True), second.stderr)
+        finally:
+            first.kill()
+            first.wait()
+
+    def test_a_form_that_is_sent_twice_makes_one_thing(self):
+        self.client.force_login(self.ana)
+        thread = reverse("forum:thread", args=[self.tides.id])
+        form = {"text": "once", "id": self.client.get(thread).context["form_id"]}
+        self.assertContains(self.client.get(thread), 'type="hidden" name="id"')
+        for _ in range(2):
+            self.assertRedirects(self.client.post(thread, form), thread)
+        title = {"title": "Boats", "id": self.client.get(reverse("forum:threads")).context["form_id"]}
+        boats = [self.client.post(reverse("forum:threads"), title).url for _ in range(2)]
+        self.assertEqual(boats[0], boats[1])
+        self.assertEqual((Post.objects.count(), Thread.objects.count(), Call.objects.count()), (1, 2, 1))
+        self.assertEqual(self.client.post(thread, {"text": "no id"}).status_code, 400)
+        self.client.force_login(self.ben)
+        self.assertEqual(self.client.post(thread, form).status_code, 403)
+        self.assertEqual(self.client.post(reverse("forum:threads"), title).status_code, 403)
+
     def test_pages_and_buttons(self):
         self.assertRedirects(
             self.client.get(reverse("forum:following")), f"/accounts/login/?next={reverse('forum:following')}"
         )
         self.client.force_login(self.ana)
         self.assertEqual(self.client.get(reverse("forum:following"), {"before": "no cursor"}).status_code, 404)
-        self.client.post(reverse("forum:threads"), {"title": "Boats"})
+        self.client.post(reverse("forum:threads"), {"title": "Boats", "id": uuid.uuid4()})
         boats = Thread.objects.get(title="Boats")
-        self.client.post(reverse("forum:thread", args=[boats.id]), {"text": "A <b>boat</b>"})
+        self.client.post(reverse("forum:thread", args=[boats.id]), {"text": "A <b>boat</b>", "id": uuid.uuid4()})
         self.client.post(reverse("forum:act_on_thread", args=[boats.id, "follow"]))
         self.client.post(reverse("forum:act_on_member", args=[self.ben.id, "follow"]))
         services.write_post(self.ben, self.tides, "of ben")

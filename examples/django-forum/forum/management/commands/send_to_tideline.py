@@ -1,6 +1,8 @@
+import fcntl
 import logging
 import time
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections
 from tideline import TidelineError
@@ -13,12 +15,21 @@ LONGEST_PAUSE = 30.0  # while Tideline is not available
 
 
 class Command(BaseCommand):
-    help = "Sends the changes of the forum to Tideline, in order, until it is stopped. Run one of it."
+    help = "Sends the changes of the forum to Tideline, in order, until it is stopped. A second one does not start."
 
     def add_arguments(self, parser):
         parser.add_argument("--once", action="store_true", help="send what is there, and end")
 
     def handle(self, *, once, **options):
+        # Two workers would mix the order. The system frees the lock when the process ends, however it ends.
+        with open(f"{settings.DATABASES['default']['NAME']}.worker", "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise CommandError("Another worker runs.") from error
+            self.work(once)
+
+    def work(self, once):
         pause = PAUSE
         while True:
             close_old_connections()
