@@ -55,7 +55,7 @@ a whole. An import can be run again: lines that are stored already are counted, 
 A time is \
      whole milliseconds since 1970, at most content.max_ahead (10m) after the clock. PostgreSQL
 converts a timestamp t \
-     with (extract(epoch from t) * 1000)::bigint.
+     with floor(extract(epoch from t) * 1000)::bigint.
 
 A refused line does not stop the import. The first 1,000 refused \
      lines are listed, as

@@ -150,7 +150,7 @@ fn of_many_refused_lines_the_first_are_named_and_all_are_counted() {
 #[test]
 fn times_of_other_sorts_come_with_what_to_do() {
     let place = Place::new();
-    let postgresql = "(PostgreSQL: (extract(epoch from t) * 1000)::bigint)";
+    let postgresql = "(PostgreSQL: floor(extract(epoch from t) * 1000)::bigint)";
     for (time, json, words) in [
         (
             "2026-01-02 03:04:05.678+00",
@@ -160,7 +160,7 @@ fn times_of_other_sorts_come_with_what_to_do() {
         (
             "1689089522.123",
             "1689089522.123",
-            "this value looks like seconds: multiply it by 1000 and remove the fraction (PostgreSQL: (extract(epoch \
+            "this value looks like seconds: multiply it by 1000 and remove the fraction (PostgreSQL: floor(extract(epoch \
              from t) * 1000)::bigint)"
                 .to_owned(),
         ),

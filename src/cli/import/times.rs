@@ -10,7 +10,7 @@ use crate::model::{Millis, Time};
 pub(super) const EARLY: Millis = 631_152_000_000;
 
 const EXPECTED: &str = "a time is whole milliseconds since 1970";
-const POSTGRESQL: &str = "(extract(epoch from t) * 1000)::bigint";
+const POSTGRESQL: &str = "floor(extract(epoch from t) * 1000)::bigint";
 
 /// A time in a field of a CSV file.
 pub(super) fn of_text(name: &str, text: &str) -> Result<Millis, Refusal> {
@@ -74,9 +74,10 @@ mod tests {
     fn what_is_no_time_comes_with_what_to_do() {
         assert_eq!(of_text("since", "1689089522123"), Ok(1_689_089_522_123));
         let begin = "invalid_time: since: a time is whole milliseconds since 1970, not ";
-        let date = "; this value looks like a date; convert it (PostgreSQL: (extract(epoch from t) * 1000)::bigint)";
+        let date =
+            "; this value looks like a date; convert it (PostgreSQL: floor(extract(epoch from t) * 1000)::bigint)";
         let seconds = "; this value looks like seconds: multiply it by 1000 and remove the fraction (PostgreSQL: \
-                       (extract(epoch from t) * 1000)::bigint)";
+                       floor(extract(epoch from t) * 1000)::bigint)";
         for (text, then) in [
             ("2026-01-02 03:04:05.678+00", date.to_owned()),
             ("2026-01-02T03:04:05Z", date.to_owned()),
