@@ -449,15 +449,23 @@ fn a_demo_is_made_once_and_lives_while_it_is_served() {
         command.stderr(Stdio::null());
         let server = Server::launch(command).expect("starts");
         place.run(&["demo", "--dir", "made"]).failed("tideline: made is in use by another tideline demo");
-        let count = || server.get("/v1/users/3")["counts"]["content"].as_u64().expect("a count");
+        let count = || server.get("/v1/users/5")["counts"]["content"].as_u64().expect("a count");
         assert!(count() >= posts, "{start}: posts are lost");
         assert_eq!(server.get("/v1/users/1/mutes")["items"][0]["user_id"], "4", "{start}");
+        let newest = || server.get("/v1/users/1/timeline?limit=1")["items"][0].clone();
+        let first = newest();
         posts = count();
         let began = Instant::now();
-        while count() == posts {
-            assert!(began.elapsed() < Duration::from_secs(60), "{start}: the clock stands still");
+        while count() == posts || newest()["content_id"] == first["content_id"] {
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "{start}: the clock or the reader's timeline stands still"
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
+        let newest = newest();
+        assert!(newest["author_id"] != "5" && newest["text"] != first["text"], "{start}: {newest}");
+        assert_eq!(server.get("/v1/users/1/hidden-from")["items"][0]["user_id"], "11", "{start}");
         posts = count();
         assert_eq!(server.end("TERM").code(), Some(0), "{start}");
     }

@@ -134,7 +134,7 @@ def moves(seen: MovingPage, server: Tideline) -> None:
     """Every kind of change, and a restart."""
     first = seen.shows("at first")
     until = time.monotonic() + PATIENCE
-    while seen.lines() == first:  # two posts of the Tide Clock may have the same text
+    while seen.lines() == first:
         if time.monotonic() > until:
             raise SystemExit(f"page: the demo does not move; it shows {first}")
         time.sleep(0.2)

@@ -117,7 +117,7 @@ fn write_content(out: &mut impl Write, posts: &[Post], community: &Community) ->
             published_at: post.at,
             kind,
             text: post.text.clone(),
-            topics: post.topics,
+            topics: post.topics(),
             media: post.picture.map(|number| [Picture { r#type: "image", url: people::landscape(number) }]),
             ref_id: subject.map(|of| community.post(of)),
             // Comments are below their post, not in timelines.

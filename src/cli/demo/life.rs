@@ -1,4 +1,4 @@
-//! The life of a community while it is served: a few users post, comment, like and follow.
+//! The life of a community while it is served: users post, comment, like, repost and follow.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -8,32 +8,65 @@ use fastrand::Rng;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::people::{CLOCK, MUTED, READER, writes_chinese};
-use super::{Community, texts};
+use super::Community;
+use super::people::{self, CAST, CLOCK, MUTED, READER};
+use super::texts::decks::Decks;
+use super::texts::{self, TIDE};
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
-use crate::model::{Barrier, CommentDraft, ContentId, Draft, HostId, Reaction, ReactionKind, UserId};
+use crate::model::{Barrier, CommentDraft, ContentId, HostId, Reaction, ReactionKind, Relation, UserId};
 use crate::store::Tier;
 
-/// Something happens this often; every second time, the clock posts.
-const BEAT: Duration = Duration::from_secs(2);
-/// Most items that somebody may still answer.
-const REMEMBERED: usize = 30;
+/// Something happens this often.
+const BEAT: Duration = Duration::from_millis(500);
+/// So many beats are a round, in which the clock posts once, and one neighbour of the reader.
+const ROUND: u64 = 10;
+/// Most posts that somebody may still answer.
+const REMEMBERED: usize = 20;
+/// Neighbours are looked for among so many users.
+const LOOKED_AT: usize = 5000;
+/// One live post in so many has a picture.
+const POSTS_PER_PICTURE: u8 = 6;
+/// One neighbour in so many reposts something instead of posting.
+const NEIGHBOURS_PER_REPOST: u8 = 8;
+/// One user in so many has a barrier at the start …
+const USERS_PER_BARRIER: usize = 10;
+/// … but no more than this many barriers are made.
+const MOST_BARRIERS: usize = 300;
 
-/// Mutes a followee of the reader.
+/// Mutes and hides: the reader mutes a followee, and some users do the same or hide from somebody.
 pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
-    if (community.users as usize) <= MUTED {
-        return Ok(());
+    let users = community.users as usize;
+    let raise = |user: usize, target: usize, barrier: Barrier| {
+        if user == target || user.max(target) >= users {
+            return Ok(());
+        }
+        let [user, target] =
+            [user, target].map(|user| community.host_user(user).and_then(|id| feed.give::<UserId>(&id)));
+        feed.set_barrier(user?, target?, barrier, true).map(drop)
+    };
+    raise(READER, MUTED, Barrier::Mute)?;
+    raise(READER, CAST.len(), Barrier::Hide)?;
+    let mut random = Rng::with_seed(community.seed);
+    for _ in 0..(users / USERS_PER_BARRIER).min(MOST_BARRIERS) {
+        let user = random.usize(READER + 1..users);
+        let somebody = random.usize(..users);
+        match random.u8(..4) {
+            0 | 1 => raise(user, MUTED, Barrier::Mute)?,
+            2 => raise(user, somebody, Barrier::Mute)?,
+            _ => raise(user, somebody, Barrier::Hide)?,
+        }
     }
-    let [reader, muted] = [READER, MUTED].map(|user| community.host_user(user).and_then(|id| feed.give::<UserId>(&id)));
-    feed.set_barrier(reader?, muted?, Barrier::Mute, true).map(drop)
+    Ok(())
 }
 
 /// Starts the life; it ends with the server.
 pub(super) fn start(feed: &Arc<Feed>, community: Community) -> Result<()> {
     let feed = Arc::downgrade(feed);
-    let life = Life { feed, community, random: Rng::new(), recent: Vec::new() };
+    let mut random = Rng::new();
+    let decks = Decks::shuffled(&mut random);
+    let life = Life { feed, community, random, decks, neighbours: Vec::new(), recent: Vec::new() };
     let thread = thread::Builder::new().name("demo".to_owned()).spawn(move || life.go_on());
     thread.map(drop).map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
 }
@@ -43,8 +76,20 @@ struct Life {
     feed: Weak<Feed>,
     community: Community,
     random: Rng,
-    /// The newest posts.
-    recent: Vec<(ContentId, HostId)>,
+    decks: Decks,
+    /// The authors in the timeline of the reader whose turn is still to come.
+    neighbours: Vec<usize>,
+    /// The newest posts of people.
+    recent: Vec<Recent>,
+}
+
+/// A post that somebody may answer.
+#[derive(Debug, Clone)]
+struct Recent {
+    id: ContentId,
+    host_id: HostId,
+    author: usize,
+    subject: usize,
 }
 
 impl Life {
@@ -52,7 +97,11 @@ impl Life {
         for beat in 0_u64.. {
             thread::sleep(BEAT);
             let Some(feed) = self.feed.upgrade() else { return };
-            let done = if beat.is_multiple_of(2) { self.tell_the_tide(&feed) } else { self.let_somebody_act(&feed) };
+            let done = match beat % ROUND {
+                0 => self.tell_the_tide(&feed),
+                5 => self.let_a_neighbour_publish(&feed),
+                _ => self.let_somebody_act(&feed),
+            };
             if let Err(error) = done {
                 tracing::warn!(%error, "nothing happened in the demo this time; the next attempt follows");
             }
@@ -61,43 +110,97 @@ impl Life {
 
     fn tell_the_tide(&mut self, feed: &Feed) -> Result<()> {
         let clock = CLOCK.min(self.community.users as usize - 1);
-        self.post(feed, clock, texts::tide(now()), &["tide"])
+        let author = self.community.host_user(clock)?;
+        let body = json!({"author_id": author, "text": texts::tide(now()), "topics": texts::topics(TIDE)});
+        feed.publish(vec![request(body)?]).map(drop)
     }
 
-    fn let_somebody_act(&mut self, feed: &Feed) -> Result<()> {
-        let user = self.random.usize(..self.community.users as usize);
-        let id = self.community.host_user(user)?;
-        let recent = self.random.choice(&self.recent).cloned();
-        match (self.random.u8(..10), recent) {
-            (0..3, Some((post, _))) => {
-                let wish = Reaction { user: feed.give(&id)?, kind: ReactionKind::Like, since: Some(now()) };
-                feed.react(post, wish).map(drop)
-            }
-            (3..5, Some((_, post))) => {
-                let text = texts::comment(&mut self.random);
-                let draft: CommentDraft = request(json!({"author_id": id, "text": text}))?;
-                feed.comment(&post, draft).map(drop)
-            }
-            (5, _) if user != READER => {
-                let ids = [&id, &self.community.host_user(READER)?].map(|id| feed.give::<UserId>(id));
-                let [user, reader] = ids;
-                feed.relate(user?, &[(reader?, None)], &[]).map(drop)
-            }
-            _ if user != READER => {
-                let (text, topics) = texts::post(writes_chinese(self.community.seed, user), &mut self.random);
-                self.post(feed, user, text.to_owned(), topics)
-            }
-            _ => Ok(()),
+    /// Each neighbour has its turn before one has another.
+    fn let_a_neighbour_publish(&mut self, feed: &Feed) -> Result<()> {
+        if self.neighbours.is_empty() {
+            self.neighbours = self.find_neighbours(feed)?;
+            self.random.shuffle(&mut self.neighbours);
+        }
+        let Some(user) = self.neighbours.pop() else { return Ok(()) };
+        let shared = self.random.choice(&self.recent).filter(|post| post.author != user).cloned();
+        match shared.filter(|_| self.random.u8(..NEIGHBOURS_PER_REPOST) == 0 && !people::only_posts(user)) {
+            Some(post) => self.repost(feed, user, &post),
+            None => self.post(feed, user),
         }
     }
 
-    fn post(&mut self, feed: &Feed, author: usize, text: String, topics: &[&str]) -> Result<()> {
-        let author_id = self.community.host_user(author)?;
-        let draft: Draft = request(json!({"author_id": author_id, "text": text, "topics": topics}))?;
-        for (content, _) in feed.publish(vec![draft])? {
+    /// The users that the reader follows and has not muted, without the clock, which has turns of its own.
+    fn find_neighbours(&self, feed: &Feed) -> Result<Vec<usize>> {
+        let users: Vec<usize> = (0..LOOKED_AT.min(self.community.users as usize)).collect();
+        let ids: Vec<HostId> = users.iter().map(|user| self.community.host_user(*user)).collect::<Result<_>>()?;
+        let ids: Vec<UserId> = feed.give_all(&ids)?;
+        let relations = feed.relations(ids[READER], &ids, Tier::Disk)?;
+        let is_seen = |relation: &Relation| relation.following_since.is_some() && relation.muted_since.is_none();
+        let found = users.into_iter().zip(&relations).filter(|(user, relation)| *user != CLOCK && is_seen(relation));
+        Ok(found.map(|(user, _)| user).collect())
+    }
+
+    /// Anybody but the reader, who is the visitor.
+    fn let_somebody_act(&mut self, feed: &Feed) -> Result<()> {
+        let users = self.community.users as usize;
+        if users == 1 {
+            return Ok(());
+        }
+        let user = self.random.usize(READER + 1..users);
+        let deed = self.random.u8(..100);
+        let recent = self.random.choice(&self.recent).filter(|post| post.author != user).cloned();
+        match recent {
+            _ if user == CLOCK => Ok(()),
+            _ if deed < 4 || people::only_posts(user) => self.post(feed, user),
+            _ if deed < 10 => {
+                let target = self.random.usize(..CAST.len().min(users));
+                self.follow(feed, user, target)
+            }
+            Some(post) if deed < 35 => self.comment(feed, user, &post),
+            Some(post) if deed < 40 => self.repost(feed, user, &post),
+            Some(post) => {
+                let kind = if deed < 48 { ReactionKind::Favorite } else { ReactionKind::Like };
+                let user = feed.give(&self.community.host_user(user)?)?;
+                feed.react(post.id, Reaction { user, kind, since: Some(now()) }).map(drop)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn follow(&self, feed: &Feed, user: usize, target: usize) -> Result<()> {
+        if user == target || target == CLOCK {
+            return Ok(());
+        }
+        let [user, target] =
+            [user, target].map(|user| self.community.host_user(user).and_then(|id| feed.give::<UserId>(&id)));
+        feed.relate(user?, &[(target?, None)], &[]).map(drop)
+    }
+
+    fn comment(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {
+        let tongue = people::tongue(self.community.seed, user);
+        let text = self.decks.comment(tongue, post.subject, &mut self.random);
+        let draft: CommentDraft = request(json!({"author_id": self.community.host_user(user)?, "text": text}))?;
+        feed.comment(&post.host_id, draft).map(drop)
+    }
+
+    fn repost(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {
+        let (author, text) = (self.community.host_user(user)?, self.decks.remark());
+        let body = json!({"author_id": author, "kind": "repost", "ref_id": post.host_id, "text": text});
+        feed.publish(vec![request(body)?]).map(drop)
+    }
+
+    fn post(&mut self, feed: &Feed, author: usize) -> Result<()> {
+        let (subject, text) = self.decks.post(&people::subjects(self.community.seed, author));
+        let mut body = json!({
+            "author_id": self.community.host_user(author)?, "text": text, "topics": texts::topics(subject),
+        });
+        if self.random.u8(..POSTS_PER_PICTURE) == 0 {
+            body["media"] = json!([{"type": "image", "url": people::landscape(self.random.u64(..))}]);
+        }
+        for (content, _) in feed.publish(vec![request(body)?])? {
             let id = content.id;
             let (_, ids) = feed.named(content, Tier::Disk)?;
-            self.recent.push((id, ids.of(id)));
+            self.recent.push(Recent { id, host_id: ids.of(id), author, subject });
         }
         let old = self.recent.len().saturating_sub(REMEMBERED);
         self.recent.drain(..old);

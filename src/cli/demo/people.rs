@@ -3,14 +3,48 @@
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::texts::{self, Tongue};
+
 /// The reader: the user whose timeline a visitor looks at first.
 pub(super) const READER: usize = 0;
 /// The author with the most followers.
 pub(super) const GAZETTE: usize = 1;
-/// The author that posts every few seconds while the demo runs.
-pub(super) const CLOCK: usize = 2;
-/// The celebrity that the reader follows and mutes.
+pub(super) const CAPTAIN: usize = 2;
+/// The author that the reader follows and mutes.
 pub(super) const MUTED: usize = 3;
+/// The author that posts every few seconds while the demo runs. Few follow it, and the reader does not.
+pub(super) const CLOCK: usize = 4;
+pub(super) const BAKER: usize = 5;
+pub(super) const KEEPER: usize = 6;
+pub(super) const NOODLES: usize = 7;
+pub(super) const SAILOR: usize = 8;
+pub(super) const RADIO: usize = 9;
+
+/// Whom everybody in town knows: the nickname, the description, the subjects.
+pub(super) const CAST: [(&str, &str, [usize; 3]); 10] = [
+    ("Robin Tidewater", "Reads everything, and likes some of it.", [texts::BOOKS, texts::WEATHER, texts::MARKET]),
+    ("The Harbour Gazette", "News of the harbour, since 1871.", [texts::NEWS; 3]),
+    (
+        "Captain Ines Almeida",
+        "Master of the island ferry. No, I cannot see through fog.",
+        [texts::FERRY, texts::SAILING, texts::HARBOUR],
+    ),
+    ("Lucky's Fish Bar", "OPEN NOW. AND NOW. AND NOW. 🐟", [texts::ADVERTS; 3]),
+    ("Tide Clock", "The height of the water, every few seconds.", [texts::TIDE; 3]),
+    ("Tove Lund", "Baker on Rope Lane. Up before the gulls.", [texts::BAKING, texts::MARKET, texts::BAKING]),
+    (
+        "Mattis at the Light",
+        "138 steps above the sea. Keeper, painter, tea.",
+        [texts::WEATHER, texts::HARBOUR, texts::BOOKS],
+    ),
+    ("陈明月", "面馆老板，来碗面，看看船。🍜", [texts::CHINESE; 3]),
+    ("سامي حداد", "بحّار متقاعد. القارب بيع والبحر باقٍ.", [texts::ARABIC; 3]),
+    (
+        "Kofi from Radio Repairs",
+        "If it hums, rattles or smokes, I am your man.",
+        [texts::REPAIR, texts::MUSIC, texts::TRAINS],
+    ),
+];
 
 const FIRST: &[&str] = &[
     "Ada", "Amir", "Anouk", "Bao", "Beatriz", "Chidi", "Dilan", "Elif", "Emeka", "Femke", "Goran", "Hana", "Ines",
@@ -26,8 +60,9 @@ const LAST: &[&str] = &[
 /// Names as they are written in Chinese: a family name, then a given name.
 const FAMILY: &[&str] = &["王", "李", "张", "刘", "陈", "杨", "赵", "黄", "周", "吴"];
 const GIVEN: &[&str] = &["小雨", "海", "晨", "静", "明月", "思远", "一帆", "雪", "文", "安宁"];
-/// One user in this many has a Chinese name, and writes Chinese.
-const CHINESE: u64 = 8;
+/// Names as they are written in Arabic: a given name, then a family name.
+const ARABIC_GIVEN: &[&str] = &["ليلى", "يوسف", "نور", "سامي", "هالة", "كريم", "مريم", "زيد", "رانية", "طارق"];
+const ARABIC_FAMILY: &[&str] = &["حداد", "نصّار", "خليل", "منصور", "الشامي", "بدران", "صبّاغ", "عيسى"];
 
 /// A number that depends on the user, the seed and `use_for` only.
 fn draw(seed: u64, user: usize, use_for: &str) -> u64 {
@@ -39,9 +74,38 @@ fn pick<T>(list: &[T], number: u64) -> &T {
     &list[(number % list.len() as u64) as usize]
 }
 
-/// Whether a user writes Chinese.
-pub(super) fn writes_chinese(seed: u64, user: usize) -> bool {
-    user > CLOCK && draw(seed, user, "language").is_multiple_of(CHINESE)
+/// The language in which a user writes, and in whose script its name is: an eighth of the users write Chinese, half as
+/// many Arabic.
+pub(super) fn tongue(seed: u64, user: usize) -> Tongue {
+    match (user, draw(seed, user, "language") % 16) {
+        (NOODLES, _) => Tongue::Chinese,
+        (SAILOR, _) => Tongue::Arabic,
+        (..CAST_SIZE, _) => Tongue::English,
+        (_, 0..2) => Tongue::Chinese,
+        (_, 2) => Tongue::Arabic,
+        _ => Tongue::English,
+    }
+}
+
+const CAST_SIZE: usize = CAST.len();
+
+/// The subjects on which a user posts; the first is dearest.
+pub(super) fn subjects(seed: u64, user: usize) -> [usize; 3] {
+    if let Some((.., subjects)) = CAST.get(user) {
+        return *subjects;
+    }
+    match tongue(seed, user).subject() {
+        Some(subject) => [subject; 3],
+        None => ["first subject", "second subject", "third subject"].map(|use_for| {
+            let number = draw(seed, user, use_for) % texts::ENGLISH.len() as u64;
+            texts::ENGLISH.start + number as usize
+        }),
+    }
+}
+
+/// Whether a user is an account of a business or a machine, which only posts.
+pub(super) fn only_posts(user: usize) -> bool {
+    [GAZETTE, MUTED, CLOCK].contains(&user)
 }
 
 /// The profile of a user, as a line of an import.
@@ -61,11 +125,9 @@ struct Extra {
 
 /// The profile of a user with this id.
 pub(super) fn profile(seed: u64, user: usize, id: String) -> Profile {
-    let bio = match user {
-        GAZETTE => "News of the harbour, since 1871.".to_owned(),
-        CLOCK => "The height of the water, every few seconds.".to_owned(),
-        READER => "Reads everything, and likes some of it.".to_owned(),
-        _ => (*pick(BIOS, draw(seed, user, "bio"))).to_owned(),
+    let bio = match CAST.get(user) {
+        Some((_, bio, _)) => (*bio).to_owned(),
+        None => texts::bio(subjects(seed, user)[0], draw(seed, user, "bio")).to_owned(),
     };
     Profile {
         user_id: id,
@@ -75,29 +137,15 @@ pub(super) fn profile(seed: u64, user: usize, id: String) -> Profile {
     }
 }
 
-const BIOS: &[&str] = &[
-    "Baker. Up before the gulls.",
-    "Rides to work, whatever the weather.",
-    "Three cats, two radios, one garden.",
-    "Reads on the night train.",
-    "Swims in the sea from May to October.",
-    "Repairs what others throw away.",
-    "Marathon: one. Plans: more.",
-    "住在海边，喜欢散步。",
-];
-
 fn nickname(seed: u64, user: usize) -> String {
-    match user {
-        READER => return "Robin Tidewater".to_owned(),
-        GAZETTE => return "The Harbour Gazette".to_owned(),
-        CLOCK => return "Tide Clock".to_owned(),
-        _ => {}
+    if let Some((name, ..)) = CAST.get(user) {
+        return (*name).to_owned();
     }
     let (one, other) = (draw(seed, user, "first name"), draw(seed, user, "last name"));
-    if writes_chinese(seed, user) {
-        format!("{}{}", pick(FAMILY, one), pick(GIVEN, other))
-    } else {
-        format!("{} {}", pick(FIRST, one), pick(LAST, other))
+    match tongue(seed, user) {
+        Tongue::English => format!("{} {}", pick(FIRST, one), pick(LAST, other)),
+        Tongue::Chinese => format!("{}{}", pick(FAMILY, one), pick(GIVEN, other)),
+        Tongue::Arabic => format!("{} {}", pick(ARABIC_GIVEN, one), pick(ARABIC_FAMILY, other)),
     }
 }
 
@@ -156,17 +204,19 @@ mod tests {
 
     #[test]
     fn profiles_are_as_the_api_takes_them_and_people_differ() {
-        let (mut faces, mut chinese) = (HashSet::new(), 0);
+        let (mut faces, mut tongues, mut bios) = (HashSet::new(), [0; 3], HashSet::new());
         for user in 0..1000 {
             let profile = profile(1, user, user.to_string());
             let mut json = serde_json::to_value(&profile).expect("JSON");
             json.as_object_mut().expect("an object").remove("user_id");
             serde_json::from_value::<ProfileDraft>(json).expect("within the limits");
             faces.insert(profile.avatar);
-            chinese += usize::from(writes_chinese(1, user));
+            tongues[tongue(1, user) as usize] += 1;
+            bios.insert(profile.extra.bio);
         }
         assert!(faces.len() > 900, "{} faces", faces.len());
-        assert!((60..200).contains(&chinese), "{chinese}");
+        assert!(tongues[0] > 700 && tongues[1] > 60 && tongues[2] > 30, "{tongues:?}");
+        assert!(bios.len() > 40, "{} descriptions", bios.len());
     }
 
     #[test]

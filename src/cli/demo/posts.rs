@@ -1,10 +1,13 @@
 //! Posts of the last two weeks, with comments and reposts: mostly by a few users, in bursts, with equal times.
 
+use std::collections::HashSet;
+
 use fastrand::Rng;
 
-use super::people::{CLOCK, GAZETTE, writes_chinese};
-use super::texts;
-
+use super::people::{self, CAST, CLOCK, GAZETTE, READER};
+use super::texts::decks::Decks;
+use super::texts::{self, ADVERTS, TIDE};
+use super::threads::THREADS;
 use crate::model::Millis;
 
 const MINUTE: Millis = 60_000;
@@ -43,58 +46,136 @@ pub(super) struct Post {
     pub(super) at: Millis,
     pub(super) kind: Kind,
     pub(super) text: String,
-    pub(super) topics: &'static [&'static str],
+    /// Index of the subject; for an answer, that of its post.
+    pub(super) subject: usize,
     /// The number of its picture, if it has one.
     pub(super) picture: Option<u64>,
 }
 
+impl Post {
+    pub(super) fn topics(&self) -> &'static [&'static str] {
+        if self.kind == Kind::Post { texts::topics(self.subject) } else { &[] }
+    }
+}
+
+/// What is to be written.
+#[derive(Debug, Clone, Copy)]
+enum Plan {
+    /// Anything by this user.
+    Any(u32),
+    /// A line of a thread.
+    Line { thread: usize, line: usize },
+}
+
 /// This number of items, oldest first; items of one millisecond are in random order. An answer comes after its post.
+/// The threads are among them, unless that would be more than a tenth.
 pub(super) fn make(graph: &[Vec<u32>], posts: u32, until: Millis, seed: u64, random: &mut Rng) -> Vec<Post> {
     let bursts: Vec<Millis> =
         (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.u64(..WINDOW - 10 * MINUTE)).collect();
-    let mut places: Vec<(Millis, u32)> =
-        (0..posts).map(|_| (time(&bursts, until, random), author(graph, random))).collect();
-    places.sort_by_key(|(at, _)| *at);
-    let mut made: Vec<Post> = Vec::with_capacity(places.len());
-    for (at, author) in places {
-        let post = write(author, at, &made, seed, random);
-        made.push(post);
+    let lines: u32 = THREADS.iter().map(|thread| thread.lines.len() as u32).sum();
+    let told = posts / 10 >= lines && graph.len() >= CAST.len();
+    let mut plans = if told { plan_threads(until, random) } else { Vec::new() };
+    let others = posts - plans.len() as u32;
+    plans.extend((0..others).map(|_| (time(&bursts, until, random), Plan::Any(author(graph, random)))));
+    plans.sort_by_key(|(at, _)| *at);
+    let seen = graph.get(READER).into_iter().flatten().map(|followee| *followee as usize).collect();
+    let mut writer = Writer {
+        seed,
+        seen,
+        near: Decks::shuffled(random),
+        far: Decks::shuffled(random),
+        openings: [0; THREADS.len()],
+        made: Vec::with_capacity(plans.len()),
+    };
+    for (at, plan) in plans {
+        let post = match plan {
+            Plan::Any(author) => writer.write(author, at, random),
+            Plan::Line { thread, line } => writer.tell(thread, line, at),
+        };
+        writer.made.push(post);
     }
-    made
+    writer.made
 }
 
-/// The item of an author at a time, after others.
-fn write(author: u32, at: Millis, before: &[Post], seed: u64, random: &mut Rng) -> Post {
-    let plain = Post { author, at, kind: Kind::Post, text: String::new(), topics: &[], picture: None };
-    let user = author as usize;
-    let answered = before.len().checked_sub(1 + random.usize(..RECENT));
-    let answered = answered.filter(|index| before[*index].kind == Kind::Post && before[*index].at < at);
-    let share = random.u8(..100);
-    match answered {
-        _ if user == CLOCK => Post { text: texts::tide(at), topics: &["tide"], ..plain },
-        _ if user == GAZETTE => {
-            let (text, topics) = texts::news(random);
-            Post { text: text.to_owned(), topics, ..plain }
+/// The lines of all threads, with times that fit their order.
+fn plan_threads(until: Millis, random: &mut Rng) -> Vec<(Millis, Plan)> {
+    let mut plans = Vec::new();
+    for (number, thread) in THREADS.iter().enumerate() {
+        let mut at = until - thread.age * MINUTE;
+        for line in 0..thread.lines.len() {
+            plans.push((at, Plan::Line { thread: number, line }));
+            at += random.u64(MINUTE..7 * MINUTE);
         }
-        Some(post) if share < COMMENTS => {
-            Post { kind: Kind::Comment(post), text: texts::comment(random).to_owned(), ..plain }
+    }
+    plans
+}
+
+struct Writer {
+    seed: u64,
+    /// The authors in the timeline of the reader. They have decks of their own, so that this timeline varies.
+    seen: HashSet<usize>,
+    near: Decks,
+    far: Decks,
+    /// The index of the post of each thread.
+    openings: [usize; THREADS.len()],
+    made: Vec<Post>,
+}
+
+impl Writer {
+    fn tell(&mut self, thread: usize, line: usize, at: Millis) -> Post {
+        let kind = match line {
+            0 => Kind::Post,
+            _ => Kind::Comment(self.openings[thread]),
+        };
+        if line == 0 {
+            self.openings[thread] = self.made.len();
         }
-        Some(post) if share < COMMENTS + REPOSTS => Post { kind: Kind::Repost(post), ..plain },
-        _ => {
-            let (text, topics) = texts::post(writes_chinese(seed, user), random);
-            let picture = (random.u8(..POSTS_PER_PICTURE) == 0).then(|| random.u64(..));
-            Post { text: text.to_owned(), topics, picture, ..plain }
-        }
+        let (author, text) = THREADS[thread].lines[line];
+        let subject = THREADS[thread].subject;
+        Post { author: author as u32, at, kind, text: text.to_owned(), subject, picture: None }
+    }
+
+    /// Some item of an author.
+    fn write(&mut self, author: u32, at: Millis, random: &mut Rng) -> Post {
+        let user = author as usize;
+        let answered = self.made.len().checked_sub(1 + random.usize(..RECENT));
+        let answered = answered.filter(|index| {
+            let post = &self.made[*index];
+            post.kind == Kind::Post && post.at < at && post.author != author && !people::only_posts(user)
+        });
+        let share = random.u8(..100);
+        let decks = if self.seen.contains(&user) { &mut self.near } else { &mut self.far };
+        let mut kind = Kind::Post;
+        let mut picture = None;
+        let (subject, text) = match answered.map(|index| (index, self.made[index].subject)) {
+            _ if user == CLOCK => (TIDE, texts::tide(at)),
+            Some((index, subject)) if share < COMMENTS => {
+                kind = Kind::Comment(index);
+                let tongue = people::tongue(self.seed, user);
+                (subject, decks.comment(tongue, subject, random).to_owned())
+            }
+            Some((index, subject)) if share < COMMENTS + REPOSTS && ![ADVERTS, TIDE].contains(&subject) => {
+                kind = Kind::Repost(index);
+                (subject, decks.remark().to_owned())
+            }
+            _ => {
+                picture = (random.u8(..POSTS_PER_PICTURE) == 0).then(|| random.u64(..));
+                let (subject, text) = decks.post(&people::subjects(self.seed, user));
+                (subject, text.to_owned())
+            }
+        };
+        Post { author, at, kind, text, subject, picture }
     }
 }
 
-/// Half of the posts are by followees of random users, so mostly by popular authors; the others by any user, low ids
-/// more often.
+/// Half of the posts are by followees of random users, so mostly by popular authors, but the gazette is held back: nearly
+/// all users follow it. The others are by any user, low ids more often.
 fn author(graph: &[Vec<u32>], random: &mut Rng) -> u32 {
     let followed = random.choice(graph).and_then(|targets| random.choice(targets)).copied();
     let share = random.f64();
     let anybody = (share * share * graph.len() as f64) as u32;
-    followed.filter(|_| random.bool()).unwrap_or(anybody)
+    let wanted = |author: &u32| random.u8(..6) < if *author as usize == GAZETTE { 1 } else { 3 };
+    followed.filter(wanted).unwrap_or(anybody)
 }
 
 fn time(bursts: &[Millis], until: Millis, random: &mut Rng) -> Millis {
@@ -147,9 +228,46 @@ mod tests {
             if let Kind::Comment(of) | Kind::Repost(of) = post.kind {
                 assert!(posts[of].kind == Kind::Post && posts[of].at < post.at);
             }
-            assert_eq!(post.text.is_empty(), matches!(post.kind, Kind::Repost(_)));
+            assert!(!post.text.is_empty());
         }
         assert!(posts.iter().filter(|post| post.picture.is_some()).count() > 1000);
+    }
+
+    #[test]
+    fn the_reader_sees_many_authors_and_no_text_again_soon() {
+        let mut random = Rng::with_seed(1);
+        let graph = graph::make(2000, &mut random);
+        let posts = make(&graph, 20_000, 1_700_000_000_123, 1, &mut random);
+        let in_timeline = |post: &&Post| !matches!(post.kind, Kind::Comment(_)) && graph[READER].contains(&post.author);
+        let seen: Vec<&Post> = posts.iter().rev().filter(in_timeline).collect();
+        assert!(seen.len() > 500, "{}", seen.len());
+        let distinct = |some: &[&Post]| some.iter().map(|post| post.text.as_str()).collect::<HashSet<_>>().len();
+        let authors: HashSet<u32> = seen[..50].iter().map(|post| post.author).collect();
+        assert!(authors.len() >= 8 && distinct(&seen[..50]) > 45, "{} authors", authors.len());
+        let repeated = seen.windows(2).filter(|two| two[0].text == two[1].text).count();
+        assert_eq!(repeated, 0);
+        let [texts, comments] = [Kind::Post, Kind::Comment(0)].map(|kind| {
+            let alike = |post: &&Post| std::mem::discriminant(&post.kind) == std::mem::discriminant(&kind);
+            distinct(&posts.iter().filter(alike).filter(|post| post.subject != TIDE).collect::<Vec<_>>())
+        });
+        assert!(texts > 200 && comments > 120, "{texts} texts, {comments} comments");
+    }
+
+    #[test]
+    fn threads_are_told_in_their_order() {
+        let mut random = Rng::with_seed(1);
+        let graph = graph::make(50, &mut random);
+        let posts = make(&graph, 1000, 1_700_000_000_123, 1, &mut random);
+        for thread in THREADS {
+            let place = posts.iter().position(|post| post.text == thread.lines[0].1).expect("told");
+            assert_eq!((posts[place].kind, posts[place].subject), (Kind::Post, thread.subject));
+            let told = posts.iter().filter(|post| post.kind == Kind::Comment(place));
+            let told: Vec<_> = told.map(|post| (post.author as usize, post.text.as_str())).collect();
+            let mut lines = thread.lines[1..].iter();
+            assert!(lines.all(|line| told.contains(line)));
+            let scripted: Vec<_> = told.into_iter().filter(|line| thread.lines.contains(line)).collect();
+            assert_eq!(scripted, thread.lines[1..]);
+        }
     }
 
     #[test]

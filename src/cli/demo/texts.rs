@@ -1,166 +1,96 @@
-//! The texts of posts, by subject, because a subject is also a topic.
+//! The texts of posts and comments, by subject, because a subject is also a topic.
 
-use fastrand::Rng;
+pub(super) mod decks;
+mod roads;
+mod sea;
+mod town;
+mod voices;
 
-/// A subject with its topics and sentences.
+use std::ops::Range;
+
+/// A subject, and the words of those who care for it.
 struct Subject {
     topics: &'static [&'static str],
-    sentences: &'static [&'static str],
+    /// How they describe themselves.
+    bios: &'static [&'static str],
+    posts: &'static [&'static str],
+    /// Answers to its posts, in the language of the subject.
+    comments: &'static [&'static str],
 }
 
 const SUBJECTS: &[Subject] = &[
-    Subject {
-        topics: &["harbour"],
-        sentences: &[
-            "The old harbour at six in the morning belongs to the gulls.",
-            "They are painting the lighthouse again. Same white, new ladder.",
-            "A fog so thick today that the ferry rang its bell all the way in.",
-            "Somebody left a single oar on the pier. There must be a story.",
-        ],
-    },
-    Subject {
-        topics: &["cycling", "commute"],
-        sentences: &[
-            "New bicycle, old hill. The hill won.",
-            "Forty kilometres before breakfast, and the wind was against me both ways.",
-            "Can anybody recommend lights that survive the rain?",
-            "Day three of cycling to work. My knees have opinions.",
-        ],
-    },
-    Subject {
-        topics: &["baking"],
-        sentences: &[
-            "The sourdough rose! I may have cried a little.",
-            "Rye, salt, water, time. That is the whole recipe.",
-            "Burned the first tray, so the second one is breakfast, lunch and dinner.",
-            "Who else feeds the starter before feeding themselves?",
-        ],
-    },
-    Subject {
-        topics: &["running"],
-        sentences: &[
-            "My first marathon: finished, smiling, last but eleven.",
-            "Ran along the sea wall until the rain turned sideways.",
-            "Twelve kilometres today. The dog did fifteen, in circles.",
-        ],
-    },
-    Subject {
-        topics: &["trains", "travel"],
-        sentences: &[
-            "The night train is late, and nobody in the dining car minds.",
-            "Woke up in another country. I love this sleeper.",
-            "Missed the last tram, found a better way home.",
-            "A timetable from 1934, two coins at the flea market. Best day.",
-        ],
-    },
-    Subject {
-        topics: &["radio", "repair"],
-        sentences: &[
-            "The broken radio plays again. It was one capacitor. It is always one capacitor.",
-            "Picked up a station from across the ocean tonight, faint as a moth.",
-            "Repair café on Saturday: bring what hums, rattles or smokes.",
-        ],
-    },
-    Subject {
-        topics: &["cats"],
-        sentences: &[
-            "Three small cats have moved in. Nobody asked me.",
-            "The cat sat on the keyboard and improved the report.",
-            "He knocked the plant over, looked at me, and did it again. 🐈",
-        ],
-    },
-    Subject {
-        topics: &["market", "food"],
-        sentences: &[
-            "Autumn market: eleven kinds of apples, and I bought cheese.",
-            "The fishmonger knows my name now. I am not sure how I feel about it.",
-            "Unpopular opinion: plums are better than peaches.",
-        ],
-    },
-    Subject {
-        topics: &["books"],
-        sentences: &[
-            "Chapter forty of a very long book. The ship has still not left.",
-            "Read it in one night, and now I miss everybody in it.",
-            "The library has a new chair by the window. See you never.",
-        ],
-    },
-    Subject {
-        topics: &["garden"],
-        sentences: &[
-            "First tomato of the year. We shared it in four parts.",
-            "The slugs send their regards.",
-            "Planted a pear tree for somebody who is one year old today.",
-        ],
-    },
-    Subject {
-        topics: &["tidepools", "sea"],
-        sentences: &[
-            "Low tide at noon: four anemones, a blenny and one very cross crab.",
-            "The sea was flat as glass this morning. 🌊",
-            "A seal looked at us for ten minutes. We looked back.\nNobody blinked.",
-        ],
-    },
-    Subject {
-        topics: &["ferry", "harbour"],
-        sentences: &[
-            "The six o'clock ferry, the back row, a thermos. Perfect.",
-            "Ferry cancelled, so the whole island is in one café.",
-        ],
-    },
+    sea::FERRY,
+    sea::HARBOUR,
+    sea::TIDEPOOLS,
+    sea::SAILING,
+    sea::WEATHER,
+    town::BAKING,
+    town::MARKET,
+    town::BOOKS,
+    town::MUSIC,
+    town::SCHOOL,
+    town::CATS,
+    roads::REPAIR,
+    roads::CYCLING,
+    roads::RUNNING,
+    roads::TRAINS,
+    roads::GARDEN,
+    voices::NEWS,
+    voices::ADVERTS,
+    voices::TIDE,
+    voices::TOWN,
+    voices::CHINESE,
+    voices::ARABIC,
 ];
 
-const CHINESE: &[&str] = &[
-    "清晨的老港口，只有海鸥。",
-    "今天的雾太大，渡轮一路鸣着铃进港。",
-    "终于跑完了人生第一个马拉松！",
-    "面包发起来了，满屋子都是麦香。",
-    "退潮的时候，在礁石间看到一只小海豹。🌊",
-    "末班电车走了，干脆沿着海边走回家。",
-];
+/// The subjects of people who write English.
+pub(super) const ENGLISH: Range<usize> = FERRY..NEWS;
 
-const COMMENTS: &[&str] = &[
-    "Same here!",
-    "This made my morning.",
-    "Photos, please.",
-    "I was there too, by the blue boat.",
-    "You should write a book.",
-    "Never again, you said. 😄",
-    "Which one do you mean?",
-    "好漂亮！",
-    "Save me a slice.",
-    "I will bring the coffee.",
-];
+pub(super) const FERRY: usize = 0;
+pub(super) const HARBOUR: usize = 1;
+pub(super) const SAILING: usize = 3;
+pub(super) const WEATHER: usize = 4;
+pub(super) const BAKING: usize = 5;
+pub(super) const MARKET: usize = 6;
+pub(super) const BOOKS: usize = 7;
+pub(super) const MUSIC: usize = 8;
+pub(super) const REPAIR: usize = 11;
+pub(super) const TRAINS: usize = 14;
+pub(super) const NEWS: usize = 16;
+pub(super) const ADVERTS: usize = 17;
+pub(super) const TIDE: usize = 18;
+pub(super) const TOWN: usize = 19;
+pub(super) const CHINESE: usize = 20;
+pub(super) const ARABIC: usize = 21;
 
-const NEWS: &[&str] = &[
-    "Harbour: the crane on the east quay is under repair until Friday.",
-    "The ferry to the islands runs every hour from today.",
-    "Council: the new cycle path along the sea wall is to open in spring.",
-    "Weather: wind from the west, force five, rain after dark.",
-    "Market square: the autumn market begins on Saturday at eight.",
-    "Found: one oar, one left shoe, three kites. The harbour office has them all.",
-];
-
-fn pick(list: &[&'static str], random: &mut Rng) -> &'static str {
-    random.choice(list).copied().unwrap_or_default()
+/// A language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tongue {
+    English,
+    Chinese,
+    Arabic,
 }
 
-/// A post, and the topics of its subject.
-pub(super) fn post(chinese: bool, random: &mut Rng) -> (&'static str, &'static [&'static str]) {
-    match random.choice(SUBJECTS) {
-        Some(subject) if !chinese => (pick(subject.sentences, random), subject.topics),
-        _ => (pick(CHINESE, random), &["海边"]),
+impl Tongue {
+    /// The one subject that holds all texts of a language other than English.
+    pub(super) fn subject(self) -> Option<usize> {
+        match self {
+            Self::English => None,
+            Self::Chinese => Some(CHINESE),
+            Self::Arabic => Some(ARABIC),
+        }
     }
 }
 
-/// A piece of news, and its topics.
-pub(super) fn news(random: &mut Rng) -> (&'static str, &'static [&'static str]) {
-    (pick(NEWS, random), &["news", "harbour"])
+/// The topics of the posts on a subject.
+pub(super) fn topics(subject: usize) -> &'static [&'static str] {
+    SUBJECTS[subject].topics
 }
 
-/// A comment on a post.
-pub(super) fn comment(random: &mut Rng) -> &'static str {
-    pick(COMMENTS, random)
+/// How a person who cares for a subject may describe itself; the same number gives the same words.
+pub(super) fn bio(subject: usize, number: u64) -> &'static str {
+    let bios = SUBJECTS[subject].bios;
+    bios[(number % bios.len() as u64) as usize]
 }
 
 /// The height of the water, which rises and falls twice a day, at a time in milliseconds since 1970.
@@ -168,27 +98,49 @@ pub(super) fn tide(at: u64) -> String {
     const PERIOD: f64 = 12.42 * 3_600_000.0;
     let phase = at as f64 / PERIOD * std::f64::consts::TAU;
     let (height, word) = (2.4 + 1.8 * phase.sin(), if phase.cos() > 0.0 { "rising" } else { "falling" });
-    format!("{height:.2} m at the old harbour, {word}.")
+    let time = at / 1000 % (24 * 60 * 60);
+    let [hours, minutes, seconds] = [time / 3600, time / 60 % 60, time % 60];
+    format!("{hours:02}:{minutes:02}:{seconds:02} UTC: {height:.3} m at the old harbour, {word}.")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use crate::model::is_topic;
 
     #[test]
-    fn topics_are_as_the_api_takes_them() {
-        let mut random = Rng::with_seed(1);
-        for n in 0..500 {
-            let (text, topics) = if n % 5 == 0 { news(&mut random) } else { post(n % 3 == 0, &mut random) };
-            assert!(!text.is_empty() && topics.iter().all(|topic| is_topic(topic)), "{text}");
+    fn no_text_is_there_twice_and_topics_are_as_the_api_takes_them() {
+        let mut seen = HashSet::new();
+        for (index, subject) in SUBJECTS.iter().enumerate() {
+            assert!(!subject.topics.is_empty() && subject.topics.iter().all(|topic| is_topic(topic)));
+            assert!(subject.comments.len() >= 2 && (index == TOWN || !bio(index, 7).is_empty()));
+            let texts = subject.posts.iter().chain(subject.comments);
+            texts.for_each(|text| assert!(!text.is_empty() && seen.insert(*text), "{text}"));
         }
+        assert!(seen.len() > 300, "{} texts", seen.len());
     }
 
     #[test]
-    fn the_water_rises_and_falls() {
+    fn the_names_of_the_subjects_are_in_their_order() {
+        let places =
+            [FERRY, HARBOUR, SAILING, WEATHER, BAKING, MARKET, BOOKS, MUSIC, REPAIR, TRAINS, NEWS, ADVERTS, TIDE, TOWN];
+        let named = places.map(|subject| topics(subject)[0]);
+        let wanted = [
+            "ferry", "harbour", "sailing", "weather", "baking", "market", "books", "music", "radio", "trains", "news",
+            "offers", "tide", "town",
+        ];
+        assert_eq!(named, wanted);
+        assert_eq!([CHINESE, ARABIC].map(|subject| topics(subject)[0]), ["海边", "البحر"]);
+        assert_eq!(SUBJECTS.len(), ARABIC + 1);
+    }
+
+    #[test]
+    fn the_water_rises_and_falls_and_each_second_differs() {
         let half = (6.21 * 3_600_000.0) as u64;
         let (one, other) = (tide(1_000_000), tide(1_000_000 + half));
         assert!(one.contains("rising") != other.contains("rising"), "{one} {other}");
+        assert!(one.starts_with("00:16:40 UTC: ") && tide(1_001_000) != one, "{one}");
     }
 }

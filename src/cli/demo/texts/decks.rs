@@ -1,0 +1,105 @@
+//! Texts as decks of cards: one comes again only after all others of its deck.
+
+use fastrand::Rng;
+
+use super::{SUBJECTS, Subject, Tongue, voices};
+
+/// Of 100 comments in English, so many are about the subject of the post.
+const TO_THE_POINT: u8 = 60;
+
+/// A deck for each use, all shuffled.
+pub(in crate::cli::demo) struct Decks {
+    posts: Vec<Deck>,
+    comments: Vec<Deck>,
+    any: Deck,
+    remarks: Deck,
+}
+
+impl Decks {
+    pub(in crate::cli::demo) fn shuffled(random: &mut Rng) -> Self {
+        let mut of = |part: fn(&Subject) -> &'static [&'static str]| {
+            SUBJECTS.iter().map(|subject| Deck::shuffled(part(subject), random)).collect()
+        };
+        let (posts, comments) = (of(|subject| subject.posts), of(|subject| subject.comments));
+        let [any, remarks] = [voices::ANY, voices::REMARKS].map(|texts| Deck::shuffled(texts, random));
+        Self { posts, comments, any, remarks }
+    }
+
+    /// A post on one of some subjects, which is returned too: the one of which least has been told.
+    pub(in crate::cli::demo) fn post(&mut self, among: &[usize]) -> (usize, &'static str) {
+        let subject = among.iter().copied().min_by_key(|subject| self.posts[*subject].share_told()).unwrap_or_default();
+        (subject, self.posts[subject].draw())
+    }
+
+    /// A comment on a post, in the language of its author.
+    pub(in crate::cli::demo) fn comment(&mut self, tongue: Tongue, subject: usize, random: &mut Rng) -> &'static str {
+        let foreign = [Tongue::Chinese, Tongue::Arabic].iter().any(|other| other.subject() == Some(subject));
+        match tongue.subject() {
+            Some(own) => self.comments[own].draw(),
+            None if foreign || random.u8(..100) >= TO_THE_POINT => self.any.draw(),
+            None => self.comments[subject].draw(),
+        }
+    }
+
+    /// Words above a repost.
+    pub(in crate::cli::demo) fn remark(&mut self) -> &'static str {
+        self.remarks.draw()
+    }
+}
+
+struct Deck {
+    texts: Vec<&'static str>,
+    drawn: usize,
+}
+
+impl Deck {
+    fn shuffled(texts: &[&'static str], random: &mut Rng) -> Self {
+        let mut texts = texts.to_vec();
+        random.shuffle(&mut texts);
+        Self { texts, drawn: 0 }
+    }
+
+    /// The next text; in the same order again after the last one.
+    fn draw(&mut self) -> &'static str {
+        let text = self.texts.iter().cycle().nth(self.drawn % self.texts.len().max(1));
+        self.drawn += 1;
+        text.copied().unwrap_or_default()
+    }
+
+    /// How often all texts have been drawn, in thousandths.
+    fn share_told(&self) -> usize {
+        self.drawn * 1000 / self.texts.len().max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::{ARABIC, CHINESE, ENGLISH, FERRY};
+    use super::*;
+
+    #[test]
+    fn a_text_comes_again_only_after_all_others() {
+        let mut decks = Decks::shuffled(&mut Rng::with_seed(1));
+        let all: Vec<usize> = ENGLISH.collect();
+        let told: Vec<_> = (0..400).map(|_| decks.post(&all).1).collect();
+        for some in told.windows(140) {
+            assert_eq!(some.iter().collect::<HashSet<_>>().len(), 140);
+        }
+        let of = |subject: usize| SUBJECTS[subject].posts;
+        assert!((0..50).all(|_| of(FERRY).contains(&decks.post(&[FERRY]).1)));
+    }
+
+    #[test]
+    fn comments_are_in_the_language_of_their_author() {
+        let mut random = Rng::with_seed(1);
+        let mut decks = Decks::shuffled(&mut random);
+        for _ in 0..200 {
+            let mut comment = |tongue, subject| decks.comment(tongue, subject, &mut random);
+            assert!(SUBJECTS[CHINESE].comments.contains(&comment(Tongue::Chinese, FERRY)));
+            assert!(SUBJECTS[ARABIC].comments.contains(&comment(Tongue::Arabic, CHINESE)));
+            assert!(voices::ANY.contains(&comment(Tongue::English, ARABIC)));
+        }
+    }
+}
