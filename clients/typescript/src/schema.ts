@@ -77,7 +77,7 @@ export interface ContentPage {
   items: Content[];
   /** The cursor to pass as `before` for older entries; `null` on the last page */
   next: string | null;
-  /** The cursor to pass as `after` for newer entries; `null` if the list is empty */
+  /** The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds */
   prev: string | null;
 }
 
@@ -357,7 +357,7 @@ export interface UserPage {
   items: Member[];
   /** The cursor to pass as `before` for older entries; `null` on the last page */
   next: string | null;
-  /** The cursor to pass as `after` for newer entries; `null` if the list is empty */
+  /** The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds */
   prev: string | null;
 }
 

@@ -57,7 +57,10 @@ impl Shape {
         let page = ObjectBuilder::new()
             .property("next", cursor("The cursor to pass as `before` for older entries; `null` on the last page"))
             .required("next")
-            .property("prev", cursor("The cursor to pass as `after` for newer entries; `null` if the list is empty"))
+            .property(
+                "prev",
+                cursor("The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds"),
+            )
             .required("prev");
         self.listed(name, page)
     }

@@ -114,7 +114,7 @@ class ContentPage(TypedDict):
     items: List[Content]
     # The cursor to pass as `before` for older entries; `null` on the last page
     next: Union[str, None]
-    # The cursor to pass as `after` for newer entries; `null` if the list is empty
+    # The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds
     prev: Union[str, None]
 
 
@@ -406,7 +406,7 @@ class UserPage(TypedDict):
     items: List[Member]
     # The cursor to pass as `before` for older entries; `null` on the last page
     next: Union[str, None]
-    # The cursor to pass as `after` for newer entries; `null` if the list is empty
+    # The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds
     prev: Union[str, None]
 
 
