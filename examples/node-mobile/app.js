@@ -2,12 +2,17 @@
 
 import { LoggedOutError, Tideline } from "tideline-client";
 
+const MOST_ITEMS = 200; // in `items`
+
 export class App {
-  /** The newest items of the timeline, kept by `watch`. */
+  /** The newest items of the timeline, at most 200, kept by `watch`. */
   items = [];
   #backend;
   #session;
   #more = false;
+  #changed; // of `watch`, while it runs
+  #loaded = false;
+  #last = Promise.resolve();
 
   /** With the address of the backend. */
   constructor(backend) {
@@ -32,12 +37,14 @@ export class App {
 
   // Through the backend, which has a key
 
-  follow(user) {
-    return this.#call("PUT", `/following/${user}`);
+  async follow(user) {
+    await this.#call("PUT", `/following/${user}`);
+    await this.refresh();
   }
 
-  unfollow(user) {
-    return this.#call("DELETE", `/following/${user}`);
+  async unfollow(user) {
+    await this.#call("DELETE", `/following/${user}`);
+    await this.refresh();
   }
 
   /** Publishes a post. Keep its id: the same post can be sent again until there is an answer. */
@@ -69,19 +76,48 @@ export class App {
     return this.tideline.unreact(item.content_id, "like", this.user);
   }
 
-  /** Keeps `items` equal to the top of the timeline, and calls `changed` after each change, until the signal ends it. */
+  /**
+   * Keeps `items` equal to the top of the timeline, and calls `changed` after each change, until the signal ends it.
+   * A stream tells of no follows: after those of this app the page is loaded again.
+   */
   async watch(changed, signal) {
-    let loaded = false;
-    for await (const event of this.tideline.stream(this.user, { signal })) {
-      if (event.type === "reset" || !loaded) {
-        await this.#load();
-        loaded = true;
-      } else if (event.type === "content") this.#insert(event.item);
-      else if (event.type === "edit")
-        this.items = this.items.map((item) => (isSame(item, event.item) ? event.item : item));
-      else if (event.type === "delete") this.items = this.items.filter((item) => !isSame(item, event.item));
-      changed(event.type);
+    this.#loaded = false;
+    this.#changed = changed;
+    try {
+      for await (const event of this.tideline.stream(this.user, { signal })) {
+        await this.#inTurn(() => this.#apply(event));
+        changed(event.type);
+      }
+    } finally {
+      this.#changed = undefined;
     }
+  }
+
+  /** Loads the first page again while `watch` runs: after a follow on another device, for new likes. */
+  async refresh() {
+    if (!this.#changed) return;
+    this.#loaded = false;
+    try {
+      await this.#inTurn(() => this.#load());
+    } catch {
+      return; // the next event loads the page
+    }
+    this.#changed?.("refresh");
+  }
+
+  /** Runs one change of `items` after another: events wait while a page is loaded. */
+  #inTurn(change) {
+    const done = this.#last.then(change);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  async #apply(event) {
+    if (event.type === "reset" || !this.#loaded) await this.#load();
+    else if (event.type === "content") this.#insert(event.item);
+    else if (event.type === "edit")
+      this.items = this.items.map((item) => (isSame(item, event.item) ? event.item : item));
+    else if (event.type === "delete") this.items = this.items.filter((item) => !isSame(item, event.item));
   }
 
   /** The first event of a stream is `open`: what comes after it waits until the page is loaded. */
@@ -89,6 +125,7 @@ export class App {
     const page = await this.timeline().page();
     this.items = page.items;
     this.#more = page.next !== null;
+    this.#loaded = true;
   }
 
   #insert(item) {
@@ -96,7 +133,8 @@ export class App {
     const place = items.findIndex((other) => other.published_at <= item.published_at);
     if (place === -1 && this.#more) return; // below the items of the first page
     items.splice(place === -1 ? items.length : place, 0, item);
-    this.items = items;
+    if (items.length > MOST_ITEMS) this.#more = true;
+    this.items = items.slice(0, MOST_ITEMS);
   }
 
   /** After any error but the end of the session, a stream asks for a token again. */

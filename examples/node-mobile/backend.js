@@ -20,6 +20,7 @@ class Refusal extends Error {
  */
 export function createBackend({ database, tideline, address, privateKey, tokenSeconds = 300 }) {
   const signedIn = (session) => database.userOf(session) ?? refuse(401, "Sign in first.");
+  const inTurn = turns();
   const known = (user) => (database.has(user) ? user : refuse(404, "There is no such user."));
 
   /** Each with the body, the session and the last part of the path. */
@@ -53,13 +54,18 @@ export function createBackend({ database, tideline, address, privateKey, tokenSe
     "PUT /following": async ({ session, last }) => {
       const user = signedIn(session);
       if (user === known(last)) refuse(400, "You cannot follow yourself.");
-      database.setFollow(user, last, true);
-      await tideline.follow(user, last);
+      await inTurn(user, async () => {
+        database.setFollow(user, last, true);
+        await tideline.follow(user, last);
+      });
     },
     "DELETE /following": async ({ session, last }) => {
       const user = signedIn(session);
-      database.setFollow(user, known(last), false);
-      await tideline.unfollow(user, last);
+      known(last);
+      await inTurn(user, async () => {
+        database.setFollow(user, last, false);
+        await tideline.unfollow(user, last);
+      });
     },
   };
 
@@ -85,12 +91,28 @@ export function createBackend({ database, tideline, address, privateKey, tokenSe
   });
 }
 
+/** Runs the changes of one user one after another, so that the database and Tideline see them in one order. */
+function turns() {
+  const last = new Map(); // the users with changes under way
+  return (user, change) => {
+    const done = (last.get(user) ?? Promise.resolve()).then(change);
+    const ended = done
+      .catch(() => {})
+      .then(() => {
+        if (last.get(user) === ended) last.delete(user);
+      });
+    last.set(user, ended);
+    return done;
+  };
+}
+
 function refuse(status, reason) {
   throw new Refusal(status, reason);
 }
 
+/** Half of a surrogate pair is no text: no UTF-8 has it. */
 function isText(value, longest) {
-  return typeof value === "string" && value.length > 0 && value.length <= longest;
+  return typeof value === "string" && value.length > 0 && value.length <= longest && value.isWellFormed();
 }
 
 /** The JSON object in a body; an empty one without a body. */

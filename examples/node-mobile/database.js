@@ -59,6 +59,10 @@ export class Database {
     else this.#follows.delete(pair);
   }
 
+  follows(user, target) {
+    return this.#follows.has(`${user} ${target}`);
+  }
+
   /** The post with this id: the earlier one if there is one. */
   post(id, author, text) {
     if (!this.#posts.has(id)) this.#posts.set(id, { id, author, text, at: Date.now() });

@@ -207,3 +207,51 @@ test("a post that is sent again, also while Tideline is down, is there once", as
   await until(() => ana.items.length === 2, "the stream after a restart");
   assert.deepEqual(texts(ana.items), ["late", "one"]);
 });
+
+test("follows and unfollows at once leave the database and Tideline with one answer", async (t) => {
+  const { user, tideline, database } = await start(t);
+  const [ana, ben] = [await user("ana"), await user("ben")];
+  for (let round = 0; round < 150; round++) {
+    await Promise.all([ana.follow(ben.user), ana.unfollow(ben.user), ana.follow(ben.user)]);
+    const [{ relation }] = await tideline.relations(ana.user, [ben.user]);
+    assert.equal(relation === "following", database.follows(ana.user, ben.user), `round ${round}`);
+    await ana.unfollow(ben.user);
+  }
+});
+
+test("the list changes with follows of the app, and is bounded", async (t) => {
+  const { user, tideline } = await start(t);
+  const [ana, ben, cem] = [await user("ana"), await user("ben"), await user("cem")];
+  await cem.post("of cem");
+  await ana.follow(ben.user);
+  watched(t, ana);
+  const before = Date.now() - 1000;
+  for (let part = 0; part < 3; part++) {
+    const items = Array.from({ length: 90 }, (_, number) => ({
+      author_id: ben.user,
+      text: `${90 * part + number}`,
+      published_at: before + 90 * part + number,
+    }));
+    await tideline.publishBatch(items);
+    await until(() => ana.items[0]?.text === `${90 * part + 89}`, "the last item");
+  }
+  assert(ana.items.length <= 200, `${ana.items.length} items`);
+  assert.deepEqual(
+    texts(ana.items),
+    Array.from({ length: ana.items.length }, (_, number) => `${269 - number}`),
+  );
+  await ana.follow(cem.user);
+  assert.equal(ana.items[0].text === "of cem", true);
+  await ana.unfollow(ben.user);
+  assert.deepEqual(texts(ana.items), ["of cem"]);
+  await ana.unfollow(cem.user);
+  assert.deepEqual(ana.items, []);
+});
+
+test("half of a surrogate pair is refused", async (t) => {
+  const { user, url } = await start(t);
+  await assert.rejects(new App(url).signUp("ana \ud800", "a long password"), { status: 400 });
+  const ana = await user("ana 🌊");
+  await assert.rejects(ana.post("\udc00"), { status: 400 });
+  await ana.post("🌊");
+});

@@ -64,7 +64,8 @@ export async function start(test, { tokenSeconds = 300 } = {}) {
   });
   await server.start();
   const tideline = new Tideline({ url: server.url, key: KEY, timeout: 2000, retries: 1, maxRetryDelay: 200 });
-  const backend = createBackend({ database: new Database(), tideline, address: server.url, privateKey, tokenSeconds });
+  const database = new Database();
+  const backend = createBackend({ database, tideline, address: server.url, privateKey, tokenSeconds });
   backend.listen(0, "127.0.0.1");
   await once(backend, "listening");
   let tokens = 0;
@@ -81,7 +82,7 @@ export async function start(test, { tokenSeconds = 300 } = {}) {
     await app.signUp(name, `the password of ${name}`);
     return app;
   };
-  return { server, tideline, privateKey, publicKey, url, user, tokens: () => tokens };
+  return { server, tideline, database, privateKey, publicKey, url, user, tokens: () => tokens };
 }
 
 /** Waits until something holds. */
