@@ -191,7 +191,7 @@ export default {
   fact_pulled: "Read from the author's list",
   fact_pending: "Fan-out still runs",
   fact_unsettled: "A follow is still being applied",
-  fact_floor: "Inbox complete above",
+  fact_floor: "Inbox complete since",
   no_floor: "complete to its end",
   verify: "Verify",
   verify_title: "Is this timeline exact?",

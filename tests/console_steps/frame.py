@@ -33,6 +33,8 @@ def languages(proof: Proof) -> None:
         proof.holds(f"{key} is not empty", text and other)
         proof.holds(f"{key} has a form for every number", isinstance(text, str) or "other" in text and "other" in other)
         proof.same(f"{key} is translated", isinstance(text, str) and len(text) > 12 and text == other, False)
+    figures = "import(new URL('texts.js', args[0])).then(({ bytes, short, percent }) => [bytes(1022 * 1024), bytes(999), short(20_432), percent(0.99)])"
+    proof.same("figures", page.run(figures, page.run(f"{base}.href")), ["1 MiB", "999 B", "20.4K", "99%"])
     source = "".join(path.read_text() for path in SOURCE.glob("*.js"))
     named = set(re.findall(r"""(?<![\w.])t\(\s*"([\w-]+)\"""", source))
     proof.same("texts that are missing", named - set(texts["en"]), set())
@@ -54,6 +56,9 @@ def chinese(proof: Proof) -> None:
     shows(page, "分钟前")
     proof.same("the language of the page", page.run("document.documentElement.lang"), "zh-CN")
     proof.same("the title", page.run("document.title"), "Ada Lindqvist · Tideline")
+    page.click("main button", "校验")
+    shows(page, "没有差异。这是整条时间线。")
+    page.press("Escape")
     page.run("location.hash = '#/dashboard'")
     shows(page, "从发布到收件箱")
     page.click("[data-switch=language]")
