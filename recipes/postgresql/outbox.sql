@@ -84,3 +84,27 @@ CREATE TRIGGER tideline AFTER INSERT OR DELETE OR UPDATE OF post, member, create
 CREATE TRIGGER tideline_truncate BEFORE TRUNCATE ON follows EXECUTE FUNCTION tideline_follow();
 CREATE TRIGGER tideline_truncate BEFORE TRUNCATE ON posts EXECUTE FUNCTION tideline_post();
 CREATE TRIGGER tideline_truncate BEFORE TRUNCATE ON likes EXECUTE FUNCTION tideline_like();
+
+-- Sends the present state of what a change is about: for a call that may have come after later ones.
+CREATE FUNCTION tideline_again(late jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    item text := coalesce(late ->> 'id', late #>> '{item,content_id}');
+BEGIN
+    IF late ->> 'do' IN ('follow', 'unfollow') THEN
+        LOCK TABLE follows IN SHARE ROW EXCLUSIVE MODE;
+        UPDATE follows SET created_at = created_at WHERE follower = late ->> 'user' AND followee = late ->> 'target';
+        late := late || '{"do": "unfollow"}';
+    ELSIF late ->> 'do' IN ('like', 'unlike') THEN
+        LOCK TABLE likes IN SHARE ROW EXCLUSIVE MODE;
+        UPDATE likes SET created_at = created_at WHERE post = item AND member = late ->> 'user';
+        late := late || '{"do": "unlike"}';
+    ELSE
+        LOCK TABLE posts IN SHARE ROW EXCLUSIVE MODE;
+        UPDATE posts SET body = body WHERE id = item;
+        late := jsonb_build_object('do', 'delete', 'id', item);
+    END IF;
+    IF NOT FOUND THEN
+        INSERT INTO tideline_outbox (change) VALUES (late);
+        NOTIFY tideline;
+    END IF;
+END $$;

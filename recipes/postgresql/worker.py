@@ -80,12 +80,13 @@ def settle(database, tideline, row, change, problem):
     return f"{problem}; the author and the time of an item cannot change"
 
 
-def work(database, tideline):
-    """Sends a batch of rows, and removes them; returns whether there were any."""
+def work(database, tideline, late):
+    """Sends a batch of rows, and removes them; returns whether there were any. `late` gets the change that is under way."""
     rows = database.execute("SELECT id, change FROM tideline_outbox ORDER BY id LIMIT %s", [BATCH]).fetchall()
     sent = []
     for row, change in rows:
         database.execute("SELECT")  # fails if the connection is lost, and with it the lock
+        late[:] = [json.dumps(change)]
         if (problem := refusal(database, tideline, row, change)) is None:
             sent.append(row)
         else:
@@ -93,23 +94,33 @@ def work(database, tideline):
             moved = "WITH gone AS (DELETE FROM tideline_outbox WHERE id = %s RETURNING id, change)"
             database.execute(f"{moved} INSERT INTO tideline_refused SELECT id, change, %s FROM gone", [row, problem])
     database.execute("DELETE FROM tideline_outbox WHERE id = ANY(%s)", [sent])
+    late.clear()
     return bool(rows)
 
 
 def main():
     # No retries: the lock is looked at before each attempt.
     tideline = Tideline(os.environ["TIDELINE_URL"], key=os.environ.get("TIDELINE_KEY"), retries=0)
+    late = []
     while True:
         try:
             # No transaction is open while Tideline works.
             with psycopg.connect(os.environ["DATABASE"], autocommit=True) as database:
+                if late:  # the connection was lost while it was under way, so another worker may have sent later ones
+                    database.execute("SELECT tideline_again(%s)", late)
+                    late.clear()
                 database.execute("SELECT pg_advisory_lock(hashtext('tideline_outbox'))")
                 database.execute("LISTEN tideline")
                 while True:
-                    while work(database, tideline):
-                        pass
-                    next(database.notifies(timeout=5, stop_after=1), None)
-        except (psycopg.OperationalError, psycopg.InterfaceError, TidelineError) as error:
+                    try:
+                        while work(database, tideline, late):
+                            pass
+                    except TidelineError as error:
+                        print(f"again in a second: {error}", flush=True)
+                        time.sleep(1)
+                    else:
+                        next(database.notifies(timeout=5, stop_after=1), None)
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             print(f"again in a second: {error}", flush=True)
             time.sleep(1)
 
