@@ -2,14 +2,18 @@
 //
 // It is drawn as SVG, so that its colours come from the style sheet, and light and dark need nothing more.
 
-import { locale } from "./texts.js";
+import { bytes, locale } from "./texts.js";
 import { html, useState } from "./view.js";
 
 const [WIDTH, HEIGHT] = [300, 96];
 
-// The next round number above a value.
-function round(value) {
+// The next round number above a value; bytes are round in units of 1024.
+function round(value, format) {
   if (!(value > 0)) return 1;
+  if (format === bytes && value >= 1024) {
+    const unit = 1024 ** Math.floor(Math.log(value) / Math.log(1024));
+    return round(value / unit) * unit;
+  }
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * 0.999);
 }
@@ -39,7 +43,7 @@ export function Chart({ title, samples, series, format, span }) {
   const last = samples.at(-1);
   const end = last?.time ?? Date.now();
   const values = series.flatMap(({ name }) => samples.map((sample) => sample[name])).filter((value) => value !== null);
-  const most = round(Math.max(0, ...values));
+  const most = round(Math.max(0, ...values), format);
   const x = (sample) => WIDTH - ((end - sample.time) / span) * WIDTH;
   const y = (value) => (value === null ? null : HEIGHT - 3 - (value / most) * (HEIGHT - 10));
   const shown = (hover !== null && samples[hover]) || last;
