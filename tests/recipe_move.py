@@ -72,6 +72,8 @@ def hostile(address: str, directory: Path) -> None:
     """What cannot be exported is named and left out, and members are trimmed while their set is read."""
     export = [sys.executable, RECIPE / "from_redis.py", "--url", address, "--text", "body"]
     directory.mkdir()
+    refused = subprocess.run([*export, "--posts", "posts"], cwd=directory, stderr=subprocess.PIPE, text=True)
+    assert refused.returncode == 2 and "posts: one *" in refused.stderr, refused
     with redis.Redis.from_url(address) as database:
         database.set("posts:count", 7)
         database.sadd(b"following:\xff", "1")

@@ -27,6 +27,9 @@ def main():
     parser.add_argument("--text", help="the field of the hash with the text")
     parser.add_argument("--unit", choices=["ms", "s"], default="ms", help="the unit of the scores")
     args = parser.parse_args()
+    for pattern in (args.following, args.posts, args.inboxes, args.hash):
+        if pattern.count("*") != 1:
+            parser.error(f"{pattern}: one * stands for the user or the id")
     database = redis.Redis.from_url(args.url)
     unit = 1000 if args.unit == "s" else 1
     faults = 0
