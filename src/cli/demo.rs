@@ -127,6 +127,17 @@ pub(super) fn run(args: &DemoArgs) -> Result<()> {
 }
 
 impl DemoArgs {
+    /// Tells that the options for a new community do not hold for one that is there.
+    fn tell_if_other(&self, there: &Community) {
+        let Community { users, posts, ids, seed, .. } = *there;
+        if (users, posts, ids, seed) != (self.users, self.posts, self.ids, self.seed) {
+            say(format_args!(
+                "{} has a community already, of {users} users with {posts} posts. For another, choose another --dir",
+                self.dir.display()
+            ));
+        }
+    }
+
     fn community(&self) -> Result<Community> {
         let clock = now();
         let until = self.until.unwrap_or(clock);
@@ -153,7 +164,10 @@ fn serve(args: &DemoArgs) -> Result<()> {
     }
     let _lock = lock(&args.dir)?;
     let (community, is_new) = match made(&args.dir)? {
-        Some(community) => (community, false),
+        Some(community) => {
+            args.tell_if_other(&community);
+            (community, false)
+        }
         None => (make(&args.dir, args.community()?, &config)?, true),
     };
     server::run_with(config, Told::default(), None, |feed, address| {
@@ -219,7 +233,10 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
     let Files { follows, content, reactions, profiles } = files;
     import::run(config.clone(), &ImportArgs::of(follows, content, reactions, profiles))?;
     let text = serde_json::to_string(&community).map_err(|e| Error::Setup(e.to_string()))?;
-    fs::write(dir.join(MADE), text).and_then(|()| fs::remove_file(&unfinished)).map_err(failed)?;
+    // Whole or not there, whenever the machine stops.
+    let new = dir.join(format!("{MADE}.new"));
+    fs::write(&new, text).and_then(|()| File::open(&new)?.sync_all()).map_err(failed)?;
+    fs::rename(new, dir.join(MADE)).and_then(|()| fs::remove_file(&unfinished)).map_err(failed)?;
     Ok(community)
 }
 
