@@ -123,7 +123,9 @@ def test_every_call_of_the_document_has_a_method_that_sends_it(run: Callable[...
         def handler(request: httpx.Request) -> httpx.Response:
             content = json.loads(request.content) if request.content else None
             sent.append((request.method, request.url.path, request.url.query.decode(), content))
-            return httpx.Response(200, content=b'{"items":[],"next":null,"prev":null,"cursor":null}')
+            kind = "text/event-stream" if request.url.path.endswith("/stream") else "application/json"
+            body = b'{"items":[],"next":null,"prev":null,"cursor":null}'
+            return httpx.Response(200, headers={"content-type": kind}, content=body)
 
         run(use, handler)
         assert sent == [(*described[operation], query, body)], operation

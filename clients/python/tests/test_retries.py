@@ -10,7 +10,16 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import pytest
 from support import Answer, Prepared, Received, problem, running, stub
-from tideline import AsyncTideline, ConnectionFailed, ProblemError, Tideline, TidelineError, TimedOut, __version__
+from tideline import (
+    AsyncTideline,
+    BadAnswer,
+    ConnectionFailed,
+    ProblemError,
+    Tideline,
+    TidelineError,
+    TimedOut,
+    __version__,
+)
 
 Use = Callable[[Tideline], Any]
 GOOD = Prepared(200)
@@ -170,3 +179,28 @@ def test_the_asynchronous_client_repeats_too() -> None:
     with stub(again, again, GOOD, again) as server:
         asyncio.run(run(server.url))
         assert len(server.requests) == 4
+
+
+USED_IN_PART: List[Use] = [
+    lambda c: c.timeline("2").page(),
+    lambda c: c.publish_batch([]),
+    lambda c: c.relations("2", ["1"]),
+    lambda c: c.marker("2"),
+    lambda c: c.backups(),
+]
+
+
+@pytest.mark.parametrize("body", [b"<html></html>", b"null", b"[]", b"{}", b"", b"7", b"\xff", b"[" * 100_000])
+def test_a_good_status_with_an_answer_that_is_not_tidelines_is_an_error_of_the_client(body: bytes) -> None:
+    for use in USED_IN_PART:
+        requests, error = tries(use, Prepared(200, body))
+        assert isinstance(error, BadAnswer) and len(requests) == 1, error
+    tries(lambda c: c.metrics(), Prepared(200, body))
+    _, error = tries(publish, Prepared(200, body, (("content-encoding", "gzip"),)))
+    assert isinstance(error, TidelineError)
+
+
+@pytest.mark.parametrize("value", ["²", "9" * 400, "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "soon", ""])
+def test_a_strange_retry_after(value: str) -> None:
+    requests, error = tries(publish, Prepared(503, b"", (("retry-after", value),)))
+    assert isinstance(error, ProblemError) and error.status == 503 and len(requests) == 1

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
+import tracemalloc
 from collections import Counter
-from typing import Callable, Dict, List, Set
+from typing import Callable, Dict, List, Set, Tuple, Type
 
 import pytest
-from support import proxied, running, some_bytes, until
-from tideline import AsyncTideline, Tideline
-from tideline._events import Block, BlockReader
-from tideline import StreamEvent
+from support import Prepared, problem, proxied, running, some_bytes, stub, until
+from tideline import AsyncTideline, BadAnswer, ConnectionFailed, StreamEvent, Tideline, TidelineError
+from tideline._events import Block, BlockReader, Place
 
 LAST = "the last"
 
@@ -199,10 +200,85 @@ def test_a_reset_that_was_not_handled_is_told_to_the_next_stream_again() -> None
         assert place != old
 
 
+class Enough(Exception):
+    """Ends a stream from `on_error`."""
+
+
+def until_errors(url: str, number: int) -> Tuple[List[StreamEvent], List[Exception]]:
+    """The events and the errors of a stream, until there are some errors."""
+    events: List[StreamEvent] = []
+    errors: List[Exception] = []
+
+    def on_error(error: Exception) -> None:
+        errors.append(error)
+        if len(errors) >= number:
+            raise Enough
+
+    with Tideline(url) as client, pytest.raises(Enough):
+        for event in client.stream("2", on_error=on_error):
+            events.append(event)
+            assert len(events) < 100, errors
+    return events, errors
+
+
+def sleeps(monkeypatch: pytest.MonkeyPatch) -> List[float]:
+    """The pauses of streams from now on, which take no time."""
+    times: List[float] = []
+    monkeypatch.setattr("random.random", lambda: 0.99)
+    monkeypatch.setattr("tideline._sync.stream.sleep", times.append)
+    return times
+
+
+@pytest.mark.parametrize("seconds", [2_592_000, 10**400])
+def test_a_stream_tries_again_after_a_long_retry_after(seconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = sleeps(monkeypatch)
+    with stub(problem(503, "overloaded", seconds)) as server:
+        until_errors(server.url, 4)
+    assert len(times) == 3 and all(30 <= time <= 31 for time in times), times
+
+
+def stream_of(body: bytes) -> Prepared:
+    return Prepared(200, body, (("content-type", "Text/Event-Stream; charset=utf-8"),))
+
+
+@pytest.mark.parametrize(
+    ("answer", "opens", "grows", "kind"),
+    [
+        (Prepared(200, b"<html>\n\n</html>", (("content-type", "text/html"),)), False, True, BadAnswer),
+        (stream_of(b"da"), True, True, ConnectionFailed),
+        (stream_of(b": a comment\n\n"), True, False, ConnectionFailed),
+        (stream_of(b"event: content\ndata: null\n\n"), True, True, BadAnswer),
+    ],
+)
+def test_an_answer_that_is_no_stream_and_one_that_tells_nothing_make_the_pauses_longer(
+    answer: Prepared, opens: bool, grows: bool, kind: Type[TidelineError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = sleeps(monkeypatch)
+    with stub(answer) as server:
+        events, errors = until_errors(server.url, 12)
+    assert any(event.type == "open" for event in events) == opens
+    assert len(errors) == 12 and all(type(error) is kind for error in errors), errors
+    # No pause of a stream is longer than five seconds.
+    assert (4.5 < max(times) <= 5.0) if grows else max(times) < 0.25, times
+
+
+def test_a_stream_does_not_keep_the_items_that_it_told() -> None:
+    place = Place(None)
+    tracemalloc.start()
+    try:
+        for n in range(400):
+            item = {"content_id": str(n), "author_id": "1", "published_at": n, "text": str(n) * 30_000}
+            assert len(list(place.events(Block("content", json.dumps(item), f"{n}-{n}")))) == 1
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 2**20, f"{used} bytes for 400 items"
+
+
 def test_the_format_of_events() -> None:
     reader = BlockReader()
     text = ": hi\r\n\r\nid: 1-a\r\n\r\nid:2-b 🌊\nevent: content\ndata: {\ndata: }\n\nretry: 5\r\rdata\n\nid: 3"
     blocks = [block for byte in text.encode() for block in reader.push(bytes([byte]))]
-    assert blocks == [Block("", "", "1-a"), Block("content", "{\n}", "2-b 🌊"), Block("", "", None)]
-    with pytest.raises(ValueError):
+    assert blocks == [Block(), Block("", "", "1-a"), Block("content", "{\n}", "2-b 🌊"), Block(), Block()]
+    with pytest.raises(BadAnswer):
         BlockReader().push(b"x" * (2**24 + 1))

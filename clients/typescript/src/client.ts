@@ -20,6 +20,11 @@ export interface IdOptions extends ListOptions {
   view: "ids";
 }
 
+/** Settings of a list of items, whole or not. */
+export interface ViewOptions extends ListOptions {
+  view?: api.View | undefined;
+}
+
 /** Settings of a list of users. */
 export interface UserOptions extends ListOptions {
   /** Adds to each entry the relation of this user to it. */
@@ -43,7 +48,7 @@ type Items =
 
 /**
  * A client of a Tideline server. Each method is one call of its API. Ids are text, safe integers or `bigint` in requests,
- * and text in answers. Methods throw `ProblemError`, `ConnectionError` and `TimeoutError`.
+ * and text in answers. Methods throw `ProblemError`, `ConnectionError`, `TimeoutError` and `AnswerError`.
  */
 export class Tideline {
   readonly #transport: Transport;
@@ -63,7 +68,7 @@ export class Tideline {
   /** Publishes up to 1,000 items, all or none. */
   async publishBatch(items: readonly api.NewContent[], options?: CallOptions): Promise<api.Content[]> {
     const request = { body: { items: items.map(withIds) }, repeatable: items.every(hasId) };
-    return (await this.#transport.json("publishContentBatch", request, options)).items;
+    return (await this.#transport.json("publishContentBatch", request, options, "items")).items;
   }
 
   /** One item. */
@@ -74,9 +79,13 @@ export class Tideline {
   /** Up to 100 items, in the order of the ids, without those that do not exist. */
   items(contentIds: readonly Id[], options?: CallOptions & { view?: "full" | undefined }): Promise<api.Content[]>;
   items(contentIds: readonly Id[], options: CallOptions & { view: "ids" }): Promise<api.ContentRef[]>;
+  items(
+    contentIds: readonly Id[],
+    options: CallOptions & { view?: api.View | undefined },
+  ): Promise<(api.Content | api.ContentRef)[]>;
   async items(contentIds: readonly Id[], options: CallOptions & { view?: api.View | undefined } = {}) {
     const query = { ids: idList(contentIds), view: options.view };
-    return (await this.#transport.json("listContent", { query }, options)).items;
+    return (await this.#transport.json("listContent", { query }, options, "items")).items;
   }
 
   /** Changes an item. A missing field stays, `null` clears the field. */
@@ -103,7 +112,8 @@ export class Tideline {
   /** The comments on an item. */
   comments(contentId: Id, options?: ItemOptions): List<api.Content>;
   comments(contentId: Id, options: IdOptions): List<api.ContentRef>;
-  comments(contentId: Id, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+  comments(contentId: Id, options: ViewOptions): List<api.Content | api.ContentRef>;
+  comments(contentId: Id, options: ViewOptions = {}): List<api.Content | api.ContentRef> {
     return this.#items("listComments", { content_id: contentId }, options);
   }
 
@@ -112,28 +122,32 @@ export class Tideline {
   /** The home timeline of a user. */
   timeline(user: Id, options?: ItemOptions): List<api.Content>;
   timeline(user: Id, options: IdOptions): List<api.ContentRef>;
-  timeline(user: Id, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+  timeline(user: Id, options: ViewOptions): List<api.Content | api.ContentRef>;
+  timeline(user: Id, options: ViewOptions = {}): List<api.Content | api.ContentRef> {
     return this.#items("getTimeline", { uid: user }, options);
   }
 
   /** The items on the user's own page. */
   userContent(user: Id, options?: ItemOptions): List<api.Content>;
   userContent(user: Id, options: IdOptions): List<api.ContentRef>;
-  userContent(user: Id, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+  userContent(user: Id, options: ViewOptions): List<api.Content | api.ContentRef>;
+  userContent(user: Id, options: ViewOptions = {}): List<api.Content | api.ContentRef> {
     return this.#items("listUserContent", { uid: user }, options);
   }
 
   /** The comments that the user made. */
   userComments(user: Id, options?: ItemOptions): List<api.Content>;
   userComments(user: Id, options: IdOptions): List<api.ContentRef>;
-  userComments(user: Id, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+  userComments(user: Id, options: ViewOptions): List<api.Content | api.ContentRef>;
+  userComments(user: Id, options: ViewOptions = {}): List<api.Content | api.ContentRef> {
     return this.#items("listUserComments", { uid: user }, options);
   }
 
   /** The newest items with a topic. */
   topicContent(topic: string, options?: ItemOptions): List<api.Content>;
   topicContent(topic: string, options: IdOptions): List<api.ContentRef>;
-  topicContent(topic: string, options: ItemOptions | IdOptions = {}): List<api.Content | api.ContentRef> {
+  topicContent(topic: string, options: ViewOptions): List<api.Content | api.ContentRef>;
+  topicContent(topic: string, options: ViewOptions = {}): List<api.Content | api.ContentRef> {
     return this.#items("listTopicContent", { topic }, options);
   }
 
@@ -144,12 +158,13 @@ export class Tideline {
 
   /** The cursor up to which the user has read; `null` if there is none. */
   async marker(user: Id, options?: CallOptions): Promise<string | null> {
-    return (await this.#transport.json("getMarker", { path: { uid: user } }, options)).cursor;
+    return (await this.#transport.json("getMarker", { path: { uid: user } }, options, "cursor")).cursor;
   }
 
   /** Moves the marker, forward only; returns where it is then. */
   async moveMarker(user: Id, cursor: string, options?: CallOptions): Promise<string | null> {
-    return (await this.#transport.json("moveMarker", { path: { uid: user }, body: { cursor } }, options)).cursor;
+    return (await this.#transport.json("moveMarker", { path: { uid: user }, body: { cursor } }, options, "cursor"))
+      .cursor;
   }
 
   /** The changes of the user's timeline as they happen. */
@@ -173,7 +188,7 @@ export class Tideline {
   async changeFollowing(user: Id, change: api.FollowingChange, options?: CallOptions): Promise<api.Relation[]> {
     const body = { follow: change.follow?.map(idText), unfollow: change.unfollow?.map(idText) };
     const request = { path: { uid: user }, body, repeatable: true };
-    return (await this.#transport.json("changeFollowing", request, options)).items;
+    return (await this.#transport.json("changeFollowing", request, options, "items")).items;
   }
 
   /** The users that the user follows, latest follow first. */
@@ -194,7 +209,7 @@ export class Tideline {
   /** The relations of a user to up to 100 others. */
   async relations(user: Id, targets: readonly Id[], options?: CallOptions): Promise<api.Relation[]> {
     const request = { path: { uid: user }, query: { targets: idList(targets) } };
-    return (await this.#transport.json("listRelations", request, options)).items;
+    return (await this.#transport.json("listRelations", request, options, "items")).items;
   }
 
   /** The timeline of `user` shows nothing of `target`. */
@@ -261,7 +276,8 @@ export class Tideline {
   /** The items to which a user reacted, newest item first. */
   userReactions(user: Id, kind: api.ReactionKind, options?: ItemOptions): List<api.Content>;
   userReactions(user: Id, kind: api.ReactionKind, options: IdOptions): List<api.ContentRef>;
-  userReactions(user: Id, kind: api.ReactionKind, options: ItemOptions | IdOptions = {}): List<api.ContentRef> {
+  userReactions(user: Id, kind: api.ReactionKind, options: ViewOptions): List<api.Content | api.ContentRef>;
+  userReactions(user: Id, kind: api.ReactionKind, options: ViewOptions = {}): List<api.ContentRef> {
     return this.#items("listUserReactions", { uid: user, kind }, options);
   }
 
@@ -296,7 +312,7 @@ export class Tideline {
 
   /** All backups, newest first. */
   async backups(options?: CallOptions): Promise<api.Backup[]> {
-    return (await this.#transport.json("listBackups", {}, options)).items;
+    return (await this.#transport.json("listBackups", {}, options, "items")).items;
   }
 
   /** Takes a backup. */
@@ -339,7 +355,7 @@ export class Tideline {
     return this.#transport.text("getDocs", {}, options);
   }
 
-  #items(operation: Items, path: Request["path"] & object, options: ItemOptions | IdOptions): List<api.Content> {
+  #items(operation: Items, path: Request["path"] & object, options: ViewOptions): List<api.Content> {
     return this.#list<api.Content>(operation, path, options, { view: options.view });
   }
 
@@ -352,7 +368,7 @@ export class Tideline {
     const { before, after, limit } = options;
     return new List<T>({ before, after }, (range) =>
       this.#transport
-        .json(operation, { path, query: { limit, ...range, ...more } }, options)
+        .json(operation, { path, query: { limit, ...range, ...more } }, options, "items", "next", "prev")
         .then((page) => page as Page<unknown> as Page<T>),
     );
   }

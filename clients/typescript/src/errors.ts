@@ -14,6 +14,14 @@ export class ConnectionError extends TidelineError {
   override name = "ConnectionError";
 }
 
+/**
+ * A good status with an answer that is not Tideline's, such as the page of a captive portal or of another server at this
+ * address. A change may have been made.
+ */
+export class AnswerError extends TidelineError {
+  override name = "AnswerError";
+}
+
 /** The answer did not come within `timeout`. A change may have been made. */
 export class TimeoutError extends TidelineError {
   override name = "TimeoutError";
@@ -72,10 +80,21 @@ export class ProblemError extends TidelineError {
   }
 }
 
+/** Reads a JSON object that Tideline sent, with the fields `needed`. */
+export function readObject(text: string, needed: readonly string[] = []): object {
+  try {
+    const value = parseJson(text);
+    if (typeof value === "object" && value !== null && needed.every((name) => name in value)) return value;
+  } catch {
+    // Not JSON.
+  }
+  throw new AnswerError(`not an answer of Tideline: ${JSON.stringify(text.slice(0, 100))}`);
+}
+
 function readProblem(text: string): Problem | undefined {
   try {
-    const value = parseJson(text) as Partial<Problem> | null;
-    return typeof value?.code === "string" && typeof value.detail === "string" ? (value as Problem) : undefined;
+    const value: Partial<Problem> = readObject(text);
+    return typeof value.code === "string" && typeof value.detail === "string" ? (value as Problem) : undefined;
   } catch {
     return undefined;
   }

@@ -5,9 +5,10 @@ export {
   type SinceOptions,
   Tideline,
   type UserOptions,
+  type ViewOptions,
 } from "./client.js";
 export type { TokenSource } from "./credentials.js";
-export { ConnectionError, LoggedOutError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
+export { AnswerError, ConnectionError, LoggedOutError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
 export { cursorOf, type Id, newestFirst } from "./ids.js";
 export type { Json, JsonObject } from "./json.js";
 export { List, type Page, type Range } from "./pages.js";

@@ -1,3 +1,5 @@
+import { AnswerError } from "./errors.js";
+
 /** A block of a text/event-stream. */
 export interface Block {
   event: string;
@@ -9,7 +11,7 @@ export interface Block {
 // The server sends items, which are smaller. A block without an end must not fill the memory.
 const LONGEST = 16 * 2 ** 20;
 
-/** Takes the text of a stream apart. A block that was cut off is not given. */
+/** Takes the text of a stream apart. A comment is a block without an event. A block that was cut off is not given. */
 export class BlockReader {
   #rest = "";
   #block: Block = empty();
@@ -29,7 +31,7 @@ export class BlockReader {
         this.#size = 0;
       }
     }
-    if (this.#size + this.#rest.length > LONGEST) throw new RangeError(`an event above ${LONGEST} characters`);
+    if (this.#size + this.#rest.length > LONGEST) throw new AnswerError(`an event above ${LONGEST} characters`);
     return blocks;
   }
 
@@ -38,7 +40,6 @@ export class BlockReader {
     if (field === "event") this.#block.event = value;
     else if (field === "data") this.#block.data += (this.#block.data && "\n") + value;
     else if (field === "id" && !value.includes("\0")) this.#block.id = value;
-    else return; // a comment, which keeps the connection open, or a field that is not known
     this.#size += line.length;
   }
 }

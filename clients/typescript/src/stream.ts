@@ -1,13 +1,16 @@
 import { TokenFailure } from "./credentials.js";
-import { ConnectionError, LoggedOutError, ProblemError, TimeoutError } from "./errors.js";
+import { AnswerError, ConnectionError, LoggedOutError, ProblemError, readObject, TimeoutError } from "./errors.js";
 import type { Id } from "./ids.js";
-import { parseJson, writeJson } from "./json.js";
+import { writeJson } from "./json.js";
 import type { Content, ContentRef } from "./schema.js";
 import { type Block, BlockReader } from "./sse.js";
 import { type CallOptions, type Transport, unlessLost } from "./transport.js";
 import { backOff, linked, sleep, withTimeout } from "./waits.js";
 
 const DELETED = "deleted";
+
+// The longest pause in milliseconds, unless the server asks for more: a stream should be back soon after the server is.
+const LONGEST_PAUSE = 5_000;
 
 /** A change of a timeline. */
 export type StreamEvent =
@@ -28,7 +31,10 @@ export interface StreamOptions extends Omit<CallOptions, "timeout"> {
   lastEventId?: string | undefined;
   /** Milliseconds of silence after which the stream connects again; 45,000 by default, three comments of the server. */
   heartbeatTimeout?: number | undefined;
-  /** Takes each error after which the stream tries again, before it waits. If it throws, the stream ends with that. */
+  /**
+   * Takes each error after which the stream tries again, before it waits: no events come until the next `open`. If it
+   * throws, the stream ends with that.
+   */
   onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -46,7 +52,7 @@ export class Stream implements AsyncIterable<StreamEvent> {
   readonly #transport: Transport;
   readonly #user: Id;
   readonly #options: StreamOptions;
-  // What was told last of the newest items. After a loss the server may tell it again.
+  // What was told last of the newest items, as a hash. After a loss the server may tell it again.
   readonly #told = new Map<string, string>();
   #failures = 0;
 
@@ -87,14 +93,17 @@ export class Stream implements AsyncIterable<StreamEvent> {
       } finally {
         connection.abort();
       }
-      await sleep(backOff(this.#failures++, this.#transport.maxDelay, wait), signal);
+      const { maxDelay } = this.#transport;
+      const pause = backOff(this.#failures++, Math.min(LONGEST_PAUSE, maxDelay), Math.min(wait ?? 0, maxDelay));
+      await sleep(pause, signal);
     }
   }
 
   async #connect(connection: AbortController): Promise<ReadableStreamDefaultReader<Uint8Array>> {
     const headers = { accept: "text/event-stream", "last-event-id": headerText(this.lastEventId) };
+    const request = { path: { uid: this.#user }, headers };
     const body = await this.#bounded(connection, () =>
-      this.#transport.openBody("listen", { path: { uid: this.#user }, headers }, this.#options, connection.signal),
+      this.#transport.openBody("listen", request, this.#options, connection.signal, "text/event-stream"),
     );
     return body.getReader();
   }
@@ -104,10 +113,11 @@ export class Stream implements AsyncIterable<StreamEvent> {
     const blocks = new BlockReader();
     for (;;) {
       const { done, value } = await this.#bounded(connection, () => unlessLost(reader.read(), connection.signal));
-      if (done) return;
-      this.#failures = 0;
+      // It does so when it stops, and when the token ends.
+      if (done) throw new ConnectionError("the server ended the stream");
       for (const block of blocks.push(decoder.decode(value, { stream: true }))) {
         const event = this.#event(block);
+        this.#failures = 0;
         // Until a reset has been handled, another stream must get it again.
         const place = block.id || this.lastEventId;
         if (event?.type !== "reset") this.lastEventId = place;
@@ -130,14 +140,14 @@ export class Stream implements AsyncIterable<StreamEvent> {
     switch (event) {
       case "content":
       case "edit": {
-        const item = parseJson(data) as Content;
+        const item = readObject(data, ["content_id"]) as Content;
         // An edit before the restore of an item that is known to be deleted: the restore is told next.
         if (event === "edit" && this.#told.get(item.content_id) === DELETED) return undefined;
         if (!this.#isNew(item.content_id, stateOf(item))) return undefined;
         return event === "edit" ? { type: event, item } : { type: event, item, id: id ?? "" };
       }
       case "delete": {
-        const item = parseJson(data) as ContentRef;
+        const item = readObject(data, ["content_id"]) as ContentRef;
         return this.#isNew(item.content_id, DELETED) ? { type: event, item } : undefined;
       }
       case "reset":
@@ -158,16 +168,24 @@ export class Stream implements AsyncIterable<StreamEvent> {
   }
 }
 
-/** The parts of an item of which events tell. */
+/** A hash of the parts of an item of which events tell, so that large items take no room. */
 function stateOf({ counts, viewer, author, ...item }: Content): string {
-  return writeJson(item);
+  const text = writeJson(item);
+  // FNV-1a with two multipliers: browsers have no better hash that is not asynchronous.
+  let [one, two] = [0x811c9dc5, 0x2b3c4d5f];
+  for (let n = 0; n < text.length; n++) {
+    const code = text.charCodeAt(n);
+    one = Math.imul(one ^ code, 0x01000193);
+    two = Math.imul(two ^ code, 0x85ebca6b);
+  }
+  return `${text.length} ${one} ${two}`;
 }
 
 /** Whether the cause of an error may pass, so that the stream should try again. */
 function passes(error: unknown): boolean {
   if (error instanceof ProblemError) return error.status === 429 || error.status >= 500;
   if (error instanceof TokenFailure) return !(error.reason instanceof LoggedOutError);
-  return error instanceof ConnectionError || error instanceof TimeoutError;
+  return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof AnswerError;
 }
 
 /** A text as the value of a header: one character for each byte of its UTF-8. */

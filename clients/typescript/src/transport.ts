@@ -1,7 +1,7 @@
 import { Credentials, TokenFailure, type TokenSource } from "./credentials.js";
-import { ConnectionError, ProblemError, TidelineError, TimeoutError } from "./errors.js";
+import { AnswerError, ConnectionError, ProblemError, readObject, TidelineError, TimeoutError } from "./errors.js";
 import { type Id, segment } from "./ids.js";
-import { parseJson, writeJson } from "./json.js";
+import { writeJson } from "./json.js";
 import { type Answers, operations, VERSION } from "./schema.js";
 import { backOff, linked, sleep, withTimeout } from "./waits.js";
 
@@ -78,9 +78,14 @@ export class Transport {
     this.#readsBodies = options.fetch !== undefined || typeof Response === "undefined" || "body" in Response.prototype;
   }
 
-  /** Sends a call whose answer is JSON. */
-  async json<O extends keyof Answers>(operation: O, request: Request, options: CallOptions = {}): Promise<Answers[O]> {
-    return parseJson(await this.text(operation, request, options)) as Answers[O];
+  /** Sends a call whose answer is JSON, with the fields `needed`. */
+  async json<O extends keyof Answers>(
+    operation: O,
+    request: Request,
+    options: CallOptions = {},
+    ...needed: (keyof Answers[O] & string)[]
+  ): Promise<Answers[O]> {
+    return readObject(await this.text(operation, request, options), needed) as Answers[O];
   }
 
   /** Sends a call, and reads its answer as text. */
@@ -104,15 +109,19 @@ export class Transport {
     });
   }
 
-  /** One attempt to get an answer that is read as it arrives. */
+  /** One attempt to get an answer that is read as it arrives, of the media type `type`. */
   async openBody(
     operation: Operation,
     request: Request,
     options: CallOptions,
     signal: AbortSignal,
+    type?: string,
   ): Promise<ReadableStream<Uint8Array>> {
     if (this.#readsBodies) {
-      const { body } = await this.open(operation, request, options, signal);
+      const { body, headers } = await this.open(operation, request, options, signal);
+      const given = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
+      if (type !== undefined && given !== type)
+        throw new AnswerError(`an answer of the type "${given}", not "${type}"`);
       if (body) return body;
     }
     throw new TidelineError(

@@ -11,6 +11,9 @@ export function backOff(tries: number, maxDelay: number, retryAfter = 0): number
   return retryAfter + Math.random() * Math.min(spread, Math.max(250, maxDelay - retryAfter));
 }
 
+// `setTimeout` takes a longer time for 1 ms.
+const LONGEST = 2 ** 31 - 1;
+
 /** Waits, or throws the reason of the signal. */
 export function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -19,10 +22,13 @@ export function sleep(milliseconds: number, signal: AbortSignal | undefined): Pr
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", aborted);
-      resolve();
-    }, milliseconds);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", aborted);
+        resolve();
+      },
+      Math.min(milliseconds, LONGEST),
+    );
     signal?.addEventListener("abort", aborted, { once: true });
   });
 }
@@ -37,7 +43,7 @@ export async function withTimeout<T>(
   if (outer?.aborted) throw outer.reason;
   const inner = new AbortController();
   const late = new TimeoutError(`no ${what} within ${milliseconds} ms`);
-  const timer = setTimeout(() => inner.abort(late), milliseconds);
+  const timer = setTimeout(() => inner.abort(late), Math.min(milliseconds, LONGEST));
   const aborted = () => inner.abort(outer?.reason);
   outer?.addEventListener("abort", aborted, { once: true });
   try {

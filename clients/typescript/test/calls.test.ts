@@ -19,7 +19,8 @@ async function sent(use: (client: Tideline) => Promise<unknown> | List<unknown>)
       query,
       body: init.body ? JSON.parse(String(init.body)) : undefined,
     });
-    return new Response('{"items":[],"next":null,"prev":null,"cursor":null}');
+    const headers = { "content-type": path.endsWith("/stream") ? "text/event-stream" : "application/json" };
+    return new Response('{"items":[],"next":null,"prev":null,"cursor":null}', { headers });
   };
   const used = use(new Tideline({ url: "http://server/", fetch: fetch as typeof globalThis.fetch }));
   await ("page" in used ? used.page() : used);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Content, cursorOf, newestFirst, type Tideline } from "../src/index.js";
+import { type Content, type ContentRef, cursorOf, newestFirst, type Tideline, type View } from "../src/index.js";
 import { collect, Server, until } from "./support.js";
 
 const PAGES = 1000;
@@ -196,4 +196,14 @@ test("a refresh shows what has changed in the shown part", async (t) => {
   await refresh(20);
   assert.deepEqual(list.items, (await whole()).slice(0, 100));
   assert.equal(list.next, cursorOf(list.items[99] ?? assert.fail()));
+});
+
+test("the view can be a variable", async (t) => {
+  const client = (await Server.start(t)).client();
+  await client.publish({ author_id: 1, content_id: "a", text: "whole" });
+  for (const view of ["full", "ids"] as View[]) {
+    const [first] = await collect<Content | ContentRef>(client.userContent(1, { view }));
+    const [same] = await client.items(["a"], { view });
+    for (const item of [first, same]) assert.equal(item && "text" in item, view === "full");
+  }
 });

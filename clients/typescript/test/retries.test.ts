@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConnectionError, ProblemError, Tideline, TimeoutError, VERSION } from "../src/index.js";
+import {
+  AnswerError,
+  ConnectionError,
+  ProblemError,
+  Tideline,
+  TidelineError,
+  TimeoutError,
+  VERSION,
+} from "../src/index.js";
 import { type Answer, problem, Server, Stub } from "./support.js";
 
 const GOOD: Answer = { status: 200, body: { items: [], next: null, prev: null } };
@@ -97,6 +105,24 @@ test("an answer of a proxy is an error, too", async (t) => {
   const { error } = await tries(t, publish, { status: 502, body: "<h1>Bad gateway</h1>" });
   assert(error instanceof ProblemError);
   assert.deepEqual([error.status, error.code, error.problem], [502, "unknown", undefined]);
+});
+
+test("a good status with an answer that is not Tideline's is an error of the client", async (t) => {
+  const uses = [
+    (c: Tideline) => c.timeline("2").page(),
+    (c: Tideline) => c.publishBatch([]),
+    (c: Tideline) => c.relations("2", ["1"]),
+    (c: Tideline) => c.marker("2"),
+    (c: Tideline) => c.backups(),
+  ];
+  for (const body of ["<html></html>", "null", "[]", "{}", "", "7", `${"[".repeat(100_000)}1234567890123456789`]) {
+    for (const use of uses) {
+      const { requests, error } = await tries(t, use, { status: 200, body });
+      assert(error instanceof AnswerError && requests.length === 1, `${body.slice(0, 20)}: ${error}`);
+    }
+  }
+  const { error } = await tries(t, publish, { status: 200, headers: { "content-encoding": "gzip" }, body: "{}" });
+  assert(error instanceof TidelineError, String(error));
 });
 
 test("a signal ends a call, also while it waits", async (t) => {

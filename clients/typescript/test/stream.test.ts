@@ -2,9 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { StreamEvent, StreamOptions, Tideline } from "../src/index.js";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { AnswerError, ConnectionError, type StreamEvent, type StreamOptions, Tideline } from "../src/index.js";
 import { BlockReader } from "../src/sse.js";
-import { CuttingProxy, Server, until } from "./support.js";
+import { sleep } from "../src/waits.js";
+import { CuttingProxy, problem, Server, Stub, until } from "./support.js";
 
 /** Reads a stream until it is stopped. */
 function listen(client: Tideline, user: string, options: StreamOptions = {}) {
@@ -210,14 +213,107 @@ test("a fetch without bodies ends a stream, and the read of a backup, with a cle
   await assert.rejects(server.client().stream("2")[Symbol.asyncIterator]().next(), final);
 });
 
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+test("a long Retry-After is no reason to hurry", async (t) => {
+  let over = false;
+  const stop = new AbortController();
+  sleep(30 * 86_400_000, stop.signal).then(
+    () => {
+      over = true;
+    },
+    () => {},
+  );
+  const stub = await Stub.start(t, problem(503, "overloaded", 2_592_000));
+  const reader = listen(new Tideline({ url: stub.url, maxRetryDelay: 300 }), "2");
+  await pause(1400);
+  await reader.stop();
+  stop.abort();
+  assert(!over, "the sleep of 30 days is over");
+  const { length } = stub.requests;
+  assert(length >= 2 && length <= 5, `${length} requests, one each 300 ms at most`);
+});
+
+test("an answer that is no stream, and a stream that tells nothing, make the pauses longer, and are told", async (t) => {
+  t.mock.method(Math, "random", () => 0.99);
+  const page = { status: 200, headers: { "content-type": "text/html" }, body: "<html>\n\nLog in\n\n</html>" };
+  const silent = { status: 200, headers: { "content-type": "Text/Event-Stream; charset=utf-8" }, body: "da" };
+  const spoken = { ...silent, body: ": a comment\n\n" };
+  const broken = { ...silent, body: "event: content\ndata: null\n\n" };
+  for (const [answer, opens, most, error] of [
+    [page, false, 5, AnswerError],
+    [silent, true, 5, ConnectionError],
+    [spoken, true, 20, ConnectionError],
+    [broken, true, 5, AnswerError],
+  ] as const) {
+    const stub = await Stub.start(t, answer);
+    const errors: unknown[] = [];
+    const reader = listen(new Tideline({ url: stub.url }), "2", { onError: (error) => errors.push(error) });
+    await pause(2200);
+    await reader.stop();
+    const { length } = stub.requests;
+    assert(length >= 3 && length <= most, `${length} requests for ${JSON.stringify(answer)}`);
+    if (answer === spoken) assert(length >= 6, `${length} requests, although the stream spoke`);
+    assert.equal(reader.count("open") > 0, opens);
+    assert(errors.length >= 3 && errors.every((one) => one instanceof error), String(errors));
+  }
+});
+
+test("no pause of a stream is longer than five seconds", async (t) => {
+  const real = globalThis.setTimeout;
+  const pauses: number[] = [];
+  t.mock.method(Math, "random", () => 0.99);
+  t.mock.method(globalThis, "setTimeout", (work: () => void, milliseconds: number) => {
+    if (milliseconds > 30_000) return real(work, milliseconds);
+    pauses.push(milliseconds);
+    return real(work, 0);
+  });
+  const fetch = () => Promise.reject(new TypeError("fetch failed"));
+  let errors = 0;
+  const onError = () => {
+    if (++errors > 12) throw new Error("enough");
+  };
+  const stream = new Tideline({ url: "http://tideline.test", fetch }).stream("2", { onError });
+  await assert.rejects(stream[Symbol.asyncIterator]().next(), /enough/);
+  assert.equal(pauses.length, 12);
+  assert(Math.max(...pauses) <= 5000 && Math.max(...pauses) > 4500, String(pauses));
+});
+
+test("a stream does not keep the items that it told", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const encoder = new TextEncoder();
+  let n = 0;
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const item = { content_id: `${++n}`, author_id: "1", published_at: n, text: `${n}`.repeat(30_000) };
+    controller.enqueue(encoder.encode(`id: ${n}-${n}\nevent: content\ndata: ${JSON.stringify(item)}\n\n`));
+  };
+  const headers = { "content-type": "text/event-stream" };
+  const fetch = async () => new Response(new ReadableStream({ pull }), { headers });
+  let [told, before] = [0, 0];
+  for await (const event of new Tideline({ url: "http://tideline.test", fetch }).stream("2")) {
+    if (event.type !== "content") continue;
+    if (++told !== 100 && told !== 500) continue;
+    collectGarbage();
+    const { heapUsed } = process.memoryUsage();
+    if (told === 500) {
+      assert(heapUsed - before < 2 ** 23, `${heapUsed - before} bytes for 400 items`);
+      break;
+    }
+    before = heapUsed;
+  }
+});
+
 test("the format of events", () => {
   const reader = new BlockReader();
   const text = ": hi\r\n\r\nid: 1-a\r\n\r\nid:2-b\nevent: content\ndata: {\ndata: }\n\nretry: 5\r\rdata\n\nid: 3";
   const blocks = [...text].flatMap((letter) => reader.push(letter));
   assert.deepEqual(blocks, [
+    { event: "", data: "", id: undefined },
     { event: "", data: "", id: "1-a" },
     { event: "content", data: "{\n}", id: "2-b" },
     { event: "", data: "", id: undefined },
+    { event: "", data: "", id: undefined },
   ]);
-  assert.throws(() => new BlockReader().push("x".repeat(2 ** 24 + 1)), RangeError);
+  assert.throws(() => new BlockReader().push("x".repeat(2 ** 24 + 1)), AnswerError);
 });

@@ -3,7 +3,7 @@
 from ._async.client import AsyncTideline
 from ._async.listing import AsyncListing
 from ._async.stream import AsyncStream
-from ._errors import ConnectionFailed, LoggedOut, ProblemError, TidelineError, TimedOut
+from ._errors import BadAnswer, ConnectionFailed, LoggedOut, ProblemError, TidelineError, TimedOut
 from ._events import ContentEvent, DeleteEvent, EditEvent, OpenEvent, ResetEvent, StreamEvent
 from ._ids import cursor_of, newest_first
 from ._page import Page
@@ -16,6 +16,7 @@ __all__ = [
     "AsyncListing",
     "AsyncStream",
     "AsyncTideline",
+    "BadAnswer",
     "ConnectionFailed",
     "ContentEvent",
     "DeleteEvent",

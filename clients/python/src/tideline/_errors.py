@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from email.utils import parsedate_to_datetime
-from typing import Any, Mapping, Optional, cast
+from typing import Any, Dict, Mapping, Optional, Union, cast
 
 from .schema import Problem
 
@@ -16,6 +16,13 @@ class TidelineError(Exception):
 
 class ConnectionFailed(TidelineError, ConnectionError):
     """The request was not answered: no connection, or one that ended too early. A change may have been made."""
+
+
+class BadAnswer(TidelineError):
+    """A good status with an answer that is not Tideline's, such as the page of a captive portal or of another server.
+
+    A change may have been made.
+    """
 
 
 class TimedOut(TidelineError, TimeoutError):
@@ -73,12 +80,23 @@ class ProblemError(TidelineError):
         return self.code == "bad_credentials"
 
 
+def read_object(text: Union[str, bytes], *needed: str) -> Dict[str, Any]:
+    """Reads a JSON object that Tideline sent, with the fields `needed`."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict) or not all(name in value for name in needed):
+        raise BadAnswer(f"not an answer of Tideline: {text[:100]!r}")
+    return value
+
+
 def _read_problem(body: bytes) -> Optional[Problem]:
     try:
-        value: Any = json.loads(body)
-    except ValueError:
+        value = read_object(body)
+    except BadAnswer:
         return None
-    if isinstance(value, dict) and isinstance(value.get("code"), str) and isinstance(value.get("detail"), str):
+    if isinstance(value.get("code"), str) and isinstance(value.get("detail"), str):
         return cast(Problem, value)
     return None
 
@@ -86,9 +104,9 @@ def _read_problem(body: bytes) -> Optional[Problem]:
 def _wait_time(header: Optional[str]) -> Optional[float]:
     if not header:
         return None
-    if header.isdigit():
+    if header.isascii() and header.isdigit():
         return float(header)
     try:
         return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

@@ -6,9 +6,10 @@ import codecs
 import json
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Dict, Iterator, List, Literal, Optional, Union
 
-from ._errors import ConnectionFailed, LoggedOut, ProblemError, TimedOut, TokenFailure
+from ._errors import BadAnswer, ConnectionFailed, LoggedOut, ProblemError, TimedOut, TokenFailure, read_object
 from .schema import Content, ContentRef
 
 
@@ -68,7 +69,7 @@ _LONGEST = 16 * 2**20
 
 
 class BlockReader:
-    """Takes the bytes of a stream apart. A block that was cut off is not given."""
+    """Takes the bytes of a stream apart. A comment is a block without an event. A block that was cut off is not given."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -89,7 +90,7 @@ class BlockReader:
                 blocks.append(self._block)
             self._block, self._size = Block(), 0
         if self._size + len(self._rest) > _LONGEST:
-            raise ValueError(f"an event above {_LONGEST} characters")
+            raise BadAnswer(f"an event above {_LONGEST} characters")
         return blocks
 
     def _take(self, line: str) -> None:
@@ -101,12 +102,10 @@ class BlockReader:
             self._block.data += ("\n" if self._block.data else "") + value
         elif field == "id" and "\0" not in value:
             self._block.id = value
-        else:
-            return  # a comment, which keeps the connection open, or a field that is not known
         self._size += len(line)
 
 
-_DELETED = "deleted"
+_DELETED = b"deleted"
 
 
 class Place:
@@ -114,8 +113,8 @@ class Place:
 
     def __init__(self, last_event_id: Optional[str]):
         self.last_event_id = last_event_id
-        # What was told last of the newest items. After a loss the server may tell it again.
-        self._told: Dict[str, str] = {}
+        # What was told last of the newest items, as a hash. After a loss the server may tell it again.
+        self._told: Dict[str, bytes] = {}
 
     def forget(self) -> None:
         """Takes every event for new."""
@@ -134,7 +133,9 @@ class Place:
 
     def _event(self, block: Block) -> Optional[StreamEvent]:
         """The event of a block; `None` for one that changes nothing, and for a block with only a newer place."""
-        item: Any = json.loads(block.data) if block.data else {}
+        item: Any = {}
+        if block.event in ("content", "edit", "delete"):
+            item = read_object(block.data, "content_id")
         if block.event == "content":
             return ContentEvent(item, block.id or "") if self._is_new(item, _state(item)) else None
         if block.event == "edit":
@@ -149,7 +150,7 @@ class Place:
             return ResetEvent()
         return None  # an event of a later version
 
-    def _is_new(self, item: ContentRef, state: str) -> bool:
+    def _is_new(self, item: ContentRef, state: bytes) -> bool:
         if self._told.get(item["content_id"]) == state:
             return False
         self._told.pop(item["content_id"], None)
@@ -160,9 +161,10 @@ class Place:
         return True
 
 
-def _state(item: Content) -> str:
-    """The parts of an item of which events tell."""
-    return json.dumps({name: value for name, value in item.items() if name not in ("counts", "viewer", "author")})
+def _state(item: Content) -> bytes:
+    """A hash of the parts of an item of which events tell, so that large items take no room."""
+    told = {name: value for name, value in item.items() if name not in ("counts", "viewer", "author")}
+    return sha256(json.dumps(told).encode()).digest()
 
 
 def passes(error: Exception) -> bool:
@@ -171,4 +173,4 @@ def passes(error: Exception) -> bool:
         return error.status == 429 or error.status >= 500
     if isinstance(error, TokenFailure):
         return not isinstance(error.reason, LoggedOut)
-    return isinstance(error, (ConnectionFailed, TimedOut))
+    return isinstance(error, (ConnectionFailed, TimedOut, BadAnswer))

@@ -60,8 +60,8 @@ from .transport import AsyncTransport
 class AsyncTideline:
     """A client of a Tideline server. Each method is one call of its API.
 
-    Ids are `str` or `int` in requests, and `str` in answers. Methods raise `ProblemError`, `ConnectionFailed` and
-    `TimedOut`. Close the client when it is no longer needed, or use it in a `with` statement.
+    Ids are `str` or `int` in requests, and `str` in answers. Methods raise `ProblemError`, `ConnectionFailed`,
+    `TimedOut` and `BadAnswer`. Close the client when it is no longer needed, or use it in a `with` statement.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class AsyncTideline:
         """Publishes up to 1,000 items, all or none."""
         body = {"items": [with_ids(item) for item in items]}
         request = Request("publishContentBatch", body=body, repeats=all(map(has_id, items)))
-        answer: ContentList = await self._json(request)
+        answer: ContentList = await self._json(request, "items")
         return answer["items"]
 
     async def item(self, content_id: Id) -> Content:
@@ -140,7 +140,7 @@ class AsyncTideline:
     ) -> Union[List[Content], List[ContentRef]]:
         """Up to 100 items, in the order of the ids, without those that do not exist."""
         answer: ContentList = await self._json(
-            Request("listContent", query={"ids": id_list(content_ids), "view": view})
+            Request("listContent", query={"ids": id_list(content_ids), "view": view}), "items"
         )
         return answer["items"]
 
@@ -343,12 +343,12 @@ class AsyncTideline:
 
     async def marker(self, user: Id) -> Optional[str]:
         """The cursor up to which the user has read; `None` if there is none."""
-        answer: Marker = await self._json(Request("getMarker", {"uid": user}))
+        answer: Marker = await self._json(Request("getMarker", {"uid": user}), "cursor")
         return answer["cursor"]
 
     async def move_marker(self, user: Id, cursor: str) -> Optional[str]:
         """Moves the marker, forward only; returns where it is then."""
-        answer: Marker = await self._json(Request("moveMarker", {"uid": user}, body={"cursor": cursor}))
+        answer: Marker = await self._json(Request("moveMarker", {"uid": user}, body={"cursor": cursor}), "cursor")
         return answer["cursor"]
 
     def stream(
@@ -363,8 +363,8 @@ class AsyncTideline:
 
         With the `last_event_id` of an earlier stream of the user, or the cursor of an item, the stream goes on after it.
         After `heartbeat_timeout` seconds of silence it connects again; the server sends a comment every 15 seconds.
-        `on_error` takes each error after which the stream tries again, before it waits. If it raises one, the stream ends
-        with that.
+        `on_error` takes each error after which the stream tries again, before it waits: no events come until the next
+        `open`. If it raises one, the stream ends with that.
         """
         return AsyncStream(self._transport, user, self._options, last_event_id, heartbeat_timeout, on_error)
 
@@ -385,7 +385,9 @@ class AsyncTideline:
     ) -> List[Relation]:
         """Follows and unfollows up to 1,000 users, all or none. Returns the relations, those of `follow` first."""
         body = {"follow": [id_text(id) for id in follow], "unfollow": [id_text(id) for id in unfollow]}
-        answer: RelationList = await self._json(Request("changeFollowing", {"uid": user}, body=body, repeats=True))
+        answer: RelationList = await self._json(
+            Request("changeFollowing", {"uid": user}, body=body, repeats=True), "items"
+        )
         return answer["items"]
 
     def following(
@@ -426,7 +428,9 @@ class AsyncTideline:
 
     async def relations(self, user: Id, targets: Iterable[Id]) -> List[Relation]:
         """The relations of a user to up to 100 others."""
-        answer: RelationList = await self._json(Request("listRelations", {"uid": user}, {"targets": id_list(targets)}))
+        answer: RelationList = await self._json(
+            Request("listRelations", {"uid": user}, {"targets": id_list(targets)}), "items"
+        )
         return answer["items"]
 
     async def mute(self, user: Id, target: Id) -> Relation:
@@ -575,7 +579,7 @@ class AsyncTideline:
 
     async def backups(self) -> List[Backup]:
         """All backups, newest first."""
-        answer: BackupList = await self._json(Request("listBackups"))
+        answer: BackupList = await self._json(Request("listBackups"), "items")
         return answer["items"]
 
     async def take_backup(self) -> Backup:
@@ -618,8 +622,8 @@ class AsyncTideline:
         """The page that shows the API, as HTML."""
         return await self._transport.text(Request("getDocs"), self._options)
 
-    async def _json(self, request: Request) -> Any:
-        return await self._transport.json(request, self._options)
+    async def _json(self, request: Request, *needed: str) -> Any:
+        return await self._transport.json(request, self._options, *needed)
 
     def _items(
         self,
@@ -632,7 +636,7 @@ class AsyncTideline:
     ) -> AsyncListing[Any]:
         async def read(before: Optional[str], after: Optional[str]) -> Page[Any]:
             query = {"limit": limit, "before": before, "after": after, "view": view}
-            return _page(await self._json(Request(operation, path, query)))
+            return _page(await self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return AsyncListing(read, before, after)
 
@@ -649,7 +653,7 @@ class AsyncTideline:
 
         async def read(before: Optional[str], after: Optional[str]) -> Page[Member]:
             query = {"limit": limit, "before": before, "after": after, "viewer": relations_of}
-            return _page(await self._json(Request(operation, path, query)))
+            return _page(await self._json(Request(operation, path, query), "items", "next", "prev"))
 
         return AsyncListing(read, before, after)
 

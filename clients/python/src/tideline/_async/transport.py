@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from asyncio import sleep
 from contextlib import asynccontextmanager
 from typing import Any, AsyncIterator, Mapping, Optional, Union
 
 import httpx
 
-from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure
+from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object
 from .._requests import USER_AGENT, CallOptions, Request, delay_after
 from .credentials import AsyncCredentials, TokenSource
 
@@ -46,13 +45,13 @@ class AsyncTransport:
         if self._owns_http:
             await self._http.aclose()
 
-    async def json(self, request: Request, options: CallOptions) -> Any:
-        """Sends a call whose answer is JSON."""
-        return json.loads(await self.content(request, options))
+    async def json(self, request: Request, options: CallOptions, *needed: str) -> Any:
+        """Sends a call whose answer is JSON, with the fields `needed`."""
+        return read_object(await self.content(request, options), *needed)
 
     async def text(self, request: Request, options: CallOptions) -> str:
         """Sends a call whose answer is text."""
-        return (await self.content(request, options)).decode()
+        return (await self.content(request, options)).decode(errors="replace")
 
     async def content(self, request: Request, options: CallOptions) -> bytes:
         """Sends a call, again where this is safe, and reads its whole answer."""
@@ -111,5 +110,5 @@ class AsyncTransport:
                 yield response
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer in time: {error!r}") from error
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise ConnectionFailed(f"the connection failed: {error!r}") from error

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from time import sleep
 from contextlib import contextmanager
 from typing import Any, Iterator, Mapping, Optional, Union
 
 import httpx
 
-from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure
+from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object
 from .._requests import USER_AGENT, CallOptions, Request, delay_after
 from .credentials import Credentials, TokenSource
 
@@ -46,13 +45,13 @@ class Transport:
         if self._owns_http:
             self._http.close()
 
-    def json(self, request: Request, options: CallOptions) -> Any:
-        """Sends a call whose answer is JSON."""
-        return json.loads(self.content(request, options))
+    def json(self, request: Request, options: CallOptions, *needed: str) -> Any:
+        """Sends a call whose answer is JSON, with the fields `needed`."""
+        return read_object(self.content(request, options), *needed)
 
     def text(self, request: Request, options: CallOptions) -> str:
         """Sends a call whose answer is text."""
-        return (self.content(request, options)).decode()
+        return (self.content(request, options)).decode(errors="replace")
 
     def content(self, request: Request, options: CallOptions) -> bytes:
         """Sends a call, again where this is safe, and reads its whole answer."""
@@ -111,5 +110,5 @@ class Transport:
                 yield response
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer in time: {error!r}") from error
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise ConnectionFailed(f"the connection failed: {error!r}") from error
