@@ -30,6 +30,9 @@ export function at(parts, ...ids) {
   return parts.reduce((path, part, i) => path + encodeURIComponent(ids[i - 1]) + part);
 }
 
+// Ids as a list in a query. A comma in an id is no end of it.
+export const listed = (ids) => ids.map((id) => id.replace(/[\\,]/g, "\\$&")).join(",");
+
 export function address(path, query = {}) {
   const url = new URL(path, base);
   for (const [name, value] of Object.entries(query)) {

@@ -74,8 +74,10 @@ export function Comment({ id, done }) {
   const author = useBox(acting);
   if (author === null || !mayChange()) return null;
   const send = async (text) => {
-    await post(at`v1/content/${id}/comments`, { author_id: author, text });
+    const { content_id } = await post(at`v1/content/${id}/comments`, { author_id: author, text });
     done();
+    // Below many others it is not seen at once.
+    tell(t("commented"), { link: { href: to("item", content_id), text: t("show") } });
   };
   return html`<${Writer} draft=${`comment ${author} ${id}`} author=${author} label=${t("write_comment")} button=${t("send")} send=${send} />`;
 }

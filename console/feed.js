@@ -1,6 +1,6 @@
 // A list of items without end, of which only the part around the reader is in memory.
 //
-// The list is a row of pages, newest first. A run of them is loaded; of the others remain a height, so that the
+// The list is a row of pages, newest first, unless it is read `upwards`. A run of them is loaded; of the others remain a height, so that the
 // scrollbar is right, and the cursors of their first and last item, so that they can be loaded again. Nothing that
 // arrives later moves what is being read: newer items are only counted until the reader asks for them.
 
@@ -13,6 +13,25 @@ const LIMIT = 100;
 const MOST_COUNTED = 1000;
 
 export const cursorOf = (item) => `${item.published_at}-${item.content_id}`;
+
+// Only item 1 of the first millisecond of 1970 stands here, below all others.
+const LOWEST = "0-1";
+
+// A reader for a list with the oldest item at its top: what is below in the list is above in the API. The API answers
+// with the newest items between two places, so these are read to the end.
+export const upwards = (load) => async ({ before: top = LOWEST, after: bottom, limit }) => {
+  if (bottom === undefined) {
+    const { items } = await load({ after: top, limit });
+    return { items: items.toReversed(), next: items.length < limit ? null : cursorOf(items[0]) };
+  }
+  const items = [];
+  for (let before = bottom; before; ) {
+    const part = await load({ before, after: top, limit: LIMIT });
+    items.push(...part.items);
+    before = part.items.length < LIMIT ? null : cursorOf(part.items.at(-1));
+  }
+  return { items: items.reverse(), next: null };
+};
 
 const isNumber = (id) => /^[1-9][0-9]{0,18}$/.test(id) && BigInt(id) < 2n ** 63n;
 

@@ -113,7 +113,7 @@ export class FeedList extends Component {
     feed.seek(index < 0 ? feed.pages.length - 1 : index);
   }
 
-  render({ feed, item, empty, label, role = "feed" }) {
+  render({ feed, item, empty, label, end = t("the_end"), role = "feed" }) {
     const run = feed.pages.slice(feed.from, feed.to);
     const before = feed.pages.slice(0, feed.from).reduce((sum, page) => sum + page.count, 0);
     let place = before;
@@ -133,7 +133,7 @@ export class FeedList extends Component {
         ${first && html`<${Skeleton} />`}
         ${feed.problem && html`<${ProblemBox} problem=${feed.problem} retry=${() => this.#retry()} />`}
         ${!feed.busy && !feed.problem && feed.ended && !feed.pages.some((page) => page.count) && empty}
-        ${feed.ended && feed.to === feed.pages.length && run.length > 0 && html`<p class="end last">${t("the_end")}</p>`}
+        ${feed.ended && feed.to === feed.pages.length && run.length > 0 && html`<p class="end last">${end}</p>`}
         ${feed.busy === "older" && feed.to === feed.pages.length && html`<p class="end">${t("loading")}</p>`}
       </div>`;
   }

@@ -1,39 +1,28 @@
 // The lists that are shown or were shown lately, and the live stream of the user for whom the console acts.
 
-import { at, get } from "./api.js";
+import { at, get, listed } from "./api.js";
 import { Box } from "./box.js";
-import { Feed } from "./feed.js";
+import { Feed, upwards } from "./feed.js";
 import { acting, mayAct, mayRead, session } from "./session.js";
 import { Stream } from "./stream.js";
 
 // Lists that are kept when the reader goes on, so that a way back leads to the same place.
 const KEPT = 4;
-// Originals of reposts that are kept.
-const MOST_ORIGINALS = 300;
 const feeds = new Map();
-const originals = new Map();
 
 // The stream, and the number of new items in the timeline.
 export const live = new Box(null);
 export const unseen = new Box(0);
 export const paused = new Box(false);
 
-// Reposts show their original. It is read with the page, so that no item grows while it is read.
-async function withOriginals(items) {
-  const wanted = [...new Set(items.filter((item) => item.kind === "repost" && item.ref_id).map((item) => item.ref_id))];
-  const missing = mayRead() ? wanted.filter((id) => !originals.has(id)) : [];
-  if (missing.length) {
-    // Ids with a comma cannot stand in a list.
-    const ids = missing.filter((id) => !id.includes(","));
-    const found = ids.length ? (await get("v1/content", { ids: ids.join(",") })).items : [];
-    for (const item of found) originals.set(item.content_id, item);
-    for (const id of originals.keys()) {
-      if (originals.size <= MOST_ORIGINALS) break;
-      originals.delete(id);
-    }
-  }
-  const original = (item) => item.kind === "repost" && originals.get(item.ref_id);
-  return items.map((item) => (original(item) ? { ...item, original: original(item) } : item));
+// Reposts and comments show the item to which they refer. It is read with the page, so that no item grows while it is
+// read. `original` is null if there is no such item, and missing if it may not be read.
+export async function withOriginals(items, signal) {
+  const wanted = [...new Set(items.flatMap((item) => item.ref_id ?? []))];
+  if (!wanted.length || !mayRead()) return items;
+  const { items: found } = await get("v1/content", { ids: listed(wanted) }, signal);
+  const originals = new Map(found.map((item) => [item.content_id, item]));
+  return items.map((item) => (item.ref_id ? { ...item, original: originals.get(item.ref_id) ?? null } : item));
 }
 
 const loader = (path, change) => async (query) => {
@@ -41,22 +30,33 @@ const loader = (path, change) => async (query) => {
   return { ...page, items: query.view ? page.items : await change(page.items) };
 };
 
-function feedAt(path, change) {
-  const feed = feeds.get(path) ?? new Feed(loader(path, change), path === timelinePath() ? (count) => unseen.set(count) : null);
-  feeds.delete(path);
-  feeds.set(path, feed);
+// A list by its name, which is its path if it has the order of the API.
+function feedAt(name, load) {
+  const feed = feeds.get(name) ?? new Feed(load, name === timelinePath() ? (count) => unseen.set(count) : null);
+  feeds.delete(name);
+  feeds.set(name, feed);
   const oldest = [...feeds.keys()].filter((key) => key !== timelinePath() && !feeds.get(key).view);
   if (feeds.size > KEPT && oldest.length) feeds.delete(oldest[0]);
   return feed;
 }
 
 // A list of items, by its path.
-export const itemsAt = (path) => feedAt(path, withOriginals);
+export const itemsAt = (path) => feedAt(path, loader(path, withOriginals));
+
+// The comments on an item, from the first or from the newest one. They do not show what they refer to.
+const commentsPath = (id) => at`v1/content/${id}/comments`;
+const fromFirst = (path) => `${path} from the first`;
+export function commentsOn(id, isNewestFirst) {
+  const path = commentsPath(id);
+  const load = loader(path, (items) => items.map(({ ref_id, ...item }) => item));
+  return isNewestFirst ? feedAt(path, load) : feedAt(fromFirst(path), upwards(load));
+}
+
+export const reloadComments = (id) => reload(commentsPath(id), fromFirst(commentsPath(id)));
 
 // The relation of the user for whom the console acts to each user of a list.
 export async function withRelations(items) {
-  // Ids with a comma cannot stand in a list.
-  const targets = items.map(({ user_id }) => user_id).filter((id) => !id.includes(",")).join(",");
+  const targets = listed(items.map(({ user_id }) => user_id));
   if (acting.value === null || !mayAct() || !targets) return items;
   const relations = await get(at`v1/users/${acting.value}/relations`, { targets });
   const byUser = new Map(relations.items.map((relation) => [relation.target_id, relation]));
@@ -65,9 +65,9 @@ export async function withRelations(items) {
 
 // A list of users. An entry stands in it as an item does: by a time and an id.
 export const usersAt = (path) =>
-  feedAt(path, async (items) =>
+  feedAt(path, loader(path, async (items) =>
     (await withRelations(items)).map((entry) => ({ ...entry, content_id: entry.user_id, published_at: entry.since })),
-  );
+  ));
 
 const timelinePath = () => (acting.value === null ? null : at`v1/users/${acting.value}/timeline`);
 

@@ -64,33 +64,41 @@ const Media = ({ media }) => html`<ul class="media">${media.map((part) => html`<
 const LONG = 900;
 const MOST_LINES = 15;
 
-function Text({ text, whole }) {
+function Text({ text, whole, brief }) {
   const [isOpen, setOpen] = useState(false);
+  if (brief) return html`<p class="text brief" dir="auto">${text}</p>`;
   const isLong = !whole && (text.length > LONG || text.split("\n").length > MOST_LINES);
   return html`<p class=${isLong && !isOpen ? "text cut" : "text"} dir="auto">${text}</p>
     ${isLong && html`<button class="link" aria-expanded=${String(isOpen)} onClick=${() => setOpen(!isOpen)}>${t(isOpen ? "show_less" : "show_all")}</button>`}`;
 }
 
-// The text and what belongs to it.
-export function Body({ item, plain, whole }) {
-  return html`${item.text && html`<${Text} text=${item.text} whole=${whole} />`}
+// The text and what belongs to it; of a `brief` one the first lines.
+export function Body({ item, brief, whole }) {
+  return html`${item.text && html`<${Text} text=${item.text} whole=${whole} brief=${brief} />`}
     ${item.media.length > 0 && html`<${Media} media=${item.media} />`}
     ${item.topics.length > 0 &&
     html`<p class="topics">
       ${item.topics.map((topic) => (mayRead() ? html`<a href=${to("topic", topic)}>#${topic}</a> ` : html`<span>#${topic}</span> `))}
     </p>`}
-    ${item.original && !plain && html`<${Original} item=${item.original} />`}
-    ${!item.original && item.ref_id && !plain &&
-    html`<p class="faint">${t(item.kind === "comment" ? "comment_on" : "refers_to")} <${ItemLink} id=${item.ref_id} /></p>`}`;
+    ${item.ref_id && !brief && html`<${Reference} item=${item} />`}`;
 }
 
-const ItemLink = ({ id }) => (mayRead() ? html`<a class="id" href=${to("item", id)} title=${id}>${middle(id)}</a>` : html`<span class="id" title=${id}>${middle(id)}</span>`);
+// The item to which another refers.
+function Reference({ item: { kind, ref_id, original } }) {
+  const id = html`<span class="id" title=${ref_id}>${middle(ref_id)}</span>`;
+  const label = t(kind === "comment" ? "comment_on" : "refers_to");
+  if (original === undefined) return html`<p class="faint">${label} ${id}</p>`;
+  return html`${kind !== "repost" && html`<p class="faint">${label}</p>`}
+    ${original ? html`<${Original} item=${original} />` : html`<p class="original faint">${t("original_gone")} ${id}</p>`}`;
+}
 
 function Original({ item }) {
   const author = useProfile(item.author_id);
   return html`<div class="original">
-    <p class="head"><a href=${to("user", item.author_id)}><${Name} user=${author} /></a> <span class="faint"><${Time} at=${item.published_at} /></span></p>
-    <${Body} item=${item} plain=${true} />
+    <p class="head"><a href=${to("user", item.author_id)}><${Name} user=${author} /></a>
+      <span class="faint"><${Time} at=${item.published_at} /></span></p>
+    <${Body} item=${item} brief=${true} />
+    <p><a class="whole" href=${to("item", item.content_id)}>${t("open_original")}</a></p>
   </div>`;
 }
 

@@ -1,11 +1,11 @@
 // The pages about users and items.
 
 import { at, get, reached } from "./api.js";
-import { useBox } from "./box.js";
+import { Box, useBox } from "./box.js";
 import { Explain, Verify } from "./check.js";
 import { Comment, EditProfile, Publish } from "./compose.js";
 import { FeedList } from "./feedlist.js";
-import { itemsAt, live, patched, paused, reload, timelineOf, unseen, usersAt, withRelations } from "./feeds.js";
+import { commentsOn, itemsAt, live, patched, paused, reloadComments, timelineOf, unseen, usersAt, withOriginals, withRelations } from "./feeds.js";
 import { Icon, Logo } from "./icons.js";
 import { Item } from "./item.js";
 import { Avatar, Empty, Problem, Title, minute, useRequest } from "./parts.js";
@@ -228,7 +228,7 @@ const TABS = {
 };
 
 export function User({ user, tab = "content" }) {
-  const shown = TABS[tab] ? tab : "content";
+  const shown = Object.hasOwn(TABS, tab) ? tab : "content";
   const [relation, setRelation] = useRelation(user);
   const self = useBox(acting);
   const mayList = mayRead() || session.value.user === user;
@@ -264,7 +264,7 @@ async function reactionsOf(user, { content_id, published_at }) {
 }
 
 async function itemWithViewer(id, user, signal) {
-  const item = await get(at`v1/content/${id}`, {}, signal);
+  const [item] = await withOriginals([await get(at`v1/content/${id}`, {}, signal)], signal);
   return user === null ? item : { ...item, viewer: await reactionsOf(user, item) };
 }
 
@@ -275,9 +275,7 @@ export function Content({ id }) {
   const item = loaded && { ...loaded, ...changes };
   useEffect(() => setChanges({}), [loaded]);
   useEffect(() => patched.listen((patch) => patch.id === id && item && setChanges((old) => ({ ...old, ...patch.change({ ...item, ...old }) }))));
-  const path = at`v1/content/${id}/comments`;
-  const feed = itemsAt(path);
-  const done = () => (reload(path), again());
+  const done = () => (reloadComments(id), again());
   return html`<div class="bar">
       <button class="round" aria-label=${t("back")} onClick=${() => history.back()}><${Icon} name="back" /></button>
       <${Title} text=${t("item")} />
@@ -289,9 +287,19 @@ export function Content({ id }) {
     html`<div class="alone"><${Item} item=${item} place="alone" alone=${true} /></div>
       <${Reactors} id=${id} counts=${item.counts} />
       <${Comment} id=${id} done=${done} />
-      <div class="bar"><h2>${t("comments_title")}</h2></div>
-      <${FeedList} key=${path} feed=${feed} label=${t("comments_title")} item=${(entry, place) => html`<${Item} key=${entry.content_id} item=${{ ...entry, ref_id: undefined }} place=${place} />`}
-        empty=${html`<${Empty} icon="comment" title=${t("no_comments")}>${t("no_comments_about")}<//>`} />`}`;
+      <${Comments} id=${id} count=${item.counts.comments} />`}`;
+}
+
+// A conversation reads from its first comment on; the newest ones of a long one are at the other end.
+const isNewestFirst = new Box(false);
+
+function Comments({ id, count }) {
+  const isTurned = useBox(isNewestFirst);
+  return html`<div class="bar"><h2>${t("comments_title")}</h2>
+      ${count > 1 && html`<button class="quiet" data-switch="order" onClick=${() => isNewestFirst.set(!isTurned)}>${t(isTurned ? "oldest_first" : "newest_first")}</button>`}</div>
+    <${FeedList} key=${String(isTurned)} feed=${commentsOn(id, isTurned)} label=${t("comments_title")} end=${t(isTurned ? "the_end" : "the_newest")}
+      item=${(entry, place) => html`<${Item} key=${entry.content_id} item=${entry} place=${place} />`}
+      empty=${html`<${Empty} icon="comment" title=${t("no_comments")}>${t("no_comments_about")}<//>`} />`;
 }
 
 // Who reacted to an item; read when it is opened.

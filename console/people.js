@@ -1,6 +1,6 @@
 // Users: their profiles, as far as they may be read, and rows of lists.
 
-import { at, get, put, reached, remove } from "./api.js";
+import { at, get, listed, put, reached, remove } from "./api.js";
 import { Box, useBox } from "./box.js";
 import { reload } from "./feeds.js";
 import { Icon } from "./icons.js";
@@ -77,13 +77,10 @@ export function useRelation(target) {
   useEffect(() => {
     if (user === null || user === target) return set(null);
     const gone = new AbortController();
-    // Ids with a comma cannot stand in a list.
-    if (!target.includes(",")) {
-      get(at`v1/users/${user}/relations`, { targets: target }, gone.signal).then(
-        ({ items }) => set(items[0]),
-        () => {},
-      );
-    }
+    get(at`v1/users/${user}/relations`, { targets: listed([target]) }, gone.signal).then(
+      ({ items }) => set(items[0]),
+      () => {},
+    );
     return () => gone.abort();
   }, [user, target, isReached]);
   return [relation, set];

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from console_steps import access, frame, odd, operations, people, scroll
+from console_steps import access, frame, items, odd, operations, people, scroll
 from console_steps.proof import Proof
 from support.browser import PROGRAMS, browser
 from support.devtools import Browser
@@ -37,7 +37,7 @@ def options() -> argparse.Namespace:
 STEPS = [
     frame.languages, people.desktop, people.phone, people.keyboard, people.any_ids, people.resume, frame.chinese, frame.prefix,
     frame.colours, access.full_key, access.read_key, access.user_token, operations.dashboard, operations.backups, frame.accessibility,
-    odd.odd_items, odd.typing_errors, odd.empty_lists, odd.away, scroll.far,
+    odd.odd_items, odd.typing_errors, odd.empty_lists, odd.away, items.conversation, items.references, scroll.far,
 ]
 
 

@@ -95,12 +95,13 @@ class Proof:
     def holds(self, what: str, seen: object) -> None:
         self.same(what, bool(seen), True)
 
-    def clean(self, page: Page, expected: set[int] = frozenset()) -> None:
-        """At the end of a page: no errors, no other server, no refusals but those of these statuses. A read that is
-        refused because the machine is busy (503) is sent again; no step can go on without its answer."""
+    def clean(self, page: Page, expected: set[int] = frozenset(), is_cut: bool = False) -> None:
+        """At the end of a page: no errors, no other server, no refusals but those of these statuses, and no request
+        without an answer unless the step cut them off."""
         self.same("errors of the console", page.errors, [])
         self.same("other servers", {host for host in page.hosts if not host.startswith("127.0.0.1")}, set())
-        self.same("refused requests", [refused for refused in page.refused if refused[0] not in {503, *expected}], [])
+        self.same("refused requests", [refused for refused in page.refused if refused[0] not in expected], [])
+        self.same("requests without an answer", [] if is_cut else page.failed, [])
         self.same("wider than the window", wide(page), [])
         page.close()
 

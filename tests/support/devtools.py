@@ -98,7 +98,8 @@ class Browser:
 
 
 class Page:
-    """One page. `errors` has what its console would show in red, and `hosts` the servers that it asked."""
+    """One page. `errors` has what its console would show in red but for requests: `refused` has those with an answer
+    of 400 or more, and `failed` those without an answer. `hosts` are the servers that it asked."""
 
     def __init__(self, browser: Browser, session: str, context: str):
         self.browser = browser
@@ -107,6 +108,8 @@ class Page:
         self.errors: list[str] = []
         self.hosts: set[str] = set()
         self.refused: list[tuple[int, str]] = []
+        self.failed: list[tuple[str, str]] = []
+        self.asked: dict[str, str] = {}
 
     def send(self, method: str, **params: object) -> dict[str, Any]:
         return self.browser.send(method, self.session, **params)
@@ -120,15 +123,22 @@ class Page:
             self.errors.append(" ".join(str(part.get("value", part.get("description"))) for part in params["args"]))
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
             entry = params["entry"]
-            # The refusal of a request is no fault of the page by itself; `refused` has them.
+            # `refused` and `failed` have these.
             if entry["source"] != "network":
                 self.errors.append(f"{entry['source']}: {entry['text']} {entry.get('url', '')}")
         elif method == "Network.requestWillBeSent":
-            url = params["request"]["url"]
+            url = self.asked[params["requestId"]] = params["request"]["url"]
             if not url.startswith(("data:", "blob:", "about:")):
                 self.hosts.add(url.split("/")[2])
         elif method == "Network.responseReceived" and params["response"]["status"] >= 400:
             self.refused.append((params["response"]["status"], params["response"]["url"]))
+        elif method == "Network.loadingFinished":
+            self.asked.pop(params["requestId"], None)
+        elif method == "Network.loadingFailed":
+            url = self.asked.pop(params["requestId"], "")
+            # The page itself takes back what it needs no more.
+            if not params.get("canceled"):
+                self.failed.append((params["errorText"], url))
 
     def prepare(
         self, width: int = 1280, height: int = 860, phone: bool = False, dark: bool = False, language: str = "en", calm: bool = True,

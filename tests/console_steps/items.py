@@ -1,0 +1,107 @@
+"""The page of an item: its comments, and the item to which it refers."""
+
+import time
+
+from .proof import HOUR, PHONE, Proof, ids, shows
+
+# More than the page has in memory at once.
+COMMENTS = 330
+# Goes on through a list, up or down, and gathers the items in the order in which they are loaded.
+GATHER = """(async (sign) => {
+  const order = [], seen = new Set();
+  for (let still = 0; still < 25; still++) {
+    let run = [...document.querySelectorAll(".feed article[data-id]")].map((one) => one.dataset.id);
+    if (sign < 0) run.reverse();
+    for (const id of run) if (!seen.has(id)) { seen.add(id); order.push(id); still = 0; }
+    const place = scrollY;
+    scrollBy(0, sign * 600);
+    await new Promise((done) => setTimeout(done, 30));
+    if (scrollY !== place) still = 0;
+  }
+  return order;
+})(args[0])"""
+
+
+def conversation(proof: Proof) -> None:
+    """The comments on an item stand in the order in which they were made, or the newest first: each once."""
+    tideline, town = proof.open_server("conversation")
+    begin = int(time.time() * 1000) - HOUR
+    town.publish("ann", "start", "Who has seen the tide table?")
+    names = [f"answer-{n}" for n in range(COMMENTS)]
+    # Some have the same time.
+    comment = lambda n, name: {
+        "author_id": f"guest-{n % 7}", "content_id": name, "text": f"Answer {n}", "kind": "comment", "ref_id": "start",
+        "broadcast": False, "published_at": begin + n // 3 * 1000,
+    }
+    town.told("POST", "/v1/content/batch", {"items": [comment(n, name) for n, name in enumerate(names)]})
+    page = proof.page(proof.address(tideline) + "#/timeline/ann")
+    page.wait("document.querySelector('.live-state')?.innerText.includes('Live')", "an open stream")
+    page.run("location.hash = '#/item/start'")
+    page.wait("document.querySelectorAll('.feed article').length > 20", "the comments")
+    proof.same("from the first on", page.run(GATHER, 1), names)
+    shows(page, "nothing is newer")
+    proof.holds("few of them are loaded", len(ids(page)) < 150)
+    # Those that come meanwhile have their places, also between two that were read, and more than fit into one answer.
+    late = [f"late-{n}" for n in range(120)]
+    town.told("POST", "/v1/content/batch", {"items": [comment(40, name) | {"published_at": begin + 13_500 + n} for n, name in enumerate(late)]})
+    town.told("DELETE", "/v1/content/answer-7")
+    wanted = [name for name in [*names[:42], *late, *names[42:]] if name != "answer-7"]
+    proof.same("back to the first", page.run(GATHER, -1)[::-1], wanted)
+
+    page.run("scrollTo(0, 0)")
+    page.click("main .writer textarea")
+    page.write("Here it is")
+    page.press("Control+Enter")
+    shows(page, "Your comment is published.")
+    own = town.told("GET", "/v1/content/start/comments?limit=1")["items"][0]["content_id"]
+    page.click(".message a", "Show")
+    page.wait("document.querySelector('.alone article')?.dataset.id === args[0]", "the own comment", own)
+    shows(page, "Who has seen the tide table?")
+    page.run("history.back()")
+    page.click("[data-switch=order]", "Show the newest first")
+    page.wait("document.querySelector('.feed article')?.dataset.id === args[0]", "the newest one", own)
+    proof.same("from the newest on", page.run(GATHER, 1), [own, *reversed(wanted)])
+    shows(page, "nothing is older")
+    page.run("scrollTo(0, 0)")
+    page.click("[data-switch=order]", "Show the oldest first")
+    page.wait("document.querySelector('.feed article')?.dataset.id === 'answer-0'", "the first one")
+    proof.clean(page)
+
+
+def references(proof: Proof) -> None:
+    """A repost and a comment show in short to which item they refer, and tell if it is gone."""
+    tideline, town = proof.open_server("references")
+    town.told("PUT", "/v1/users/mei", {"nickname": "Mei Tanaka"})
+    name = "a,b\\c"
+    town.publish("mei", name, "\n".join(f"Line {n} of the log" for n in range(40)))
+    town.publish("bob", "shared", kind="repost", ref_id=name)
+    town.told("POST", "/v1/content/a%2Cb%5Cc/comments", {"author_id": "eve", "content_id": "said", "text": "So long"})
+    town.publish("bob", "pointer", "See there", kind="note", ref_id=name)
+    town.follow("ada", "bob")
+    for look in ({}, PHONE):
+        page = proof.page(proof.address(tideline) + "#/timeline/ada", **look)
+        page.wait("document.querySelectorAll('article .original').length === 2", "the originals in a list")
+        for place in ("shared", "said", "pointer"):
+            page.run("location.hash = '#/item/' + args[0]", place)
+            page.wait("document.querySelector('.alone article')?.dataset.id === args[0] && !!document.querySelector('.alone .original .text')", place, place)
+            text = page.run("document.querySelector('.alone .original').innerText")
+            proof.holds(f"{place}: the author", "Mei Tanaka" in text or page.wait("document.querySelector('.alone .original').innerText.includes('Mei Tanaka')", "the name"))
+            proof.holds(f"{place}: the first lines", "Line 0 of the log" in text)
+            lines = page.run("(({ height }) => height / parseFloat(getComputedStyle(document.querySelector('.original .text')).lineHeight))(document.querySelector('.original .text').getBoundingClientRect())")
+            proof.same(f"{place}: lines that are shown", round(lines), 4)
+            page.click(".original a", "Open the original")
+            page.wait("document.querySelector('.alone article')?.dataset.id === args[0]", "the original", name)
+        proof.clean(page)
+    page = proof.page(proof.address(tideline) + "#/item/shared")
+    page.wait("!!document.querySelector('.alone .original .text')", "the original")
+    town.told("DELETE", "/v1/content/a%2Cb%5Cc")
+    for place in ("said", "pointer", "shared"):
+        page.run("location.hash = '#/item/' + args[0]", place)
+        page.wait("document.querySelector('.alone article')?.dataset.id === args[0] && document.querySelector('.alone .original')?.innerText.includes('not there any more')", place, place)
+        proof.holds(f"{place}: nothing of it is left", "Line 0" not in page.text())
+    page.run("location.hash = '#/timeline/ada'")
+    page.wait("document.querySelectorAll('article .original').length === 2", "the timeline")
+    proof.same("nor in lists", page.run("[...document.querySelectorAll('.original')].filter((one) => one.innerText.includes('not there any more')).length"), 2)
+    page.click("[data-switch=language]")
+    shows(page, "原内容已不存在")
+    proof.clean(page)
