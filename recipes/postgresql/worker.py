@@ -10,7 +10,7 @@ import time
 
 import httpx
 import psycopg
-from tideline import ProblemError, Tideline, TidelineError
+from tideline import BadAnswer, ProblemError, Tideline, TidelineError
 
 BATCH = 200
 
@@ -52,9 +52,9 @@ def refusal(database, tideline, row, change):
         if not too_large and (problem.problem is None or problem.code in ("route_not_found", "method_not_allowed")):
             raise SystemExit(f"TIDELINE_URL is not the address of Tideline, or a proxy changes paths: {problem}") from problem
         return str(problem)
+    except BadAnswer as error:
+        raise SystemExit(f"TIDELINE_URL is not the address of Tideline: {error}") from error
     except (ValueError, TypeError, KeyError, httpx.InvalidURL) as error:  # such as an id that cannot be sent
-        if isinstance(error, json.JSONDecodeError):
-            raise SystemExit(f"TIDELINE_URL is not the address of Tideline: {error}") from error
         return repr(error)
 
 
