@@ -87,7 +87,10 @@ def references(proof: Proof) -> None:
             text = page.run("document.querySelector('.alone .original').innerText")
             proof.holds(f"{place}: the author", "Mei Tanaka" in text or page.wait("document.querySelector('.alone .original').innerText.includes('Mei Tanaka')", "the name"))
             proof.holds(f"{place}: the first lines", "Line 0 of the log" in text)
-            lines = page.run("(({ height }) => height / parseFloat(getComputedStyle(document.querySelector('.original .text')).lineHeight))(document.querySelector('.original .text').getBoundingClientRect())")
+            lines = page.run(
+                "((text) => text.getBoundingClientRect().height / parseFloat(getComputedStyle(text).lineHeight))"
+                "(document.querySelector('.original .text'))"
+            )
             proof.same(f"{place}: lines that are shown", round(lines), 4)
             page.click(".original a", "Open the original")
             page.wait("document.querySelector('.alone article')?.dataset.id === args[0]", "the original", name)
