@@ -276,7 +276,8 @@ fn bodies_have_a_limit() {
     server.call("PUT", "/v1/users/1/following/2", sized(1001)).problem("follow", 413, "body_too_large");
     server.call("PUT", "/v1/users/1", sized(1001)).problem("profile", 413, "body_too_large");
     server.call("PUT", "/v1/users/1/mutes/2", sized(1001)).problem("mute", 413, "body_too_large");
-    server.call("POST", "/v1/users/1/following/batch", sized(1001)).problem("follows", 413, "body_too_large");
+    server.call("POST", "/v1/users/1/following/batch", sized(256_001)).problem("follows", 413, "body_too_large");
+    server.call("POST", "/v1/users/1/following/batch", sized(1001)).problem("no follows", 400, "invalid_body");
     let batch = |item: String| format!(r#"{{"items":[{{"author_id":1}},{item}]}}"#);
     let problem = server.call("POST", "/v1/content/batch", batch(sized(1001))).problem("item", 413, "body_too_large");
     assert!(problem["detail"].as_str().unwrap().contains("items[1]"), "{problem}");
