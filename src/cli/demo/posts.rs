@@ -58,7 +58,7 @@ impl Post {
     }
 }
 
-/// What is to be written.
+/// The content of one item before it has a text.
 #[derive(Debug, Clone, Copy)]
 enum Plan {
     /// Anything by this user.
