@@ -20,6 +20,7 @@ pub mod store;
 pub mod streaming;
 mod stripes;
 mod sync;
+pub mod trace;
 pub mod worker;
 
 // The double names this crate as the other tests do.

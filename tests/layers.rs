@@ -8,7 +8,7 @@ use std::path::Path;
 use regex::Regex;
 
 /// A module of the root, and the paths of ours that it may name outside of unit tests.
-const LAYERS: [(&str, &str); 19] = [
+const LAYERS: [(&str, &str); 20] = [
     ("model", ""),
     ("clock", "model"),
     ("sync", ""),
@@ -29,7 +29,11 @@ const LAYERS: [(&str, &str); 19] = [
         "backup feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock model error config",
     ),
     ("server", "http worker backup feed backlog streaming store clock config failpoint error model"),
-    ("cli", "server http::description worker backup feed backlog store clock config failpoint private error model"),
+    ("trace", ""),
+    (
+        "cli",
+        "trace server http::description worker backup feed backlog store clock config failpoint private error model",
+    ),
     ("main", "cli"),
 ];
 

@@ -1,0 +1,103 @@
+//! Kinds of operations, and mixes of them.
+
+use clap::ValueEnum;
+
+use super::arrivals::Arrivals;
+
+/// A kind of operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A publish of any author but the giant of [`Mix::BigAuthor`].
+    Publish,
+    /// A publish of the giant of [`Mix::BigAuthor`].
+    PublishBig,
+    /// The newest page of a timeline.
+    Read,
+    /// A new follow.
+    Follow,
+    /// A heartbeat, and then the newest page.
+    LogIn,
+    /// The end of the heartbeat.
+    LogOut,
+}
+
+impl Kind {
+    /// All kinds, in the order of reports.
+    pub const ALL: [Self; 6] = [Self::Publish, Self::PublishBig, Self::Read, Self::Follow, Self::LogIn, Self::LogOut];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Publish => "publish",
+            Self::PublishBig => "publish-big",
+            Self::Read => "read",
+            Self::Follow => "follow",
+            Self::LogIn => "log-in",
+            Self::LogOut => "log-out",
+        }
+    }
+}
+
+/// A mix of operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mix {
+    /// 50 reads for each publish
+    ReadHeavy,
+    /// Of 121 operations 100 reads, 10 follows, 5 log-ins, 5 log-outs and 1 publish; 70 % of the users are active
+    Pequod,
+    /// As many publishes as reads, four times as often in one second of five, and a quarter as often in the others
+    WriteBurst,
+    /// 20 reads for each publish; and the author with the most followers publishes once in five seconds
+    BigAuthor,
+}
+
+impl Mix {
+    /// All mixes.
+    pub const ALL: [Self; 4] = [Self::ReadHeavy, Self::Pequod, Self::WriteBurst, Self::BigAuthor];
+    /// Seconds between two publishes of the giant in [`Mix::BigAuthor`].
+    pub const GIANT_EVERY: f64 = 5.0;
+
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadHeavy => "read-heavy",
+            Self::Pequod => "pequod",
+            Self::WriteBurst => "write-burst",
+            Self::BigAuthor => "big-author",
+        }
+    }
+
+    /// Parts of the kinds. The publishes of the giant come on top, by the clock.
+    pub fn parts(self) -> &'static [(Kind, u32)] {
+        match self {
+            Self::ReadHeavy => &[(Kind::Publish, 1), (Kind::Read, 50)],
+            Self::Pequod => {
+                &[(Kind::Publish, 1), (Kind::Read, 100), (Kind::Follow, 10), (Kind::LogIn, 5), (Kind::LogOut, 5)]
+            }
+            Self::WriteBurst => &[(Kind::Publish, 1), (Kind::Read, 1)],
+            Self::BigAuthor => &[(Kind::Publish, 1), (Kind::Read, 20)],
+        }
+    }
+
+    /// Of 100 users so many read, follow, log in and log out.
+    pub fn active_percent(self) -> u32 {
+        if self == Self::Pequod { 70 } else { 100 }
+    }
+
+    pub(super) fn arrivals(self) -> Arrivals {
+        if self == Self::WriteBurst { Arrivals::Bursts } else { Arrivals::Even }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for mix in Mix::ALL {
+            assert_eq!(mix.to_possible_value().expect("shown").get_name(), mix.name());
+        }
+        assert_eq!(Mix::value_variants(), Mix::ALL);
+    }
+}

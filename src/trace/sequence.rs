@@ -1,0 +1,239 @@
+//! The operations of a mix, one after the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+
+use super::arrivals::Clock;
+use super::graph::Graph;
+use super::mix::{Kind, Mix};
+use super::posts::{Authors, Post};
+
+/// A user to follow is looked for this often before one that is followed already is taken.
+const ATTEMPTS: usize = 8;
+/// Of the numbers from a seed, those for the operations are others than those for the posts before.
+const OPERATIONS: u64 = 0x5EED_0F0B;
+
+/// One operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// An author publishes.
+    Publish {
+        /// What.
+        post: Post,
+        /// Whether the author is the giant of [`Mix::BigAuthor`], whose turn comes by the clock.
+        is_big: bool,
+    },
+    /// A user reads the newest page of the own timeline.
+    Read {
+        /// The number of the user.
+        user: u32,
+    },
+    /// A user follows another, who was nearly always not followed in the graph.
+    Follow {
+        /// The number of the user.
+        user: u32,
+        /// The number of the new followee.
+        target: u32,
+    },
+    /// A user comes online and reads the newest page of the own timeline.
+    LogIn {
+        /// The number of the user.
+        user: u32,
+    },
+    /// A user goes offline.
+    LogOut {
+        /// The number of the user.
+        user: u32,
+    },
+}
+
+impl Operation {
+    /// The kind.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Publish { is_big: false, .. } => Kind::Publish,
+            Self::Publish { is_big: true, .. } => Kind::PublishBig,
+            Self::Read { .. } => Kind::Read,
+            Self::Follow { .. } => Kind::Follow,
+            Self::LogIn { .. } => Kind::LogIn,
+            Self::LogOut { .. } => Kind::LogOut,
+        }
+    }
+}
+
+/// An operation, and when to begin it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// From the begin of the trace.
+    pub due: Duration,
+    /// What to do.
+    pub operation: Operation,
+}
+
+/// A graph with the posts on it: all that a load needs besides its mix and rate.
+#[derive(Debug, Clone)]
+pub struct Load {
+    graph: Arc<Graph>,
+    authors: Authors,
+    seed: u64,
+}
+
+impl Load {
+    /// A graph, and posts in their order, or authors by chance: the more followers, the more posts (by the logarithm).
+    pub fn new(graph: Graph, posts: Option<Arc<[Post]>>, seed: u64) -> Self {
+        Self { authors: Authors::new(&graph, posts), graph: Arc::new(graph), seed }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Posts to publish before the first operation.
+    pub fn history(&self, count: usize) -> impl Iterator<Item = Post> + use<> {
+        let (mut authors, mut random) = (self.authors.clone(), Rng::with_seed(self.seed));
+        (0..count).map(move |_| authors.next(&mut random))
+    }
+
+    /// Endless operations of a mix at a mean rate per second. Listed posts continue after the first `history`.
+    pub fn trace(&self, mix: Mix, rate: f64, history: usize) -> Trace {
+        let mut authors = self.authors.clone();
+        authors.skip(history);
+        let mut random = Rng::with_seed(self.seed ^ OPERATIONS);
+        let mut users: Vec<u32> = (0..self.graph.users()).collect();
+        random.shuffle(&mut users);
+        let active = (users.len() as u64 * u64::from(mix.active_percent())).div_ceil(100);
+        users.truncate(active as usize);
+        let has_sessions = mix.parts().iter().any(|(kind, _)| *kind == Kind::LogIn);
+        // Half of the users who log in and out are online at first.
+        let offline = if has_sessions { users.split_off(users.len().div_ceil(2)) } else { Vec::new() };
+        let giant = (mix == Mix::BigAuthor).then(|| (self.graph.giant(), 1));
+        let mut clock = Clock::new(mix.arrivals(), rate);
+        let due = clock.next(&mut random);
+        Trace { graph: Arc::clone(&self.graph), authors, random, mix, clock, due, giant, online: users, offline }
+    }
+}
+
+/// See [`Load::trace`]. It ends only if the graph has no users. Four bytes for each user.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    graph: Arc<Graph>,
+    authors: Authors,
+    random: Rng,
+    mix: Mix,
+    clock: Clock,
+    /// When the next operation that comes by chance is due.
+    due: Duration,
+    /// The author whose turn comes by the clock, and the number of that turn.
+    giant: Option<(u32, u32)>,
+    online: Vec<u32>,
+    offline: Vec<u32>,
+}
+
+impl Trace {
+    /// The publish of the giant, if it comes before the next other operation.
+    fn turn_of_giant(&mut self) -> Option<Step> {
+        let (author, turn) = self.giant?;
+        let due = Duration::from_secs_f64(Mix::GIANT_EVERY * (f64::from(turn) - 0.5));
+        if due > self.due {
+            return None;
+        }
+        self.giant = Some((author, turn + 1));
+        let length = self.authors.next(&mut self.random).length;
+        Some(Step { due, operation: Operation::Publish { post: Post { author, length }, is_big: true } })
+    }
+
+    fn kind(&mut self) -> Kind {
+        let parts = self.mix.parts();
+        let all: u32 = parts.iter().map(|(_, part)| part).sum();
+        let mut drawn = self.random.u32(..all);
+        for (kind, part) in parts {
+            match drawn.checked_sub(*part) {
+                Some(rest) => drawn = rest,
+                None => return *kind,
+            }
+        }
+        Kind::Read
+    }
+
+    fn reader(&mut self) -> Option<u32> {
+        self.random.choice(&self.online).copied()
+    }
+
+    /// A popular user whom `user` does not follow in the graph, if one is found soon.
+    fn target(&mut self, user: u32) -> Option<u32> {
+        let mut found = None;
+        for _ in 0..ATTEMPTS {
+            let target = self.graph.popular(&mut self.random).unwrap_or_else(|| self.random.u32(..self.graph.users()));
+            if target != user {
+                found = Some(target);
+                if self.graph.following(user).binary_search(&target).is_err() {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// The user who changes between the lists; any user of the other list if this one is empty.
+    fn change(random: &mut Rng, from: &mut Vec<u32>, to: &mut Vec<u32>) -> Option<u32> {
+        if from.is_empty() {
+            return random.choice(&*to).copied();
+        }
+        let user = from.swap_remove(random.usize(..from.len()));
+        to.push(user);
+        Some(user)
+    }
+
+    /// The next operation that comes by chance; `None` if there is no user for it.
+    fn operation(&mut self) -> Option<Operation> {
+        match self.kind() {
+            Kind::Publish | Kind::PublishBig => {
+                let mut post = self.authors.next(&mut self.random);
+                if let Some((giant, _)) = self.giant
+                    && post.author == giant
+                {
+                    post.author = (giant + 1) % self.graph.users();
+                }
+                Some(Operation::Publish { post, is_big: false })
+            }
+            Kind::Read => self.reader().map(|user| Operation::Read { user }),
+            Kind::Follow => {
+                let user = self.reader()?;
+                Some(self.target(user).map_or(Operation::Read { user }, |target| Operation::Follow { user, target }))
+            }
+            Kind::LogIn => Self::change(&mut self.random, &mut self.offline, &mut self.online)
+                .map(|user| Operation::LogIn { user }),
+            Kind::LogOut => {
+                if self.online.len() == 1 {
+                    // The last reader stays.
+                    return self.reader().map(|user| Operation::Read { user });
+                }
+                Self::change(&mut self.random, &mut self.online, &mut self.offline)
+                    .map(|user| Operation::LogOut { user })
+            }
+        }
+    }
+}
+
+impl Iterator for Trace {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        if self.graph.users() == 0 {
+            return None;
+        }
+        if let Some(step) = self.turn_of_giant() {
+            return Some(step);
+        }
+        let operation = self.operation()?;
+        let due = std::mem::replace(&mut self.due, Duration::ZERO);
+        self.due = self.clock.next(&mut self.random);
+        Some(Step { due, operation })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+use std::collections::{HashMap, HashSet};
+
+use super::super::Shape;
+use super::*;
+
+fn load(first_is_giant: bool) -> Load {
+    Load::new(Shape { users: 1000, follows: 10, first_is_giant }.make(1), None, 1)
+}
+
+fn counts(steps: &[Step]) -> HashMap<Kind, usize> {
+    let mut counts = HashMap::new();
+    steps.iter().for_each(|step| *counts.entry(step.operation.kind()).or_default() += 1);
+    counts
+}
+
+#[test]
+fn each_mix_has_its_proportions() {
+    const COUNT: usize = 200_000;
+    for mix in Mix::ALL {
+        let steps: Vec<Step> = load(true).trace(mix, 1e4, 0).take(COUNT).collect();
+        let counts = counts(&steps);
+        let all: u32 = mix.parts().iter().map(|(_, part)| part).sum();
+        for (kind, part) in mix.parts() {
+            let wanted = COUNT as f64 * f64::from(*part) / f64::from(all);
+            let found = counts[kind] as f64;
+            // Five standard deviations.
+            assert!((found - wanted).abs() < 5.0 * wanted.sqrt(), "{}: {kind:?} {found}, not {wanted}", mix.name());
+        }
+        let known: HashSet<Kind> = mix.parts().iter().map(|(kind, _)| *kind).collect();
+        let others: HashSet<Kind> = counts.keys().filter(|kind| !known.contains(kind)).copied().collect();
+        let big = (mix == Mix::BigAuthor).then_some(Kind::PublishBig);
+        assert_eq!(others, big.into_iter().collect(), "{}", mix.name());
+    }
+}
+
+#[test]
+fn the_seed_decides_every_step() {
+    for mix in Mix::ALL {
+        let steps = |seed| -> Vec<Step> {
+            let graph = Shape { users: 100, follows: 5, first_is_giant: false }.make(seed);
+            Load::new(graph, None, seed).trace(mix, 100.0, 0).take(500).collect()
+        };
+        assert_eq!(steps(1), steps(1));
+        assert_ne!(steps(1), steps(2));
+    }
+}
+
+#[test]
+fn seven_of_ten_users_are_active_in_pequod_and_only_online_users_read() {
+    let mut seen = HashSet::new();
+    let mut online: HashMap<u32, bool> = HashMap::new();
+    for step in load(false).trace(Mix::Pequod, 1000.0, 0).take(200_000) {
+        match step.operation {
+            Operation::Publish { .. } => {}
+            Operation::Read { user } | Operation::Follow { user, .. } => {
+                seen.insert(user);
+                assert_ne!(online.get(&user), Some(&false), "{user} reads offline");
+            }
+            Operation::LogIn { user } => assert_ne!(online.insert(user, true), Some(true), "{user} is online"),
+            Operation::LogOut { user } => assert_ne!(online.insert(user, false), Some(false), "{user} is offline"),
+        }
+    }
+    assert_eq!(seen.len(), 700);
+}
+
+#[test]
+fn follows_are_new_and_popular_users_get_more() {
+    let load = load(false);
+    let follows: Vec<(u32, u32)> = load
+        .trace(Mix::Pequod, 1000.0, 0)
+        .filter_map(|step| match step.operation {
+            Operation::Follow { user, target } => Some((user, target)),
+            _ => None,
+        })
+        .take(5000)
+        .collect();
+    assert!(follows.iter().all(|(user, target)| user != target));
+    let new = follows.iter().filter(|(user, target)| load.graph().following(*user).binary_search(target).is_err());
+    assert!(new.count() > 4950);
+    let giant = load.graph().giant();
+    assert!(follows.iter().filter(|(_, target)| *target == giant).count() > 50, "5 would be even");
+}
+
+#[test]
+fn the_giant_publishes_by_the_clock_alone() {
+    let steps: Vec<Step> = load(true).trace(Mix::BigAuthor, 1000.0, 0).take(20_000).collect();
+    assert!(steps.windows(2).all(|two| two[0].due <= two[1].due));
+    let mut turns = Vec::new();
+    for step in &steps {
+        if let Operation::Publish { post, is_big } = step.operation {
+            assert_eq!(post.author == 0, is_big);
+            turns.extend(is_big.then_some(step.due.as_secs_f64()));
+        }
+    }
+    assert_eq!(turns, [2.5, 7.5, 12.5, 17.5]);
+}
+
+#[test]
+fn listed_posts_go_on_after_the_history() {
+    let posts: Vec<Post> = (0..10).map(|author| Post { author, length: 7 }).collect();
+    let graph = Shape { users: 10, follows: 2, first_is_giant: false }.make(1);
+    let load = Load::new(graph, Some(posts.into()), 1);
+    assert_eq!(load.history(12).map(|post| post.author).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
+    let authors = load.trace(Mix::WriteBurst, 10.0, 12).filter_map(|step| match step.operation {
+        Operation::Publish { post, .. } => Some(post.author),
+        _ => None,
+    });
+    assert_eq!(authors.take(4).collect::<Vec<_>>(), [2, 3, 4, 5]);
+}
+
+#[test]
+fn tiny_graphs_do_not_stop_a_trace() {
+    for users in 1..4 {
+        for mix in Mix::ALL {
+            let graph = Shape { users, follows: 2, first_is_giant: false }.make(1);
+            assert_eq!(Load::new(graph, None, 1).trace(mix, 10.0, 0).take(300).count(), 300, "{users} {}", mix.name());
+        }
+    }
+    assert_eq!(Load::new(Graph::new(0, Vec::new()), None, 1).trace(Mix::Pequod, 10.0, 0).next(), None);
+}
