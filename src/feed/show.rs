@@ -70,12 +70,22 @@ impl Feed {
         let ids: Vec<_> = page.items.iter().map(|entry| entry.cursor.id).collect();
         let mut items = self.listed(self.contents_counted(&ids, tier, count)?, tier, count)?;
         if let Some(viewer) = viewer {
-            let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
-            for (item, reactions) in items.iter_mut().zip(self.store.reacted(viewer, &ids, tier)?) {
-                item.viewer = Some(reactions);
-            }
+            self.add_reactions(viewer, &mut items, tier)?;
         }
         Ok(Page { items, next: page.next, prev: page.prev })
+    }
+
+    /// Adds the reactions of a viewer to items. An item that nobody has reacted to needs no look-up. Its counts were read
+    /// before, so they have each reaction that was acknowledged before the read.
+    pub(super) fn add_reactions(&self, viewer: UserId, items: &mut [Shown], tier: Tier) -> Result<()> {
+        let has_any = |item: &Shown| item.counts.likes > 0 || item.counts.favorites > 0;
+        let asked: Vec<_> = items.iter().filter(|item| has_any(item)).map(|item| item.content.cursor()).collect();
+        let mut reacted = self.store.reacted(viewer, &asked, tier)?.into_iter();
+        for item in items {
+            let reactions = if has_any(item) { reacted.next() } else { None };
+            item.viewer = Some(reactions.unwrap_or_default());
+        }
+        Ok(())
     }
 
     /// The cards of users, in their order; a user may come more than once.

@@ -80,10 +80,7 @@ impl Feed {
         let contents = self.contents(&ids, Tier::Disk)?;
         let mut shown = self.listed(contents, Tier::Disk, &mut |_| Ok(()))?;
         if let Some(viewer) = viewer {
-            let ids: Vec<_> = shown.iter().map(|item| item.content.id).collect();
-            for (item, reactions) in shown.iter_mut().zip(self.store.reacted(viewer, &ids, Tier::Disk)?) {
-                item.viewer = Some(reactions);
-            }
+            self.add_reactions(viewer, &mut shown, Tier::Disk)?;
         }
         let live: HashMap<ContentId, Shown> = shown.into_iter().map(|item| (item.content.id, item)).collect();
         let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {

@@ -351,6 +351,8 @@ impl Scrape {
         caches.push(("tokens", self.api.gate.tokens()));
         for store in self.sample.iter().map(|sample| &sample.store) {
             caches.push(("activities", store.activities));
+            caches.push(("item_counts", store.item_counts));
+            caches.push(("reactions", store.reactions));
             caches.push(("numbers", store.numbers));
             caches.push(("names", store.names));
             caches.push(("topic_names", store.topic_names));

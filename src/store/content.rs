@@ -149,8 +149,9 @@ pub trait Reacting {
         tier: Tier,
     ) -> Result<Vec<Entry>>;
 
-    /// The reactions of a user to each of `ids`, in their order; also to deleted items.
-    fn reacted(&self, user: UserId, ids: &[ContentId], tier: Tier) -> Result<Vec<Reactions>>;
+    /// The reactions of a user to each of `items`, in their order; also to deleted items. A place that is not that of an
+    /// item may have any answer.
+    fn reacted(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>>;
 
     /// The reactions of each of `users` to an item, in their order; also to a deleted item.
     fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>>;

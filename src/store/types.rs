@@ -178,6 +178,10 @@ pub struct Usage {
     pub log: Fill,
     /// Activities in memory.
     pub activities: CacheUsage,
+    /// Counts of items in memory.
+    pub item_counts: CacheUsage,
+    /// Reactions of users to the newest items that they reacted to, in memory.
+    pub reactions: CacheUsage,
     /// Numbers by name in memory.
     pub numbers: CacheUsage,
     /// Names by number in memory.

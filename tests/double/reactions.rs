@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use tideline::error::{Error, Result};
 use tideline::model::{
-    Content, ContentId, Entry, ItemCounter, ItemCounts, Millis, Order, Position, Reacted, Reaction, ReactionKind,
-    ReactionPlace, Reactions, Span, UserCursor, UserId,
+    Content, ContentId, Cursor, Entry, ItemCounter, ItemCounts, Millis, Order, Position, Reacted, Reaction,
+    ReactionKind, ReactionPlace, Reactions, Span, UserCursor, UserId,
 };
 use tideline::store::{FINAL, Reacting, Tier};
 
@@ -49,15 +49,14 @@ impl Reacting for Double {
         Ok(walk(entries, |entry| entry.cursor, span, order, limit))
     }
 
-    fn reacted(&self, user: UserId, ids: &[ContentId], _: Tier) -> Result<Vec<Reactions>> {
+    fn reacted(&self, user: UserId, items: &[Cursor], _: Tier) -> Result<Vec<Reactions>> {
         let state = self.state();
-        let has = |id: &ContentId, kind| state.reactions.contains_key(&(*id, kind, user));
-        let of = |id| Reactions { liked: has(id, ReactionKind::Like), favorited: has(id, ReactionKind::Favorite) };
-        Ok(ids.iter().map(of).collect())
+        Ok(items.iter().map(|item| state.reactions_of(item.id, user)).collect())
     }
 
-    fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
-        users.iter().map(|user| Ok(self.reacted(*user, &[id], tier)?[0])).collect()
+    fn reacted_to(&self, id: ContentId, users: &[UserId], _: Tier) -> Result<Vec<Reactions>> {
+        let state = self.state();
+        Ok(users.iter().map(|user| state.reactions_of(id, *user)).collect())
     }
 
     fn purge_reactions(
@@ -95,6 +94,12 @@ impl State {
             None => self.reactions.remove(&key),
         };
         Reacted { since, changed: since != before, counts: self.counts_of(id) }
+    }
+
+    /// The reactions of a user to an item.
+    fn reactions_of(&self, id: ContentId, user: UserId) -> Reactions {
+        let has = |kind| self.reactions.contains_key(&(id, kind, user));
+        Reactions { liked: has(ReactionKind::Like), favorited: has(ReactionKind::Favorite) }
     }
 
     /// The users who reacted to an item, with the times.

@@ -3,7 +3,7 @@
 use tideline::error::Error;
 use tideline::feed::Sight;
 use tideline::model::{
-    ContentId, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
+    ContentId, Cursor, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
 };
 use tideline::store::Tier;
 
@@ -124,11 +124,14 @@ impl Case {
         self.find_items(raw, ask.inline)?;
         // Reactions to deleted items are kept or purged; no answer shows them.
         let live = self.model.items.iter().filter(|item| !item.deleted);
-        let ids: Vec<_> = live.map(|item| item.id).collect();
-        let flags = read(ask.inline, |tier| self.system.store().reacted(me, &ids, tier))?;
-        let has = |id: &ContentId, kind| self.model.reactions.contains_key(&(*id, kind, me));
-        let of = |id| Reactions { liked: has(id, ReactionKind::Like), favorited: has(id, ReactionKind::Favorite) };
-        ensure_eq!(flags, ids.iter().map(of).collect::<Vec<_>>(), "flags of {me}");
+        let items: Vec<_> = live.map(|item| item.cursor()).collect();
+        let flags = read(ask.inline, |tier| self.system.store().reacted(me, &items, tier))?;
+        let has = |id, kind| self.model.reactions.contains_key(&(id, kind, me));
+        let of = |item: &Cursor| Reactions {
+            liked: has(item.id, ReactionKind::Like),
+            favorited: has(item.id, ReactionKind::Favorite),
+        };
+        ensure_eq!(flags, items.iter().map(of).collect::<Vec<_>>(), "flags of {me}");
         Ok(())
     }
 

@@ -210,7 +210,10 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
             store.reacted_by(user, kind, span, order, limit, tier)
         });
     }
-    reads.add("reacted", move |store, tier| store.reacted(user, ids, tier));
+    reads.add("reacted", move |store, tier| {
+        let live = store.contents(ids, tier)?.into_iter().flatten();
+        store.reacted(user, &live.map(|content| content.cursor()).collect::<Vec<_>>(), tier)
+    });
     reads.add("relations", move |store, tier| store.relations(user, users, tier));
     reads.add("followees", move |store, tier| store.followees(user, tier));
     reads.add("authors", move |store, tier| store.authors(user, tier));

@@ -2,7 +2,7 @@
 
 use tideline::error::{Code, Error};
 use tideline::model::{
-    ItemCounts, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
+    Content, ItemCounts, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
 };
 use tideline::store::{Store, Tier};
 
@@ -50,7 +50,7 @@ fn a_like_is_seen_from_both_sides_and_counted(store: &dyn Store) {
     assert_eq!(reacted_by(store, 1, Like), [10]);
     assert!(reacted_by(store, 1, Favorite).is_empty());
     assert_eq!(reacted_by(store, 2, Favorite), [10]);
-    let flags = |who| store.reacted(user(who), &[item(11), item(10)], Tier::Disk).expect("reads");
+    let flags = |who| store.reacted(user(who), &[place(200, 11), place(100, 10)], Tier::Disk).expect("reads");
     let of_all = |id| store.reacted_to(item(id), &[user(3), user(1), user(2), user(1)], Tier::Disk).expect("reads");
     for (place, id) in [11, 10].into_iter().enumerate() {
         assert_eq!(of_all(id), [3, 1, 2, 1].map(|who| flags(who)[place]), "the same, asked the other way");
@@ -121,7 +121,7 @@ fn what_is_not_there_gets_no_reaction(store: &dyn Store) {
     // Reactions are kept for a restore, and hidden meanwhile.
     assert_eq!((reactors(store, 10, Like), counts(store, 10)), (vec![(1, 5)], (1, 0)));
     assert!(reacted_by(store, 1, Like).is_empty());
-    assert!(store.reacted(user(1), &[item(10)], Tier::Disk).expect("reads")[0].liked);
+    assert!(store.reacted(user(1), &[place(100, 10)], Tier::Disk).expect("reads")[0].liked);
     assert_eq!((reactors(store, 11, Like), counts(store, 11)), (vec![], (0, 0)));
 }
 
@@ -143,6 +143,71 @@ fn deleted_items_do_not_end_a_page(store: &dyn Store) {
         Err(Error::NotCached) => {}
         found => assert_eq!(ids(&found.expect("reads")), (14..=25).rev().map(|n| n * 100).collect::<Vec<_>>()),
     }
+}
+
+fn flags_are_right_among_many_reactions(store: &dyn Store) {
+    const ITEMS: u64 = 300;
+    for id in 1..=ITEMS {
+        publish_post(store, id, 9, id);
+    }
+    let places: Vec<_> = (1..=ITEMS).map(|id| place(id, id)).collect();
+    let mut expected = vec![Reactions::default(); places.len()];
+    let mut set = |id: u64, kind, since: Option<u64>| {
+        react(store, id, 1, kind, since);
+        let flags = &mut expected[id as usize - 1];
+        *(if kind == Like { &mut flags.liked } else { &mut flags.favorited }) = since.is_some();
+        for tier in [Tier::Disk, Tier::Memory] {
+            // In parts, because a read from memory looks up few items at once.
+            let read = |part: &[_]| store.reacted(user(1), part, tier).expect("reads");
+            assert_eq!(places.chunks(50).flat_map(read).collect::<Vec<_>>(), expected, "after {kind:?} {id} {since:?}");
+        }
+    };
+    // Many likes, few favorites; the oldest and the newest of them change.
+    (1..=ITEMS).filter(|id| id % 3 > 0).for_each(|id| set(id, Like, Some(5)));
+    (1..=ITEMS).filter(|id| id % 50 == 0).for_each(|id| set(id, Favorite, Some(5)));
+    for id in [ITEMS - 2, ITEMS - 1, 1, 2, 200, ITEMS / 2] {
+        set(id, Like, None);
+        set(id, Favorite, Some(6));
+        set(id, Like, Some(7));
+    }
+    assert_eq!(store.reacted(user(2), &places[..50], Tier::Disk).expect("reads"), [Reactions::default(); 50]);
+}
+
+fn counts_are_right_after_each_change(store: &dyn Store) {
+    let point =
+        |id, kind: &str| publish(store, Content { kind: kind.to_owned(), ref_id: Some(item(10)), ..post(id, 9, id) });
+    let all = || store.item_counts(&[item(10), item(11)], Tier::Disk).expect("reads");
+    let mut expected = ItemCounts::default();
+    assert_eq!(all(), [expected; 2], "before the item");
+    point(20, "comment");
+    expected.comments += 1;
+    assert_eq!(all(), [expected, ItemCounts::default()]);
+    publish_post(store, 10, 9, 100);
+    for id in 21..=23 {
+        point(id, "repost");
+        react(store, 10, id, Like, 5);
+        react(store, 10, id, Favorite, 5);
+        expected = ItemCounts {
+            likes: expected.likes + 1,
+            favorites: expected.favorites + 1,
+            reposts: expected.reposts + 1,
+            ..expected
+        };
+        assert_eq!(all(), [expected, ItemCounts::default()]);
+    }
+    store.delete(item(20), 200.into()).expect("deletes");
+    expected.comments = 0;
+    assert_eq!(all()[0], expected);
+    store.restore(item(20), 0, None, &mut |_| {}).expect("restores");
+    expected.comments = 1;
+    assert_eq!(all()[0], expected);
+    store.delete(item(10), 300.into()).expect("deletes");
+    assert_eq!(all()[0], expected);
+    store.purge_reactions(item(10), u64::MAX, 100, None).expect("purges");
+    (expected.likes, expected.favorites) = (0, 0);
+    assert_eq!(all()[0], expected);
+    assert!(store.purge(item(10), u64::MAX).expect("purges"));
+    assert_eq!(all()[0], ItemCounts::default());
 }
 
 fn lists_are_cut_as_asked(store: &dyn Store) {
@@ -225,7 +290,7 @@ fn a_purge_forgets_piece_by_piece(store: &dyn Store) {
         assert_eq!(reactors(store, 11, kind).len(), 5);
         assert!((1..=5).all(|who| reacted_by(store, who, kind) == [11]));
     }
-    let flags = store.reacted(user(1), &[item(10), item(11)], Tier::Disk).expect("reads");
+    let flags = store.reacted(user(1), &[10, 11].map(|id| entry(9, 100, id).cursor), Tier::Disk).expect("reads");
     assert_eq!((flags[0], flags[1].liked && flags[1].favorited), (Reactions::default(), true));
     assert_eq!(purge(77, 3, None), []);
 }
@@ -256,6 +321,8 @@ on_both! {
     wishes_of_one_call_apply_in_their_order,
     what_is_not_there_gets_no_reaction,
     deleted_items_do_not_end_a_page,
+    flags_are_right_among_many_reactions,
+    counts_are_right_after_each_change,
     lists_are_cut_as_asked,
     neighbours_and_kinds_stay_apart,
     a_purge_forgets_piece_by_piece,

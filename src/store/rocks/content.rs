@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::index::Indexing;
-use super::tables::{CONTENT, DELETED, ITEM_COUNTS, JOBS};
+use super::tables::{CONTENT, DELETED, JOBS};
 use super::values::{self, Stored};
 use super::{Rocks, keys};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::failpoint::Write;
 use crate::model::{Content, ContentId, Edit, ItemCounts, Job, Millis, Moment, Publish, Stamp, Work};
 use crate::store::{Batch, Contents, NewItem, Published, Restored, Tier, is_deleted_before};
@@ -89,6 +89,7 @@ impl Contents for Rocks {
             return Ok(false);
         }
         let _index = self.purge_lock(id);
+        let _counts = self.change_counts(id);
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(CONTENT)?, keys::id(id.get()));
         self.remove_attached(&mut change, id)?;
@@ -140,13 +141,7 @@ impl Contents for Rocks {
     }
 
     fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
-        let keys: Vec<_> = ids.iter().map(|id| keys::id(id.get())).collect();
-        let rows = self.get_many(ITEM_COUNTS, keys.iter().map(<[u8; 8]>::as_slice), tier)?;
-        let read = |(id, row): (&ContentId, Option<rocksdb::DBPinnableSlice<'_>>)| match row {
-            None => Ok(ItemCounts::default()),
-            Some(row) => item_counts(&row).ok_or_else(|| Error::Corrupt(format!("counters of content {id}"))),
-        };
-        ids.iter().zip(rows).map(read).collect()
+        self.counts_of(ids, tier)
     }
 }
 
@@ -226,11 +221,4 @@ fn tell_new(items: &[Publish], results: &[Published], on_new: &mut dyn FnMut(New
 /// Whether a publish repeats the one that made the stored item.
 fn is_same(item: &Publish, present: &Stored) -> bool {
     present.deleted_at.is_none() && item.repeats(&present.content)
-}
-
-/// The counts in a row; `None` if it cannot be read, or a count is below zero.
-fn item_counts(row: &[u8]) -> Option<ItemCounts> {
-    let counts = values::read_item_counts(row)?;
-    let [likes, favorites, comments, reposts] = counts.map(|count| u64::try_from(count).ok());
-    Some(ItemCounts { likes: likes?, favorites: favorites?, comments: comments?, reposts: reposts? })
 }

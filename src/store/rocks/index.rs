@@ -5,6 +5,7 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rocksdb::WriteBatch;
 
 use super::archive::LockedFloors;
+use super::item_counts::ItemCountsChange;
 use super::keys::{self, Counter};
 use super::tables::{COMMENTS, COUNTS, ITEM_COUNTS};
 use super::topics::TopicEndsChange;
@@ -14,12 +15,14 @@ use crate::model::{Content, ContentId, ItemCounter, TopicId};
 use crate::store::Tier;
 
 /// The locks for a change of the index rows of some items. Until the change is written, no item that they point at is
-/// purged, no row of their authors' outboxes or of their topics moves, and their topics count as changing.
+/// purged, no row of their authors' outboxes or of their topics moves, and their topics and the counts of the items that
+/// they point at count as changing.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct Indexing<'a> {
     topics: TopicEndsChange<'a>,
     outboxes: LockedFloors<'a>,
     lists: LockedFloors<'a>,
+    _counts: Vec<ItemCountsChange<'a>>,
     _items: Vec<RwLockReadGuard<'a, ()>>,
 }
 
@@ -28,10 +31,12 @@ impl Rocks {
     pub(super) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
         let subjects = contents.clone().into_iter().filter_map(|content| content.ref_id);
         let items = self.item_locks.many(subjects.map(ContentId::get), RwLock::read);
+        let counted = contents.clone().into_iter().filter_map(counted_on);
+        let counts = counted.map(|subject| self.change_counts(subject)).collect();
         let outboxes = self.outboxes.hold(contents.clone().into_iter().map(|content| content.author.get()));
         let topics = self.change_topics(contents)?;
         let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
-        Ok(Indexing { topics, outboxes, lists, _items: items })
+        Ok(Indexing { topics, outboxes, lists, _counts: counts, _items: items })
     }
 
     /// The lock for the purge of an item: no change of an item that points at it is under way.
@@ -78,7 +83,7 @@ impl Rocks {
     /// The item under which `content` is listed and counted: the one that it points at, unless that is purged. A purge
     /// removes such rows, and none is added after it.
     pub(super) fn subject(&self, content: &Content) -> Result<Option<ContentId>> {
-        match content.ref_id.filter(|_| ItemCounter::of_kind(&content.kind).is_some()) {
+        match counted_on(content) {
             Some(subject) if self.is_purged(subject, Tier::Disk)? => Ok(None),
             subject => Ok(subject),
         }
@@ -121,4 +126,9 @@ impl Rocks {
         change.merge_cf(self.family(ITEM_COUNTS)?, keys::id(id.get()), values::item_counts(steps));
         Ok(())
     }
+}
+
+/// The item that an item of a counted kind points at.
+fn counted_on(content: &Content) -> Option<ContentId> {
+    content.ref_id.filter(|_| ItemCounter::of_kind(&content.kind).is_some())
 }

@@ -15,12 +15,14 @@ mod graph;
 mod health;
 mod inbox;
 mod index;
+mod item_counts;
 mod key_filter;
 mod keys;
 mod lists;
 mod log;
 mod migration;
 mod names;
+mod newest_reactions;
 mod numbering;
 mod reactions;
 mod records;
@@ -169,6 +171,8 @@ pub struct Rocks {
     activity_locks: Striped<Mutex<()>>,
     /// Never older than their rows. Reads take no activity lock.
     activities: ReadThrough<UserId, Activity>,
+    item_counts: item_counts::ItemCountsCache,
+    newest_reactions: newest_reactions::NewestReactionsCache,
     floor_locks: Striped<Mutex<()>>,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
@@ -269,6 +273,8 @@ impl Rocks {
             pair_locks: Striped::default(),
             activity_locks: Striped::default(),
             activities: users::activities(),
+            item_counts: item_counts::cache(),
+            newest_reactions: newest_reactions::cache(),
             write_buffer: options.write_buffer,
             floor_locks: Striped::default(),
             record_locks: Striped::default(),

@@ -71,7 +71,7 @@ impl Reacting for Rocks {
         let mut pairs = self.present(id, wishes)?;
         let reacted = wishes.iter().map(|wish| apply(wish, &mut pairs, &mut counts)).collect();
         let mut change = WriteBatch::default();
-        let mut steps = [0; 4];
+        let (mut steps, mut changing) = ([0; 4], Vec::new());
         for ((kind, user), (before, after)) in pairs.into_iter().filter(|(_, (before, after))| before != after) {
             let reaction = |since| Reaction { user, kind, since };
             if before.is_some() {
@@ -81,9 +81,11 @@ impl Reacting for Rocks {
                 self.put_reaction(&mut change, stored.content.entry(), reaction(after))?;
             }
             steps[kind.counter() as usize] += i64::from(after.is_some()) - i64::from(before.is_some());
+            changing.push(self.change_reactions(user));
         }
         if !change.is_empty() {
             self.count_reactions(&mut change, id, steps)?;
+            let _counts = self.change_counts(id);
             self.acknowledge(Write::React, change)?;
         }
         Ok(reacted)
@@ -134,8 +136,8 @@ impl Reacting for Rocks {
         Ok(live.found)
     }
 
-    fn reacted(&self, user: UserId, ids: &[ContentId], tier: Tier) -> Result<Vec<Reactions>> {
-        self.both_kinds(&ids.iter().map(|id| keys::reaction(*id, user)).collect::<Vec<_>>(), tier)
+    fn reacted(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
+        self.reactions_of(user, items, tier)
     }
 
     fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
@@ -172,6 +174,8 @@ impl Reacting for Rocks {
                 self.put_deleted(&mut change, &stored, FINAL)?;
             }
             self.count_reactions(&mut change, id, steps)?;
+            let _changing: Vec<_> = purged.iter().map(|(_, place)| self.change_reactions(place.id)).collect();
+            let _counts = self.change_counts(id);
             self.follow_up(Write::React, change)?;
         }
         Ok(purged)
@@ -237,7 +241,7 @@ impl Rocks {
     }
 
     /// Reactions of both kinds by their keys.
-    fn both_kinds(&self, keys: &[[u8; 16]], tier: Tier) -> Result<Vec<Reactions>> {
+    pub(super) fn both_kinds(&self, keys: &[[u8; 16]], tier: Tier) -> Result<Vec<Reactions>> {
         let rows = |kind| self.get_many(of_kind(kind).rows, keys.iter().map(<[u8; 16]>::as_slice), tier);
         let (likes, favorites) = (rows(ReactionKind::Like)?, rows(ReactionKind::Favorite)?);
         let both = likes.iter().zip(&favorites);

@@ -82,6 +82,8 @@ impl Upkeep for Rocks {
             write_buffers,
             log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
             activities: self.activities.usage(),
+            item_counts: self.item_counts.usage(),
+            reactions: self.newest_reactions.usage(),
             numbers,
             names,
             topic_names,
