@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -185,7 +184,7 @@ impl Feed {
         };
         if edit == Edit::default() {
             let present = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
-            return Ok(Arc::unwrap_or_clone(present));
+            return Ok(Content::clone(&present));
         }
         let _turn = self.turns.of(id.get()).lock();
         let change = self.contents.change(id);

@@ -3,23 +3,27 @@
 use std::sync::Arc;
 
 use crate::cache::ReadThrough;
-use crate::model::{Content, ContentId};
+use crate::model::{Content, ContentId, MOST_KEPT, SharedContent};
 
 /// Memory for cached content, bytes.
 const CAPACITY: u64 = 64 << 20;
 /// Approximate bytes of an item without its texts: the fields, and the reference counts.
-const FIELDS: u64 = 16 + size_of::<Content>() as u64;
-const USUAL: u64 = FIELDS + 256;
+const FIELDS: u64 = 16 + size_of::<SharedContent>() as u64;
+const USUAL: u64 = 2 * (FIELDS + 256);
 
 /// Items that were read recently and often.
-pub(super) type ContentCache = ReadThrough<ContentId, Arc<Content>>;
+pub(super) type ContentCache = ReadThrough<ContentId, Arc<SharedContent>>;
 
 /// An empty cache of content.
 pub(super) fn cache() -> ContentCache {
-    ReadThrough::new(CAPACITY, USUAL, |content| bytes(content))
+    ReadThrough::new(CAPACITY, USUAL, |content| {
+        let bytes = bytes(content);
+        // The kept text is about as long as the texts and names of the fields together.
+        bytes + if bytes <= MOST_KEPT as u64 { bytes } else { 0 }
+    })
 }
 
-/// Approximate bytes of an item in memory.
+/// Approximate bytes of an item in memory without its kept text.
 pub(super) fn bytes(content: &Content) -> u64 {
     let optional = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
     let topics = content.topics.iter().map(|topic| size_of::<String>() + topic.capacity());

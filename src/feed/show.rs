@@ -9,17 +9,22 @@ use std::sync::Arc;
 use super::reading::Count;
 use super::{Feed, cards, content_cache};
 use crate::error::Result;
-use crate::model::{Card, Content, ContentId, Entry, Page, Profile, Shown, UserId};
+use crate::model::{Card, Content, ContentId, Entry, KeptText, Page, Profile, SharedContent, Shown, UserId};
 use crate::store::Tier;
 
 impl Feed {
     /// The live items among `ids`, in their order, each once. For few ids.
-    pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Arc<Content>>> {
+    pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Arc<SharedContent>>> {
         self.contents_counted(ids, tier, &mut |_| Ok(()))
     }
 
     /// The same for a caller who counts their memory.
-    pub fn contents_counted(&self, ids: &[ContentId], tier: Tier, count: &mut Count<'_>) -> Result<Vec<Arc<Content>>> {
+    pub fn contents_counted(
+        &self,
+        ids: &[ContentId],
+        tier: Tier,
+        count: &mut Count<'_>,
+    ) -> Result<Vec<Arc<SharedContent>>> {
         let mut seen = HashSet::new();
         let distinct: Vec<_> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
         let size = |content: &Content| content_cache::bytes(content) as usize;
@@ -31,7 +36,7 @@ impl Feed {
                 let bytes = |content: &Option<Content>| content.as_ref().map_or(0, size);
                 let read = |part: &[ContentId]| self.store.contents(part, tier);
                 let loaded = self.in_parts(missing, tier, count, read, bytes)?;
-                Ok(loaded.into_iter().map(|content| content.map(Arc::new)).collect())
+                Ok(loaded.into_iter().map(|content| content.map(|content| Arc::new(content.into()))).collect())
             },
         )?;
         // The answer keeps them in memory, even if the cache drops them.
@@ -40,7 +45,7 @@ impl Feed {
     }
 
     /// Items with their counts, as they are shown alone.
-    pub fn counted(&self, contents: Vec<Arc<Content>>, tier: Tier) -> Result<Vec<Shown>> {
+    pub fn counted(&self, contents: Vec<Arc<SharedContent>>, tier: Tier) -> Result<Vec<Shown>> {
         let ids: Vec<_> = contents.iter().map(|content| content.id).collect();
         let counts = self.store.item_counts(&ids, tier)?;
         let shown = |(content, counts)| Shown { content, counts, author: None, viewer: None };
@@ -48,7 +53,7 @@ impl Feed {
     }
 
     /// Items with their counts and authors, as lists show them.
-    pub fn listed(&self, contents: Vec<Arc<Content>>, tier: Tier, count: &mut Count<'_>) -> Result<Vec<Shown>> {
+    pub fn listed(&self, contents: Vec<Arc<SharedContent>>, tier: Tier, count: &mut Count<'_>) -> Result<Vec<Shown>> {
         let authors: Vec<_> = contents.iter().map(|content| content.author).collect();
         let cards = self.cards(&authors, tier, count)?;
         let mut shown = self.counted(contents, tier)?;
@@ -100,7 +105,7 @@ impl Feed {
                     let ids = self.host_ids(&part.to_vec(), tier)?;
                     let card = |(user, profile): (&UserId, Option<Profile>)| {
                         let Profile { nickname, avatar, .. } = profile.unwrap_or_default();
-                        Some(Arc::new(Card { user: ids.of(*user), nickname, avatar }))
+                        Some(Arc::new(Card { user: ids.of(*user), nickname, avatar, json: KeptText::default() }))
                     };
                     Ok(part.iter().zip(self.store.profiles(part, tier)?).map(card).collect())
                 };

@@ -24,7 +24,11 @@ pub enum Happened {
 impl Mentions for Happened {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         match self {
-            Self::Came(item) | Self::Edited(item) => item.mentions(see),
+            Self::Came(item) | Self::Edited(item) => {
+                // The id is also that of the event.
+                see(item.content.id.get());
+                item.mentions(see);
+            }
             Self::Gone(entry) => entry.mentions(see),
         }
     }

@@ -114,8 +114,8 @@ impl Api {
 
     /// The sender of a received request that `permit` allows. Refuses wrong credentials, and senders that have sent too
     /// many requests.
-    pub(super) fn admit(&self, request: &HttpRequest, permit: Permit) -> Result<Caller, Problem> {
-        self.gate.check(request, self.address(request), permit, |who| match who {
+    pub(super) fn admit(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<Caller, Problem> {
+        self.gate.check(request, id, self.address(request), permit, |who| match who {
             Who::Anyone => Ok(()),
             Who::Key(_, key) => self.rates.take_key(request, key),
             Who::User { id, .. } => self.rates.take_user(request, id),

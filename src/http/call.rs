@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -50,10 +52,21 @@ const PART_FOR_TURN: u32 = 3;
 /// The result of a handler.
 pub(super) type Answer = Result<HttpResponse, Problem>;
 
+/// The API, as the requests of one thread share it. They count their references alone: threads that count together delay
+/// each other.
+pub(super) struct ThreadApi(pub(super) Arc<Api>);
+
+impl Deref for ThreadApi {
+    type Target = Arc<Api>;
+    fn deref(&self) -> &Arc<Api> {
+        &self.0
+    }
+}
+
 /// A request, with the state needed to answer it.
 pub(super) struct Call {
     pub(super) request: HttpRequest,
-    pub(super) api: Arc<Api>,
+    pub(super) api: Rc<ThreadApi>,
     /// The sender, whose credentials allow the call.
     pub(super) caller: Caller,
     /// The path of the endpoint, with names of parameters in braces.
@@ -64,7 +77,7 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn new(
-        api: Arc<Api>,
+        api: Rc<ThreadApi>,
         pattern: &'static str,
         request: HttpRequest,
         caller: Caller,
@@ -186,7 +199,8 @@ impl Call {
         look: impl Fn(&Feed, Tier) -> Result<T> + Send + 'static,
     ) -> Result<T, Problem> {
         match look(self.api.feed(), Tier::Memory) {
-            Err(Error::NotCached) => self.run(Wants::Read, move |feed| look(feed, Tier::Disk)).await,
+            // Boxed: the future of a read from memory is then small, and is moved several times.
+            Err(Error::NotCached) => Box::pin(self.run(Wants::Read, move |feed| look(feed, Tier::Disk))).await,
             seen => Ok(seen?),
         }
     }
@@ -207,6 +221,16 @@ impl Call {
                 return Ok((write(seen?, &mut text)?, text));
             }
         }
+        Box::pin(self.show_from_disk(look, write, few)).await
+    }
+
+    /// The same after a read from memory that failed, or counted too many bytes.
+    async fn show_from_disk<T, R: Send + 'static>(
+        &self,
+        look: impl Fn(&Feed, Tier, &mut Count<'_>) -> Result<T> + Send + Sync + 'static,
+        write: impl Fn(T, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
+        few: Few,
+    ) -> Result<(R, Text), Problem> {
         let show = Arc::new(move |feed: &Feed, mut text: Text, few: Option<&mut Few>| -> Result<_, Problem> {
             let seen = match few {
                 Some(few) => look(feed, Tier::Disk, &mut |bytes| few.count(bytes).and_then(|()| text.grow(bytes)))?,
@@ -274,12 +298,13 @@ mod tests {
     use crate::http::api::tests::api;
     use crate::http::auth::Permit;
     use crate::http::pools::Pools;
+    use crate::http::request_id::RequestId;
 
     async fn call(api: &Arc<Api>) -> Call {
         let (request, mut payload) = TestRequest::default().to_http_parts();
         let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
-        let caller = api.gate.check(&request, None, Permit::default(), |_| Ok(())).expect("there are no keys");
-        Call::new(Arc::clone(api), "/", request, caller, payload, Instant::now())
+        let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
+        Call::new(Rc::new(ThreadApi(Arc::clone(api))), "/", request, caller, payload, Instant::now())
     }
 
     #[actix_web::test]

@@ -53,7 +53,7 @@ pub(super) async fn comment(mut call: Call) -> Answer {
     let draft: CommentDraft = call.json().await?;
     let commented = move |feed: &Feed| -> Result<_> {
         let (comment, new) = feed.comment(&subject, draft)?;
-        Ok((feed.named(feed.counted(vec![Arc::new(comment)], Tier::Disk)?, Tier::Disk)?, new))
+        Ok((feed.named(feed.counted(vec![Arc::new(comment.into())], Tier::Disk)?, Tier::Disk)?, new))
     };
     let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
     let shown = shown.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;

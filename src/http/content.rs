@@ -24,7 +24,7 @@ use super::reply::{self, Text};
 use super::show::{self, Item, ItemId, Items};
 use crate::error::{Code, Error};
 use crate::feed::{Count, Feed};
-use crate::model::{Content, ContentId, Draft, EditDraft, HostId, HostIds, Shown};
+use crate::model::{Content, ContentId, Draft, EditDraft, HostId, HostIds, SharedContent, Shown};
 use crate::store::Tier;
 
 /// Most items of a batch.
@@ -143,7 +143,7 @@ pub(super) async fn publish(mut call: Call) -> Answer {
 pub(super) fn answer_published(shown: &Shown, ids: &HostIds, folder: &str, new: bool) -> Answer {
     let mut response = HttpResponseBuilder::new(status(new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
-    Ok(reply::body(response, reply::encode(&Item::new(shown, ids)?)?))
+    Ok(reply::body(response, show::item(shown, ids)?))
 }
 
 /// `POST /v1/content/batch`
@@ -182,9 +182,8 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;
     let (new, published, ids) = publish_counted(feed, drafts)?;
-    let items: Items<_> = published.iter().map(|item| Item::new(item, &ids)).collect::<Result<_, _>>()?;
     let mut text = Text::new(Some(room));
-    text.write(&items)?;
+    show::write_items(published, &ids, &mut text)?;
     Ok((new, text))
 }
 
@@ -193,7 +192,7 @@ fn publish_all(feed: &Feed, body: Body, limit: usize, patience: Duration) -> Res
 fn publish_counted(feed: &Feed, drafts: Vec<Draft>) -> crate::error::Result<(bool, Vec<Shown>, HostIds)> {
     let published = feed.publish(drafts)?;
     let new = published.iter().any(|(_, new)| *new);
-    let contents = published.into_iter().map(|(content, _)| Arc::new(content)).collect();
+    let contents = published.into_iter().map(|(content, _)| Arc::new(content.into())).collect();
     let (shown, ids) = feed.named(feed.counted(contents, Tier::Disk)?, Tier::Disk)?;
     Ok((new, shown, ids))
 }
@@ -213,9 +212,7 @@ pub(super) async fn list(call: Call) -> Answer {
                 let contents = feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?;
                 feed.named(feed.listed(contents, tier, count)?, tier)
             };
-            let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| {
-                text.write(&items.iter().map(|item| Item::new(item, &ids)).collect::<Result<Items<_>, _>>()?)
-            };
+            let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| show::write_items(items, &ids, text);
             let ((), text) = call.show(look, write).await?;
             Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
         }
@@ -223,7 +220,7 @@ pub(super) async fn list(call: Call) -> Answer {
             let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
                 feed.named(feed.contents_counted(&feed.find_all(&ids, tier)?, tier, count)?, tier)
             };
-            let write = |(contents, ids): (Vec<Arc<Content>>, HostIds), text: &mut Text| {
+            let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), text: &mut Text| {
                 text.write(&contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect::<Items<_>>())
             };
             let ((), text) = call.show(look, write).await?;
@@ -241,7 +238,7 @@ pub(super) async fn show(call: Call) -> Answer {
         feed.named(feed.counted(contents, tier)?, tier)
     };
     let write = |(items, ids): (Vec<Shown>, HostIds), text: &mut Text| {
-        text.write(&Item::new(items.first().ok_or_else(Error::content_not_found)?, &ids)?)
+        show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, text)
     };
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
@@ -270,10 +267,11 @@ where
 {
     let changed = move |feed: &Feed| {
         let content = change(feed, feed.find_content(&id, Tier::Disk)?)?;
-        feed.named(feed.counted(vec![Arc::new(content)], Tier::Disk)?, Tier::Disk)
+        feed.named(feed.counted(vec![Arc::new(content.into())], Tier::Disk)?, Tier::Disk)
     };
     let (items, ids) = call.run(Wants::Change, changed).await?;
-    reply::ok(&Item::new(items.first().ok_or_else(Error::content_not_found)?, &ids)?)
+    let item = items.first().ok_or_else(Error::content_not_found)?;
+    Ok(reply::body(HttpResponseBuilder::new(StatusCode::OK), show::item(item, &ids)?))
 }
 
 /// `DELETE /v1/content/{content_id}`

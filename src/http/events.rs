@@ -4,7 +4,7 @@ use russe::{Event as Sse, Message};
 
 use super::problem::Problem;
 use super::reply;
-use super::show::{Item, ItemId};
+use super::show::{self, ItemId};
 use crate::feed::{Feed, Happened};
 use crate::model::{Cursor, HostIds, Reactions, UserId};
 use crate::store::Tier;
@@ -68,9 +68,9 @@ fn text(event: &Event, happened: Happened, ids: &HostIds) -> Result<String, Prob
             let id = ids.place(item.content.cursor()).to_string();
             // A client sends the place in a header, where a space at the end is lost.
             let id = if id.ends_with(' ') { event.place().to_string() } else { id };
-            message("content", Some(id), reply::encode(&Item::new(&item, ids)?)?)
+            message("content", Some(id), show::item(&item, ids)?)
         }
-        Happened::Edited(item) => message("edit", None, reply::encode(&Item::new(&item, ids)?)?),
+        Happened::Edited(item) => message("edit", None, show::item(&item, ids)?),
         Happened::Gone(entry) => message("delete", None, reply::encode(&ItemId::new(entry, ids))?),
     }
 }

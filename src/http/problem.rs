@@ -127,10 +127,10 @@ impl Problem {
         self
     }
 
-    /// The answer to `request`. A fault of the server is logged here, once.
-    pub(super) fn respond(&self, request: &HttpRequest) -> HttpResponse {
+    /// The answer to the request with this id. A fault of the server is logged here, once.
+    pub(super) fn respond(&self, request: &HttpRequest, id: &RequestId) -> HttpResponse {
         if let Some(cause) = &self.cause {
-            let request_id = RequestId::of(request);
+            let request_id = id.as_str();
             tracing::error!(request_id, method = %request.method(), path = request.path(), %cause, "a request failed");
         }
         let detail = match self.detail.char_indices().nth(MAX_DETAIL) {
@@ -177,7 +177,8 @@ mod tests {
     use super::*;
 
     async fn document(problem: impl Into<Problem>) -> (u16, Option<String>, Value) {
-        let response = problem.into().respond(&TestRequest::default().to_http_request());
+        let request = TestRequest::default().to_http_request();
+        let response = problem.into().respond(&request, &RequestId::begin(&request));
         let retry = response.headers().get(RETRY_AFTER).map(|value| value.to_str().expect("text").to_owned());
         let status = response.status().as_u16();
         let bytes = to_bytes(response.into_body()).await.expect("body");
@@ -226,8 +227,8 @@ mod tests {
         let writer = lines.clone();
         let log = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
         let request = TestRequest::default().insert_header(("x-request-id", "abc")).to_http_request();
-        RequestId::begin(&request);
-        tracing::subscriber::with_default(log, || Problem::internal("the cause").respond(&request));
+        let id = RequestId::begin(&request);
+        tracing::subscriber::with_default(log, || Problem::internal("the cause").respond(&request, &id));
         let line: Value = serde_json::from_slice(&lines.0.lock()).expect("one line");
         assert_eq!((&line["fields"]["request_id"], &line["fields"]["cause"]), (&"abc".into(), &"the cause".into()));
     }

@@ -1,11 +1,11 @@
 //! Successful answers: JSON objects and pages.
 
 use std::collections::VecDeque;
-use std::fmt::Write;
-use std::io;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::LINK;
+use actix_web::http::header::{CONTENT_TYPE, HeaderValue, LINK};
 use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
@@ -15,19 +15,12 @@ use super::call::Answer;
 use super::problem::Problem;
 use super::query::{Kept, escaped};
 use crate::error::Error;
-use crate::model::{HostId, Page, Position};
+use crate::model::{HostId, Page, Position, ShownId};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Bytes for a page of ids, so that its buffer grows at most once or twice.
 const FIRST_BYTES: usize = 2048;
-
-/// One page.
-#[derive(Serialize)]
-#[serde(bound = "T: Serialize")]
-struct PageBody<'a, T> {
-    items: &'a [T],
-    next: &'a Option<Position<HostId>>,
-    prev: &'a Option<Position<HostId>>,
-}
 
 /// JSON text as it is written: in one part or, if its memory is counted, in pieces sent in order.
 pub(super) struct Text {
@@ -80,10 +73,60 @@ impl Text {
         }
     }
 
+    /// Adds a part of a JSON text.
+    pub(super) fn push(&mut self, part: &str) -> Result<(), Problem> {
+        if self.room.is_none() {
+            self.last.extend_from_slice(part.as_bytes());
+            return Ok(());
+        }
+        let written = Counting(self).write_all(part.as_bytes());
+        match self.refused.take() {
+            Some(refused) => Err(refused.into()),
+            None => written.map_err(Problem::internal),
+        }
+    }
+
+    /// Adds a number.
+    pub(super) fn number(&mut self, number: u64) -> Result<(), Problem> {
+        self.push(itoa::Buffer::new().format(number))
+    }
+
+    /// Adds an id, as a string.
+    pub(super) fn id(&mut self, id: ShownId<'_>) -> Result<(), Problem> {
+        match id {
+            ShownId::Number(raw) => {
+                self.push("\"")?;
+                self.number(raw)?;
+                self.push("\"")
+            }
+            ShownId::Name(_) => self.write(&id),
+        }
+    }
+
+    /// Adds the elements of a list, with commas between them.
+    pub(super) fn each<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(T, &mut Self) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.push(",")?;
+            }
+            write(item, self)?;
+        }
+        Ok(())
+    }
+
+    /// The text, if its memory is not counted.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.last
+    }
+
     /// Ends a response with this text.
     pub(super) fn answer(self, mut response: HttpResponseBuilder) -> HttpResponse {
         let Self { last, mut pieces, room, .. } = self;
-        response.content_type("application/json");
+        response.insert_header((CONTENT_TYPE, JSON));
         match room {
             Some(room) if !pieces.is_empty() => {
                 pieces.push_back(last.into());
@@ -125,6 +168,11 @@ impl io::Write for Counting<'_> {
 }
 
 /// A value as JSON text.
+pub(super) fn text(value: &impl Serialize) -> Result<String, Problem> {
+    serde_json::to_string(value).map_err(Problem::internal)
+}
+
+/// A value as bytes of JSON text.
 pub(super) fn encode(value: &impl Serialize) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::with_capacity(FIRST_BYTES);
     serde_json::to_writer(&mut bytes, value).map_err(Problem::internal)?;
@@ -133,7 +181,7 @@ pub(super) fn encode(value: &impl Serialize) -> Result<Vec<u8>, Problem> {
 
 /// Ends a response with JSON text.
 pub(super) fn body(mut response: HttpResponseBuilder, json: Vec<u8>) -> HttpResponse {
-    response.content_type("application/json").body(json)
+    response.insert_header((CONTENT_TYPE, JSON)).body(json)
 }
 
 /// 200 with a value.
@@ -144,14 +192,33 @@ pub(super) fn ok(value: &impl Serialize) -> Answer {
 /// 200 with a page of a list, and its neighbours in a `Link` header.
 pub(super) fn page<T: Serialize>(page: Page<T, HostId>, kept: &Kept) -> Answer {
     let mut text = Text::new(None);
-    let ends = write_page(page, &mut text)?;
+    let ends = write_page(page, &mut text, |item, text| text.write(&item))?;
     Ok(text_page(text, &ends, kept))
 }
 
-/// Writes a page. Returns only its neighbours.
-pub(super) fn write_page<T: Serialize>(page: Page<T, HostId>, text: &mut Text) -> Result<Page<(), HostId>, Problem> {
+/// Writes a page, each item by `write`. Returns only its neighbours.
+pub(super) fn write_page<T>(
+    page: Page<T, HostId>,
+    text: &mut Text,
+    write: impl FnMut(T, &mut Text) -> Result<(), Problem>,
+) -> Result<Page<(), HostId>, Problem> {
     let Page { items, next, prev } = page;
-    text.write(&PageBody { items: &items, next: &next, prev: &prev })?;
+    text.push(r#"{"items":["#)?;
+    text.each(items, write)?;
+    for (name, place) in [(r#"],"next":"#, &next), (r#","prev":"#, &prev)] {
+        text.push(name)?;
+        match place {
+            Some(Position { at, id: HostId::Number(raw) }) => {
+                text.push("\"")?;
+                text.number(*at)?;
+                text.push("-")?;
+                text.number(*raw)?;
+                text.push("\"")?;
+            }
+            place => text.write(place)?,
+        }
+    }
+    text.push("}")?;
     Ok(Page { items: Vec::new(), next, prev })
 }
 
@@ -176,10 +243,26 @@ fn links(page: &Page<(), HostId>, kept: &Kept) -> String {
         if let Some(place) = place {
             let comma = if links.is_empty() { "" } else { ", " };
             // Writing to a string does not fail.
-            let _ = write!(links, "{comma}<?{kept}{parameter}={}", escaped(place));
-            let _ = bound.map_or(Ok(()), |bound| write!(links, "&{other}={}", escaped(bound)));
+            let _ = write!(links, "{comma}<?{kept}{parameter}=");
+            add_escaped(&mut links, place);
+            if let Some(bound) = bound {
+                let _ = write!(links, "&{other}=");
+                add_escaped(&mut links, bound);
+            }
             let _ = write!(links, ">; rel=\"{rel}\"");
         }
     }
     links
+}
+
+/// Adds a cursor, escaped for an address.
+fn add_escaped(text: &mut String, place: &Position<HostId>) {
+    match place.id {
+        HostId::Number(raw) => {
+            text.push_str(itoa::Buffer::new().format(place.at));
+            text.push('-');
+            text.push_str(itoa::Buffer::new().format(raw));
+        }
+        HostId::Name(_) => text.push_str(&escaped(place)),
+    }
 }

@@ -1,11 +1,10 @@
 //! The id of a request: in the answer, and in each line of the log about the request.
 
-use std::io::Write;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use actix_web::{HttpMessage, HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The context of a trace (W3C Trace Context): version, trace, span, flags.
@@ -18,8 +17,13 @@ const TRACEPARENT_LENGTH: usize = 55;
 /// The place of the trace's id in it.
 const TRACE: std::ops::Range<usize> = 3..35;
 
-/// Differs between two runs of the server.
-static RUN: LazyLock<u64> = LazyLock::new(|| fastrand::Rng::new().u64(..));
+/// The start of each id made here. Differs between two runs of the server.
+static RUN: LazyLock<[u8; 17]> = LazyLock::new(|| {
+    let mut start = [b'-'; 17];
+    let run = fastrand::Rng::new().u64(..);
+    start.iter_mut().take(16).enumerate().for_each(|(place, digit)| *digit = hex(run >> (60 - 4 * place)));
+    start
+});
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The id of a request: the trace of its `traceparent`, else its `X-Request-Id`, else one of the server.
@@ -27,17 +31,10 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 pub(super) struct RequestId(HeaderValue);
 
 impl RequestId {
-    /// Reads or makes the id of a new request, and leaves it with the request for [`RequestId::of`].
+    /// Reads or makes the id of a new request.
     pub(super) fn begin(request: &HttpRequest) -> Self {
         let headers = request.headers();
-        let id = traced(headers).or_else(|| given(headers)).unwrap_or_else(made);
-        request.extensions_mut().insert(Self(id.clone()));
-        Self(id)
-    }
-
-    /// The id of a request under way, for the log.
-    pub(super) fn of(request: &HttpRequest) -> String {
-        request.extensions().get().map(|id: &Self| id.as_str().to_owned()).unwrap_or_default()
+        Self(traced(headers).or_else(|| given(headers)).unwrap_or_else(made))
     }
 
     /// The id as text.
@@ -84,14 +81,20 @@ fn given(headers: &HeaderMap) -> Option<HeaderValue> {
     good.then(|| value.clone())
 }
 
+/// The last four bits of a number as a digit.
+fn hex(number: u64) -> u8 {
+    b"0123456789abcdef"[(number & 15) as usize]
+}
+
 /// A new id: this run, and a number.
 fn made() -> HeaderValue {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1) as usize;
     let mut text = [0; 33];
-    let mut left = &mut text[..];
-    // Two numbers of at most 16 digits fit.
-    let _ = write!(left, "{:016x}-{:x}", *RUN, NEXT.fetch_add(1, Ordering::Relaxed));
-    let unused = left.len();
-    HeaderValue::from_bytes(&text[..text.len() - unused]).unwrap_or_else(|_| HeaderValue::from_static("-"))
+    text[..17].copy_from_slice(&*RUN);
+    let places = text[17..17 + digits].iter_mut().rev();
+    places.enumerate().for_each(|(place, digit)| *digit = hex(number >> (4 * place)));
+    HeaderValue::from_bytes(&text[..17 + digits]).unwrap_or_else(|_| HeaderValue::from_static("-"))
 }
 
 #[cfg(test)]
@@ -105,9 +108,7 @@ mod tests {
     fn id(headers: &[(&str, &str)]) -> String {
         let request = headers.iter().fold(TestRequest::default(), |request, header| request.append_header(*header));
         let request = request.to_http_request();
-        let begun = RequestId::begin(&request);
-        assert_eq!(begun.as_str(), RequestId::of(&request));
-        begun.as_str().to_owned()
+        RequestId::begin(&request).as_str().to_owned()
     }
 
     #[test]
@@ -130,6 +131,19 @@ mod tests {
         let two = id(&[("x-request-id", "a"), ("x-request-id", "b")]);
         assert!(two.len() >= 18, "{two}");
         assert_ne!(id(&[]), id(&[]));
+    }
+
+    #[test]
+    fn made_ids_have_the_number_in_hexadecimal_digits() {
+        NEXT.store(0xfff0, Ordering::Relaxed);
+        for _ in 0..0x20 {
+            let (next, id) = (NEXT.load(Ordering::Relaxed), made());
+            let (run, number) = id.to_str().expect("text").split_once('-').expect("two parts");
+            assert!(run.len() == 16 && u64::from_str_radix(run, 16).is_ok(), "{run}");
+            // Other tests make ids too.
+            let number_of = u64::from_str_radix(number, 16).expect("a number");
+            assert!(number_of >= next && format!("{number_of:x}") == number, "{number}");
+        }
     }
 
     #[test]

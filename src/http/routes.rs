@@ -13,7 +13,7 @@ use actix_web::{HttpRequest, HttpResponse, Route};
 
 use super::api::Api;
 use super::auth::{self, Caller, Permit};
-use super::call::{Answer, Call};
+use super::call::{Answer, Call, ThreadApi};
 use super::connections::{Surplus, Turn};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
@@ -64,24 +64,24 @@ where
     F: Fn(Call) -> R + Clone + 'static,
     R: Future<Output = Answer> + 'static,
 {
-    let api = Arc::clone(api);
-    let counts = api.requests.route(endpoint.path, endpoint.method);
+    let api = Rc::new(ThreadApi(Arc::clone(api)));
+    let counts = Rc::new(api.requests.route(endpoint.path, endpoint.method));
     let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
     let method = endpoint.method;
     let permit = Permit::of(endpoint.method, endpoint.path);
     let audited = pattern.starts_with("/v1/admin/") && !permit.read;
     let handle = move |request: HttpRequest, payload: Payload| {
-        let (api, counts) = (Arc::clone(&api), Arc::clone(&counts));
+        let (api, counts) = (Rc::clone(&api), Rc::clone(&counts));
         let began = Instant::now();
         let id = RequestId::begin(&request);
         let surplus = !always && request.conn_data::<Surplus>().is_some();
         let admitted = match surplus {
             true => Err(Code::Overloaded.into()),
-            false if open => api.admit(&request, permit),
-            false => api.receive(&request).and_then(|()| api.admit(&request, permit)),
+            false if open => api.admit(&request, &id, permit),
+            false => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)),
         };
         let caller = admitted.as_ref().ok().map(Caller::tag);
-        let call = |caller| Call::new(Arc::clone(&api), pattern, request.clone(), caller, payload, began);
+        let call = |caller| Call::new(Rc::clone(&api), pattern, request.clone(), caller, payload, began);
         let answer = admitted.map(|caller| handler(call(caller)));
         async move {
             Turn::take(&request).await;
@@ -92,7 +92,7 @@ where
                 }
                 Err(problem) => Err(problem),
             };
-            let mut response = answer.unwrap_or_else(|problem| problem.respond(&request));
+            let mut response = answer.unwrap_or_else(|problem| problem.respond(&request, &id));
             if surplus {
                 response.head_mut().set_connection_type(ConnectionType::Close);
             }
@@ -100,7 +100,7 @@ where
             counts.count(response.status(), took);
             api.slow.note(&id, (method, pattern), caller, took, &response);
             if let Some(caller) = caller.filter(|_| audited) {
-                auth::administered(&request, caller, response.status());
+                auth::administered(&request, &id, caller, response.status());
             }
             api.sign(&request, id, &mut response);
             response
@@ -136,11 +136,11 @@ where
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
         let answer = match api.cors.preflight(&request) {
             Some(answer) => api.check_page(&request).map(|()| answer),
-            None => api.receive(&request).and_then(|()| api.admit(&request, permit)).and_then(|_| {
+            None => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)).and_then(|_| {
                 Err(if query::is_text(request.path()) { problem(&request) } else { Code::InvalidPath.into() })
             }),
         };
-        let mut response = answer.unwrap_or_else(|refused| refused.respond(&request));
+        let mut response = answer.unwrap_or_else(|refused| refused.respond(&request, &id));
         route.count(response.status(), began.elapsed());
         api.sign(&request, id, &mut response);
         Box::pin(async move {

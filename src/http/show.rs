@@ -5,6 +5,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::problem::Problem;
+use super::reply::{self, Text};
 use crate::error::{Error, Result};
 use crate::model::{
     Card, Entry, HostId, HostIds, ItemCounts, JsonObject, MediaList, Millis, Reactions, Relation, RelationKind, Shown,
@@ -45,8 +47,9 @@ pub(super) struct Item<'a> {
     /// Whether the item appears in timelines and on the author's own page.
     #[schema(required = false)]
     broadcast: bool,
-    #[schema(required = false)]
-    counts: Counts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, nullable = false)]
+    counts: Option<Counts>,
     /// Only in lists and in streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -98,9 +101,9 @@ impl From<Reactions> for Viewer {
 }
 
 impl<'a> Item<'a> {
-    /// A complete item.
-    pub(super) fn new(shown: &'a Shown, ids: &'a HostIds) -> Result<Self> {
-        let content = &*shown.content;
+    /// The part of an item that only an edit changes.
+    fn lasting(shown: &'a Shown, ids: &'a HostIds) -> Result<Self> {
+        let content = &**shown.content;
         let raw = |text: &'a str| {
             serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
         };
@@ -116,11 +119,47 @@ impl<'a> Item<'a> {
             ref_id: content.ref_id.map(|id| ids.show(id)),
             extra: content.extra.as_deref().map(raw).transpose()?,
             broadcast: content.broadcast,
-            counts: shown.counts.into(),
-            author: shown.author.as_deref().map(Author::new),
-            viewer: shown.viewer.map(Viewer::from),
+            counts: None,
+            author: None,
+            viewer: None,
         })
     }
+}
+
+/// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
+pub(super) fn write_item(shown: &Shown, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
+    let lasting = shown.content.json.get(|| {
+        let mut json = reply::text(&Item::lasting(shown, ids)?)?;
+        // The other fields follow.
+        json.pop();
+        Ok::<_, Problem>(json)
+    })?;
+    text.push(&lasting)?;
+    text.push(r#","counts":"#)?;
+    text.write(&Counts::from(shown.counts))?;
+    if let Some(card) = shown.author.as_deref() {
+        text.push(r#","author":"#)?;
+        text.push(&card.json.get(|| reply::text(&Author::new(card)))?)?;
+    }
+    if let Some(viewer) = shown.viewer {
+        text.push(r#","viewer":"#)?;
+        text.write(&Viewer::from(viewer))?;
+    }
+    text.push("}")
+}
+
+/// A complete item alone.
+pub(super) fn item(shown: &Shown, ids: &HostIds) -> Result<Vec<u8>, Problem> {
+    let mut text = Text::new(None);
+    write_item(shown, ids, &mut text)?;
+    Ok(text.into_bytes())
+}
+
+/// Adds complete items as a list without pages.
+pub(super) fn write_items(items: Vec<Shown>, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
+    text.push(r#"{"items":["#)?;
+    text.each(items, |item, text| write_item(&item, ids, text))?;
+    text.push("]}")
 }
 
 /// An item in the form of `view=ids`.
@@ -140,6 +179,17 @@ impl<'a> ItemId<'a> {
     pub(super) fn new(entry: Entry, ids: &'a HostIds) -> Self {
         let Entry { cursor, author } = entry;
         Self { content_id: ids.show(cursor.id), author_id: ids.show(author), published_at: cursor.at }
+    }
+
+    /// Adds it as JSON. Pages are made of these, so each byte is written once, without steps between.
+    pub(super) fn write(&self, text: &mut Text) -> Result<(), Problem> {
+        text.push(r#"{"content_id":"#)?;
+        text.id(self.content_id)?;
+        text.push(r#","author_id":"#)?;
+        text.id(self.author_id)?;
+        text.push(r#","published_at":"#)?;
+        text.number(self.published_at)?;
+        text.push("}")
     }
 }
 

@@ -10,7 +10,7 @@ use super::reply::{self, Text};
 use super::show::{self, Item, ItemId};
 use crate::error::Result;
 use crate::feed::{Count, Feed};
-use crate::model::{ContentId, Cursor, Entry, HostId, HostIds, Page, PageRequest, Shown};
+use crate::model::{ContentId, Entry, HostId, HostIds, Page, PageRequest, Shown};
 use crate::store::Tier;
 
 /// Pages of content, in the form given by `view`.
@@ -93,7 +93,10 @@ where
             };
             let (page, ids) = call.read(look).await?;
             let ids = ids.with_unknown(kept.span.after.as_ref());
-            reply::page(ids.page(page, |entry| ItemId::new(entry, &ids)), &kept)
+            let mut text = Text::new(None);
+            let write = |entry, text: &mut Text| ItemId::new(entry, &ids).write(text);
+            let ends = reply::write_page(ids.page(page, |entry| entry), &mut text, write)?;
+            Ok(reply::text_page(text, &ends, &kept))
         }
         View::Full => {
             let look = move |feed: &Feed, tier, count: &mut Count<'_>| {
@@ -103,11 +106,9 @@ where
             };
             let after = kept.span.after.clone();
             let write = move |(page, ids): (Page<Shown, ContentId>, HostIds), text: &mut Text| {
-                let Page { items, next, prev } = page;
                 let ids = ids.with_unknown(after.as_ref());
-                let written = items.iter().map(|item| Item::new(item, &ids)).collect::<Result<_>>()?;
-                let place = |place: Option<Cursor>| place.map(|place| ids.place(place));
-                reply::write_page(Page { items: written, next: place(next), prev: place(prev) }, text)
+                let page = ids.page(page, |item| item);
+                reply::write_page(page, text, |item, text| show::write_item(&item, &ids, text))
             };
             let (ends, text) = call.show(look, write).await?;
             Ok(reply::text_page(text, &ends, &kept))

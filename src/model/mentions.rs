@@ -8,7 +8,7 @@ use super::id::{MAX_ID, UserId};
 use super::page::Page;
 use super::position::{Entry, Position};
 use super::relation::Relation;
-use super::shown::Shown;
+use super::shown::{SharedContent, Shown};
 
 /// A value that mentions users or items by their ids in the store.
 pub trait Mentions {
@@ -94,10 +94,19 @@ impl Mentions for Content {
     }
 }
 
-impl Mentions for Shown {
-    /// Without the author of a list, whose card has the id.
+impl Mentions for SharedContent {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
-        let Content { id, author, ref_id, .. } = &*self.content;
+        (**self).mentions(see);
+    }
+}
+
+impl Mentions for Shown {
+    /// Without the author of a list, whose card has the id. None if a text with the ids is kept.
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        if self.content.json.is_kept() {
+            return;
+        }
+        let Content { id, author, ref_id, .. } = &**self.content;
         see(id.get());
         ref_id.iter().for_each(|id| see(id.get()));
         if self.author.is_none() {

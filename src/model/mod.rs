@@ -40,6 +40,6 @@ pub use position::{Cursor, Entry, InvalidPosition, MAX_MILLIS, Millis, Position,
 pub use profile::{MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
 pub use reaction::{Reacted, Reaction, ReactionKind, ReactionPlace, Reactions};
 pub use relation::{Relation, RelationKind, Side};
-pub use shown::{Card, Shown};
+pub use shown::{Card, KeptText, MOST_KEPT, SharedContent, Shown};
 pub use usage::{CacheUsage, Fill};
 pub use user::{Activity, Unpushed};

@@ -34,7 +34,14 @@ impl Audit {
     }
 
     /// Tells of a refusal. The query of the request may have a token, so only the path is told.
-    pub(super) fn refused(&self, request: &HttpRequest, address: Option<IpAddr>, code: Code, reason: Reason) {
+    pub(super) fn refused(
+        &self,
+        request: &HttpRequest,
+        id: &RequestId,
+        address: Option<IpAddr>,
+        code: Code,
+        reason: Reason,
+    ) {
         let rate = match reason {
             EXPIRED => &self.expired,
             _ if code == Code::NotPermitted => &self.not_permitted,
@@ -45,7 +52,7 @@ impl Audit {
             ($level:ident) => {
                 tracing::$level!(
                     target: "audit",
-                    request_id = RequestId::of(request),
+                    request_id = id.as_str(),
                     address = address.map(tracing::field::display),
                     method = cut(request.method().as_str()),
                     path = cut(request.uri().path()),
@@ -62,10 +69,10 @@ impl Audit {
 }
 
 /// Tells of the answer to an administrator who makes, reads or removes a backup.
-pub(in crate::http) fn administered(request: &HttpRequest, caller: Tag, status: StatusCode) {
+pub(in crate::http) fn administered(request: &HttpRequest, id: &RequestId, caller: Tag, status: StatusCode) {
     tracing::info!(
         target: "audit",
-        request_id = RequestId::of(request),
+        request_id = id.as_str(),
         %caller,
         method = cut(request.method().as_str()),
         path = cut(request.uri().path()),

@@ -12,6 +12,7 @@ mod tokens;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::HttpRequest;
 use parking_lot::RwLock;
@@ -25,6 +26,7 @@ use self::credential::Credential;
 use self::ring::Ring;
 use super::problem::Problem;
 use super::query;
+use super::request_id::RequestId;
 use crate::config::{Auth, Credentials, KeyHash, KeyRole};
 use crate::error::{Code, Result};
 use crate::model::{CacheUsage, HostId};
@@ -90,6 +92,8 @@ const EXPIRED: Reason = "the token has expired";
 #[derive(Debug)]
 pub struct Gate {
     ring: RwLock<Arc<Ring>>,
+    /// Whether the ring is open.
+    open: AtomicBool,
     audit: Audit,
 }
 
@@ -97,12 +101,13 @@ impl Gate {
     /// A gate with the keys of the settings, and of the files that they name.
     pub fn new(auth: &Auth) -> Result<Self> {
         let ring = Ring::new(auth.credentials()?, auth);
-        Ok(Self { ring: RwLock::new(Arc::new(ring)), audit: Audit::new() })
+        let open = AtomicBool::new(ring.is_open());
+        Ok(Self { ring: RwLock::new(Arc::new(ring)), open, audit: Audit::new() })
     }
 
     /// Whether every client may make every call.
     pub fn is_open(&self) -> bool {
-        self.ring.read().is_open()
+        self.open.load(Ordering::Acquire)
     }
 
     /// Replaces all keys; tokens that were verified before are verified again. Returns false if nothing has changed.
@@ -111,6 +116,7 @@ impl Gate {
         let mut current = self.ring.write();
         let is_new = !current.is_like(&ring);
         if is_new {
+            self.open.store(ring.is_open(), Ordering::Release);
             *current = Arc::new(ring);
         }
         is_new
@@ -122,6 +128,7 @@ impl Gate {
     pub(super) fn check(
         &self,
         request: &HttpRequest,
+        id: &RequestId,
         address: Option<IpAddr>,
         permit: Permit,
         count: impl FnOnce(&Who) -> Result<(), Problem>,
@@ -132,7 +139,7 @@ impl Gate {
         }
         let refused = |Refusal { code, reason }| {
             if code != Code::NoCredentials {
-                self.audit.refused(request, address, code, reason);
+                self.audit.refused(request, id, address, code, reason);
             }
             if reason == EXPIRED { Problem::new(code, EXPIRED) } else { code.into() }
         };

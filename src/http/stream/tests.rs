@@ -8,6 +8,7 @@ use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::http::api::tests::api;
 use crate::http::auth::Permit;
+use crate::http::request_id::RequestId;
 use crate::model::{Barrier, ContentId, Cursor, Entry};
 use crate::streaming::{Kind, Streaming};
 
@@ -82,10 +83,8 @@ async fn what_came_back_comes_once_and_leads_on_from_there() {
 fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
     let stream = api.feed().listen(user(1), 1).expect("open");
     let reader = api.feed().reserve(&HostId::Number(1)).expect("a number");
-    let caller = api
-        .gate
-        .check(&TestRequest::default().to_http_request(), None, Permit::default(), |_| Ok(()))
-        .expect("there are no keys");
+    let request = TestRequest::default().to_http_request();
+    let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
     Box::pin(Body::new(api, Opened { reader, stream, text: events::COMMENT.to_owned(), missed }, None, caller))
 }
 
