@@ -14,7 +14,7 @@ use tideline::model::{Draft, HostId, PageRequest, Span, UserId};
 use tideline::store::Tier;
 use tideline::store::rocks::{self, Rocks};
 use tideline::streaming::Streaming;
-use tideline::worker::{Candidates, Workers};
+use tideline::worker::{Candidates, Workers, slack};
 
 pub const AUTHORS: u64 = 1_000;
 pub const FOLLOWEES: u64 = 50;
@@ -60,13 +60,20 @@ pub struct Opened {
 }
 
 pub fn open(dir: &Path, ids: Ids) -> Opened {
+    open_with(dir, ids, |_| ())
+}
+
+/// The same with other settings.
+pub fn open_with(dir: &Path, ids: Ids, adjust: impl FnOnce(&mut Config)) -> Opened {
     let mut config = Config::default();
     config.graph.follow_limit = 100_000;
     config.timeline.evict_after = config::Duration::from_secs(0);
+    adjust(&mut config);
     let candidates = Candidates::default();
     let mut options = rocks::Options::new(dir);
     options.sync = false;
     options.block_cache = 512 << 20;
+    options.notice_above = config.timeline.inbox_limit + slack(config.timeline.inbox_limit);
     options.listeners = candidates.listeners(&config.content);
     let store = Arc::new(Rocks::open(&options).expect("opens"));
     let backlog = Arc::new(Backlog::new(1_000_000));
