@@ -181,7 +181,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
         side.name = size(set);
     }
     report.text(&format!(
-        "Two servers, with {} and {} inbox entries at an inbox limit of {INBOX_LIMIT}, in turn. Pages (`view=ids`) one after \
+        "Two servers, with {} and {} in inboxes at an inbox limit of {INBOX_LIMIT}, in turn. Pages (`view=ids`) one after \
          another on one connection, of {READERS} readers; then {} deliveries over HTTP until no compaction is due.",
         size(&small),
         size(&large),
