@@ -53,7 +53,7 @@ pub(super) struct BackupArgs {
 }
 
 /// A duration for which a command waits.
-fn patience(text: &str) -> std::result::Result<Duration, String> {
+pub(super) fn patience(text: &str) -> std::result::Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err("expected more than nothing".to_owned()),
         Ok(duration) => Ok(duration),

@@ -1,7 +1,30 @@
-//! Calls of commands to a running server: addresses, and words for what goes wrong.
+//! Calls of commands to a running server: addresses, keys, and words for what goes wrong.
+
+use std::fs;
+use std::path::Path;
 
 use super::plain;
 use crate::error::{Error, Result};
+
+/// Environment variable with the key of the server.
+const KEY: &str = "TIDELINE_KEY";
+
+/// The key for a server: the first one in a file, or without a file that of the environment.
+pub(super) fn key(file: Option<&Path>) -> Result<Option<String>> {
+    match file {
+        Some(file) => key_in(file).map(Some),
+        None => Ok(std::env::var(KEY).ok().map(|key| key.trim().to_owned())),
+    }
+}
+
+/// The first key in a file, which may be the file of keys of the server.
+fn key_in(file: &Path) -> Result<String> {
+    let text = fs::read_to_string(file).map_err(|e| Error::Setup(format!("cannot read {}: {e}", file.display())))?;
+    let entries = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    entries.map(str::to_owned).find(|entry| !entry.starts_with("sha256:")).ok_or_else(|| {
+        Error::Setup(format!("{} has no key, which is the first line of \"tideline key new\"", file.display()))
+    })
+}
 
 /// The address of a server, without a slash at its end.
 pub(super) fn address(url: &str) -> Result<String> {

@@ -8,6 +8,7 @@ mod rows;
 pub(super) mod source;
 mod spellings;
 mod times;
+pub(super) mod whole;
 
 use std::io::Write;
 use std::path::PathBuf;

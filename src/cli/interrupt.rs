@@ -39,6 +39,13 @@ impl Interrupt {
         Ok(Self(interrupt))
     }
 
+    /// A request that nobody makes while the sender is there.
+    #[cfg(test)]
+    pub(super) fn never() -> (crossbeam_channel::Sender<()>, Self) {
+        let (asked, interrupt) = bounded(0);
+        (asked, Self(interrupt))
+    }
+
     /// The receiver, which loses its sender when a stop is requested.
     pub(super) fn asked(&self) -> &Receiver<()> {
         &self.0

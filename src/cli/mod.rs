@@ -1,6 +1,7 @@
 //! The commands of the `tideline` program.
 
 mod backup;
+mod bench;
 mod calls;
 mod check;
 mod compact;
@@ -83,6 +84,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Ask a running server whether it takes requests: exit code 0 if it does, 1 otherwise
     Health(health::HealthArgs),
+    /// Measure how many operations a server keeps up with, and how long they take
+    Bench(bench::BenchArgs),
     /// Print the completions of a shell
     Completions(generate::CompletionsArgs),
     /// Print the manual page of the program, or write the pages of all commands
@@ -139,6 +142,7 @@ fn run(cli: Cli) -> Result<i32> {
     match cli.command {
         Command::Demo(args) => demo::run(&args)?,
         Command::Health(args) => health::run(&args)?,
+        Command::Bench(args) => bench::run(&args)?,
         Command::Completions(args) => generate::completions(Cli::command(), &args)?,
         Command::Man(args) => generate::man(Cli::command(), &args)?,
         Command::Key(args) => key::run(&args)?,

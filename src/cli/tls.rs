@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +17,9 @@ use rustls::{
     StreamOwned,
 };
 use rustls_native_certs::load_native_certs;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use ureq::tls::TlsConfig;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport, TransportAdapter,
@@ -73,6 +76,12 @@ impl Tls {
             }
         };
         Ok(Self(Arc::new(config.with_no_client_auth())))
+    }
+
+    /// The same for a connection that waits for nothing.
+    pub(super) async fn over(&self, stream: TcpStream, host: &str) -> io::Result<TlsStream<TcpStream>> {
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        TlsConnector::from(Arc::clone(&self.0)).connect(name, stream).await
     }
 }
 

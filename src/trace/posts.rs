@@ -6,9 +6,6 @@ use fastrand::Rng;
 
 use super::graph::Graph;
 
-/// Characters of a post, where no file says it.
-const LENGTH: u16 = 120;
-
 /// A post to publish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Post {
@@ -16,6 +13,11 @@ pub struct Post {
     pub author: u32,
     /// The number of characters of its text.
     pub length: u16,
+}
+
+impl Post {
+    /// Characters of a post, where no file says it.
+    pub const LENGTH: u16 = 120;
 }
 
 /// The authors of posts, one after the other: those of a list in its order, again and again, or by chance. Users with
@@ -58,7 +60,7 @@ impl Authors {
                 // Without follows all have weight 0, and the first user publishes.
                 let author = sums.partition_point(|sum| *sum <= drawn).min(sums.len().saturating_sub(1));
                 let author = if drawn == 0.0 { 0 } else { author };
-                Post { author: author as u32, length: LENGTH }
+                Post { author: author as u32, length: Post::LENGTH }
             }
         }
     }

@@ -1,6 +1,5 @@
 //! The backups of a running server, over HTTP.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
@@ -21,8 +20,6 @@ use crate::error::{Error, Result};
 
 /// The path of backups.
 const PATH: &str = "/v1/admin/backups";
-/// Environment variable with the key of the server.
-const KEY: &str = "TIDELINE_KEY";
 
 /// A server.
 pub(super) struct Remote {
@@ -71,24 +68,12 @@ impl Shown {
     }
 }
 
-/// The first key in a file, which may be the file of keys of the server.
-fn key_in(file: &Path) -> Result<String> {
-    let text = fs::read_to_string(file).map_err(|e| Error::Setup(format!("cannot read {}: {e}", file.display())))?;
-    let entries = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    entries.map(str::to_owned).find(|entry| !entry.starts_with("sha256:")).ok_or_else(|| {
-        Error::Setup(format!("{} has no key, which is the first line of \"tideline key new\"", file.display()))
-    })
-}
-
 impl Remote {
     /// A server at an address, with the first key in a file or the key in the environment. A connection, the head of an
     /// answer, and each further piece of it may take as long as `patience`.
     pub(super) fn new(url: &str, key_file: Option<&Path>, trust: Trust<'_>, patience: Duration) -> Result<Self> {
         let url = calls::address(url)?;
-        let key = match key_file {
-            Some(file) => Some(key_in(file)?),
-            None => std::env::var(KEY).ok().map(|key| key.trim().to_owned()),
-        };
+        let key = calls::key(key_file)?;
         let tls = Tls::new(&url, trust)?;
         let config = Agent::config_builder()
             .http_status_as_error(false)

@@ -1,0 +1,105 @@
+//! The graph and the posts of files.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::super::import::whole;
+use crate::error::{Error, Result};
+use crate::model::HostId;
+use crate::trace::{Graph, Post};
+
+/// Most users, which are numbered in memory while the files are read.
+const MOST_USERS: usize = 50_000_000;
+/// Most posts of all files.
+const MOST_POSTS: usize = 100_000_000;
+/// A longer text is cut, so that no post is longer than a server takes by default.
+const LONGEST: usize = 10_000;
+
+/// Numbers for ids in the order of their appearance.
+#[derive(Default)]
+struct Numbers(HashMap<HostId, u32>);
+
+impl Numbers {
+    fn of(&mut self, id: HostId) -> Result<u32> {
+        let next = self.0.len();
+        if next >= MOST_USERS && !self.0.contains_key(&id) {
+            return Err(too_many("users", MOST_USERS));
+        }
+        Ok(*self.0.entry(id).or_insert(next as u32))
+    }
+}
+
+fn too_many(what: &str, most: usize) -> Error {
+    Error::Setup(format!("the files have more than {most} {what}"))
+}
+
+/// Reads files of follows, and files of content, as an import would. Posts keep the order of the files; those that are
+/// for no timeline are left out.
+pub(super) fn read(
+    graphs: &[PathBuf],
+    posts: &[PathBuf],
+    asked: &dyn Fn() -> bool,
+) -> Result<(Graph, Option<Vec<Post>>)> {
+    let (mut numbers, mut follows, mut listed) = (Numbers::default(), Vec::new(), Vec::new());
+    for path in graphs {
+        whole::follows(path, asked, &mut |(user, target, _)| {
+            if follows.len() >= Graph::MOST_FOLLOWS {
+                return Err(too_many("follows", Graph::MOST_FOLLOWS));
+            }
+            follows.push((numbers.of(user)?, numbers.of(target)?));
+            Ok(())
+        })?;
+    }
+    for path in posts {
+        whole::content(path, asked, &mut |draft| {
+            if listed.len() >= MOST_POSTS {
+                return Err(too_many("posts", MOST_POSTS));
+            }
+            if draft.broadcast {
+                let length = draft.text.map_or(0, |text| text.chars().count());
+                let length = if length == 0 { Post::LENGTH } else { length.min(LONGEST) as u16 };
+                listed.push(Post { author: numbers.of(draft.author_id)?, length });
+            }
+            Ok(())
+        })?;
+    }
+    if follows.is_empty() {
+        return Err(Error::Setup("the files of --graph have no follows".to_owned()));
+    }
+    if !posts.is_empty() && listed.is_empty() {
+        return Err(Error::Setup("the files of --posts have no posts for timelines".to_owned()));
+    }
+    let graph = Graph::new(numbers.0.len() as u32, follows);
+    Ok((graph, (!posts.is_empty()).then_some(listed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_both_files_are_the_same_users() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let file = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).expect("writes");
+            vec![path]
+        };
+        let graphs = file("g.csv", "user_id,target_id\nann,7\nbob,7\n7,ann\n");
+        let posts = file(
+            "p.ndjson",
+            "{\"content_id\":1,\"author_id\":7,\"text\":\"four\"}\n{\"content_id\":2,\"author_id\":\"zoe\"}\n\
+             {\"content_id\":3,\"author_id\":7,\"broadcast\":false}\n",
+        );
+        let (graph, listed) = read(&graphs, &posts, &|| false).expect("reads");
+        assert_eq!(graph.follows().collect::<Vec<_>>(), [(0, 1), (1, 0), (2, 1)]);
+        assert_eq!(graph.users(), 4);
+        let post = |author, length| Post { author, length };
+        assert_eq!(listed.expect("posts"), [post(1, 4), post(3, Post::LENGTH)]);
+        assert_eq!(read(&graphs, &[], &|| false).expect("reads").1, None);
+        let empty = file("e.csv", "user_id,target_id\n");
+        assert!(read(&empty, &[], &|| false).expect_err("empty").to_string().contains("no follows"));
+        let refused = read(&graphs, &graphs, &|| false).expect_err("other columns").to_string();
+        assert!(refused.contains("g.csv:1: "), "{refused}");
+    }
+}

@@ -1,0 +1,121 @@
+//! The calls of each operation.
+
+use hyper::Method;
+
+use super::client::Call;
+use crate::model::Millis;
+use crate::trace::{Operation, Post};
+
+/// Ids of one run: two runs have no user and no item in common, and applications hardly number so high.
+const USERS: u64 = 9_000_000_000_000_000_000;
+const ITEMS: u64 = 9_100_000_000_000_000_000;
+/// Ids between two runs that begin in successive seconds.
+const BETWEEN: u64 = 1_000_000_000;
+/// The numbers of seconds begin again after three years.
+const SECONDS: u64 = 100_000_000;
+
+/// The text of posts.
+const WORDS: &str =
+    "the tide comes in and the boats go out with the wind behind them while gulls follow the nets home ";
+
+/// Makes the calls of a run.
+#[derive(Debug)]
+pub(super) struct Requests {
+    first_user: u64,
+    next_item: u64,
+    /// The query of pages.
+    query: &'static str,
+}
+
+impl Requests {
+    /// For a run that begins at a time. Pages have only ids, or whole items.
+    pub(super) fn new(begin: Millis, only_ids: bool) -> Self {
+        let offset = begin / 1000 % SECONDS * BETWEEN;
+        let query = if only_ids { "?limit=20&view=ids" } else { "?limit=20" };
+        Self { first_user: USERS + offset, next_item: ITEMS + offset, query }
+    }
+
+    /// The id of a user.
+    pub(super) fn user(&self, user: u32) -> u64 {
+        self.first_user + u64::from(user)
+    }
+
+    /// The first id of an item that is not used yet.
+    pub(super) fn first_item(&self) -> u64 {
+        self.next_item
+    }
+
+    /// A new id of an item.
+    pub(super) fn item(&mut self) -> u64 {
+        let item = self.next_item;
+        self.next_item += 1;
+        item
+    }
+
+    /// The body of a publish; without a time, the server's clock gives it.
+    pub(super) fn post(&mut self, post: Post, at: Option<Millis>) -> String {
+        let (item, author) = (self.item(), self.user(post.author));
+        let at = at.map_or_else(String::new, |at| format!(r#""published_at":{at},"#));
+        format!(r#"{{"content_id":"{item}","author_id":"{author}",{at}"text":"{}"}}"#, text(post.length))
+    }
+
+    fn page(&self, user: u32) -> Call {
+        Call::get(format!("/v1/users/{}/timeline{}", self.user(user), self.query))
+    }
+
+    fn presence(&self, user: u32, is_online: bool) -> Call {
+        let path = format!("/v1/users/{}/presence", self.user(user));
+        Call { method: Method::PUT, path, body: format!(r#"{{"online":{is_online}}}"#) }
+    }
+
+    /// The call of an operation, and the call after its answer.
+    pub(super) fn of(&mut self, operation: Operation) -> (Call, Option<Call>) {
+        let call = match operation {
+            Operation::Publish { post, .. } => {
+                Call { method: Method::POST, path: "/v1/content".to_owned(), body: self.post(post, None) }
+            }
+            Operation::Read { user } => self.page(user),
+            Operation::Follow { user, target } => {
+                let path = format!("/v1/users/{}/following/{}", self.user(user), self.user(target));
+                Call { method: Method::PUT, path, body: String::new() }
+            }
+            Operation::LogIn { user } => return (self.presence(user, true), Some(self.page(user))),
+            Operation::LogOut { user } => self.presence(user, false),
+        };
+        (call, None)
+    }
+}
+
+/// Words of a length.
+pub(super) fn text(length: u16) -> String {
+    WORDS.chars().cycle().take(length.into()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_no_ids_in_common_and_all_are_valid() {
+        let (mut one, mut later) = (Requests::new(1_800_000_000_999, false), Requests::new(1_800_000_001_000, false));
+        assert!(one.user(999_999_999) < later.user(0));
+        assert!(one.item() + 999_999_998 < later.item());
+        let mut last = Requests::new(99_999_999_000, false);
+        assert!(last.user(999_999_999) < ITEMS && last.item() + BETWEEN < i64::MAX as u64);
+    }
+
+    #[test]
+    fn a_log_in_is_a_heartbeat_and_then_a_page() {
+        let mut requests = Requests::new(0, true);
+        let (first, then) = requests.of(Operation::LogIn { user: 7 });
+        assert_eq!((first.method, first.body.as_str()), (Method::PUT, r#"{"online":true}"#));
+        assert_eq!(first.path, "/v1/users/9000000000000000007/presence");
+        assert_eq!(then, Some(Call::get("/v1/users/9000000000000000007/timeline?limit=20&view=ids")));
+        let (publish, _) = requests.of(Operation::Publish { post: Post { author: 1, length: 8 }, is_big: false });
+        assert_eq!(
+            publish.body,
+            r#"{"content_id":"9100000000000000000","author_id":"9000000000000000001","text":"the tide"}"#
+        );
+        assert!(requests.post(Post { author: 1, length: 0 }, Some(5)).contains(r#""9100000000000000001""#));
+    }
+}

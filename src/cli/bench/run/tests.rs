@@ -1,0 +1,129 @@
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use super::super::super::tls::Trust;
+use super::*;
+use crate::trace::{Graph, Kind, Load, Mix, Operation};
+
+/// A server of one connection that answers each request at once, but stalls once for a time.
+fn server(status: &'static str, stall_at: Duration, stall: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || answer(stream, status, stall_at, stall));
+        }
+    });
+    url
+}
+
+fn answer(mut stream: TcpStream, status: &str, stall_at: Duration, stall: Duration) {
+    let (begin, mut has_stalled, mut bytes) = (Instant::now(), false, [0; 4096]);
+    while let Ok(count @ 1..) = stream.read(&mut bytes) {
+        assert!(bytes[..count].starts_with(b"GET /v1/users/9"));
+        if !has_stalled && begin.elapsed() >= stall_at {
+            has_stalled = true;
+            thread::sleep(stall);
+        }
+        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\n\r\n{{}}");
+        if stream.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads at an even distance.
+fn reads(every: Duration) -> impl Iterator<Item = Step> {
+    (0_u32..).map(move |n| Step { due: every * n, operation: Operation::Read { user: n } })
+}
+
+fn measure(url: &str, steps: impl Iterator<Item = Step>, plan: Plan, patience: Duration) -> Ran {
+    let server = Rc::new(Server::new(url, None, Trust::System, patience).expect("an address"));
+    let requests = Rc::new(RefCell::new(Requests::new(0, false)));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (begin, mut begun) = oneshot::channel();
+    let (end, mut ended) = oneshot::channel();
+    let (_alive, interrupt) = Interrupt::never();
+    let ran = runtime.block_on(run(&server, &requests, steps, plan, Marks { begin, end }, &interrupt, &|_| {}));
+    begun.try_recv().expect("the begin was told");
+    ended.try_recv().expect("the end was told");
+    ran.expect("runs")
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[test]
+fn a_stall_of_the_server_is_in_the_latency_of_all_who_would_have_asked_meanwhile() {
+    let url = server("200 OK", Duration::from_millis(300), Duration::from_millis(500));
+    let plan = Plan { warm_up: Duration::from_millis(100), length: SECOND, connections: 1 };
+    let ran = measure(&url, reads(Duration::from_millis(5)), plan, 5 * SECOND);
+    assert_eq!((ran.due, ran.record.answers() + ran.unsent, ran.record.failures()), (200, 200, 0));
+    // One of the 200 reads was sent into the stall; 80 others became due before the last 100 ms of it.
+    let latencies = ran.record.latencies(Kind::Read);
+    let slow = latencies.count_between(100_000, u64::MAX);
+    assert!(slow >= 75, "{slow} slow reads: a latency counts from the moment when its operation is sent");
+    assert!(latencies.max() >= 480_000, "{}", latencies.max());
+    assert!(ran.latest >= Duration::from_millis(400), "{:?}", ran.latest);
+}
+
+#[test]
+fn a_server_that_falls_behind_is_told_by_what_was_never_sent() {
+    // 20 ms for each answer, on two connections: at most 100 a second.
+    let url = server_with_delay(Duration::from_millis(20));
+    let plan = Plan { warm_up: Duration::ZERO, length: SECOND, connections: 2 };
+    let ran = measure(&url, reads(Duration::from_millis(2)), plan, 5 * SECOND);
+    assert_eq!(ran.due, 500);
+    assert!((1..=100).contains(&ran.in_time), "{}", ran.in_time);
+    assert_eq!(ran.unsent + ran.record.answers(), 500, "some operations are in no count");
+    assert!(ran.unsent >= 398, "{}", ran.unsent);
+    assert!(ran.latest > Duration::from_millis(500), "{:?}", ran.latest);
+}
+
+fn server_with_delay(delay: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut bytes = [0; 4096];
+                while let Ok(1..) = stream.read(&mut bytes) {
+                    thread::sleep(delay);
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+                }
+            });
+        }
+    });
+    url
+}
+
+#[test]
+fn errors_are_counted_by_their_status_and_have_no_latency() {
+    let url = server("503 Service Unavailable", SECOND, Duration::ZERO);
+    let plan = Plan { warm_up: Duration::ZERO, length: SECOND / 5, connections: 4 };
+    let ran = measure(&url, reads(Duration::from_millis(10)), plan, SECOND);
+    assert_eq!((ran.record.answers(), ran.in_time), (0, 0));
+    assert_eq!(ran.record.errors().collect::<Vec<_>>(), [(Kind::Read, Failure::Status(503), 20 - ran.unsent)]);
+
+    let silent = server("200 OK", Duration::ZERO, 60 * SECOND);
+    let ran = measure(&silent, reads(SECOND / 20), plan, SECOND / 4);
+    assert_eq!(ran.record.errors().collect::<Vec<_>>(), [(Kind::Read, Failure::Fault(Fault::Timeout), 4 - ran.unsent)]);
+
+    let ran = measure("http://127.0.0.1:1", reads(SECOND / 20), plan, SECOND / 4);
+    assert_eq!(
+        ran.record.errors().collect::<Vec<_>>(),
+        [(Kind::Read, Failure::Fault(Fault::Connection), 4 - ran.unsent)]
+    );
+}
+
+#[test]
+fn the_operations_of_a_trace_are_all_sent() {
+    let url = server("200 OK", SECOND, Duration::ZERO);
+    let graph = Graph::new(3, Vec::new());
+    let trace = Load::new(graph, None, 1).trace(Mix::ReadHeavy, 500.0, 0);
+    let reads = trace.filter(|step| matches!(step.operation, Operation::Read { .. }));
+    let due = reads.clone().take_while(|step| step.due < SECOND / 2).count() as u64;
+    let plan = Plan { warm_up: Duration::ZERO, length: SECOND / 2, connections: 8 };
+    let ran = measure(&url, reads, plan, SECOND);
+    assert_eq!((ran.due, ran.record.answers() + ran.unsent), (due, due));
+}
