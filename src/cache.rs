@@ -184,6 +184,9 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     ) -> Result<Vec<Option<V>>> {
         let mut values = self.values.get_each(keys);
         values.iter().flatten().for_each(cached);
+        if values.iter().all(Option::is_some) {
+            return Ok(values);
+        }
         let mut places: HashMap<K, usize> = HashMap::new();
         let mut missing = Vec::new();
         for (key, _) in keys.iter().zip(&values).filter(|(_, value)| value.is_none()) {
@@ -191,9 +194,6 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
                 missing.push(*key);
                 missing.len() - 1
             });
-        }
-        if missing.is_empty() {
-            return Ok(values);
         }
         let before: Vec<_> = missing.iter().map(|key| self.changes.version((*key).into())).collect();
         let loaded = load(&missing)?;

@@ -3,6 +3,7 @@
 //! Contents and cards come from caches that are never older than the last acknowledged change; the rest is read from
 //! the store. Counts and reactions are read each time.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -25,8 +26,7 @@ impl Feed {
         tier: Tier,
         count: &mut Count<'_>,
     ) -> Result<Vec<Arc<SharedContent>>> {
-        let mut seen = HashSet::new();
-        let distinct: Vec<_> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
+        let distinct = distinct(ids);
         let size = |content: &Content| content_cache::bytes(content) as usize;
         let mut cached = 0;
         let contents = self.contents.get_many(
@@ -114,5 +114,29 @@ impl Feed {
         )?;
         count(cached)?;
         Ok(cards.into_iter().flatten().collect())
+    }
+}
+
+/// Each id once, in their order. Those of a page are all different.
+fn distinct(ids: &[ContentId]) -> Cow<'_, [ContentId]> {
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    if sorted.is_sorted_by(|a, b| a < b) {
+        return Cow::Borrowed(ids);
+    }
+    let mut seen = HashSet::new();
+    ids.iter().copied().filter(|id| seen.insert(*id)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_comes_again_is_left_out() {
+        let ids = |raw: &[u64]| raw.iter().map(|id| ContentId::new(*id).expect("in range")).collect::<Vec<_>>();
+        for (given, each_once) in [(&[][..], &[][..]), (&[3, 1, 2], &[3, 1, 2]), (&[3, 1, 3, 2, 1, 1], &[3, 1, 2])] {
+            assert_eq!(*distinct(&ids(given)), ids(each_once), "{given:?}");
+        }
     }
 }

@@ -217,7 +217,7 @@ impl Call {
         match look(self.api.feed(), Tier::Memory, &mut |bytes| few.count(bytes)) {
             Err(Error::NotCached) => {}
             seen => {
-                let mut text = Text::new(None);
+                let mut text = Text::of_about(few.bytes);
                 return Ok((write(seen?, &mut text)?, text));
             }
         }

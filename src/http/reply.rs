@@ -38,6 +38,11 @@ impl Text {
         Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room, refused: None }
     }
 
+    /// The same for about this many bytes, which are not counted.
+    pub(super) fn of_about(bytes: usize) -> Self {
+        Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None, refused: None }
+    }
+
     /// Reserves memory for the source of the text.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<(), Error> {
         self.room.as_mut().map_or(Ok(()), |room| room.grow(bytes))

@@ -126,6 +126,10 @@ impl<'a> Item<'a> {
     }
 }
 
+/// The counts and the reactions of most items.
+const NO_COUNTS: &str = r#"{"likes":0,"favorites":0,"comments":0,"reposts":0}"#;
+const NO_REACTIONS: &str = r#"{"liked":false,"favorited":false}"#;
+
 /// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
 pub(super) fn write_item(shown: &Shown, ids: &HostIds, text: &mut Text) -> Result<(), Problem> {
     let lasting = shown.content.json.get(|| {
@@ -136,14 +140,20 @@ pub(super) fn write_item(shown: &Shown, ids: &HostIds, text: &mut Text) -> Resul
     })?;
     text.push(&lasting)?;
     text.push(r#","counts":"#)?;
-    text.write(&Counts::from(shown.counts))?;
+    match shown.counts == ItemCounts::default() {
+        true => text.push(NO_COUNTS)?,
+        false => text.write(&Counts::from(shown.counts))?,
+    }
     if let Some(card) = shown.author.as_deref() {
         text.push(r#","author":"#)?;
         text.push(&card.json.get(|| reply::text(&Author::new(card)))?)?;
     }
     if let Some(viewer) = shown.viewer {
         text.push(r#","viewer":"#)?;
-        text.write(&Viewer::from(viewer))?;
+        match viewer == Reactions::default() {
+            true => text.push(NO_REACTIONS)?,
+            false => text.write(&Viewer::from(viewer))?,
+        }
     }
     text.push("}")
 }
@@ -278,5 +288,16 @@ pub(super) struct Items<T> {
 impl<T> FromIterator<T> for Items<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         Self { items: items.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_written_as_any_other_numbers() {
+        assert_eq!(reply::text(&Counts::from(ItemCounts::default())).expect("writes"), NO_COUNTS);
+        assert_eq!(reply::text(&Viewer::from(Reactions::default())).expect("writes"), NO_REACTIONS);
     }
 }
