@@ -3,20 +3,20 @@
 use super::Feed;
 use crate::error::Result;
 use crate::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span};
-use crate::streaming::Sequencer;
+use crate::streaming::{ReadPlace, Sequencer};
 
 /// The instant at which a read begins. The read may find some items published later and miss others, so it leaves out
 /// all of them. See [`Sequencer::later_than`].
 pub(super) struct ReadStart<'a> {
     sequencer: &'a Sequencer,
-    end: u64,
+    place: ReadPlace,
 }
 
 impl ReadStart<'_> {
     /// Removes entries that were published later.
     pub(super) fn keep_older(&self, entries: &mut Vec<Entry>) {
         let cursors = entries.iter().map(|entry| entry.cursor);
-        if let Some(new) = self.sequencer.later_than(cursors, self.end) {
+        if let Some(new) = self.sequencer.later_than(cursors, self.place) {
             entries.retain(|entry| !new.contains(&entry.cursor));
         }
     }
@@ -26,7 +26,7 @@ impl Feed {
     /// Must come before the first read of the store.
     pub(super) fn read_start(&self) -> ReadStart<'_> {
         let sequencer = self.streaming.sequencer();
-        ReadStart { sequencer, end: sequencer.end() }
+        ReadStart { sequencer, place: sequencer.read_place() }
     }
 
     /// A page of a list of entries. `first` returns as many as asked for, or all.

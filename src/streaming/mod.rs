@@ -29,7 +29,7 @@ use crate::model::Millis;
 pub use frame::{Frame, Item, Memory, Share};
 pub use log::Slice;
 pub use presence::{Online, Presence};
-pub use sequencer::{Flight, Sequencer, Ticket};
+pub use sequencer::{Flight, ReadPlace, Sequencer, Ticket};
 pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};
 pub use times::Crowded;
 

@@ -12,7 +12,9 @@
 //! Readers follow that order too: a page leaves out items that were not in the log when its read began
 //! ([`Sequencer::later_than`]), and a change is answered once its event is in the log
 //! ([`Sequencer::wait_until_logged`]). So a client that continues with `after` from the newest item of a page finds all
-//! later items.
+//! later items. Cursors with given times rise with the numbers, so an item with an earlier time than the last of them
+//! in the log is not one of those left out. Readers therefore take the lock only for items about as new as the end of
+//! the log.
 //!
 //! A thread with a number in flight never waits for a number to enter the log.
 
@@ -34,12 +36,24 @@ pub struct Sequencer {
     state: Mutex<State>,
     /// The log has grown.
     logged: Condvar,
-    /// The end of the log, how many cursors given here are not in it yet, and how many events wait: to be read without
-    /// the lock. `end` is written before the others.
+    /// Figures of the state, to be read without the lock. They are written in this order: the end of the log, its end
+    /// after the last publish with a time given here and that time, how many cursors given here are not in the log yet,
+    /// and how many events wait.
     end: AtomicU64,
+    given_end: AtomicU64,
+    given_at: AtomicU64,
     given: AtomicUsize,
     waiting: AtomicUsize,
     hint: Sender<()>,
+}
+
+/// A place in the order of events at which a read begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadPlace {
+    /// The end of the log.
+    end: u64,
+    /// No item with a time given here has an earlier time, unless it is in the log before `end`.
+    given_at: Millis,
 }
 
 /// Items that are being written. Those that were not committed give their numbers back when this is dropped.
@@ -64,11 +78,13 @@ impl Sequencer {
     /// An empty log.
     pub(super) fn new(hint: Sender<()>) -> Self {
         let state = State::new(now(), false);
-        let end = state.log.end();
+        let (end, given_at) = (state.log.end(), state.given_at);
         Self {
             state: Mutex::new(state),
             logged: Condvar::new(),
             end: AtomicU64::new(end),
+            given_end: AtomicU64::new(end),
+            given_at: AtomicU64::new(given_at),
             given: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             hint,
@@ -118,6 +134,8 @@ impl Sequencer {
     /// Updates the figures that are read without the lock; must come before the unlock.
     fn show_figures(&self, state: &State) {
         self.end.store(state.log.end(), Ordering::SeqCst);
+        self.given_end.store(state.given_end, Ordering::SeqCst);
+        self.given_at.store(state.given_at, Ordering::SeqCst);
         self.given.store(state.given.len(), Ordering::SeqCst);
         self.waiting.store(state.waiting(), Ordering::SeqCst);
     }
@@ -212,19 +230,29 @@ impl Sequencer {
         self.logged.wait_while(&mut self.state.lock(), |state| holds(state));
     }
 
-    /// Of items found by a read that began when the log ended at `end`: those that entered the log since, or are not in
-    /// it yet. None of them was acknowledged before, and items with smaller cursors may follow. Items with times of the
-    /// host are never among them: their places do not follow the order. `None` if there are none, as is usual.
-    pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, end: u64) -> Option<HashSet<Cursor>> {
-        if self.given.load(Ordering::SeqCst) == 0 && self.end.load(Ordering::SeqCst) == end {
+    /// The place of a read that begins now.
+    pub fn read_place(&self) -> ReadPlace {
+        // In this order: what is in the log up to `given_at` is then before `end`, too.
+        let given_at = self.given_at.load(Ordering::SeqCst);
+        ReadPlace { end: self.end(), given_at }
+    }
+
+    /// Of items found by a read that began at `place`: those that entered the log since, or are not in it yet. None of
+    /// them was acknowledged before, and items with smaller cursors may follow. Items with times of the host are never
+    /// among them: their places do not follow the order. `None` if there are none, as is usual. Takes no lock unless an
+    /// item is about as new as the end of the log, and publishes with given times are under way or have ended since.
+    pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, place: ReadPlace) -> Option<HashSet<Cursor>> {
+        if self.given.load(Ordering::SeqCst) == 0 && self.given_end.load(Ordering::SeqCst) <= place.end {
             return None;
         }
+        let mut recent = cursors.filter(|cursor| cursor.at >= place.given_at).peekable();
+        recent.peek()?;
         let state = self.state.lock();
         let is_new = |cursor: &Cursor| match state.log.publish(*cursor) {
-            Some(event) => event.given && event.number >= end,
+            Some(event) => event.given && event.number >= place.end,
             None => state.given.contains(cursor),
         };
-        let new: HashSet<_> = cursors.filter(is_new).collect();
+        let new: HashSet<_> = recent.filter(is_new).collect();
         Some(new).filter(|new| !new.is_empty())
     }
 

@@ -26,6 +26,10 @@ pub(super) struct State {
     pub(super) unlogged: HashSet<Cursor>,
     /// Cursors with times given here of items that are not in the log yet.
     pub(super) given: HashSet<Cursor>,
+    /// The last publish with a time given here that entered the log: its time, and the end of the log after it. At
+    /// first, a time that is not above those to be given. Only rise.
+    pub(super) given_at: Millis,
+    pub(super) given_end: u64,
     pub(super) log: Log,
 }
 
@@ -57,6 +61,8 @@ impl State {
             ready: BTreeMap::new(),
             unlogged: HashSet::new(),
             given: HashSet::new(),
+            given_at: at,
+            given_end: log.end(),
             log,
         }
     }
@@ -128,6 +134,9 @@ impl State {
                 self.given.remove(&event.entry.cursor);
             }
             self.log.push(event);
+            if event.given {
+                (self.given_at, self.given_end) = (event.entry.cursor.at, self.log.end());
+            }
         }
     }
 

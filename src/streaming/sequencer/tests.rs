@@ -48,9 +48,9 @@ fn cursor(item: &[Publish; 1]) -> Cursor {
     item[0].content.cursor()
 }
 
-/// The cursors that a read leaves out, if it began at this end of the log.
-fn later(sequencer: &Sequencer, cursors: &[Cursor], end: u64) -> Vec<Cursor> {
-    let new = sequencer.later_than(cursors.iter().copied(), end).unwrap_or_default();
+/// The cursors that a read leaves out, if it began at this place.
+fn later(sequencer: &Sequencer, cursors: &[Cursor], place: ReadPlace) -> Vec<Cursor> {
+    let new = sequencer.later_than(cursors.iter().copied(), place).unwrap_or_default();
     cursors.iter().copied().filter(|cursor| new.contains(cursor)).collect()
 }
 
@@ -60,19 +60,19 @@ fn what_is_committed_early_waits_for_what_was_begun_before() {
     let (mut first, mut second, mut third) = ([item(0, 0)], [item(0, 0)], [item(0, 0)]);
     let (mut a, mut b) = (begin(&sequencer, &mut first), begin(&sequencer, &mut second));
     let c = begin(&sequencer, &mut third);
-    let end = sequencer.end();
+    let begun = sequencer.read_place();
     b.commit(cursor(&second));
     assert_eq!((logged(&sequencer), sequencer.in_flight()), (vec![], 3));
     let all = [cursor(&first), cursor(&second), cursor(&third)];
-    assert_eq!(later(&sequencer, &all, end), all);
+    assert_eq!(later(&sequencer, &all, begun), all);
     a.commit(cursor(&first));
     let expected = published(&[&first[0], &second[0]]);
     assert_eq!(logged(&sequencer), expected);
-    assert_eq!(later(&sequencer, &all, end), all, "for a read that began before");
-    assert_eq!(later(&sequencer, &all, sequencer.end()), all[2..]);
+    assert_eq!(later(&sequencer, &all, begun), all, "for a read that began before");
+    assert_eq!(later(&sequencer, &all, sequencer.read_place()), all[2..]);
     drop((a, b, c));
     assert_eq!((logged(&sequencer), sequencer.in_flight()), (expected, 0));
-    assert_eq!(later(&sequencer, &all, sequencer.end()), []);
+    assert_eq!(later(&sequencer, &all, sequencer.read_place()), []);
 }
 
 #[test]
@@ -122,21 +122,59 @@ fn a_failure_and_a_panic_hold_nobody_up() {
 fn an_item_with_a_time_of_the_hosts_is_left_out_by_nobody() {
     let sequencer = sequencer();
     let mut late = [item(5, 1000)];
-    let end = sequencer.end();
+    let begun = sequencer.read_place();
     let mut flight = begin(&sequencer, &mut late);
     assert_eq!(cursor(&late).at, 1000, "the time is the host's");
-    assert_eq!(later(&sequencer, &[cursor(&late)], end), []);
+    assert_eq!(later(&sequencer, &[cursor(&late)], begun), []);
     assert!(sequencer.is_coming(cursor(&late)));
     flight.commit(cursor(&late));
     assert!(!sequencer.is_coming(cursor(&late)));
-    assert_eq!(later(&sequencer, &[cursor(&late)], end), []);
+    assert_eq!(later(&sequencer, &[cursor(&late)], begun), []);
     drop(flight);
     // A repeat changes nothing either, also with a time of the host.
     let again = begin(&sequencer, &mut late);
-    assert_eq!(later(&sequencer, &[cursor(&late)], end), []);
+    assert_eq!(later(&sequencer, &[cursor(&late)], begun), []);
     assert!(!sequencer.is_coming(cursor(&late)), "it is there");
     drop(again);
     assert_eq!(logged(&sequencer), published(&[&late[0]]));
+}
+
+/// The same, while another thread has the lock; `None` if it is needed.
+fn later_without_lock(sequencer: &Sequencer, cursors: &[Cursor], place: ReadPlace) -> Option<Vec<Cursor>> {
+    let (tell, told) = crossbeam_channel::bounded(1);
+    thread::scope(|scope| {
+        let locked = sequencer.state.lock();
+        scope.spawn(move || tell.send(later(sequencer, cursors, place)));
+        let found = told.recv_timeout(Duration::from_millis(200)).ok();
+        drop(locked);
+        found
+    })
+}
+
+#[test]
+fn a_read_of_items_before_the_last_of_the_log_takes_no_lock() {
+    let sequencer = sequencer();
+    let (mut old, mut host) = ([item(0, 0)], [item(7, 7)]);
+    begin(&sequencer, &mut old).commit(cursor(&old));
+    begin(&sequencer, &mut host).commit(cursor(&host));
+    thread::sleep(Duration::from_millis(2));
+    let mut last = [item(0, 0)];
+    begin(&sequencer, &mut last).commit(cursor(&last));
+    let (mut coming, begun) = ([item(0, 0)], sequencer.read_place());
+    let mut flight = begin(&sequencer, &mut coming);
+    let older = [cursor(&old), cursor(&host)];
+    assert_eq!(later_without_lock(&sequencer, &older, begun), Some(vec![]));
+    assert_eq!(later_without_lock(&sequencer, &[cursor(&coming)], begun), None);
+    assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
+    flight.commit(cursor(&coming));
+    assert_eq!(later_without_lock(&sequencer, &older, begun), Some(vec![]), "also after the publish");
+    assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
+    // Items with times of the host alone need no lock at all.
+    let (begun, mut early) = (sequencer.read_place(), [item(9, cursor(&coming).at + 9)]);
+    let mut flight = begin(&sequencer, &mut early);
+    assert_eq!(later_without_lock(&sequencer, &[cursor(&early)], begun), Some(vec![]));
+    flight.commit(cursor(&early));
+    assert_eq!(later_without_lock(&sequencer, &[cursor(&early)], begun), Some(vec![]));
 }
 
 #[test]

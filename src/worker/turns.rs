@@ -1,0 +1,130 @@
+//! Whose turn it is: a worker does one chunk of a fan-out, or one other job, at a time.
+//!
+//! A fan-out whose followers fit into one chunk ends in one turn. A larger one waits in a queue between its chunks, behind
+//! the other large ones. Lanes come before that queue, so a publish with few followers waits for a chunk, never for a
+//! million followers. But after some lanes a chunk of a large fan-out comes, so that those go on under any load.
+
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, TryRecvError, select};
+
+use super::Context;
+use super::fan_out::FanOut;
+
+/// Most lanes that a worker serves in a row while a large fan-out waits.
+const LANES_IN_A_ROW: usize = 3;
+
+impl Context {
+    /// Does jobs until `stopped` ends. `large` is the queue of fan-outs with more chunks.
+    pub(super) fn run(&self, large: &Receiver<Arc<FanOut>>, stopped: &Receiver<()>) {
+        let mut served = 0;
+        while stopped.try_recv() != Err(TryRecvError::Disconnected) {
+            if served < LANES_IN_A_ROW
+                && let Ok(lane) = self.backlog.lanes().ready().try_recv()
+            {
+                served += 1;
+                self.run_lane(lane, stopped);
+                continue;
+            }
+            served = 0;
+            if let Ok(fan_out) = large.try_recv() {
+                self.go_on(&fan_out, stopped);
+                continue;
+            }
+            select! {
+                // Seen above.
+                recv(stopped) -> _ => {}
+                recv(large) -> fan_out => fan_out.into_iter().for_each(|fan_out| self.go_on(&fan_out, stopped)),
+                recv(self.backlog.lanes().ready()) -> lane => lane.into_iter().for_each(|lane| self.run_lane(lane, stopped)),
+            }
+        }
+        // The next workers find them.
+        large.try_iter().for_each(|fan_out| self.leave(&fan_out));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use crate::backlog::Backlog;
+    use crate::config::Config;
+    use crate::double::Double;
+    use crate::feed::Feed;
+    use crate::model::{Draft, UserId};
+    use crate::store::Store;
+    use crate::streaming::Streaming;
+    use crate::worker::{Candidates, Workers};
+
+    const FOLLOWERS: u64 = 3000;
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn publish(feed: &Feed, author: u64, id: u64) -> crate::model::Entry {
+        let body = format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{id}}}"#);
+        let draft: Draft = serde_json::from_str(&body).expect("a draft");
+        feed.publish(vec![draft]).expect("publishes")[0].0.entry()
+    }
+
+    fn wait_until(what: impl Fn() -> bool) {
+        let began = Instant::now();
+        while !what() {
+            assert!(began.elapsed() < PATIENCE, "nothing happens");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// One worker, chunks of one follower: the item of author 1 takes 3000 turns.
+    #[test]
+    fn items_of_others_are_delivered_while_a_large_fan_out_goes_on_and_a_stop_loses_none() {
+        let mut config = Config::default();
+        (config.fanout.workers, config.fanout.chunk) = (1, 1);
+        let store: Arc<dyn Store> = Arc::new(Double::new());
+        let (backlog, streaming) = (Arc::new(Backlog::new(100_000)), Arc::new(Streaming::new(1000)));
+        let feed =
+            Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");
+        let start = || {
+            let (store, backlog, streaming) = (Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming));
+            Workers::start(store, backlog, streaming, &config, Candidates::default()).expect("starts")
+        };
+        for reader in 0..FOLLOWERS {
+            feed.relate(user(1000 + reader), &[(user(1), Some(1)), (user(2), Some(1))], &[]).expect("follows");
+        }
+        for reader in [1000, 1001] {
+            feed.relate(user(reader), &[(user(3), Some(1))], &[]).expect("follows");
+        }
+        let workers = start();
+        wait_until(|| backlog.is_empty());
+        let large = [publish(&feed, 1, 10), publish(&feed, 2, 11)];
+        wait_until(|| workers.figures().usage().deliveries >= 10);
+        for id in 100..130 {
+            let small = publish(&feed, 3, id);
+            wait_until(|| !backlog.is_pending(small));
+        }
+        assert!(large.iter().all(|item| backlog.is_pending(*item)), "they take much longer");
+        workers.stop();
+        assert!(large.iter().all(|item| backlog.is_pending(*item)));
+        let workers = start();
+        wait_until(|| backlog.is_empty());
+        workers.stop();
+        let inbox = |reader| {
+            let mut ids = Vec::new();
+            let visit = &mut |entry: crate::model::Entry| {
+                ids.push(entry.cursor.id.get());
+                std::ops::ControlFlow::Continue(())
+            };
+            let (span, order) = (crate::model::Span::ALL, crate::model::Order::OldestFirst);
+            store.inbox(user(reader), span, order, crate::store::Tier::Disk, visit).expect("reads");
+            ids
+        };
+        assert_eq!(inbox(1001).len(), 2 + 30);
+        for reader in 1002..1000 + FOLLOWERS {
+            assert_eq!(inbox(reader), [10, 11]);
+        }
+    }
+}
