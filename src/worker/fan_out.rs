@@ -1,7 +1,8 @@
 //! Fan-out on write: one item into many inboxes.
 //!
-//! A fan-out is split into chunks of followers, ascending by id. Each free worker takes the next chunk. The job's
-//! progress on disk moves when all chunks up to a point are written. So a restart repeats at most the chunks that were
+//! A fan-out is split into chunks of followers, ascending by id. Each free worker takes the next chunk, and after it
+//! looks for other jobs: between two chunks a fan-out waits in the queue `help` ([`super::turns`]). The job's progress
+//! on disk moves when all chunks up to a point are written. So a restart repeats at most the chunks that were
 //! under way, and repeating one changes nothing.
 //! Where there is more than one chunk, online followers come first ([`super::online`]).
 
@@ -37,6 +38,8 @@ struct State {
     closed: bool,
     /// There are no more followers to take.
     complete: bool,
+    /// In the queue, so a worker will take the next chunk.
+    queued: bool,
     /// A chunk was not written: nothing after it may be recorded as done.
     failed: bool,
     /// The error, unless the workers stop.
@@ -94,6 +97,7 @@ impl Context {
             taken_to: done_to,
             closed: false,
             complete: false,
+            queued: false,
             failed: false,
             error: None,
             running: BTreeSet::new(),
@@ -111,14 +115,21 @@ impl Context {
         }
     }
 
-    /// Writes chunks until there are none to take. The worker that ends the last one closes the job.
+    /// Goes on with a fan-out from the queue.
+    pub(super) fn go_on(&self, fan_out: &Arc<FanOut>, stopped: &Receiver<()>) {
+        fan_out.state.lock().queued = false;
+        self.fan_out(fan_out, stopped);
+    }
+
+    /// Writes a chunk, and more only if the fan-out is not in the queue meanwhile. The worker that ends the last one
+    /// closes the job.
     pub(super) fn fan_out(&self, fan_out: &Arc<FanOut>, stopped: &Receiver<()>) {
         if fan_out.reach == Reach::Nobody {
             return self.close(&fan_out.job, guarded(|| self.store.drop_job(fan_out.job.id)));
         }
         loop {
             let mut state = fan_out.state.lock();
-            if state.closed {
+            if state.closed || state.queued {
                 return;
             }
             let stopping = stopped.try_recv() == Err(TryRecvError::Disconnected);
@@ -140,6 +151,15 @@ impl Context {
         }
     }
 
+    /// Gives back a fan-out that no worker goes on with.
+    pub(super) fn leave(&self, fan_out: &FanOut) {
+        let mut state = fan_out.state.lock();
+        if !state.closed {
+            state.fail(None);
+            self.end_failed(fan_out, state);
+        }
+    }
+
     /// After a failure: the last worker gives the lane back.
     fn end_failed(&self, fan_out: &FanOut, mut state: MutexGuard<'_, State>) {
         if !state.running.is_empty() {
@@ -154,7 +174,7 @@ impl Context {
         }
     }
 
-    /// The next chunk; calls for help if there is more after it.
+    /// The next chunk; puts the fan-out into the queue if there is more after it.
     fn take(&self, fan_out: &Arc<FanOut>, state: &mut State) -> Result<Chunk> {
         let start = state.taken_to;
         let followers = self.store.followers_after(fan_out.entry.author, start, self.config.fanout.chunk)?;
@@ -162,10 +182,8 @@ impl Context {
         state.closed = state.complete;
         state.taken_to = followers.last().copied().or(start);
         state.running.insert(start);
-        if !state.closed {
-            // A full channel means that enough workers help.
-            let _ = self.help.try_send(Arc::clone(fan_out));
-        }
+        // If the queue is full, this worker goes on with it.
+        state.queued = state.queued || (!state.closed && self.help.try_send(Arc::clone(fan_out)).is_ok());
         Ok(Chunk { start, followers })
     }
 
@@ -229,8 +247,15 @@ mod tests {
     #[test]
     fn progress_never_passes_a_chunk_that_is_under_way() {
         let running = [user(0), user(10), user(20)].into_iter().collect();
-        let mut state =
-            State { taken_to: user(30), closed: false, complete: false, failed: false, error: None, running };
+        let mut state = State {
+            taken_to: user(30),
+            closed: false,
+            complete: false,
+            queued: false,
+            failed: false,
+            error: None,
+            running,
+        };
         assert_eq!(state.plan(user(10), Reach::All), Then::Nothing);
         assert_eq!(state.plan(user(0), Reach::All), progress(user(10)));
         state.running.remove(&user(10));

@@ -1,6 +1,7 @@
 //! The workers: threads that do the jobs of the backlog.
 //!
-//! Each takes a lane, does its first job and gives the lane back. All free workers share the chunks of a fan-out.
+//! Each takes a lane, does its first job and gives the lane back. All free workers share the chunks of a fan-out. See
+//! [`turns`] for whose turn it is.
 
 mod evict;
 mod fan_out;
@@ -8,13 +9,14 @@ mod online;
 mod retry;
 mod settle;
 mod trim;
+mod turns;
 mod usage;
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded, select};
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 use self::fan_out::FanOut;
 use self::retry::guarded;
@@ -22,7 +24,7 @@ use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
-use crate::model::{Job, Lane, UserId, Work};
+use crate::model::{Job, LANES, Lane, UserId, Work};
 use crate::store::Store;
 use crate::streaming::Streaming;
 
@@ -36,7 +38,7 @@ struct Context {
     backlog: Arc<Backlog>,
     streaming: Arc<Streaming>,
     config: Config,
-    /// Fan-outs with chunks to take. If the channel is full, enough workers help already.
+    /// Fan-outs with more chunks to take, each once.
     help: Sender<Arc<FanOut>>,
     candidates: Candidates,
     tally: Arc<usage::Tally>,
@@ -64,7 +66,7 @@ impl Workers {
     ) -> Result<Self> {
         let threads = config.fanout.threads();
         let (stop, stopped) = bounded(0);
-        let (help, wanted) = bounded(threads);
+        let (help, wanted) = bounded(usize::from(LANES));
         let figures = Figures { candidates: candidates.clone(), ..Figures::default() };
         let tally = Arc::clone(&figures.tally);
         let context = Arc::new(Context { store, backlog, streaming, config: config.clone(), help, candidates, tally });
@@ -114,19 +116,6 @@ impl Drop for Workers {
 }
 
 impl Context {
-    fn run(&self, wanted: &Receiver<Arc<FanOut>>, stopped: &Receiver<()>) {
-        loop {
-            let received = select! {
-                recv(stopped) -> _ => return,
-                recv(wanted) -> job => job.map(|job| self.fan_out(&job, stopped)),
-                recv(self.backlog.lanes().ready()) -> lane => lane.map(|lane| self.run_lane(lane, stopped)),
-            };
-            if received.is_err() {
-                return;
-            }
-        }
-    }
-
     /// Does the first job of a lane. Then the lane continues, or is given back after a failure.
     fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
         let Some(job) = self.backlog.lanes().first(lane) else { return };

@@ -1,7 +1,7 @@
 //! Whose turn it is: a worker does one chunk of a fan-out, or one other job, at a time.
 //!
-//! A fan-out whose followers fit into one chunk ends in one turn. A larger one waits in a queue between its chunks, behind
-//! the other large ones. Lanes come before that queue, so a publish with few followers waits for a chunk, never for a
+//! A fan-out whose followers fit into one chunk ends in one turn. A larger one waits in a queue between its chunks,
+//! behind the other large ones. Lanes come before that queue, so a publish with few followers waits for a chunk, never for a
 //! million followers. But after some lanes a chunk of a large fan-out comes, so that those go on under any load.
 
 use std::sync::Arc;
@@ -35,7 +35,9 @@ impl Context {
                 // Seen above.
                 recv(stopped) -> _ => {}
                 recv(large) -> fan_out => fan_out.into_iter().for_each(|fan_out| self.go_on(&fan_out, stopped)),
-                recv(self.backlog.lanes().ready()) -> lane => lane.into_iter().for_each(|lane| self.run_lane(lane, stopped)),
+                recv(self.backlog.lanes().ready()) -> lane => {
+                    lane.into_iter().for_each(|lane| self.run_lane(lane, stopped));
+                }
             }
         }
         // The next workers find them.

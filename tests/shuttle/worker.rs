@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::model::{Job, Lane, UserId, Work};
+use crate::model::{Job, LANES, Lane, UserId, Work};
 use crate::store::{Delivery, Store, Then, Tier};
 use crate::streaming::Streaming;
 use crate::world::Wrong;
@@ -65,7 +65,7 @@ impl Context {
         config: Config,
         wrong: Wrong,
     ) -> Self {
-        let (help, wanted) = bounded(2);
+        let (help, wanted) = bounded(usize::from(LANES));
         Self { store, backlog, streaming, config, help, wanted, tally: Tally, wrong }
     }
 
@@ -74,7 +74,7 @@ impl Context {
         let (_running, stopped) = bounded(0);
         loop {
             if let Ok(fan_out) = self.wanted.try_recv() {
-                self.fan_out(&fan_out, &stopped);
+                self.go_on(&fan_out, &stopped);
             } else if let Ok(lane) = self.backlog.lanes().ready().try_recv() {
                 self.run_lane(lane, &stopped);
             } else if is_over() && self.backlog.is_empty() {
