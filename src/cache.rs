@@ -155,7 +155,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     }
 
     /// Caches a value that was loaded at this version, if it is still fresh.
-    fn keep(&self, key: K, value: &V, before: Option<u64>) {
+    pub(crate) fn keep(&self, key: K, value: &V, before: Option<u64>) {
         self.changes.if_still(key.into(), |version| {
             if version.is_some() && version == before {
                 self.values.insert(key, value.clone());
@@ -211,6 +211,26 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// The cache in figures.
     pub(crate) fn usage(&self) -> CacheUsage {
         self.values.usage()
+    }
+
+    /// The cached value.
+    pub(crate) fn cached(&self, key: K) -> Option<V> {
+        self.values.get(&key)
+    }
+
+    /// A number for [`ReadThrough::keep`]. Must come before the value is loaded.
+    pub(crate) fn version(&self, key: K) -> Option<u64> {
+        self.changes.version(key.into())
+    }
+
+    /// Announces a change of a value that need not make a cached one stale; `stale` tells.
+    pub(crate) fn change_some(&self, key: K, stale: impl FnOnce(&V) -> bool) -> CacheChange<'_, K, V> {
+        self.changes.begin(key.into());
+        // Nothing is kept from here on, so the value stays the same between the two.
+        if self.values.entries.peek(&key).is_some_and(|value| stale(&value)) {
+            self.values.remove(&key);
+        }
+        CacheChange { cache: self, key }
     }
 
     /// Announces a change of a value; it ends when the result is dropped.

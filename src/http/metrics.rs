@@ -353,6 +353,7 @@ impl Scrape {
             caches.push(("activities", store.activities));
             caches.push(("item_counts", store.item_counts));
             caches.push(("reactions", store.reactions));
+            caches.push(("outbox_parts", store.outbox_parts));
             caches.push(("numbers", store.numbers));
             caches.push(("names", store.names));
             caches.push(("topic_names", store.topic_names));

@@ -182,6 +182,8 @@ pub struct Usage {
     pub item_counts: CacheUsage,
     /// Reactions of users to the newest items that they reacted to, in memory.
     pub reactions: CacheUsage,
+    /// Parts of outboxes in memory.
+    pub outbox_parts: CacheUsage,
     /// Numbers by name in memory.
     pub numbers: CacheUsage,
     /// Names by number in memory.
@@ -194,6 +196,10 @@ pub struct Usage {
     pub unpushed: Fill,
     /// Rows of `unpushed` that did not fit into memory when they were written.
     pub unpushed_left_out: u64,
+    /// Users who get partial pushes, in memory.
+    pub seen_users: Fill,
+    /// How often such a user did not fit into memory.
+    pub seen_users_left_out: u64,
     /// Filters over the keys of tables.
     pub filters: Vec<FilterUsage>,
     /// Whether changes are refused for now, because the device is full or the engine failed.

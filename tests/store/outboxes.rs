@@ -1,11 +1,13 @@
 //! Outboxes, one and several taken together.
 
-use tideline::model::{Content, Entry, Order, Span, UserId};
-use tideline::store::{Batch, Store, Tier};
+use std::collections::BTreeMap;
+
+use tideline::model::{Content, ContentId, Entry, Order, Span, UserId};
+use tideline::store::{Batch, Restored, Store, Tier};
 
 use super::support::{
-    BOTH_ORDERS, MANY, entry, expected, ids, item, outbox, place, post, publish, publish_post, spans, timed, user,
-    users,
+    BOTH_ORDERS, MANY, entry, expected, ids, item, outbox, place, post, publish, publish_post, span, spans, timed,
+    user, users,
 };
 
 fn read(store: &dyn Store, authors: &[UserId], order: Order, limit: usize) -> Vec<Entry> {
@@ -135,6 +137,55 @@ fn many_outboxes_page_without_hole_or_repeat(store: &dyn Store) {
     }
 }
 
+/// Changes and merged reads in turn, on outboxes longer than anything that a store may keep of them.
+fn reads_at_any_depth_see_every_change(store: &dyn Store) {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut live: BTreeMap<ContentId, Entry> = BTreeMap::new();
+    let mut deleted: Vec<ContentId> = Vec::new();
+    let all: Vec<_> = (1..=4000).map(|n| entry(1 + n % 5, n * 37 % 2003, n)).collect();
+    publish_entries(store, &all);
+    live.extend(all.iter().map(|entry| (entry.cursor.id, *entry)));
+    for round in 0..600 {
+        match random.u8(..8) {
+            0 => {
+                let new = entry(random.u64(1..=5), random.u64(..2100), 10_000 + round);
+                publish_entries(store, &[new]);
+                live.insert(new.cursor.id, new);
+            }
+            1 => {
+                let (id, _) = live.iter().nth(random.usize(..live.len())).expect("some are left");
+                let id = *id;
+                assert!(store.delete(id, 100.into()).expect("deletes"));
+                live.remove(&id);
+                deleted.push(id);
+            }
+            2 if !deleted.is_empty() => {
+                let id = deleted.swap_remove(random.usize(..deleted.len()));
+                let Restored::Now(content, _) = store.restore(id, 0, None, &mut |_| ()).expect("restores") else {
+                    panic!("{id} is not restored")
+                };
+                live.insert(id, content.entry());
+            }
+            3 if random.u8(..8) == 0 => {
+                store.archive_outbox(user(random.u64(1..=5)), place(random.u64(..500), 1), 100).expect("archives");
+            }
+            _ => {}
+        }
+        let mut authors = users(1..=5);
+        random.shuffle(&mut authors);
+        authors.truncate(random.usize(2..=5));
+        let any = |random: &mut fastrand::Rng| random.bool().then(|| place(random.u64(..2100), random.u64(1..3000)));
+        let span = span(any(&mut random), any(&mut random).filter(|_| round % 3 == 0));
+        let limit = [1, 5, 21, 100, 1500][random.usize(..5)];
+        let order = BOTH_ORDERS[usize::from(random.u8(..4) == 0)];
+        let there: Vec<_> = live.values().filter(|entry| authors.contains(&entry.author)).copied().collect();
+        let found = store.outboxes(&authors, span, order, limit, Tier::Disk).expect("reads");
+        assert_eq!(found, expected(&there, |e| e.cursor, span, order, limit), "{round} {span:?} {order:?} {limit}");
+        // Again, from wherever the answer comes now.
+        assert_eq!(store.outboxes(&authors, span, order, limit, Tier::Disk).expect("reads"), found);
+    }
+}
+
 on_both! {
     several_are_merged_in_either_order,
     the_same_time_goes_by_id_as_a_number,
@@ -145,4 +196,5 @@ on_both! {
     an_old_time_lands_at_its_own_place,
     what_is_deleted_or_not_broadcast_is_left_out,
     many_outboxes_page_without_hole_or_repeat,
+    reads_at_any_depth_see_every_change,
 }

@@ -292,7 +292,48 @@ fn a_settle_is_seen_whole_or_not_at_all(store: &dyn Store) {
     });
 }
 
+/// Reads at all depths go on while one item comes and goes.
+fn merged_outboxes_show_a_change_from_its_return_on(store: &dyn Store) {
+    let items: Vec<_> = (1..=300).map(|id| timed(post(2 * id, 1 + id % 3, 2 * id))).collect();
+    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    let authors = users([1, 2, 3]);
+    let read = |from: u64| {
+        let span = Span { before: Some(place(from, 1000)), after: None };
+        ids(&store.outboxes(&authors, span, Order::NewestFirst, 6, Tier::Disk).expect("reads"))
+    };
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let (read, done) = (&read, &done);
+            scope.spawn(move || {
+                for round in 0.. {
+                    if done.load(Ordering::Acquire) {
+                        break;
+                    }
+                    let from = 20 + (round * (number + 1)) % 500;
+                    let mut found = read(from);
+                    found.retain(|id| id % 2 == 0);
+                    let want: Vec<_> = (1..=from / 2).rev().map(|id| 2 * id).take(found.len()).collect();
+                    assert!(found.len() >= 5 && found == want, "{found:?}");
+                }
+            });
+        }
+        for round in 0..ROUNDS {
+            let at = 31 + 2 * (round * 7 % 200);
+            publish_post(store, at, 2, at);
+            assert!(read(at + 3).contains(&at), "published");
+            assert!(store.delete(item(at), 100.into()).expect("deletes"));
+            assert!(!read(at + 3).contains(&at), "deleted");
+            store.restore(item(at), 0, None, &mut |_| ()).expect("restores");
+            assert!(read(at + 3).contains(&at), "restored");
+            assert!(store.delete(item(at), 100.into()).expect("deletes"));
+        }
+        done.store(true, Ordering::Release);
+    });
+}
+
 on_both! {
+    merged_outboxes_show_a_change_from_its_return_on,
     one_publish_of_an_id_wins,
     the_same_publish_twice_at_once_is_new_once,
     overlapping_batches_are_whole_or_not_at_all,

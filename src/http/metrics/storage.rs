@@ -48,6 +48,16 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         "Authors with unpushed items that did not fit in memory; above 0, reads look up unknown authors in the table.",
         usage.unpushed_left_out,
     )?;
+    page.fill(
+        "tideline_seen_users",
+        ["Users who get partial pushes, kept in memory.", "Limit of users who get partial pushes kept in memory."],
+        usage.seen_users,
+    )?;
+    page.one(
+        "tideline_seen_users_left_out_total",
+        "Users who get partial pushes and did not fit in memory; above 0, fan-outs look up unknown users in the table.",
+        usage.seen_users_left_out,
+    )?;
     let filters = || usage.filters.iter();
     page.each(
         "tideline_filter_keys",

@@ -7,6 +7,7 @@ use rocksdb::WriteBatch;
 use super::archive::LockedFloors;
 use super::item_counts::ItemCountsChange;
 use super::keys::{self, Counter};
+use super::outbox_parts::OutboxPartsChange;
 use super::tables::{COMMENTS, COUNTS, ITEM_COUNTS};
 use super::topics::TopicEndsChange;
 use super::{Rocks, values};
@@ -15,11 +16,12 @@ use crate::model::{Content, ContentId, ItemCounter, TopicId};
 use crate::store::Tier;
 
 /// The locks for a change of the index rows of some items. Until the change is written, no item that they point at is
-/// purged, no row of their authors' outboxes or of their topics moves, and their topics and the counts of the items that
-/// they point at count as changing.
+/// purged, no row of their authors' outboxes or of their topics moves, and their outboxes, their topics and the counts of
+/// the items that they point at count as changing.
 #[must_use = "the change ends when this is dropped"]
 pub(super) struct Indexing<'a> {
     topics: TopicEndsChange<'a>,
+    _parts: OutboxPartsChange<'a>,
     outboxes: LockedFloors<'a>,
     lists: LockedFloors<'a>,
     _counts: Vec<ItemCountsChange<'a>>,
@@ -34,9 +36,10 @@ impl Rocks {
         let counted = contents.clone().into_iter().filter_map(counted_on);
         let counts = counted.map(|subject| self.change_counts(subject)).collect();
         let outboxes = self.outboxes.hold(contents.clone().into_iter().map(|content| content.author.get()));
+        let parts = self.outbox_parts.change(contents.clone());
         let topics = self.change_topics(contents)?;
         let lists = self.topic_lists.hold(topics.ids().map(TopicId::get));
-        Ok(Indexing { topics, outboxes, lists, _counts: counts, _items: items })
+        Ok(Indexing { topics, _parts: parts, outboxes, lists, _counts: counts, _items: items })
     }
 
     /// The lock for the purge of an item: no change of an item that points at it is under way.

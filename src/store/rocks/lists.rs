@@ -1,11 +1,11 @@
 //! Outboxes, newest entries first, the older ones perhaps in the archive; and comments.
 
-use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 use rocksdb::WriteBatch;
 
 use super::archive::Walks;
+use super::outbox_parts::{First, Rest};
 use super::tables::{COMMENTS, Table, USER_COMMENTS};
 use super::walk::{MOST_SEEKS, Walk};
 use super::{Rocks, keys, values};
@@ -28,32 +28,29 @@ impl Lists for Rocks {
         if tier == Tier::Memory && authors.len() > MOST_SEEKS {
             return Err(Error::NotCached);
         }
-        // Ranks ascend in `order`, so the heap's top is the last of the first `limit`. Inverting a rank gives the place
-        // back.
-        let rank = |(at, id): (u64, u64)| match order {
-            Order::NewestFirst => (!at, !id),
-            Order::OldestFirst => (at, id),
-        };
-        let mut walks = Walks::new(self, &self.outboxes, tier)?;
-        let mut first = BinaryHeap::new();
-        for author in authors {
-            walks.rows(author.get(), span, order, &mut |cursor: Cursor, _| {
-                let row = (rank((cursor.at, cursor.id.get())), *author);
-                if first.len() == limit {
-                    if first.peek().is_some_and(|last| *last < row) {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                    first.pop();
-                }
-                first.push(row);
-                Ok(ControlFlow::Continue(()))
+        let mut first = First::new(order, limit);
+        if let [author] = authors {
+            Walks::new(self, &self.outboxes, tier)?.rows(author.get(), span, order, &mut |cursor, _| {
+                Ok(if first.take(cursor, *author) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
             })?;
+            return Ok(first.into_entries());
         }
-        let entry = |(place, author)| {
-            let (at, id) = rank(place);
-            keys::cursor(at, id).map(|cursor| Entry { cursor, author })
-        };
-        Ok(first.into_sorted_vec().into_iter().filter_map(entry).collect())
+        let rests: Vec<_> =
+            authors.iter().filter_map(|author| self.outbox_parts.look(*author, span, order, &mut first)).collect();
+        if !rests.is_empty() {
+            // After the looks: what a look has seen is in these tables, or was removed later.
+            let mut walks = Walks::new(self, &self.outboxes, tier)?;
+            for rest in &rests {
+                match order {
+                    Order::NewestFirst => self.read_ahead(&mut walks, rest, span.after, &mut first)?,
+                    Order::OldestFirst => walks.rows(rest.author.get(), span, order, &mut |cursor, _| {
+                        let takes = first.take(cursor, rest.author);
+                        Ok(if takes { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+                    })?,
+                }
+            }
+        }
+        Ok(first.into_entries())
     }
 
     fn archive_outbox(&self, author: UserId, newest: Cursor, most: usize) -> Result<usize> {
@@ -86,6 +83,25 @@ impl Lists for Rocks {
 }
 
 impl Rocks {
+    /// Gives the rest of an outbox above `after` to `first`, and keeps it with some entries more.
+    fn read_ahead(&self, walks: &mut Walks<'_>, rest: &Rest, after: Option<Cursor>, first: &mut First) -> Result<()> {
+        let (mut found, mut wanted, mut whole) = (Vec::with_capacity(rest.ahead()), true, true);
+        let span = Span { before: rest.before, after: None };
+        let walked = walks.rows(rest.author.get(), span, Order::NewestFirst, &mut |cursor, _| {
+            wanted = wanted && after < Some(cursor) && first.take(cursor, rest.author);
+            found.push(cursor);
+            whole = wanted || found.len() < rest.ahead();
+            Ok(if whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        });
+        match walked {
+            // What was needed is there.
+            Err(Error::NotCached) if !wanted => whole = false,
+            walked => walked?,
+        }
+        self.outbox_parts.keep(rest, found, whole);
+        Ok(())
+    }
+
     /// The first `limit` rows of a partition within `span`, in `order`.
     fn listed(
         &self,

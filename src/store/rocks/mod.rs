@@ -24,10 +24,12 @@ mod migration;
 mod names;
 mod newest_reactions;
 mod numbering;
+mod outbox_parts;
 mod reactions;
 mod records;
 mod reserve;
 mod run;
+mod seen_users;
 mod tables;
 mod topic_ends;
 mod topic_repair;
@@ -53,8 +55,10 @@ use self::health::{Admitted, Health};
 use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};
 use self::names::Names;
+use self::outbox_parts::OutboxParts;
 use self::reserve::Reserve;
 use self::run::Run;
+use self::seen_users::SeenUsers;
 use self::tables::{Filters, Table};
 use self::topics::Topics;
 use self::unpushed::UnpushedRows;
@@ -160,6 +164,7 @@ pub struct Rocks {
     topics: Topics,
     /// The rows of outboxes, by author.
     outboxes: Archived,
+    outbox_parts: OutboxParts,
     /// The rows of lists of topics, by topic.
     topic_lists: Archived,
     content_locks: Striped<Mutex<()>>,
@@ -173,6 +178,8 @@ pub struct Rocks {
     activities: ReadThrough<UserId, Activity>,
     item_counts: item_counts::ItemCountsCache,
     newest_reactions: newest_reactions::NewestReactionsCache,
+    /// Users who get partial pushes.
+    seen_users: SeenUsers,
     floor_locks: Striped<Mutex<()>>,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
@@ -266,6 +273,7 @@ impl Rocks {
             names: Names::default(),
             topics: Topics::default(),
             outboxes: Archived::new(tables::OUTBOX, tables::OUTBOX_ARCHIVE, Write::Archive),
+            outbox_parts: OutboxParts::default(),
             topic_lists: Archived::new(tables::TOPIC_CONTENT, tables::TOPIC_ARCHIVE, Write::ArchiveTopic),
             content_locks: Striped::default(),
             item_locks: Striped::default(),
@@ -275,6 +283,7 @@ impl Rocks {
             activities: users::activities(),
             item_counts: item_counts::cache(),
             newest_reactions: newest_reactions::cache(),
+            seen_users: SeenUsers::default(),
             write_buffer: options.write_buffer,
             floor_locks: Striped::default(),
             record_locks: Striped::default(),
@@ -284,7 +293,7 @@ impl Rocks {
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq = AtomicU64::new(newest + 1);
         store.deleted = KeyFilter::of(&store, tables::DELETED)?;
-        store.evicted = store.seen_evicted()?;
+        store.evicted = store.read_activities()?;
         store.unpushed.fill(&store)?;
         store.load_names()?;
         store.load_highest_topic()?;

@@ -57,7 +57,9 @@ pub(super) struct OutboxParts(ReadThrough<UserId, Arc<Part>>);
 
 /// A change of some outboxes under way.
 #[must_use = "the change ends when this is dropped"]
-pub(super) struct OutboxPartsChange<'a>(#[allow(dead_code)] Vec<CacheChange<'a, UserId, Arc<Part>>>);
+pub(super) struct OutboxPartsChange<'a> {
+    _changes: Vec<CacheChange<'a, UserId, Arc<Part>>>,
+}
 
 /// The rest of a read of one outbox, which needs the table.
 pub(super) struct Rest {
@@ -124,9 +126,11 @@ impl OutboxParts {
         let mut top = rest.before;
         if let Some(beside) = &rest.beside {
             if rest.before.is_some() && beside.cursors.last().copied() == rest.before {
-                // Goes on below the part.
-                found.splice(0..0, beside.cursors.iter().copied());
-                top = beside.top;
+                // Goes on below the part. A reader who goes on deeper needs the new entries more than the earlier ones.
+                let fits = beside.cursors.len() + found.len() <= MOST;
+                let earlier = if fits { &beside.cursors[..] } else { &[] };
+                found.splice(0..0, earlier.iter().copied());
+                top = if fits { beside.top } else { top };
             } else if !whole && beside.top.is_some() && found.last().copied() <= beside.top {
                 // Ends within the part, or right above it.
                 let last = found.last().copied();
@@ -145,7 +149,7 @@ impl OutboxParts {
     /// Announces that these items come to the outboxes of their authors, or go.
     pub(super) fn change<'c>(&self, contents: impl IntoIterator<Item = &'c Content>) -> OutboxPartsChange<'_> {
         let change = |content: &Content| self.0.change_some(content.author, |part| part.may_have(content.cursor()));
-        OutboxPartsChange(contents.into_iter().filter(|content| content.broadcast).map(change).collect())
+        OutboxPartsChange { _changes: contents.into_iter().filter(|content| content.broadcast).map(change).collect() }
     }
 
     /// The cache in figures.

@@ -1,4 +1,5 @@
-//! The users who get partial pushes, in memory beside the table `activity`: a fan-out to a million of them looks up each.
+//! The users who get partial pushes, in memory beside the table `activity`: a fan-out to a million of them looks up
+//! each.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

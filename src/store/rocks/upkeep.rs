@@ -71,6 +71,7 @@ impl Upkeep for Rocks {
             write_buffers.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
         }
         let (unpushed, unpushed_left_out) = self.unpushed.usage();
+        let (seen_users, seen_users_left_out) = self.seen_users.usage();
         let [numbers, names] = self.names.usage();
         let [topic_names, topic_ends] = self.topics.usage();
         Ok(Usage {
@@ -84,12 +85,15 @@ impl Upkeep for Rocks {
             activities: self.activities.usage(),
             item_counts: self.item_counts.usage(),
             reactions: self.newest_reactions.usage(),
+            outbox_parts: self.outbox_parts.usage(),
             numbers,
             names,
             topic_names,
             topic_ends,
             unpushed,
             unpushed_left_out,
+            seen_users,
+            seen_users_left_out,
             filters: vec![self.deleted.usage("deleted"), self.evicted.usage("evicted")],
             writes_refused: self.health.is_failing(),
             needs_restart: self.health.has_ended(),

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use rocksdb::{ReadOptions, WriteBatch, properties};
 
 use super::key_filter::KeyFilter;
+use super::seen_users::Seen;
 use super::tables::{ACTIVITY, JOBS, UNPUSHED};
 use super::walk::MOST_KEYS;
 use super::{Rocks, health, keys, storage, values};
@@ -64,24 +65,22 @@ impl Activities for Rocks {
     }
 
     fn split_active(&self, users: &[UserId], seen_since: Millis) -> Result<Split> {
-        let keys: Vec<_> = users.iter().map(|user| keys::id(user.get())).collect();
-        let rows = self.get_many(ACTIVITY, keys.iter().map(<[u8; 8]>::as_slice), Tier::Disk)?;
         let mut split = Split::default();
-        for (user, row) in users.iter().zip(rows) {
-            let Some(row) = row else { continue };
-            let mut activity = values::read_activity(&row)?;
-            if activity.lapsed(seen_since).is_some() {
-                // A read may have marked the user as seen meanwhile, so look again under the lock.
-                let _lock = self.activity_locks.of(user.get()).lock();
-                activity = self.activity(*user, Tier::Disk)?;
-                if let Some(lapsed) = activity.lapsed(seen_since) {
-                    self.write_activity(Write::Lapse, WriteBatch::default(), *user, lapsed)?;
-                    split.lapsed.push(*user);
-                    continue;
+        for (user, seen) in users.iter().zip(self.last_seen(users)?) {
+            match seen {
+                Some(seen) if seen >= seen_since => split.active.push(*user),
+                Some(_) => {
+                    // A read may have marked the user as seen meanwhile, so look again under the lock.
+                    let _lock = self.activity_locks.of(user.get()).lock();
+                    let activity = self.activity(*user, Tier::Disk)?;
+                    if let Some(lapsed) = activity.lapsed(seen_since) {
+                        self.write_activity(Write::Lapse, WriteBatch::default(), *user, lapsed)?;
+                        split.lapsed.push(*user);
+                    } else if activity.seen().is_some() {
+                        split.active.push(*user);
+                    }
                 }
-            }
-            if activity.seen().is_some() {
-                split.active.push(*user);
+                None => {}
             }
         }
         Ok(split)
@@ -182,11 +181,34 @@ impl Rocks {
             // Before the row is visible: a reader that finds a user here looks up the row.
             self.evicted.add(user.get());
         }
+        // Before the row is visible, too: a fan-out that chooses after a read of the row chooses this user.
+        if let Some(seen) = activity.seen() {
+            self.seen_users.set(user, seen);
+        }
         batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
         let change = self.activities.change(user);
         self.follow_up(what, batch)?;
         change.written(activity);
+        if activity.seen().is_none() {
+            self.seen_users.remove(user);
+        }
         Ok(())
+    }
+
+    /// When each of `users` was last seen, in their order; `None` for those who get no partial pushes.
+    fn last_seen(&self, users: &[UserId]) -> Result<Vec<Option<Millis>>> {
+        let looked = self.seen_users.look(users);
+        let unknown = users.iter().zip(&looked).filter(|(_, seen)| **seen == Seen::Unknown);
+        let keys: Vec<_> = unknown.map(|(user, _)| keys::id(user.get())).collect();
+        if keys.is_empty() {
+            return Ok(looked.into_iter().map(Seen::time).collect());
+        }
+        let mut rows = self.get_many(ACTIVITY, keys.iter().map(<[u8; 8]>::as_slice), Tier::Disk)?.into_iter();
+        let mut of_row = || -> Result<Option<Millis>> {
+            let Some(row) = rows.next().flatten() else { return Ok(None) };
+            Ok(values::read_activity(&row)?.seen())
+        };
+        looked.into_iter().map(|seen| if seen == Seen::Unknown { of_row() } else { Ok(seen.time()) }).collect()
     }
 
     /// Visits the rows of users above `after`, ascending, until `visit` breaks.
@@ -209,14 +231,18 @@ impl Rocks {
         rows.status().map_err(storage)
     }
 
-    /// A filter with all evicted users, which [`Rocks::not_evicted`] asks first.
-    pub(super) fn seen_evicted(&self) -> Result<KeyFilter> {
+    /// Reads the table at start: a filter with all evicted users, which [`Rocks::not_evicted`] asks first, and all users
+    /// who get partial pushes.
+    pub(super) fn read_activities(&self) -> Result<KeyFilter> {
         let family = self.family(ACTIVITY)?;
         let about = self.db.property_int_value_cf(family, properties::ESTIMATE_NUM_KEYS).map_err(storage)?;
         let evicted = KeyFilter::for_keys(about.unwrap_or_default() as usize);
         self.each_activity(None, &mut |user, activity| {
             if activity == Activity::Evicted {
                 evicted.add(user.get());
+            }
+            if let Some(seen) = activity.seen() {
+                self.seen_users.set(user, seen);
             }
             ControlFlow::Continue(())
         })?;
