@@ -104,17 +104,6 @@ impl Lanes {
         &self.retries
     }
 
-    /// Gives a lane back with its first job moved to the end, so that its other jobs come first.
-    pub fn later(&self, lane: Lane) {
-        let mut queue = self.queue(lane);
-        if !queue.jobs.is_empty() {
-            queue.jobs.rotate_left(1);
-            queue.failures = 0;
-        }
-        drop(queue);
-        self.hint(lane);
-    }
-
     /// Since when the first job that waits longest has waited.
     pub(super) fn oldest(&self) -> Option<Instant> {
         self.queues.iter().filter_map(|queue| queue.lock().jobs.front().map(|(_, since)| *since)).min()

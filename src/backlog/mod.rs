@@ -89,22 +89,6 @@ impl Backlog {
         self.room.take(n)
     }
 
-    /// Room for `n` more jobs, even if there is none: for the jobs that a job leaves, which cannot be refused.
-    pub fn reserve_forced(&self, n: usize) -> Room<'_> {
-        self.room.force(n)
-    }
-
-    /// Whether a rebuild may run; it takes room for its jobs even if there is none. Not while the backlog is full,
-    /// unless only rebuilds could make room. So the capacity is exceeded at most by the jobs of one rebuild for each
-    /// worker.
-    pub fn may_rebuild(&self) -> bool {
-        let may = !self.room.is_full() || self.tally.only_rebuilds();
-        if !may {
-            self.put_off.fetch_add(1, Ordering::Relaxed);
-        }
-        may
-    }
-
     /// Adds a job that is on disk. A fan-out's item is pending from here on. For a settle job see
     /// [`Backlog::unsettle`].
     pub fn add(&self, room: &mut Room<'_>, job: Job) {

@@ -73,10 +73,6 @@ impl Counter {
         *self.used.lock()
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.used() >= self.capacity
-    }
-
     pub(super) fn fill(&self) -> Fill {
         Fill::of(self.used(), self.capacity)
     }

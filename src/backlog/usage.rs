@@ -34,7 +34,7 @@ pub struct Usage {
     pub coalesced: u64,
     /// Changes refused for lack of room for their jobs.
     pub refused: u64,
-    /// Rebuilds postponed because the backlog was half full, or full.
+    /// Rebuilds postponed because the backlog was half full.
     pub put_off: u64,
 }
 
@@ -83,12 +83,6 @@ impl Tally {
         let added = self.added.each_ref().map(|count| count.load(Ordering::Relaxed));
         let kinds = |[fan_out, settle, rebuild]: [u64; 3]| Kinds { fan_out, settle, rebuild };
         (kinds(std::array::from_fn(|i| added[i].saturating_sub(done[i]))), kinds(done))
-    }
-
-    /// Whether every job under way or waiting is a rebuild.
-    pub(super) fn only_rebuilds(&self) -> bool {
-        let waiting = self.read().0;
-        waiting.fan_out == 0 && waiting.settle == 0
     }
 }
 
@@ -158,23 +152,5 @@ mod tests {
         let done = Kinds { fan_out: 2, settle: 1, rebuild: 1 };
         let expected = Usage { places: Fill { used: 0, limit: 4 }, done, refused: 1, ..Usage::default() };
         assert_eq!(backlog.usage(), expected);
-    }
-
-    #[test]
-    fn rebuilds_wait_for_a_full_backlog_but_not_for_one_another() {
-        let backlog = Backlog::new(2);
-        let rebuild = job(Work::Rebuild { user: UserId::MIN });
-        let settle = Work::Settle { user: UserId::MAX, author: UserId::MIN };
-        let mut room = backlog.reserve_forced(3);
-        backlog.add(&mut room, rebuild);
-        backlog.add(&mut room, rebuild);
-        assert!(backlog.may_rebuild(), "who else would make room?");
-        backlog.unsettle(UserId::MAX, UserId::MIN).commit(&mut room, job(settle));
-        assert!(!backlog.may_rebuild());
-        assert_eq!(backlog.usage().put_off, 1);
-        backlog.finish(&rebuild);
-        assert!(!backlog.may_rebuild(), "still full");
-        backlog.finish(&rebuild);
-        assert!(backlog.may_rebuild());
     }
 }

@@ -142,10 +142,12 @@ pub trait Activities {
     /// nothing changed, if the user was seen since or has no inbox.
     fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool>;
 
-    /// Ends a rebuild, in one change: adds a settle job for each of `authors`, makes the user active, removes the
-    /// rebuild job. If the user is not returning because of this job, only removes it: the user has been dormant again,
-    /// and `authors` may be out of date. Returns the new jobs.
-    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>>;
+    /// Rebuilds an inbox, in one change: puts in the newest `room` entries of the outboxes of those of `authors` whom
+    /// the user follows, as far as they lie above the floor, makes the user active, and removes the job. If there are more
+    /// entries, the floor rises to the first one left out. If the user is not returning because of this job, only
+    /// removes it: the user has been dormant again, and `authors` may be out of date. No follow or unfollow of the user
+    /// takes effect meanwhile. Returns how many entries were put in, or were there already.
+    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize>;
 
     /// The author's newest items that did not reach every follower.
     fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed>;

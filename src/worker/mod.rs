@@ -14,7 +14,6 @@ mod usage;
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -51,9 +50,6 @@ pub struct Workers {
     threads: Vec<JoinHandle<()>>,
     figures: Figures,
 }
-
-/// How long a worker waits after a rebuild without room.
-const PAUSE_FOR_ROOM: Duration = Duration::from_millis(1);
 
 impl Workers {
     /// Starts the threads. The store names lists to trim in `candidates`.
@@ -126,12 +122,6 @@ impl Context {
                 Err(error) => Err(error),
             },
             Work::Settle { user, author } => guarded(|| self.settle(&job, user, author)),
-            Work::Rebuild { .. } if !self.backlog.may_rebuild() => {
-                self.backlog.lanes().later(lane);
-                // The workers that make room may all be busy, so a pause comes before the next try.
-                let _ = stopped.recv_timeout(PAUSE_FOR_ROOM);
-                return;
-            }
             Work::Rebuild { user } => guarded(|| self.rebuild(&job, user)),
         };
         self.close(&job, done);

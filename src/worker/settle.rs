@@ -21,31 +21,25 @@ impl Context {
         Ok(())
     }
 
-    /// Makes a returning user active. First the pairs whose items the inbox may lack become unsettled, so that no read
-    /// misses them: authors with items that were pushed to active followers only; after an eviction, all authors with
-    /// items above the floor.
+    /// Makes a returning user active, with the newest entries that the inbox may lack: those of authors with items that
+    /// were pushed to active followers only; after an eviction, those of all followees.
     pub(super) fn rebuild(&self, job: &Job, user: UserId) -> Result<()> {
-        let skipped_by_all = !self.store.activity(user, Tier::Disk)?.has_inbox();
-        let floor = self.floor(user)?;
-        let mut authors = Vec::new();
-        for author in self.store.followees(user, Tier::Disk)? {
-            let lacks = if skipped_by_all {
-                let above = Span::ALL.newer_than(floor);
-                !self.store.outboxes(&[author], above, Order::NewestFirst, 1, Tier::Disk)?.is_empty()
-            } else {
-                self.store.unpushed(author, Tier::Disk)?.to_active > floor
-            };
-            if lacks {
-                authors.push(author);
+        let mut authors = self.store.followees(user, Tier::Disk)?;
+        if self.store.activity(user, Tier::Disk)?.has_inbox() {
+            let floor = self.floor(user)?;
+            let mut lacking = Vec::new();
+            for author in authors {
+                if self.store.unpushed(author, Tier::Disk)?.to_active > floor {
+                    lacking.push(author);
+                }
             }
+            authors = lacking;
         }
         // A read under way may have seen the activity before the user was dormant, and compare it only now.
         self.backlog.advance_epoch(user);
-        let mut room = self.backlog.reserve_forced(authors.len());
-        let pairs: Vec<_> = authors.iter().map(|author| self.backlog.unsettle(user, *author)).collect();
-        let jobs = self.store.rebuild(job.id, user, &authors)?;
-        for (pair, job) in pairs.into_iter().zip(jobs) {
-            pair.commit(&mut room, job);
+        let limit = self.config.timeline.inbox_limit;
+        if self.store.rebuild(job.id, user, &authors, limit)? >= super::slack(limit) {
+            self.trim_soon(user);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Users' activity, and authors' unpushed items.
 
 use tideline::error::Result;
-use tideline::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
+use tideline::model::{Activity, Cursor, JobId, Millis, Unpushed, UserId, Work};
 use tideline::store::{Activities, Idle, Split, Tier, Touched};
 
 use super::{Double, Fault, State};
@@ -75,12 +75,22 @@ impl Activities for Double {
         Ok(true)
     }
 
-    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>> {
+    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize> {
         let mut state = self.state();
         state.end_job(job);
-        let Some(rebuilt) = state.activity_of(user).rebuilt(job) else { return Ok(Vec::new()) };
+        let Some(rebuilt) = state.activity_of(user).rebuilt(job) else { return Ok(0) };
         state.activity.insert(user, rebuilt);
-        Ok(authors.iter().map(|author| state.add_job(Work::Settle { user, author: *author })).collect())
+        let floor = state.floors.get(&user).copied();
+        let followed = authors.iter().filter(|author| state.follows(user, **author));
+        let mut entries: Vec<_> = followed.flat_map(|author| state.outbox_of(*author)).collect();
+        entries.retain(|entry| Some(entry.cursor) > floor);
+        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.cursor));
+        if let Some(left_out) = entries.get(room) {
+            state.raise_floor(user, left_out.cursor);
+        }
+        entries.truncate(room);
+        state.inbox.extend(entries.iter().map(|entry| ((user, entry.cursor), entry.author)));
+        Ok(entries.len())
     }
 
     fn unpushed(&self, author: UserId, _: Tier) -> Result<Unpushed> {

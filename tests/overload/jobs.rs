@@ -184,7 +184,7 @@ fn a_stop_under_load_keeps_its_time_and_all_that_was_acknowledged() {
     }
 }
 
-/// Many dormant users return at once, and each leaves more jobs than the queue holds.
+/// Many dormant users return at once, more than the queue has room for.
 #[test]
 fn a_crowd_that_returns_does_not_flood_the_queue() {
     const AUTHORS: u64 = 30;
@@ -233,7 +233,7 @@ fn a_crowd_that_returns_does_not_flood_the_queue() {
         });
         assert!(began.elapsed() < crate::server::PATIENCE, "not all came back");
     }
-    assert!(most <= QUEUE + WORKERS * AUTHORS, "{most} jobs at once");
+    assert!(most <= QUEUE / 2, "{most} jobs at once: half of the queue is for others");
     assert!(server.figure("tideline_rebuilds_put_off_total") > 0.0);
     server.settle();
     for user in 1001..=1000 + RETURNING {

@@ -8,7 +8,7 @@ use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::model::{Job, LANES, Lane, UserId, Work};
-use crate::store::{Delivery, Store, Then, Tier};
+use crate::store::{Delivery, Store, Then};
 use crate::streaming::Streaming;
 use crate::world::Wrong;
 
@@ -99,7 +99,9 @@ impl Context {
                 self.store.settle(job.id, user, author, self.config.timeline.inbox_limit).expect("a settle");
                 return;
             }
-            (Work::Rebuild { user }, Wrong::ActiveBeforeUnsettled) => self.rebuild_wrongly(&job, user),
+            (Work::Rebuild { user }, Wrong::RebuildWithoutEntries) => {
+                self.store.rebuild(job.id, user, &[], 0).map(drop)
+            }
             (Work::FanOut { entry }, _) => match self.begin_fan_out(&job, entry) {
                 Ok(fan_out) => return self.fan_out(&Arc::new(fan_out), stopped),
                 Err(error) => Err(error),
@@ -108,16 +110,6 @@ impl Context {
             (Work::Rebuild { user }, _) => self.rebuild(&job, user),
         };
         self.close(&job, done);
-    }
-
-    fn rebuild_wrongly(&self, job: &Job, user: UserId) -> Result<()> {
-        let authors = self.store.followees(user, Tier::Disk)?;
-        let jobs = self.store.rebuild(job.id, user, &authors)?;
-        let mut room = self.backlog.reserve_forced(authors.len());
-        for (author, job) in authors.iter().zip(jobs) {
-            self.backlog.unsettle(user, *author).commit(&mut room, job);
-        }
-        Ok(())
     }
 
     fn close(&self, job: &Job, done: Result<()>) {

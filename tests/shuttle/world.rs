@@ -24,7 +24,7 @@ pub(crate) enum Wrong {
     FinishBeforeDeliver,
     FinishBeforeSettle,
     UnsettleAfterWrite,
-    ActiveBeforeUnsettled,
+    RebuildWithoutEntries,
 }
 
 /// The settings of a scenario.

@@ -2,10 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use tideline::model::{Activity, ContentId, Cursor, Job, Order, Span, Work};
+use tideline::model::{Activity, ContentId, Cursor, Order, Span, Work};
 use tideline::store::{Split, Store, Tier, Touched};
 
-use super::support::{job_now, jobs, lane_of, user, users};
+use super::support::{
+    floor, follow, follow_settled, ids, inbox, item, job_now, jobs, lane_of, place, publish_post, user, users,
+};
 
 fn activity(store: &dyn Store, who: u64) -> Activity {
     store.activity(user(who), Tier::Disk).expect("reads")
@@ -23,7 +25,7 @@ fn touch(store: &dyn Store, who: u64, now: u64) -> Touched {
 /// Makes a user active, last seen at a time.
 fn activate(store: &dyn Store, who: u64, now: u64) {
     let job = touch(store, who, now).job.expect("was dormant");
-    assert_eq!(store.rebuild(job.id, user(who), &[]).expect("rebuilds"), []);
+    assert_eq!(store.rebuild(job.id, user(who), &[], 9).expect("rebuilds"), 0);
     assert_eq!(activity(store, who), Activity::Active { seen: now });
 }
 
@@ -115,45 +117,74 @@ fn who_lapsed_returns_like_the_first_time(store: &dyn Store) {
     assert_eq!(jobs(store), [job]);
 }
 
-fn a_rebuild_makes_settle_jobs_and_the_user_active(store: &dyn Store) {
+fn a_rebuild_puts_in_the_newest_of_the_followed_and_makes_the_user_active(store: &dyn Store) {
+    for (id, author, at) in [(10, 5, 10), (11, 7, 11), (12, 5, 12), (13, 9, 13), (14, 7, 14)] {
+        publish_post(store, id, author, at);
+    }
+    for author in [5, 7] {
+        let job = follow(store, 1, author, 1);
+        store.drop_job(job.id).expect("drops");
+    }
     let rebuild = touch(store, 1, 100).job.expect("a job");
     touch(store, 1, 120);
-    let made = store.rebuild(rebuild.id, user(1), &users([9, 5, 7])).expect("rebuilds");
-    let works: Vec<_> = made.iter().map(|job| job.work).collect();
-    assert_eq!(works, [9, 5, 7].map(|author| Work::Settle { user: user(1), author: user(author) }));
-    for job in &made {
-        assert_eq!((job.id.lane, job.progress), (job.work.lane(), None));
-        assert_eq!(job_now(store, *job), Some(*job));
-    }
-    assert!(made.windows(2).all(|pair| pair[0].id.seq < pair[1].id.seq), "{made:?}");
-    assert!(made.iter().all(|job| job.id.seq > rebuild.id.seq));
-    assert_eq!(jobs(store).len(), 3, "the rebuild is gone");
+    assert_eq!(store.rebuild(rebuild.id, user(1), &users([9, 5, 7]), 3).expect("rebuilds"), 3);
+    assert_eq!((ids(&inbox(store, 1)), floor(store, 1)), (vec![14, 12, 11], Some(place(10, 10))));
     assert_eq!(activity(store, 1), Activity::Active { seen: 120 });
+    assert_eq!(job_now(store, rebuild), None);
+
+    // Once more, above the floor; what is there already stays.
+    split(store, &[1], 200);
+    store.delete(item(12), 300.into()).expect("deletes");
+    publish_post(store, 15, 5, 9);
+    publish_post(store, 16, 5, 16);
+    let rebuild = touch(store, 1, 300).job.expect("a job");
+    assert_eq!(store.rebuild(rebuild.id, user(1), &users([5]), 3).expect("rebuilds"), 1);
+    assert_eq!((ids(&inbox(store, 1)), floor(store, 1)), (vec![16, 14, 12, 11], Some(place(10, 10))));
+}
+
+fn a_rebuild_after_an_eviction_stays_above_the_floor(store: &dyn Store) {
+    for id in 1..=9 {
+        publish_post(store, id, 5, 10 * id);
+    }
+    follow_settled(store, 1, 5, 1);
+    activate(store, 1, 100);
+    assert!(store.evict(user(1), 101, place(50, 5)).expect("evicts"));
+    let rebuild = touch(store, 1, 200).job.expect("a job");
+    assert_eq!(store.rebuild(rebuild.id, user(1), &users([5]), 9).expect("rebuilds"), 4);
+    assert_eq!((ids(&inbox(store, 1)), floor(store, 1)), (vec![9, 8, 7, 6], Some(place(50, 5))));
+    assert!(activity(store, 1).is_active());
 }
 
 fn a_rebuild_without_authors_only_activates(store: &dyn Store) {
     let rebuild = touch(store, 1, 100).job.expect("a job");
-    assert_eq!(store.rebuild(rebuild.id, user(1), &[]).expect("rebuilds"), []);
+    assert_eq!(store.rebuild(rebuild.id, user(1), &[], 9).expect("rebuilds"), 0);
     assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Active { seen: 100 }));
 }
 
 fn a_rebuild_of_who_lapsed_meanwhile_only_ends(store: &dyn Store) {
+    publish_post(store, 10, 2, 10);
+    follow_settled(store, 1, 2, 1);
+    let before = jobs(store);
+    store.raise_floor(user(1), place(5, 5)).expect("raises");
+    publish_post(store, 11, 2, 20);
     let rebuild = touch(store, 1, 50).job.expect("a job");
     split(store, &[1], 100);
-    assert_eq!(store.rebuild(rebuild.id, user(1), &users([2, 3])).expect("rebuilds"), []);
-    assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Dormant { seen: Some(50) }));
+    assert_eq!(store.rebuild(rebuild.id, user(1), &users([2, 3]), 9).expect("rebuilds"), 0);
+    assert_eq!((jobs(store).len(), activity(store, 1)), (before.len() + 1, Activity::Dormant { seen: Some(50) }));
+    assert_eq!(ids(&inbox(store, 1)), [10]);
 }
 
 fn a_rebuild_of_an_earlier_return_only_ends(store: &dyn Store) {
+    follow_settled(store, 1, 2, 1);
+    publish_post(store, 10, 2, 10);
     let first = touch(store, 1, 50).job.expect("a job");
     split(store, &[1], 100);
     let second = touch(store, 1, 200).job.expect("a job");
     // Its authors may have been chosen before the second skip.
-    assert_eq!(store.rebuild(first.id, user(1), &users([2])).expect("rebuilds"), []);
-    assert!(!activity(store, 1).is_active());
-    let made: Vec<Job> = store.rebuild(second.id, user(1), &users([2])).expect("rebuilds");
-    assert_eq!(made.len(), 1);
-    assert_eq!((jobs(store), activity(store, 1)), (made, Activity::Active { seen: 200 }));
+    assert_eq!(store.rebuild(first.id, user(1), &users([2]), 9).expect("rebuilds"), 0);
+    assert!(!activity(store, 1).is_active() && inbox(store, 1).is_empty());
+    assert_eq!(store.rebuild(second.id, user(1), &users([2]), 9).expect("rebuilds"), 1);
+    assert_eq!((ids(&inbox(store, 1)), activity(store, 1)), (vec![10], Activity::Active { seen: 200 }));
 }
 
 fn who_is_met_is_idle_after_a_while(store: &dyn Store) {
@@ -196,7 +227,7 @@ fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &dyn Store) {
     assert!(!activity(store, 1).has_inbox());
     assert_eq!(store.not_evicted(users([1])).expect("reads"), users([1]));
     assert_eq!(split(store, &[1], 700), (vec![1], vec![]));
-    store.rebuild(job.id, user(1), &[]).expect("rebuilds");
+    store.rebuild(job.id, user(1), &[], 9).expect("rebuilds");
     assert!(activity(store, 1).has_inbox());
     assert_eq!(inbox_floor(store, 1), Some(floor), "floors only rise");
 }
@@ -230,7 +261,8 @@ on_both! {
     both_parts_keep_the_order_given,
     who_was_last_seen_before_the_time_lapses,
     who_lapsed_returns_like_the_first_time,
-    a_rebuild_makes_settle_jobs_and_the_user_active,
+    a_rebuild_puts_in_the_newest_of_the_followed_and_makes_the_user_active,
+    a_rebuild_after_an_eviction_stays_above_the_floor,
     a_rebuild_without_authors_only_activates,
     a_rebuild_of_who_lapsed_meanwhile_only_ends,
     a_rebuild_of_an_earlier_return_only_ends,

@@ -67,7 +67,7 @@ pub(crate) fn fill(store: &dyn Store) {
     for (who, now) in [(1, 10), (2, 20), (3, 30), (4, 40)] {
         let job = store.touch(user(who), now).expect("touches").job.expect("was dormant");
         if who % 2 == 0 {
-            store.rebuild(job.id, user(who), &users([1, 3])).expect("rebuilds");
+            store.rebuild(job.id, user(who), &users([1, 3]), 5).expect("rebuilds");
         }
     }
     store.split_active(&users([1, 2, 3]), 25).expect("splits");

@@ -133,7 +133,7 @@ fn activity_is_kept() {
     let store = open(dir.path());
     let returning = store.touch(user(1), 10).expect("touches").activity;
     let job = store.touch(user(2), 20).expect("touches").job.expect("a job");
-    store.rebuild(job.id, user(2), &[]).expect("rebuilds");
+    store.rebuild(job.id, user(2), &[], 0).expect("rebuilds");
     let store = reopened(dir.path(), store);
     assert_eq!(store.activity(user(1), Tier::Disk).expect("reads"), returning);
     assert_eq!(store.activity(user(2), Tier::Disk).expect("reads"), Activity::Active { seen: 20 });

@@ -67,7 +67,7 @@ pub(crate) enum Op {
     BeginFanOut { job: usize, reach: Reach },
     Deliver { job: usize, recipients: Vec<UserId>, record: Record },
     Settle { job: usize, room: usize },
-    Rebuild { job: usize, authors: Vec<UserId> },
+    Rebuild { job: usize, authors: Vec<UserId>, room: usize },
     DropJob { job: usize },
     Touch { user: UserId, now: Millis },
     ArchiveOutbox { author: UserId, newest: Position<ContentId>, most: usize },
@@ -227,7 +227,7 @@ fn op() -> impl Strategy<Value = Op> {
         5 => (job(), reach()).prop_map(|(job, reach)| Op::BeginFanOut { job, reach }),
         9 => (job(), some_users(), record).prop_map(|(job, recipients, record)| Op::Deliver { job, recipients, record }),
         9 => (job(), limit()).prop_map(|(job, room)| Op::Settle { job, room }),
-        3 => (job(), some_users()).prop_map(|(job, authors)| Op::Rebuild { job, authors }),
+        3 => (job(), some_users(), limit()).prop_map(|(job, authors, room)| Op::Rebuild { job, authors, room }),
         1 => job().prop_map(|job| Op::DropJob { job }),
         4 => (user(), time()).prop_map(|(user, now)| Op::Touch { user, now }),
         3 => (user(), position(item()), 1..4_usize)

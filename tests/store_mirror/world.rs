@@ -136,7 +136,7 @@ impl World {
                 let Some(((user, author), job, on_disk)) = self.pick(*job, settling) else { return Ok(()) };
                 self.same_with_job((job.id, on_disk), |store, id| store.settle(id, user, author, *room))
             }
-            Op::Rebuild { job, authors } => self.rebuild(*job, authors),
+            Op::Rebuild { job, authors, room } => self.rebuild(*job, authors, *room),
             Op::DropJob { job } => {
                 let Some(((), job, on_disk)) = self.pick(*job, |_| Some(())) else { return Ok(()) };
                 self.same_with_job((job.id, on_disk), <dyn Store>::drop_job)
@@ -273,15 +273,9 @@ impl World {
         self.same_with_job((job.id, on_disk), |store, job| store.deliver(&Delivery { job, entry, recipients, then }))
     }
 
-    fn rebuild(&mut self, job: usize, authors: &[UserId]) -> Checked {
+    fn rebuild(&self, job: usize, authors: &[UserId], room: usize) -> Checked {
         let Some((user, job, on_disk)) = self.pick(job, rebuilding) else { return Ok(()) };
-        let model = self.model.rebuild(job.id, user, authors).expect("rebuilds");
-        let disk = self.disk().rebuild(on_disk, user, authors).expect("rebuilds");
-        prop_assert_eq!(model.len(), disk.len());
-        for (model, disk) in model.into_iter().zip(disk) {
-            self.same_new_job(Some(model), Some(disk))?;
-        }
-        Ok(())
+        self.same_with_job((job.id, on_disk), |store, job| store.rebuild(job, user, authors, room))
     }
 
     /// Reads a part of both.

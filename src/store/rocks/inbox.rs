@@ -134,10 +134,34 @@ impl Inboxes for Rocks {
 }
 
 impl Rocks {
+    /// Adds the first `room` of these entries to an inbox in a change, and raises the floor to the next one. The caller
+    /// holds the user's floor lock until it is written. Returns how many there are.
+    pub(super) fn put_newest(
+        &self,
+        batch: &mut WriteBatch,
+        user: UserId,
+        newest: &[Entry],
+        room: usize,
+    ) -> Result<usize> {
+        let (kept, left_out) = newest.split_at(room.min(newest.len()));
+        let inbox = self.family(INBOX)?;
+        for Entry { cursor, author } in kept {
+            batch.put_cf(inbox, keys::entry(user, *cursor), values::author(*author));
+        }
+        if let Some(left_out) = left_out.first() {
+            self.put_floor(batch, user, left_out.cursor)?;
+        }
+        Ok(kept.len())
+    }
+
+    /// The floor of an inbox.
+    pub(super) fn floor(&self, user: UserId) -> Result<Option<Cursor>> {
+        read_floor(self.get(INBOX, &keys::head(user.get()), Tier::Disk)?.as_deref())
+    }
+
     /// Raises a floor in a change. The caller holds the user's floor lock until it is written.
     pub(super) fn put_floor(&self, batch: &mut WriteBatch, user: UserId, floor: Cursor) -> Result<()> {
-        let present = self.get(INBOX, &keys::head(user.get()), Tier::Disk)?;
-        if read_floor(present.as_deref())? < Some(floor) {
+        if self.floor(user)? < Some(floor) {
             batch.put_cf(self.family(INBOX)?, keys::head(user.get()), values::cursor(floor));
         }
         Ok(())

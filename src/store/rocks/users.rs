@@ -7,14 +7,14 @@ use rocksdb::{ReadOptions, WriteBatch, properties};
 
 use super::key_filter::KeyFilter;
 use super::seen_users::Seen;
-use super::tables::{ACTIVITY, JOBS, UNPUSHED};
+use super::tables::{ACTIVITY, FOLLOWING, JOBS, UNPUSHED};
 use super::walk::MOST_KEYS;
 use super::{Rocks, health, keys, storage, values};
 use crate::cache::{self, ReadThrough};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
-use crate::model::{Activity, Cursor, Job, JobId, Millis, Unpushed, UserId, Work};
-use crate::store::{Activities, Idle, Split, Tier, Touched};
+use crate::model::{Activity, Cursor, Entry, JobId, Millis, Order, Span, Unpushed, UserId, Work};
+use crate::store::{Activities, Idle, Lists, Split, Tier, Touched};
 
 /// Memory for cached activities, bytes: a quarter of a million of them.
 const CAPACITY: u64 = 16 << 20;
@@ -131,18 +131,24 @@ impl Activities for Rocks {
         Ok(true)
     }
 
-    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId]) -> Result<Vec<Job>> {
+    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize> {
+        // An unfollow comes before the look at the follows, or after the rows: then its settle job removes them.
+        let _user = self.user_locks.of(user.get()).lock();
+        let newest = match self.activity(user, Tier::Disk)?.rebuilt(job) {
+            Some(_) => self.newest_of(user, authors, room.saturating_add(1))?,
+            None => Vec::new(),
+        };
         let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(JOBS)?, keys::job(job));
         let Some(rebuilt) = self.activity(user, Tier::Disk)?.rebuilt(job) else {
             self.follow_up(Write::DropJob, batch)?;
-            return Ok(Vec::new());
+            return Ok(0);
         };
-        let settle = |author: &UserId| self.put_job(&mut batch, Work::Settle { user, author: *author });
-        let jobs = authors.iter().map(settle).collect::<Result<_>>()?;
+        let _floor_lock = self.floor_locks.of(user.get()).lock();
+        let put = self.put_newest(&mut batch, user, &newest, room)?;
         self.write_activity(Write::Rebuild, batch, user, rebuilt)?;
-        Ok(jobs)
+        Ok(put)
     }
 
     fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
@@ -193,6 +199,16 @@ impl Rocks {
             self.seen_users.remove(user);
         }
         Ok(())
+    }
+
+    /// The newest `most` entries that an inbox may have above its floor, of those of `authors` whom its user follows.
+    fn newest_of(&self, user: UserId, authors: &[UserId], most: usize) -> Result<Vec<Entry>> {
+        let keys: Vec<_> = authors.iter().map(|author| keys::pair(user, *author)).collect();
+        let follows = self.get_many(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), Tier::Disk)?;
+        let followed = authors.iter().zip(follows).filter(|(_, follow)| follow.is_some());
+        let followed: Vec<_> = followed.map(|(author, _)| *author).collect();
+        let span = Span::ALL.newer_than(self.floor(user)?);
+        self.outboxes(&followed, span, Order::NewestFirst, most, Tier::Disk)
     }
 
     /// When each of `users` was last seen, in their order; `None` for those who get no partial pushes.
