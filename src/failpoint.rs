@@ -62,14 +62,12 @@ named! {
         Archive = "archive",
         /// The reach of a fan-out.
         BeginFanOut = "begin_fan_out",
-        /// A chunk of a fan-out with its progress.
+        /// Changes of inboxes by fan-outs and settled pairs.
         Deliver = "deliver",
-        /// A settled pair with the end of its job.
-        Settle = "settle",
+        /// The progress and the ends of jobs whose changes of inboxes are written.
+        EndJobs = "end_jobs",
         /// An active user with the settle jobs of its pairs.
         Rebuild = "rebuild",
-        /// A higher floor.
-        RaiseFloor = "raise_floor",
         /// Ids for topics that have none.
         NameTopics = "name_topics",
         /// Items of a topic moved to the archive, with the floor of its list.
@@ -78,15 +76,13 @@ named! {
         RepairTopics = "repair_topics",
         /// Rows moved from a table of an earlier format.
         Migrate = "migrate",
-        /// The end of a job that has nothing left to do.
-        DropJob = "drop_job",
     }
 }
 
 impl Write {
     /// Whether it belongs to a job. The change that made the job is written already.
     pub fn is_of_a_job(self) -> bool {
-        matches!(self, Self::BeginFanOut | Self::Deliver | Self::Settle | Self::Rebuild | Self::DropJob)
+        matches!(self, Self::BeginFanOut | Self::Deliver | Self::EndJobs | Self::Rebuild)
     }
 }
 

@@ -26,7 +26,7 @@ use crate::failpoint::{self, Place};
 use crate::feed::Feed;
 use crate::http::{self, Api, Dispatcher, Gate};
 use crate::store::Store;
-use crate::store::rocks::{FORMAT, Options, Rocks};
+use crate::store::rocks::{FORMAT, InboxRoom, Options, Rocks};
 use crate::streaming::Streaming;
 use crate::worker::{self, Candidates, Figures, Workers};
 
@@ -95,7 +95,8 @@ pub fn options(config: &Config) -> Options {
         block_cache: mebibytes(storage.block_cache_mb),
         write_buffer: mebibytes(storage.write_buffer_mb),
         max_open_files: tables,
-        notice_above: timeline.inbox_limit + worker::slack(timeline.inbox_limit),
+        arrivals: mebibytes(storage.arrivals_mb),
+        inbox_room: InboxRoom { limit: timeline.inbox_limit, slack: worker::slack(timeline.inbox_limit) },
         notice_outbox_above: match timeline.outbox_limit {
             0 => 0,
             limit => limit + worker::slack(limit),

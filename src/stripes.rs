@@ -19,6 +19,11 @@ impl<T, const N: usize> Striped<T, N> {
         &self.0[Self::index(number)]
     }
 
+    /// All of them, in one order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
+    }
+
     /// Locks several numbers, each of their locks once and in an order that cannot deadlock.
     pub(crate) fn many<'a, G>(
         &'a self,

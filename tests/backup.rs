@@ -365,7 +365,7 @@ fn a_later_format_is_refused_and_an_earlier_one_migrated() {
     let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/2/killed/data");
     as_backup(&earlier, &place.path("earlier"), r#""begun_at":1000,"format":2,"release":"0.0.9""#);
     let ran = place.run(&["restore", "--from", "earlier", "--data-dir", "new"]).ok();
-    assert!(ran.out.contains("format 2 to 3: likes and favorites get tables of their own"), "{ran:?}");
+    assert!(ran.out.contains("format 2 to 4: likes and favorites get tables of their own; "), "{ran:?}");
     assert!(ran.out.contains(" 0 disagreements\n") && ran.out.contains("is from 1970-01-01T00:00:01"), "{ran:?}");
     place.run(&["check", "--data-dir", "new"]).ok();
 
@@ -405,7 +405,7 @@ fn a_backup_with_a_damaged_log_restores_nothing() {
     let server = Server::start();
     server.publish(5, 9, 50);
     let (_, data) = server.stop("KILL");
-    let facts = r#""begun_at":1000,"format":3,"release":"0.1.0""#;
+    let facts = r#""begun_at":1000,"format":4,"release":"0.1.0""#;
     let target = place.path("b");
     as_backup(data.path(), &target, facts);
     place.run(&["restore", "--from", "b", "--data-dir", "whole"]).ok();

@@ -63,7 +63,7 @@ fn good_data_has_no_disagreement() {
 #[test]
 fn a_removed_row_is_missed() {
     let place = place();
-    place.rocks().delete_inbox_row(user(1), cursor(1000, 11)).expect("deletes");
+    place.rocks().remove_inbox_entry(user(1), cursor(1000, 11)).expect("deletes");
     assert_eq!(disagreements(&place), ["user 1: inbox lacks 1000-11 of author 3", "3 users checked, 1 disagreements"]);
     // A check does not repair the data.
     assert_eq!(disagreements(&place).len(), 2);
@@ -73,8 +73,8 @@ fn a_removed_row_is_missed() {
 fn an_added_row_is_noticed() {
     let place = place();
     let rocks = place.rocks();
-    rocks.put_inbox_row(user(1), entry(1001, 99, 2)).expect("puts");
-    rocks.put_inbox_row(user(2), entry(1000, 11, 3)).expect("puts");
+    rocks.put_inbox_entry(user(1), entry(1001, 99, 2)).expect("puts");
+    rocks.put_inbox_entry(user(2), entry(1000, 11, 3)).expect("puts");
     drop(rocks);
     assert_eq!(
         disagreements(&place),
@@ -95,7 +95,7 @@ fn rows_of_deleted_content_may_stay() {
     app.feed().delete(content_id(12)).expect("deletes");
     app.stop(Duration::from_secs(5)).expect("stops");
     place.run(&["check"]).ok();
-    place.rocks().put_inbox_row(user(3), entry(2000, 12, 2)).expect("puts");
+    place.rocks().put_inbox_entry(user(3), entry(2000, 12, 2)).expect("puts");
     place.run(&["check"]).ok();
 }
 
@@ -114,8 +114,8 @@ fn what_is_pulled_may_be_absent_and_the_rest_may_not() {
     pushing.run(&["import", "--content", "d"]).ok();
     pushing.run(&["check"]).ok();
     let rocks = pushing.rocks();
-    rocks.delete_inbox_row(user(1), cursor(1500, 20)).expect("deletes");
-    rocks.delete_inbox_row(user(1), cursor(3000, 21)).expect("deletes");
+    rocks.remove_inbox_entry(user(1), cursor(1500, 20)).expect("deletes");
+    rocks.remove_inbox_entry(user(1), cursor(3000, 21)).expect("deletes");
     drop(rocks);
     assert_eq!(
         disagreements(&pushing),
@@ -128,12 +128,12 @@ fn what_lies_below_the_floor_is_no_matter() {
     let place = place();
     let rocks = place.rocks();
     rocks.raise_floor(user(1), cursor(1000, 11)).expect("raises");
-    rocks.delete_inbox_row(user(1), cursor(1000, 10)).expect("deletes");
-    rocks.delete_inbox_row(user(1), cursor(1000, 11)).expect("deletes");
-    rocks.put_inbox_row(user(1), entry(900, 99, 9)).expect("puts");
+    rocks.remove_inbox_entry(user(1), cursor(1000, 10)).expect("deletes");
+    rocks.remove_inbox_entry(user(1), cursor(1000, 11)).expect("deletes");
+    rocks.put_inbox_entry(user(1), entry(900, 99, 9)).expect("puts");
     drop(rocks);
     place.run(&["check"]).ok();
-    place.rocks().delete_inbox_row(user(1), cursor(2000, 12)).expect("deletes");
+    place.rocks().remove_inbox_entry(user(1), cursor(2000, 12)).expect("deletes");
     assert_eq!(disagreements(&place)[0], "user 1: inbox lacks 2000-12 of author 2");
 }
 

@@ -394,12 +394,12 @@ fn stats_count_rows_without_changing_anything() {
     place.file("c", "10,2,1000\n");
     place.run(&["import", "--follows", "f", "--content", "c"]).ok();
     let ran = place.run(&["stats"]).ok();
-    assert!(ran.out.lines().any(|line| line.starts_with("inbox ")), "{}", ran.out);
+    assert!(ran.out.lines().any(|line| line.starts_with("inboxes ")), "{}", ran.out);
     assert!(ran.out.ends_with("jobs waiting: 0 (0 fan_out, 0 settle, 0 rebuild)\n"), "{}", ran.out);
     let stats: serde_json::Value = serde_json::from_str(&place.run(&["stats", "--json"]).ok().out).expect("JSON");
     assert_eq!(stats["jobs"], serde_json::json!({"waiting": 0, "fan_out": 0, "settle": 0, "rebuild": 0}));
     let rows = |name: &str| stats["tables"][name]["rows_estimate"].clone();
-    assert_eq!((rows("inbox"), rows("content")), (3.into(), 1.into()));
+    assert_eq!((rows("inboxes"), rows("content")), (3.into(), 1.into()));
 }
 
 #[test]

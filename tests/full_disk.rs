@@ -382,7 +382,7 @@ fn a_migration_without_room_changes_nothing() {
     let Some(disk) = Disk::new(12) else { return };
     let home = formats::copy("2/stopped", &disk.path);
     assert!(home.try_start("").is_err());
-    let refused = "no room for the migration, which has changed nothing: format 2 to 3: ";
+    let refused = "no room for the migration, which has changed nothing: format 2 to 4: ";
     assert_eq!(home.logged(refused), 1);
     assert_eq!(home.run("migrate", "").code(), Some(1));
     assert_eq!(home.logged(refused), 2);

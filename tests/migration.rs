@@ -31,23 +31,27 @@ fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
         let home = formats::copy(name, scratch.path());
         let (code, said) = run(&home, &["migrate", "--check"]);
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("format 2 to 3: likes and favorites get tables of their own; about "), "{said}");
-        assert_eq!(format(&home.data), "tideline format 2\n", "a check changes nothing");
+        let (number, _) = name.split_once('/').expect("a number");
+        let steps = ["likes and favorites get tables of their own; ", "each inbox becomes one row; "];
+        let steps = steps[number.parse::<usize>().expect("a number") - 2..].concat();
+        assert!(said.contains(&format!("format {number} to 4: {steps}about ")), "{said}");
+        let before = fs::read_to_string(formats::kept(name).join("data/FORMAT")).expect("reads");
+        assert_eq!(format(&home.data), before, "a check changes nothing");
         for command in ["stats", "check"] {
             let (code, said) = run(&home, &[command]);
             assert!(code == Some(1) && said.contains("run \"tideline migrate --data-dir "), "{said}");
-            assert_eq!(format(&home.data), "tideline format 2\n", "{command}");
+            assert_eq!(format(&home.data), before, "{command}");
         }
         let server = home.start();
         formats::compare(name, &server, "at once");
         assert!(server.drain());
         formats::compare(name, &server, "after all jobs");
         assert_eq!(server.end("TERM").code(), Some(0));
-        assert!(format(&home.data).starts_with("tideline format 3\nrelease "), "{}", format(&home.data));
+        assert!(format(&home.data).starts_with("tideline format 4\nrelease "), "{}", format(&home.data));
         home.check();
         // The first start after a migration drops the tables of the earlier format.
         let tables = rocksdb::DB::list_cf(&rocksdb::Options::default(), home.data.join("db")).expect("lists");
-        assert!(!tables.iter().any(|table| table.starts_with("reactions")), "{tables:?}");
+        assert!(!tables.iter().any(|table| table.starts_with("reactions") || table == "inbox"), "{tables:?}");
         let (code, said) = run(&home, &["migrate"]);
         assert!(code == Some(0) && said.contains("nothing to do"), "{said}");
         let server = home.start();
@@ -60,10 +64,10 @@ fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
 fn a_later_format_is_refused_with_the_version_that_wrote_it() {
     let scratch = tempfile::tempdir().expect("temp dir");
     let home = formats::copy("2/stopped", scratch.path());
-    fs::write(home.data.join("FORMAT"), "tideline format 4\nrelease 7.5.1\n").expect("writes");
+    fs::write(home.data.join("FORMAT"), "tideline format 5\nrelease 7.5.1\n").expect("writes");
     for args in [&["check"][..], &["migrate", "--check"], &["migrate"], &["stats"]] {
         let (code, said) = run(&home, args);
-        assert!(code == Some(1) && said.contains("version 7.5.1 wrote it in format 4"), "{said}");
+        assert!(code == Some(1) && said.contains("version 7.5.1 wrote it in format 5"), "{said}");
     }
 }
 
@@ -72,7 +76,7 @@ fn a_later_format_is_refused_with_the_version_that_wrote_it() {
 fn a_format_changed_by_hand_loses_nothing() {
     let scratch = tempfile::tempdir().expect("temp dir");
     let home = formats::copy("2/killed", scratch.path());
-    fs::write(home.data.join("FORMAT"), "tideline format 3\n").expect("writes");
+    fs::write(home.data.join("FORMAT"), "tideline format 4\n").expect("writes");
     for args in [&["stats"][..], &["migrate"], &["check"]] {
         let (_, said) = run(&home, args);
         assert!(said.contains("FORMAT was changed by hand") || args == ["migrate"], "{said}");

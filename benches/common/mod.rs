@@ -12,7 +12,7 @@ use tideline::config::{self, Config};
 use tideline::feed::Feed;
 use tideline::model::{Draft, HostId, PageRequest, Span, UserId};
 use tideline::store::Tier;
-use tideline::store::rocks::{self, Rocks};
+use tideline::store::rocks::{self, InboxRoom, Rocks};
 use tideline::streaming::Streaming;
 use tideline::worker::{Candidates, Workers, slack};
 
@@ -73,7 +73,8 @@ pub fn open_with(dir: &Path, ids: Ids, adjust: impl FnOnce(&mut Config)) -> Open
     let mut options = rocks::Options::new(dir);
     options.sync = false;
     options.block_cache = 512 << 20;
-    options.notice_above = config.timeline.inbox_limit + slack(config.timeline.inbox_limit);
+    let limit = config.timeline.inbox_limit;
+    options.inbox_room = InboxRoom { limit, slack: slack(limit) };
     options.listeners = candidates.listeners(&config.content);
     let store = Arc::new(Rocks::open(&options).expect("opens"));
     let backlog = Arc::new(Backlog::new(1_000_000));
@@ -92,6 +93,7 @@ impl Opened {
         let live = Arc::clone(self.feed.streaming());
         let workers = Workers::start(store, backlog, live, &self.config, self.candidates.clone()).expect("starts");
         assert!(self.feed.backlog().wait_until_empty(Duration::from_secs(600)), "the workers are stuck");
+        self.feed.store().write_arrivals().expect("writes");
         let taken = start.elapsed();
         workers.stop();
         taken

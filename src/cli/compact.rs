@@ -1,4 +1,4 @@
-//! `tideline compact`: rewrites all tables, trims long inboxes, purges items deleted long enough ago, and prints the
+//! `tideline compact`: rewrites all tables, trims long lists, purges items deleted long enough ago, and prints the
 //! result.
 
 use std::ops::ControlFlow;
@@ -37,7 +37,7 @@ fn compact(app: &App) -> Result<()> {
     let progress = Progress::new("compact", None, Unit::Count("rounds"));
     let trims = || {
         let usage = app.figures().usage();
-        usage.trims + usage.archived + usage.topics_archived + usage.purged
+        usage.archived + usage.topics_archived + usage.purged
     };
     let (mut before, failures) = (trims(), app.figures().usage().failures);
     for round in 1_u64.. {
@@ -89,7 +89,7 @@ impl Inboxes {
 }
 
 fn report(inboxes: &Inboxes, tables: &[TableStats], limit: usize) -> Result<()> {
-    let inbox = tables.iter().find(|table| table.table == "inbox");
+    let inbox = tables.iter().find(|table| table.table == "inboxes");
     let (rows, bytes) = inbox.map_or((0, 0), |inbox| (inbox.rows, inbox.bytes));
     let all: u64 = tables.iter().map(|table| table.bytes).sum();
     print(|out| {
@@ -103,7 +103,7 @@ fn report(inboxes: &Inboxes, tables: &[TableStats], limit: usize) -> Result<()> 
             slack(limit)
         )?;
         let per_entry = bytes as f64 / inboxes.rows.max(1) as f64;
-        writeln!(out, "table inbox: {rows} rows, {bytes} bytes, {per_entry:.1} bytes per entry")
+        writeln!(out, "table inboxes: {rows} rows, {bytes} bytes, {per_entry:.1} bytes per entry")
     })
 }
 

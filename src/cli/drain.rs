@@ -12,7 +12,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// room again, and a failed job pauses for as long at most.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Waits until no job is left, and shows their number; false if `stop` says so first. Fails if the jobs cannot be done,
+/// Waits until no job is left and their inboxes are written, and shows the number of jobs; false if `stop` says so first. Fails if the jobs cannot be done,
 /// for example because the device has no room.
 pub(super) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
     let backlog = app.feed().backlog();
@@ -22,7 +22,12 @@ pub(super) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
     let (mut before, mut since, mut failures) = (state(), Instant::now(), app.figures().usage().failures);
     loop {
         if backlog.wait_until_empty(LOOK_EVERY) {
-            return Ok(true);
+            match app.feed().store().write_arrivals() {
+                Ok(()) => return Ok(true),
+                Err(error) if !error.is_unavailable() => return Err(error),
+                Err(_) if since.elapsed() >= PATIENCE => return Err(failing(app, "waiting jobs")),
+                Err(_) => std::thread::sleep(LOOK_EVERY),
+            }
         }
         if stop() {
             return Ok(false);

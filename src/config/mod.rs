@@ -135,6 +135,11 @@ settings! {
         /// minimum, nearly every write would flush a table. Above the maximum, memory would be unused: each table
         /// flushes its own buffer when that is full.
         write_buffer_mb: usize = 64, 8..=256;
+        /// Memory for changes of inboxes that are not written yet, MiB. They are written when half of it is full.
+        arrivals_mb: usize = 64, 1..=4096;
+        /// Longest time for which changes of inboxes are only in memory. Longer, and one write has more changes of an
+        /// inbox, but a start after a kill repeats more fan-outs.
+        arrivals_for: Duration = Duration::from_secs(5), Duration::from_millis(10)..=HOUR;
         /// Most open files of tables. Below the minimum, table files would be opened and closed all the time; -1 would
         /// be no limit.
         max_open_files: i32 = 4096, 64..=1_000_000;

@@ -148,7 +148,11 @@ impl Scrape {
         let usage = self.api.workers.usage();
         page.one("tideline_deliveries_total", "Entries written into inboxes by fan-outs.", usage.deliveries)?;
         page.one("tideline_fan_out_chunks_total", "Chunks of followers written by fan-outs.", usage.chunks)?;
-        page.one("tideline_trims_total", "Trims that raised the floor of an inbox.", usage.trims)?;
+        page.one(
+            "tideline_settled_entries_total",
+            "Entries written into inboxes, or removed from them, because of follows and unfollows.",
+            usage.settled,
+        )?;
         page.one(
             "tideline_outbox_rows_archived_total",
             "Entries moved by trims from outboxes to their archive.",
@@ -172,10 +176,7 @@ impl Scrape {
         )?;
         page.fill(
             "tideline_trim_candidates",
-            [
-                "Inboxes, outboxes, topics and deleted items waiting for a trim or a purge.",
-                "Limit of waiting trims and purges.",
-            ],
+            ["Outboxes, topics and deleted items waiting for a trim or a purge.", "Limit of waiting trims and purges."],
             usage.candidates,
         )?;
         page.one(
@@ -350,6 +351,7 @@ impl Scrape {
         let mut caches = self.api.feed().caches().to_vec();
         caches.push(("tokens", self.api.gate.tokens()));
         for store in self.sample.iter().map(|sample| &sample.store) {
+            caches.push(("inboxes", store.inboxes));
             caches.push(("activities", store.activities));
             caches.push(("item_counts", store.item_counts));
             caches.push(("reactions", store.reactions));

@@ -174,8 +174,12 @@ pub struct Usage {
     /// Memory for rows not yet in table files, bytes. Above the limit they are written out; the engine stops taking
     /// changes before the memory grows without bound.
     pub write_buffers: Fill,
+    /// Memory for changes of inboxes that are not written yet, bytes. Above the limit fan-outs wait.
+    pub arrivals: Fill,
     /// The log on disk, bytes. Above the limit the oldest part is written out and dropped.
     pub log: Fill,
+    /// Rows of inboxes in memory.
+    pub inboxes: CacheUsage,
     /// Activities in memory.
     pub activities: CacheUsage,
     /// Counts of items in memory.
@@ -248,8 +252,6 @@ pub struct FilterUsage {
 /// Callbacks for conditions that the store notices.
 #[derive(Clone)]
 pub struct Listeners {
-    /// An inbox was seen with clearly more than the limit of entries. Must not block.
-    pub oversized_inbox: Arc<dyn Fn(UserId) + Send + Sync>,
     /// A deleted item was seen, with the time of the deletion. The item may have been purged or restored since. Must
     /// not block.
     pub deleted_item: Arc<dyn Fn(ContentId, Millis) + Send + Sync>,
@@ -263,7 +265,6 @@ impl Default for Listeners {
     /// Callbacks that do nothing.
     fn default() -> Self {
         Self {
-            oversized_inbox: Arc::new(|_| {}),
             oversized_outbox: Arc::new(|_| {}),
             oversized_topic: Arc::new(|_| {}),
             deleted_item: Arc::new(|_, _| {}),

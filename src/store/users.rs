@@ -99,16 +99,22 @@ pub trait Inboxes {
     /// [`Unpushed`](crate::model::Unpushed).
     fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()>;
 
-    /// Puts an entry into inboxes and records the job's progress or end, in one change.
+    /// Puts an entry into inboxes and records the job's progress or end. Reads see the entry at once. On disk, the
+    /// record of a job never comes before the entries; both may come much later.
     fn deliver(&self, delivery: &Delivery<'_>) -> Result<()>;
 
-    /// Makes a user's entries of one author agree with the present relation, and ends the job, in one change. A
-    /// follower gets the author's newest `room` entries above the floor; if there are more, the floor rises to the
-    /// first one left out. A user who does not follow loses all entries. Returns how many rows above the floor changed.
+    /// Makes a user's entries of one author agree with the present relation, and ends the job, like
+    /// [`Inboxes::deliver`]. A follower gets the author's newest `room` entries above the floor; if there are more, the
+    /// floor rises to the first one left out. A user who does not follow loses all entries. Returns how many entries
+    /// above the floor changed.
     fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize>;
 
-    /// Ends a job that has nothing left to do.
+    /// Ends a job that has nothing left to do, once its entries are on disk.
     fn drop_job(&self, job: JobId) -> Result<()>;
+
+    /// Writes what [`Inboxes::deliver`] and [`Inboxes::settle`] have in memory, and the records of their jobs. After an
+    /// error the next call, or a delivery, tries it again.
+    fn write_arrivals(&self) -> Result<()>;
 
     /// All jobs on disk, by lane, then by age, oldest first.
     fn jobs(&self) -> Result<Vec<Job>>;

@@ -3,6 +3,7 @@
 //! Each takes a lane, does its first job and gives the lane back. All free workers share the chunks of a fan-out. See
 //! [`turns`] for whose turn it is.
 
+mod arrivals;
 mod evict;
 mod fan_out;
 mod online;
@@ -23,7 +24,7 @@ use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
-use crate::model::{Job, LANES, Lane, UserId, Work};
+use crate::model::{Job, LANES, Lane, Work};
 use crate::store::Store;
 use crate::streaming::Streaming;
 
@@ -75,6 +76,8 @@ impl Workers {
         workers.spawn("retry".to_owned(), move || retries.0.run_retries(&retries.1))?;
         let trim = (Arc::clone(&context), stopped.clone());
         workers.spawn("trim".to_owned(), move || trim.0.run_trim(&trim.1))?;
+        let arrivals = (Arc::clone(&context), stopped.clone());
+        workers.spawn("arrivals".to_owned(), move || arrivals.0.run_arrivals(&arrivals.1))?;
         workers.spawn("evict".to_owned(), move || context.run_evict(&stopped))?;
         Ok(workers)
     }
@@ -140,9 +143,5 @@ impl Context {
         failpoint::pass(Place::JobDone);
         self.backlog.finish(job);
         failpoint::pass(Place::JobFinished);
-    }
-
-    fn trim_soon(&self, user: UserId) {
-        self.candidates.name(Candidate::Inbox(user));
     }
 }

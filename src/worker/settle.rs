@@ -15,9 +15,7 @@ impl Context {
             return self.store.drop_job(job.id);
         }
         let changed = self.store.settle(job.id, user, author, self.config.timeline.inbox_limit)?;
-        if changed >= super::slack(self.config.timeline.inbox_limit) {
-            self.trim_soon(user);
-        }
+        self.tally.settle(changed);
         Ok(())
     }
 
@@ -38,9 +36,8 @@ impl Context {
         // A read under way may have seen the activity before the user was dormant, and compare it only now.
         self.backlog.advance_epoch(user);
         let limit = self.config.timeline.inbox_limit;
-        if self.store.rebuild(job.id, user, &authors, limit)? >= super::slack(limit) {
-            self.trim_soon(user);
-        }
+        let put = self.store.rebuild(job.id, user, &authors, limit)?;
+        self.tally.settle(put);
         Ok(())
     }
 

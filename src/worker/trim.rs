@@ -1,7 +1,7 @@
-//! Trims inboxes, outboxes and topics, and purges deleted items.
+//! Trims outboxes and topics, and purges deleted items. Inboxes are trimmed as they are merged.
 //!
 //! Compactions notice lists clearly over their limit, and items deleted for longer than they are kept, and name them
-//! here. A trim raises the floor of an inbox, or moves old rows to an archive; a purge ends the rows of an item. A
+//! here. A trim moves old rows to an archive; a purge ends the rows of an item. A
 //! later compaction drops rows below a floor or ended. No answer depends on when it runs.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::model::{ContentId, Fill, Millis, Order, Span, TopicId, UserId};
 use crate::store::{Listeners, Tier, is_deleted_before};
 
-/// Inboxes, outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
+/// Outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
 const QUEUE: usize = 65_536;
 /// Deleted items are queued only up to this fill: a compaction can name millions, and each may take long.
@@ -24,7 +24,7 @@ const MOST_DELETED: usize = QUEUE / 2;
 /// Entries of an outbox, items of a topic, or reactions that are moved or ended in one change.
 const MOVED: usize = 1000;
 
-/// Entries beyond the limit that an inbox or outbox may have before it is trimmed, so that there is
+/// Entries beyond the limit that a list may have before it is trimmed, so that there is
 /// not one trim for each insert.
 pub fn slack(limit: usize) -> usize {
     (limit / 4).max(16)
@@ -39,8 +39,6 @@ pub fn topic_room(limit: usize) -> usize {
 /// A list to trim or an item to purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Candidate {
-    /// The inbox of a user.
-    Inbox(UserId),
     /// The outbox of an author.
     Outbox(UserId),
     /// The list of a topic.
@@ -95,9 +93,8 @@ impl Candidates {
     /// Listeners with which a store names candidates here; deleted items only once they cannot be restored.
     pub fn listeners(&self, content: &config::Content) -> Listeners {
         let deleted_retention = content.deleted_retention.as_millis();
-        let (inboxes, outboxes, topics, items) = (self.clone(), self.clone(), self.clone(), self.clone());
+        let (outboxes, topics, items) = (self.clone(), self.clone(), self.clone());
         Listeners {
-            oversized_inbox: Arc::new(move |user| inboxes.name(Candidate::Inbox(user))),
             oversized_outbox: Arc::new(move |author| outboxes.name(Candidate::Outbox(author))),
             oversized_topic: Arc::new(move |topic| topics.name(Candidate::Topic(topic))),
             deleted_item: Arc::new(move |id, deleted_at| {
@@ -127,7 +124,6 @@ impl Context {
                 recv(self.candidates.receiver) -> candidate => candidate,
             };
             let trimmed = match candidate {
-                Ok(Candidate::Inbox(user)) => self.trim(user),
                 Ok(Candidate::Outbox(author)) => self.trim_outbox(author, stopped),
                 Ok(Candidate::Topic(topic)) => self.trim_topic(topic, stopped),
                 Ok(Candidate::Deleted(id)) => self.purge(id, stopped),
@@ -143,27 +139,6 @@ impl Context {
                 }
             }
             self.candidates.waiting.fetch_sub(1, Ordering::SeqCst);
-        }
-    }
-
-    /// Raises the floor to the first entry beyond the limit, if more than the slack are beyond it.
-    fn trim(&self, user: UserId) -> Result<()> {
-        let (limit, slack) = (self.config.timeline.inbox_limit, slack(self.config.timeline.inbox_limit));
-        let (mut rows, mut first_beyond) = (0, None);
-        self.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
-            rows += 1;
-            if rows == limit + 1 {
-                first_beyond = Some(entry.cursor);
-            }
-            if rows > limit + slack { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
-        })?;
-        match first_beyond {
-            Some(floor) if rows > limit + slack => {
-                self.store.raise_floor(user, floor)?;
-                self.tally.trim();
-                Ok(())
-            }
-            _ => Ok(()),
         }
     }
 
@@ -251,7 +226,7 @@ mod tests {
         (1..=QUEUE as u64).for_each(|id| candidates.name(Candidate::Deleted(item(id))));
         assert_eq!((candidates.receiver.len(), candidates.waiting()), (QUEUE / 2, QUEUE as u64 / 2));
         assert_eq!(candidates.left_out(), QUEUE as u64 / 2);
-        (1..=QUEUE as u64).for_each(|_| candidates.name(Candidate::Inbox(UserId::MIN)));
+        (1..=QUEUE as u64).for_each(|_| candidates.name(Candidate::Outbox(UserId::MIN)));
         assert_eq!((candidates.receiver.len(), candidates.left_out()), (QUEUE, QUEUE as u64));
     }
 

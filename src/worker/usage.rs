@@ -11,7 +11,7 @@ use crate::model::Fill;
 pub(super) struct Tally {
     deliveries: AtomicU64,
     chunks: AtomicU64,
-    trims: AtomicU64,
+    settled: AtomicU64,
     archived: AtomicU64,
     topics_archived: AtomicU64,
     purged: AtomicU64,
@@ -25,8 +25,8 @@ impl Tally {
         self.deliveries.fetch_add(recipients as u64, Ordering::Relaxed);
     }
 
-    pub(super) fn trim(&self) {
-        self.trims.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn settle(&self, entries: usize) {
+        self.settled.fetch_add(entries as u64, Ordering::Relaxed);
     }
 
     pub(super) fn archive(&self, entries: usize) {
@@ -64,8 +64,8 @@ pub struct Usage {
     pub deliveries: u64,
     /// Chunks of fan-outs that were written.
     pub chunks: u64,
-    /// Inboxes whose floor a trim raised.
-    pub trims: u64,
+    /// Entries written into inboxes or removed from them because of follows and unfollows.
+    pub settled: u64,
     /// Entries that trims moved from an outbox to its archive.
     pub archived: u64,
     /// Items that trims moved from the list of a topic to its archive.
@@ -76,7 +76,7 @@ pub struct Usage {
     pub evicted: u64,
     /// Failed attempts at a job, a trim or a look for idle users.
     pub failures: u64,
-    /// Inboxes, outboxes and topics that wait for a trim.
+    /// Outboxes and topics that wait for a trim.
     pub candidates: Fill,
     /// Candidates left out because the queue was full.
     pub left_out: u64,
@@ -90,12 +90,12 @@ impl Figures {
 
     /// The figures now.
     pub fn usage(&self) -> Usage {
-        let Tally { deliveries, chunks, trims, archived, topics_archived, purged, evicted, failures } = &*self.tally;
+        let Tally { deliveries, chunks, settled, archived, topics_archived, purged, evicted, failures } = &*self.tally;
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Usage {
             deliveries: count(deliveries),
             chunks: count(chunks),
-            trims: count(trims),
+            settled: count(settled),
             archived: count(archived),
             topics_archived: count(topics_archived),
             purged: count(purged),

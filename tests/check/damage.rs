@@ -41,12 +41,39 @@ pub(crate) fn engine(data: &Path) -> DB {
         let mut options = options.clone();
         match name.as_str() {
             "counts" => options.set_merge_operator_associative("add", add),
+            "inboxes" => options.set_merge_operator_associative("tideline.inbox", last),
             "item_counts" => options.set_merge_operator_associative("add_item_counts", add),
             _ => {}
         }
         ColumnFamilyDescriptor::new(name, options)
     });
     DB::open_cf_descriptors(&options, path, families).expect("opens")
+}
+
+/// The only change of an inbox that was written once is the inbox.
+fn last(_key: &[u8], present: Option<&[u8]>, changes: &MergeOperands) -> Option<Vec<u8>> {
+    assert!(changes.iter().count() + usize::from(present.is_some()) == 1, "an inbox was written several times");
+    changes.iter().last().or(present).map(<[u8]>::to_vec)
+}
+
+/// The row of an inbox without entries.
+pub(crate) const EMPTY_INBOX: [u8; 6] = [1, 0, 0, 0, 0, 0];
+
+/// The row of an inbox with one entry.
+pub(crate) fn inbox(at: u64, id: u64, author: u64) -> Vec<u8> {
+    let number = |mut number: u64| {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        bytes.push(number as u8);
+        bytes
+    };
+    let signed = |number: u64| (number << 1) ^ ((number as i64) >> 63) as u64;
+    let columns = [number(at), number(signed(id)), number(author.rotate_left(1))];
+    let columns = columns.into_iter().flat_map(|column| [vec![column.len() as u8], column]);
+    [1, 0, 1].into_iter().chain(columns.flatten()).collect()
 }
 
 /// Adds up the eight-byte counters of a row, one or several.

@@ -1,6 +1,6 @@
 //! Names: their two tables, and the ids of other tables.
 
-use super::damage::{Row, compare, key, row};
+use super::damage::{EMPTY_INBOX, Row, compare, inbox, key, row};
 
 /// The first number of a name, and those of the community.
 const ALICE: u64 = (1 << 63) + 1;
@@ -81,8 +81,8 @@ fn every_id_above_the_numbers_has_a_name() {
                 "user \"bob\": followers has user 9223372036854775809, but number 9223372036854775809 has no name",
                 "user 9223372036854775809: following_by_time has 500-\"bob\", but number 9223372036854775809 has no name",
                 "user \"bob\": followers_by_time has 500-9223372036854775809, but number 9223372036854775809 has no name",
+                "user 9223372036854775809: inboxes has its row, but number 9223372036854775809 has no name",
                 "number 9223372036854775809: names_by_number lacks its row",
-                "user 9223372036854775809: inbox has 1000-\"post 1\", but number 9223372036854775809 has no name",
                 "user 9223372036854775809: counts has following, but number 9223372036854775809 has no name",
                 "user 9223372036854775809: activity has its row, but number 9223372036854775809 has no name",
             ],
@@ -127,13 +127,13 @@ fn every_id_above_the_numbers_has_a_name() {
 fn findings_name_users_and_items_as_the_host_does() {
     compare(vec![
         (
-            Row("inbox", row(ALICE, 1000, POST)),
-            None,
+            Row("inboxes", key(&[ALICE])),
+            Some(EMPTY_INBOX.to_vec()),
             &["user \"alice\": inbox lacks 1000-\"post 1\" of author \"bob\""],
         ),
         (
-            Row("inbox", row(BOB, 2000, POST)),
-            Some(key(&[ALICE])),
+            Row("inboxes", key(&[BOB])),
+            Some(inbox(2000, POST, ALICE)),
             &["user \"bob\": inbox has 2000-\"post 1\" of author \"alice\" that the user does not follow"],
         ),
         (

@@ -11,10 +11,9 @@ use super::everything::{empty_tables, fill};
 use super::support::audit;
 
 /// Tables of which the audit reads the keys alone.
-const KEYS_ALONE: [&str; 11] = [
+const KEYS_ALONE: [&str; 10] = [
     "outbox",
     "outbox_archive",
-    "inbox",
     "following_by_time",
     "followers_by_time",
     "friends_by_time",

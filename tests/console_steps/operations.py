@@ -29,10 +29,10 @@ def dashboard(proof: Proof) -> None:
         seen = {one: page.run(figure, *one) for one in still}
         still = {one for one, text in seen.items() if text == "–" or text.startswith("0")}
     proof.same("figures that do not move under load", {one: seen[one] for one in still}, {})
-    rows = town.client.figures()['tideline_table_rows{table="inbox"}']
+    rows = town.client.figures()['tideline_table_rows{table="outbox"}']
     # From a thousand on the figure is short, such as 1.6K.
     page.wait(
-        """[...document.querySelectorAll('tr')].some((row) => row.innerText.startsWith('inbox')
+        """[...document.querySelectorAll('tr')].some((row) => row.cells[0]?.innerText === 'outbox'
           && parseFloat(row.cells[1].innerText) * (row.cells[1].innerText.endsWith('K') ? 1000 : 1) >= 0.95 * args[0])""",
         "the rows of the table", rows,
     )

@@ -110,6 +110,8 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
         ("TIDELINE__FANOUT__WORKERS", "1"),
         ("TIDELINE__FANOUT__CHUNK", "1"),
         ("TIDELINE__FANOUT__PUSH_THRESHOLD", "1000000"),
+        // So that the progress is on disk soon.
+        ("TIDELINE__STORAGE__ARRIVALS_FOR", "10ms"),
     ];
     let server = Server::on(data, &slow);
     server.call("PUT", &format!("/v1/users/{FOLLOWERS}/presence"), r#"{"online":true}"#).expect(200);

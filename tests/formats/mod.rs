@@ -11,7 +11,7 @@ use crate::process::home::Home;
 use crate::server::Server;
 
 /// The directories: after an orderly stop, and with changes that are only in the write-ahead log.
-pub(crate) const ALL: [&str; 2] = ["2/stopped", "2/killed"];
+pub(crate) const ALL: [&str; 4] = ["2/stopped", "2/killed", "3/stopped", "3/killed"];
 
 /// The settings with which the directories were made.
 const SETTINGS: [(&str, &str); 8] = [
@@ -25,7 +25,7 @@ const SETTINGS: [(&str, &str); 8] = [
     ("TIDELINE__STORAGE__WRITE_BUFFER_MB", "8"),
 ];
 
-fn kept(name: &str) -> PathBuf {
+pub(crate) fn kept(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats").join(name)
 }
 

@@ -96,7 +96,7 @@ fn a_list_ends_at_its_limit_and_never_before() {
     check(56, &[50]);
     batch(101..=900);
     assert_eq!(server.ids("/v1/topics/a/content?limit=100"), (881..=900).rev().collect::<Vec<_>>());
-    assert_eq!(server.figure("tideline_trims_total"), 0.0);
+    assert_eq!(server.figure("tideline_topic_rows_archived_total"), 0.0);
     let (status, data) = server.stop("TERM");
     assert!(status.success());
     let limit = [("TIDELINE__TOPICS__LIMIT", "20")];

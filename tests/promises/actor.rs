@@ -345,12 +345,14 @@ impl Actor<'_> {
         let reader = self.anybody();
         match self.part.random.u64(..60) {
             0 => self.round.feed.store().compact().map_err(|e| format!("compaction fails: {e}"))?,
-            1..40 if !self.rough => self.round.candidates.name(Candidate::Inbox(reader)),
+            1..40 if !self.rough => {
+                self.round.feed.store().write_arrivals().map_err(|e| format!("a write fails: {e}"))?
+            }
             1..8 => trim(&**self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
             8..11 => evict(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), u64::MAX))?,
             11..16 => archive(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), u64::MAX), 50)?,
             16..30 => self.round.candidates.name(Candidate::Outbox(reader)),
-            _ => self.round.candidates.name(Candidate::Inbox(reader)),
+            _ => self.round.feed.store().write_arrivals().map_err(|e| format!("a write fails: {e}"))?,
         }
         thread::sleep(Duration::from_micros(self.part.random.u64(..if self.rough { 3000 } else { 600 })));
         Ok(())

@@ -11,7 +11,7 @@ use tideline::backlog::Backlog;
 use tideline::config::{Config, Durability};
 use tideline::feed::Feed;
 use tideline::store::Store;
-use tideline::store::rocks::{Options, Rocks};
+use tideline::store::rocks::{InboxRoom, Options, Rocks};
 use tideline::streaming::Streaming;
 use tideline::worker::{Candidates, Workers};
 
@@ -54,6 +54,11 @@ impl System {
     /// The candidates for trims.
     pub(crate) fn candidates(&self) -> &Candidates {
         &self.candidates
+    }
+
+    /// Trims that are waiting or under way, while workers run.
+    pub(crate) fn trims_waiting(&self) -> u64 {
+        self.workers.as_ref().map_or(0, |workers| workers.figures().trims_waiting())
     }
 
     pub(crate) fn start(&mut self) {
@@ -147,7 +152,7 @@ fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> 
     let options = Options {
         sync: config.storage.durability == Durability::Sync,
         block_cache: 1 << 20,
-        notice_above: config.timeline.inbox_limit,
+        inbox_room: InboxRoom { limit: config.timeline.inbox_limit, slack: 1 },
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,
         listeners: candidates.listeners(&config.content),

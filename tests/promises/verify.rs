@@ -90,15 +90,15 @@ fn check(feed: &Feed, ids: Ids, calls: &AtomicU64) {
         assert!(calls.load(Ordering::SeqCst) > before, "{what}: nothing changed meanwhile");
     };
     several(&[], &[], "sound");
-    rocks.delete_inbox_row(reader, lost(40).cursor).expect("deletes");
+    rocks.remove_inbox_entry(reader, lost(40).cursor).expect("deletes");
     several(&[lost(40)], &[], "a row too few");
-    rocks.put_inbox_row(reader, added).expect("puts");
-    rocks.delete_inbox_row(reader, lost(140).cursor).expect("deletes");
+    rocks.put_inbox_entry(reader, added).expect("puts");
+    rocks.remove_inbox_entry(reader, lost(140).cursor).expect("deletes");
     several(&[lost(140), lost(40)], &[added], "two too few and one too many");
-    rocks.put_inbox_row(reader, lost(40)).expect("puts");
-    rocks.put_inbox_row(reader, lost(140)).expect("puts");
+    rocks.put_inbox_entry(reader, lost(40)).expect("puts");
+    rocks.put_inbox_entry(reader, lost(140)).expect("puts");
     several(&[], &[added], "a row too many");
-    rocks.delete_inbox_row(reader, added.cursor).expect("deletes");
+    rocks.remove_inbox_entry(reader, added.cursor).expect("deletes");
     several(&[], &[], "sound again");
 }
 

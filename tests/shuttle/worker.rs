@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::model::{Job, LANES, Lane, UserId, Work};
+use crate::model::{Job, LANES, Lane, Work};
 use crate::store::{Delivery, Store, Then};
 use crate::streaming::Streaming;
 use crate::world::Wrong;
@@ -36,6 +36,7 @@ struct Tally;
 
 impl Tally {
     fn chunk(&self, _: usize) {}
+    fn settle(&self, _: usize) {}
 }
 
 use fan_out::FanOut;
@@ -51,10 +52,6 @@ pub(crate) struct Context {
     wanted: Receiver<Arc<FanOut>>,
     tally: Tally,
     wrong: Wrong,
-}
-
-fn slack(limit: usize) -> usize {
-    limit
 }
 
 impl Context {
@@ -120,6 +117,4 @@ impl Context {
     fn failed(&self, lane: Lane, error: &Error) {
         panic!("a job of {lane:?} failed: {error}");
     }
-
-    fn trim_soon(&self, _: UserId) {}
 }

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use tideline::error::Error;
 use tideline::model::{Activity, Content, Cursor, Job, Lane, Progress, Reach, UserId, Work};
-use tideline::store::rocks::{Options, Rocks};
+use tideline::store::rocks::{InboxRoom, Options, Rocks};
 use tideline::store::{Batch, Listeners, Published, Store, Then, Tier};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{
-    MANY, content, deliver, follow, ids, inbox, item, job_now, jobs, open, open_with, place, post, publish,
-    publish_post, push, settle, timed, unfollow, user, users,
+    MANY, content, deliver, floor, follow, follow_settled, ids, inbox, item, job_now, jobs, open, open_with, place,
+    post, publish, publish_post, push, settle, timed, unfollow, user, users,
 };
 
 /// A directory that is removed with the test.
@@ -173,27 +173,81 @@ fn durability_by_the_operating_system_also_survives_a_reopening() {
 }
 
 #[test]
-fn an_oversized_inbox_is_named_when_it_is_compacted() {
+fn an_inbox_beyond_its_room_is_trimmed_when_it_is_merged() {
     let dir = fresh();
-    let named = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&named);
-    let listeners = Listeners {
-        oversized_inbox: Arc::new(move |user| told.lock().expect("a whole list").push(user)),
-        ..Listeners::default()
-    };
-    let options = Options { notice_above: 20, listeners, ..Options::new(dir.path()) };
+    let options = Options { inbox_room: InboxRoom { limit: 20, slack: 5 }, ..Options::new(dir.path()) };
     let store = open_with(&options);
     for id in 1..=30 {
-        // User 2 gets 30, user 3 gets exactly 20, user 4 all but those below its floor.
-        let recipients: &[u64] = if id <= 20 { &[2, 3, 4] } else { &[2, 4] };
+        // User 2 gets 30, user 3 gets exactly limit and slack, user 4 all but those below its floor.
+        let recipients: &[u64] = if id <= 25 { &[2, 3, 4] } else { &[2, 4] };
         push(&*store, id, 1, id, &users(recipients.iter().copied()));
     }
-    store.raise_floor(user(4), place(15, 15)).expect("raises");
-    store.compact().expect("compacts");
-    let mut named = named.lock().expect("a whole list").clone();
-    named.dedup();
-    assert_eq!(named, users([2]));
-    assert_eq!(inbox(&*store, 2).len(), 30, "noticing drops nothing");
+    store.raise_floor(user(4), place(8, 8)).expect("raises");
+    assert_eq!((inbox(&*store, 2).len(), floor(&*store, 2)), (30, None), "not merged yet");
+    store.write_arrivals().expect("writes");
+    for when in ["merged by the read", "merged on disk"] {
+        assert_eq!((inbox(&*store, 2).len(), floor(&*store, 2)), (20, Some(place(10, 10))), "{when}");
+        assert_eq!((inbox(&*store, 3).len(), floor(&*store, 3)), (25, None), "{when}");
+        assert_eq!((inbox(&*store, 4).len(), floor(&*store, 4)), (22, Some(place(8, 8))), "{when}");
+        store.compact().expect("compacts");
+    }
+}
+
+/// A merge for a read raises the floor; then entries above it go away, so that the next merge would not raise it.
+#[test]
+fn a_floor_that_a_settle_has_seen_stays() {
+    let dir = fresh();
+    let options = Options { inbox_room: InboxRoom { limit: 4, slack: 1 }, ..Options::new(dir.path()) };
+    let store = open_with(&options);
+    for id in [10, 20, 30] {
+        let job = publish_post(&*store, id, 9, id);
+        store.drop_job(job.id).expect("drops");
+    }
+    follow_settled(&*store, 2, 1, 1);
+    for id in 31..=36 {
+        push(&*store, id, 1, id, &users([2]));
+    }
+    store.write_arrivals().expect("writes");
+    assert_eq!(floor(&*store, 2), Some(place(32, 32)));
+    // The settle of the new followee puts nothing below the floor that it sees.
+    follow_settled(&*store, 2, 9, 2);
+    let job = unfollow(&*store, 2, 1);
+    settle(&*store, job, MANY);
+    for _ in 0..2 {
+        assert_eq!((inbox(&*store, 2), floor(&*store, 2)), (vec![], Some(place(32, 32))));
+        store.compact().expect("compacts");
+    }
+}
+
+#[test]
+fn jobs_end_on_disk_only_with_their_entries() {
+    let dir = fresh();
+    let store = open(dir.path());
+    follow_settled(&*store, 2, 1, 1);
+    store.write_arrivals().expect("writes");
+    let copy = fresh();
+    push(&*store, 10, 1, 10, &users([2]));
+    // What a kill leaves: the files without what is in memory.
+    copy_files(dir.path(), copy.path());
+    let killed = open(copy.path());
+    assert_eq!((inbox(&*killed, 2).len(), jobs(&*killed).len()), (0, 1));
+    store.write_arrivals().expect("writes");
+    let copy = fresh();
+    copy_files(dir.path(), copy.path());
+    let killed = open(copy.path());
+    assert_eq!((inbox(&*killed, 2).len(), jobs(&*killed).len()), (1, 0));
+}
+
+/// Copies a data directory that is in use; its log is written without a buffer.
+fn copy_files(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to.join("db")).expect("makes a directory");
+    for part in ["", "db"] {
+        for file in std::fs::read_dir(from.join(part)).expect("lists").map(|entry| entry.expect("an entry").path()) {
+            if file.is_file() {
+                std::fs::copy(&file, to.join(part).join(file.file_name().expect("a name"))).expect("copies");
+            }
+        }
+    }
 }
 
 #[test]

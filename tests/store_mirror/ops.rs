@@ -245,6 +245,7 @@ fn same() -> impl Strategy<Value = Call> {
         8 => (item(), vec(wish(), 0..6)).prop_map(|of| call("react", of, |store, (id, all), _| store.react(*id, all))),
         2 => (user(), position(item()))
             .prop_map(|of| call("raise_floor", of, |store, &(user, floor), _| store.raise_floor(user, floor))),
+        2 => Just(()).prop_map(|of| call("write_arrivals", of, |store, (), _| store.write_arrivals())),
         3 => (some_users(), time())
             .prop_map(|of| call("split_active", of, |store, (users, since), _| store.split_active(users, *since))),
         2 => (user(), time()).prop_map(|of| call("meet", of, |store, &(user, now), _| store.meet(user, now))),

@@ -31,6 +31,14 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures) -> fmt::Result 
         usage.write_buffers,
     )?;
     page.fill(
+        "tideline_arrivals_bytes",
+        [
+            "Memory used by changes of inboxes that are not written yet.",
+            "Memory of such changes at which fan-outs wait.",
+        ],
+        usage.arrivals,
+    )?;
+    page.fill(
         "tideline_log_bytes",
         [
             "Bytes of the write-ahead log.",

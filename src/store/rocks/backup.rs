@@ -15,7 +15,7 @@ use super::{FORMAT, Options, Rocks, directory, log, reserve, storage, tables};
 use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
 use crate::private;
-use crate::store::{Copied, Copies, Upkeep, Watch};
+use crate::store::{Copied, Copies, Inboxes, Upkeep, Watch};
 
 /// The folder of the engine's files in a data directory.
 const ENGINE: &str = "db";
@@ -41,6 +41,8 @@ impl Copies for Rocks {
         room_for(above, self.bytes_to_copy()?, self.health.min_free)?;
         let failed = |e: io::Error| unwritten(dir, &e);
         private::make_dir(dir).map_err(failed)?;
+        // Without this the copy has more jobs instead.
+        self.write_arrivals()?;
         let sequence = self.db.latest_sequence_number();
         let checkpoint = Checkpoint::new(&*self.db).map_err(storage)?;
         // The engine writes its rows in memory to table files first, then links or copies and flushes all files. What

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::private;
 
 /// The format that this code reads and writes.
-pub(super) const CURRENT: u32 = 3;
+pub(super) const CURRENT: u32 = 4;
 /// The earliest format that this code takes to the present one.
 const EARLIEST: u32 = 2;
 /// The first words of a `FORMAT` file. Then comes the number.
@@ -346,9 +346,9 @@ mod tests {
             (b"tideline format 99\n", "a later version wrote it in format 99"),
             (b"tideline format 99\nrelease 9.1.0\n", "version 9.1.0 wrote it in format 99"),
             (b"tideline format 003\n", "says \"tideline format 003\""),
-            (b"tideline format 3\nMigrating from 2\n", "Migrating from 2"),
-            (b"tideline format 3\nmigrating from 3\n", "migrating from 3"),
-            (b"tideline format 3\nmigrating from 9\n", "migrating from 9"),
+            (b"tideline format 4\nMigrating from 2\n", "Migrating from 2"),
+            (b"tideline format 4\nmigrating from 4\n", "migrating from 4"),
+            (b"tideline format 4\nmigrating from 9\n", "migrating from 9"),
             (b"tideline format 9\nrelease \x1b[31m\n", "version \\u{1b}[31m wrote it"),
             (b"tideline format 1\n", "it has format 1, and the earliest that can be migrated is 2"),
         ] {
@@ -356,9 +356,11 @@ mod tests {
             assert!(error.contains(word) && error.len() < 400, "{error}");
         }
         for (format, earlier, is_migrating) in [
-            ("tideline format 3", None, false),
-            ("tideline format 3\r\nrelease 0.1.0\r\n", None, false),
+            ("tideline format 4", None, false),
+            ("tideline format 4\r\nrelease 0.1.0\r\n", None, false),
+            ("tideline format 4\nrelease 0.1.0\nmigrating from 2\n", Some(2), true),
             ("tideline format 3\nrelease 0.1.0\nmigrating from 2\n", Some(2), true),
+            ("tideline format 3\nrelease 0.1.0\n", Some(3), false),
             ("tideline format 2\n", Some(2), false),
         ] {
             let directory = with(format.as_bytes()).expect(format);
@@ -384,7 +386,7 @@ mod tests {
         let directory = claim();
         assert_eq!((directory.earlier_format(), directory.is_migrating()), (None, false));
         let text = fs::read_to_string(dir.path().join("FORMAT")).expect("reads");
-        assert_eq!(text, format!("tideline format 3\nrelease {}\n", env!("CARGO_PKG_VERSION")));
+        assert_eq!(text, format!("tideline format {CURRENT}\nrelease {}\n", env!("CARGO_PKG_VERSION")));
     }
 
     #[test]

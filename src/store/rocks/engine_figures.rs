@@ -3,7 +3,7 @@
 
 use rocksdb::properties;
 
-use super::tables::{self, INBOX, Table};
+use super::tables::{self, INBOXES, Table};
 use super::{Rocks, storage};
 use crate::error::Result;
 use crate::store::EngineUsage;
@@ -16,7 +16,7 @@ const STALLS: &str = "rocksdb.cf-write-stall-stats";
 impl Rocks {
     /// All of them, now.
     pub(super) fn engine_figures(&self) -> Result<EngineUsage> {
-        let shared = |name| self.figure(INBOX, name);
+        let shared = |name| self.figure(INBOXES, name);
         let mut usage = EngineUsage {
             compactions: shared(properties::NUM_RUNNING_COMPACTIONS)?,
             flushes: shared(properties::NUM_RUNNING_FLUSHES)?,
@@ -64,8 +64,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let store = Rocks::open(&Options::new(dir.path())).expect("opens");
         assert!(store.db.property_int_value(DELAYED_WRITE_RATE).expect("reads").is_some());
-        assert_eq!(store.text(INBOX, FRESH_FILES).expect("reads").trim(), "0");
-        let stalls = store.text(INBOX, STALLS).expect("reads");
+        assert_eq!(store.text(INBOXES, FRESH_FILES).expect("reads").trim(), "0");
+        let stalls = store.text(INBOXES, STALLS).expect("reads");
         assert!(stalls.contains("total-delays: 0") && stalls.contains("total-stops: 0"), "{stalls}");
         assert_eq!(store.usage().expect("figures").engine, EngineUsage::default());
     }

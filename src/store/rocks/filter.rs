@@ -1,4 +1,4 @@
-//! The compaction filters. The one of inboxes, outboxes and topics drops rows below floors, the one of content reports
+//! The compaction filters. The one of outboxes and topics drops rows below floors, the one of content reports
 //! deleted items.
 //!
 //! A filter sees only the files of one compaction. So it decides nothing: it applies the floor at the head of a

@@ -15,10 +15,10 @@ use super::directory::{CURRENT, Directory};
 use super::health::least;
 use super::reactions::of_kind;
 use super::topic_repair::scanning;
-use super::{Options, Rocks, advice, keys, log_limit, storage};
+use super::{Options, Rocks, advice, keys, log_limit, storage, values};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
-use crate::model::ReactionKind;
+use crate::model::{Entry, ReactionKind, UserId};
 use crate::store::Upkeep;
 
 /// Rows in one change.
@@ -43,16 +43,20 @@ struct Step {
 }
 
 /// All steps, ascending.
-const STEPS: &[Step] = &[Step {
-    from: 2,
-    about: "likes and favorites get tables of their own",
-    retired: &[REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER],
-    run: Rocks::part_reactions,
-}];
+const STEPS: &[Step] = &[
+    Step {
+        from: 2,
+        about: "likes and favorites get tables of their own",
+        retired: &[REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER],
+        run: Rocks::part_reactions,
+    },
+    Step { from: 3, about: "each inbox becomes one row", retired: &[INBOX], run: Rocks::pack_inboxes },
+];
 
 const REACTIONS: &str = "reactions";
 const REACTIONS_BY_TIME: &str = "reactions_by_time";
 const REACTIONS_BY_USER: &str = "reactions_by_user";
+const INBOX: &str = "inbox";
 
 /// A migration that a directory needs.
 #[derive(Debug)]
@@ -132,7 +136,7 @@ pub(super) fn drop_retired(db: &mut DB, retired: &[&str], options: &Options) -> 
             if rows.valid() {
                 return Err(Error::Setup(format!(
                     "data directory {}: the table {table} of an earlier format has rows, but FORMAT names format {CURRENT}. \
-                     FORMAT was changed by hand: restore a backup, or write \"tideline format 2\" to FORMAT again",
+                     FORMAT was changed by hand: restore a backup, or write the earlier format to FORMAT again, such as \"tideline format 3\"",
                     options.dir.display()
                 )));
             }
@@ -283,5 +287,40 @@ impl Rocks {
             rows.status().map_err(storage)?;
         }
         Ok(())
+    }
+
+    /// From format 3: one table had a row for each entry of an inbox, and one for its floor, the first of the user.
+    fn pack_inboxes(&self, progress: &mut Progress) -> Result<()> {
+        let Some(from) = self.db.cf_handle(INBOX) else { return Ok(()) };
+        let mut rows = self.db.raw_iterator_cf_opt(from, scanning());
+        rows.seek_to_first();
+        let (mut change, mut moved) = (WriteBatch::default(), 0);
+        while rows.valid() {
+            let (mut user, mut floor, mut entries) = (None, None, Vec::new());
+            while let Some((key, value)) = rows.item() {
+                let bad = || Error::Corrupt(format!("a row in {INBOX}"));
+                let (partition, at, id) = keys::split_row(key).ok_or_else(bad)?;
+                if *user.get_or_insert(partition) != partition {
+                    break;
+                }
+                if keys::is_head(key) {
+                    floor = Some(values::read_cursor(value).ok_or_else(bad)?);
+                } else {
+                    let cursor = keys::cursor(at, id).ok_or_else(bad)?;
+                    entries.push(Entry { cursor, author: values::read_author(value)? });
+                }
+                change.delete_cf(from, key);
+                moved += 1;
+                rows.next();
+            }
+            let Some(user) = user.and_then(|raw| UserId::new(raw).ok()) else { continue };
+            entries.retain(|entry| Some(entry.cursor) > floor);
+            self.put_inbox(&mut change, user, floor, &entries)?;
+            if moved >= ROWS || !rows.valid() {
+                progress.moved(std::mem::take(&mut moved));
+                self.follow_up(Write::Migrate, std::mem::take(&mut change))?;
+            }
+        }
+        rows.status().map_err(storage)
     }
 }

@@ -24,6 +24,7 @@ mod migration;
 mod names;
 mod newest_reactions;
 mod numbering;
+mod options;
 mod outbox_parts;
 mod reactions;
 mod records;
@@ -41,7 +42,7 @@ mod values;
 mod walk;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -52,6 +53,7 @@ use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
 use self::health::{Admitted, Health};
+use self::inbox::Arrivals;
 use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};
 use self::names::Names;
@@ -67,11 +69,13 @@ use crate::cache::ReadThrough;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
 use crate::model::{Activity, JobId, UserId, Work};
-use crate::store::{Inboxes, Listeners, Store, Tier};
+use crate::store::{Inboxes, Store, Tier};
 use crate::stripes::Striped;
 
 pub use self::backup::room_for;
+pub use self::inbox::InboxRoom;
 pub use self::migration::Migration;
+pub use self::options::Options;
 
 /// The number of the format of the data directory.
 pub const FORMAT: u32 = directory::CURRENT;
@@ -81,64 +85,6 @@ pub const FORMAT: u32 = directory::CURRENT;
 /// size.
 fn log_limit(write_buffer: usize) -> u64 {
     write_buffer as u64 / 2
-}
-
-/// Options for opening a store.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The data directory; made if it is missing.
-    pub dir: PathBuf,
-    /// Whether each change is flushed to the device before it is acknowledged.
-    pub sync: bool,
-    /// Whether to open a directory whose damaged log loses acknowledged changes.
-    pub accept_log_loss: bool,
-    /// Whether to refuse a log with a torn end, which a backup does not have.
-    pub whole_log: bool,
-    /// Whether to migrate a directory of an earlier format, instead of refusing it.
-    pub may_migrate: bool,
-    /// Whether to reserve room on the device for a start.
-    pub keep_room: bool,
-    /// Whether tables are compacted in the background.
-    pub compacts: bool,
-    /// Changes are refused while fewer bytes are free on the file system; 0 for never.
-    pub min_free: u64,
-    /// Memory for blocks read from disk, bytes.
-    pub block_cache: usize,
-    /// Memory for rows not yet in table files, bytes, all tables together. The log may have half as many.
-    pub write_buffer: usize,
-    /// Files kept open at once.
-    pub max_open_files: i32,
-    /// An inbox with more rows is reported to the listener.
-    pub notice_above: usize,
-    /// An outbox with more rows is reported to the listener; 0 for none.
-    pub notice_outbox_above: usize,
-    /// A topic with more rows is reported to the listener; 0 for none.
-    pub notice_topic_above: usize,
-    /// Callbacks for conditions that compactions notice.
-    pub listeners: Listeners,
-}
-
-impl Options {
-    /// Defaults for a directory.
-    pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self {
-            dir: dir.into(),
-            sync: true,
-            accept_log_loss: false,
-            whole_log: false,
-            may_migrate: true,
-            keep_room: false,
-            compacts: true,
-            min_free: 0,
-            block_cache: 64 << 20,
-            write_buffer: 64 << 20,
-            max_open_files: 1024,
-            notice_above: 1250,
-            notice_outbox_above: 0,
-            notice_topic_above: 1500,
-            listeners: Listeners::default(),
-        }
-    }
 }
 
 /// An open data directory.
@@ -180,7 +126,10 @@ pub struct Rocks {
     newest_reactions: newest_reactions::NewestReactionsCache,
     /// Users who get partial pushes.
     seen_users: SeenUsers,
-    floor_locks: Striped<Mutex<()>>,
+    /// Changes of inboxes that are not written yet.
+    arrivals: Arrivals,
+    /// Rows of inboxes.
+    inbox_rows: inbox::Rows,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
@@ -231,12 +180,11 @@ impl Rocks {
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
         let listeners = &options.listeners;
         let filters = Filters {
-            inbox: FloorFilterFactory::new(options.notice_above, &listeners.oversized_inbox),
             outbox: FloorFilterFactory::new(options.notice_outbox_above, &listeners.oversized_outbox),
             topic: FloorFilterFactory::new(options.notice_topic_above, &listeners.oversized_topic),
             content: DeletedFilterFactory { notice: Arc::clone(&listeners.deleted_item) },
         };
-        let mut families = tables::descriptors(&cache, filters, options.compacts);
+        let mut families = tables::descriptors(&cache, filters, options.inbox_room, options.compacts);
         families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
         let health = Arc::new(Health::new(&options.dir, options.min_free));
         let keep = || Reserve::for_start(&options.dir, log_limit(options.write_buffer), options.min_free, &health);
@@ -285,7 +233,8 @@ impl Rocks {
             newest_reactions: newest_reactions::cache(),
             seen_users: SeenUsers::default(),
             write_buffer: options.write_buffer,
-            floor_locks: Striped::default(),
+            arrivals: Arrivals::new(options.arrivals),
+            inbox_rows: inbox::rows(),
             record_locks: Striped::default(),
             directory,
         };
@@ -411,8 +360,11 @@ impl Rocks {
 impl Store for Rocks {}
 
 impl Drop for Rocks {
-    /// Writes the rows in memory to table files, so that the next start has nothing to replay.
+    /// Writes all in memory to table files, so that the next start has nothing to replay.
     fn drop(&mut self) {
+        if let Err(error) = self.write_arrivals() {
+            tracing::warn!(%error, "the inboxes could not be written; the next start delivers their entries again");
+        }
         self.keeper.stop();
         match self.flush() {
             Ok(()) => self.run.stop(),

@@ -5,6 +5,7 @@ use std::fmt;
 use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, Options, SliceTransform};
 
 use super::filter::{DeletedFilterFactory, FloorFilterFactory};
+use super::inbox::{self, InboxRoom};
 use super::keys::ID;
 use super::values;
 
@@ -66,7 +67,7 @@ impl Spec {
         Self::new(name, Access::Point, keys)
     }
 
-    /// A table of one row a user, related to no other table.
+    /// A table of one row a user, which an audit compares with no other table.
     const fn record(name: &'static str, reads: fn(&[u8]) -> bool) -> Self {
         Self { record: Some(reads), ..Self::point(name, Keys::One("user")) }
     }
@@ -115,7 +116,7 @@ tables! {
     DELETED = Spec::point("deleted", Keys::One("content"));
     OUTBOX = Spec::scan("outbox", Keys::Row("user"));
     OUTBOX_ARCHIVE = Spec { tune: archive, ..Spec::scan("outbox_archive", Keys::Row("user")) };
-    INBOX = Spec { tune: inbox, ..Spec::scan("inbox", Keys::Row("user")) };
+    INBOXES = Spec { tune: inboxes, ..Spec::record("inboxes", inbox::is_readable) };
     FOLLOWING = Spec::pairs("following");
     FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
     FOLLOWERS = Spec::pairs("followers");
@@ -156,7 +157,7 @@ fn content(options: &mut Options) {
     options.set_bottommost_compression_type(DBCompressionType::Zstd);
 }
 
-fn inbox(options: &mut Options) {
+fn inboxes(options: &mut Options) {
     options.set_write_buffer_size(16 * MIB);
     options.set_max_write_buffer_number(4);
 }
@@ -187,16 +188,20 @@ const PREFIX_BLOOM: f64 = 0.01;
 
 /// The compaction filters.
 pub(super) struct Filters {
-    pub(super) inbox: FloorFilterFactory,
     pub(super) outbox: FloorFilterFactory,
     pub(super) topic: FloorFilterFactory,
     pub(super) content: DeletedFilterFactory,
 }
 
 /// The column families with their options. They share one block cache.
-pub(super) fn descriptors(cache: &Cache, filters: Filters, compacts: bool) -> Vec<ColumnFamilyDescriptor> {
-    let Filters { inbox, outbox, topic, content } = filters;
-    let (mut inbox, mut outbox, mut topic, mut content) = (Some(inbox), Some(outbox), Some(topic), Some(content));
+pub(super) fn descriptors(
+    cache: &Cache,
+    filters: Filters,
+    inbox_room: InboxRoom,
+    compacts: bool,
+) -> Vec<ColumnFamilyDescriptor> {
+    let Filters { outbox, topic, content } = filters;
+    let (mut outbox, mut topic, mut content) = (Some(outbox), Some(topic), Some(content));
     // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
     // write buffer of any table.
     let mut unused = Options::default();
@@ -206,13 +211,17 @@ pub(super) fn descriptors(cache: &Cache, filters: Filters, compacts: bool) -> Ve
         .map(|table| {
             let mut options = options(table, cache);
             options.set_disable_auto_compactions(!compacts);
-            for (of, filter) in [(INBOX, &mut inbox), (OUTBOX, &mut outbox), (TOPIC_CONTENT, &mut topic)] {
+            for (of, filter) in [(OUTBOX, &mut outbox), (TOPIC_CONTENT, &mut topic)] {
                 if let Some(factory) = filter.take_if(|_| *table == of) {
                     options.set_compaction_filter_factory(factory);
                 }
             }
             if let Some(factory) = content.take_if(|_| *table == CONTENT) {
                 options.set_compaction_filter_factory(factory);
+            }
+            if *table == INBOXES {
+                let (full, partial) = inbox::merges(inbox_room);
+                options.set_merge_operator("tideline.inbox", full, partial);
             }
             ColumnFamilyDescriptor::new(table.name, options)
         })
@@ -254,9 +263,8 @@ fn options(table: Table, cache: &Cache) -> Options {
         }
         Access::Log => {}
     }
-    if matches!(table.access, Access::Scan | Access::PointAndScan) && table != INBOX {
-        // So that reads do not wade through rows removed from a list. No walk of an inbox goes below its floor, where
-        // most of its deletions are.
+    if matches!(table.access, Access::Scan | Access::PointAndScan) {
+        // So that reads do not wade through rows removed from a list.
         options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
     }
     (table.tune)(&mut options);

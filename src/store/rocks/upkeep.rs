@@ -4,12 +4,12 @@ use rocksdb::properties::{self, PropName};
 use rocksdb::{FlushOptions, ReadOptions};
 
 use super::tables::{
-    self, COUNTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, INBOX, MUTES, MUTES_BY_TIME, Table,
+    self, COUNTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, INBOXES, MUTES, MUTES_BY_TIME, Table,
 };
-use super::{Rocks, keys, log_limit, reserve, storage, values};
+use super::{Rocks, inbox, keys, log_limit, reserve, storage, values};
 use crate::error::{Error, Result};
 use crate::model::{Fill, UserId};
-use crate::store::{TableStats, Upkeep, Usage, Watch};
+use crate::store::{Inboxes, TableStats, Upkeep, Usage, Watch};
 
 impl Upkeep for Rocks {
     fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
@@ -17,8 +17,9 @@ impl Upkeep for Rocks {
     }
 
     fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+        self.write_arrivals()?;
         let mut partitions = Vec::new();
-        for table in [INBOX, FOLLOWING, FOLLOWERS, MUTES, MUTES_BY_TIME, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, COUNTS] {
+        for table in [INBOXES, FOLLOWING, FOLLOWERS, MUTES, MUTES_BY_TIME, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, COUNTS] {
             partitions.extend(self.partitions_after(table, after, limit)?);
         }
         partitions.sort_unstable();
@@ -35,6 +36,7 @@ impl Upkeep for Rocks {
     }
 
     fn compact(&self) -> Result<()> {
+        self.write_arrivals()?;
         self.flush()?;
         for table in tables::ALL {
             self.db.compact_range_cf(self.family(table)?, None::<&[u8]>, None::<&[u8]>);
@@ -65,7 +67,7 @@ impl Upkeep for Rocks {
 
     fn usage(&self) -> Result<Usage> {
         // The tables share one cache and one engine, so figures of one table hold for all.
-        let shared = |name| self.figure(INBOX, name);
+        let shared = |name| self.figure(INBOXES, name);
         let mut write_buffers = Fill::of(0, self.write_buffer);
         for table in tables::ALL {
             write_buffers.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
@@ -81,11 +83,13 @@ impl Upkeep for Rocks {
                 limit: shared(properties::BLOCK_CACHE_CAPACITY)?,
             },
             write_buffers,
+            arrivals: self.arrivals.usage(),
             log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
             activities: self.activities.usage(),
             item_counts: self.item_counts.usage(),
             reactions: self.newest_reactions.usage(),
             outbox_parts: self.outbox_parts.usage(),
+            inboxes: self.inbox_rows.usage(),
             numbers,
             names,
             topic_names,
@@ -110,7 +114,7 @@ impl Upkeep for Rocks {
 }
 
 impl Rocks {
-    /// The first partitions of a table above one, with a seek for each. A count of zero is no row.
+    /// The first partitions of a table above one, with a seek for each.
     fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut options = ReadOptions::default();
         options.set_total_order_seek(true);
@@ -119,7 +123,7 @@ impl Rocks {
         rows.seek(keys::id(after.map_or(0, |after| after.get().saturating_add(1))));
         while found.len() < limit {
             let Some((key, value)) = rows.item() else { break };
-            if table == COUNTS && values::read_count(value) == Some(0) {
+            if is_nothing(table, value) {
                 rows.next();
                 continue;
             }
@@ -133,7 +137,7 @@ impl Rocks {
         Ok(found)
     }
 
-    /// Writes all rows in memory to table files.
+    /// Writes all rows of write buffers to table files.
     pub(super) fn flush(&self) -> Result<()> {
         let families = tables::ALL.iter().map(|table| self.family(table)).collect::<Result<Vec<_>>>()?;
         self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(storage)
@@ -143,6 +147,11 @@ impl Rocks {
         let figure = self.db.property_int_value_cf(self.family(table)?, name).map_err(storage)?;
         Ok(figure.unwrap_or_default())
     }
+}
+
+/// Rows that stay when there is nothing left to count, or no entry.
+fn is_nothing(table: Table, value: &[u8]) -> bool {
+    table == COUNTS && values::read_count(value) == Some(0) || table == INBOXES && inbox::is_empty(value)
 }
 
 #[cfg(test)]

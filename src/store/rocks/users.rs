@@ -14,7 +14,7 @@ use crate::cache::{self, ReadThrough};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{Activity, Cursor, Entry, JobId, Millis, Order, Span, Unpushed, UserId, Work};
-use crate::store::{Activities, Idle, Lists, Split, Tier, Touched};
+use crate::store::{Activities, Idle, Inboxes, Lists, Split, Tier, Touched};
 
 /// Memory for cached activities, bytes: a quarter of a million of them.
 const CAPACITY: u64 = 16 << 20;
@@ -124,9 +124,8 @@ impl Activities for Rocks {
         if !self.activity(user, Tier::Disk)?.is_idle(seen_before) {
             return Ok(false);
         }
-        let _floor_lock = self.floor_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
-        self.put_floor(&mut batch, user, floor)?;
+        let _announced = self.put_floor(&mut batch, user, floor)?;
         self.write_activity(Write::Evict, batch, user, Activity::Evicted)?;
         Ok(true)
     }
@@ -134,19 +133,18 @@ impl Activities for Rocks {
     fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize> {
         // An unfollow comes before the look at the follows, or after the rows: then its settle job removes them.
         let _user = self.user_locks.of(user.get()).lock();
-        let newest = match self.activity(user, Tier::Disk)?.rebuilt(job) {
+        let (floor, newest) = match self.activity(user, Tier::Disk)?.rebuilt(job) {
             Some(_) => self.newest_of(user, authors, room.saturating_add(1))?,
-            None => Vec::new(),
+            None => (None, Vec::new()),
         };
         let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         batch.delete_cf(self.family(JOBS)?, keys::job(job));
         let Some(rebuilt) = self.activity(user, Tier::Disk)?.rebuilt(job) else {
-            self.follow_up(Write::DropJob, batch)?;
+            self.drop_job(job)?;
             return Ok(0);
         };
-        let _floor_lock = self.floor_locks.of(user.get()).lock();
-        let put = self.put_newest(&mut batch, user, &newest, room)?;
+        let (put, _announced) = self.put_newest(&mut batch, user, floor, &newest, room)?;
         self.write_activity(Write::Rebuild, batch, user, rebuilt)?;
         Ok(put)
     }
@@ -202,13 +200,14 @@ impl Rocks {
     }
 
     /// The newest `most` entries that an inbox may have above its floor, of those of `authors` whom its user follows.
-    fn newest_of(&self, user: UserId, authors: &[UserId], most: usize) -> Result<Vec<Entry>> {
+    fn newest_of(&self, user: UserId, authors: &[UserId], most: usize) -> Result<(Option<Cursor>, Vec<Entry>)> {
         let keys: Vec<_> = authors.iter().map(|author| keys::pair(user, *author)).collect();
         let follows = self.get_many(FOLLOWING, keys.iter().map(<[u8; 16]>::as_slice), Tier::Disk)?;
         let followed = authors.iter().zip(follows).filter(|(_, follow)| follow.is_some());
         let followed: Vec<_> = followed.map(|(author, _)| *author).collect();
-        let span = Span::ALL.newer_than(self.floor(user)?);
-        self.outboxes(&followed, span, Order::NewestFirst, most, Tier::Disk)
+        let floor = self.floor(user)?;
+        let newest = self.outboxes(&followed, Span::ALL.newer_than(floor), Order::NewestFirst, most, Tier::Disk)?;
+        Ok((floor, newest))
     }
 
     /// When each of `users` was last seen, in their order; `None` for those who get no partial pushes.

@@ -1,0 +1,351 @@
+//! Inboxes: reads, deliveries, settle jobs, floors; and jobs.
+//!
+//! An inbox is one row ([`packed`]). Its changes are collected in memory ([`arrivals`]), and merged into the row by the
+//! engine ([`merge`]).
+
+mod arrivals;
+mod merge;
+mod packed;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rocksdb::{MergeOperands, ReadOptions, WriteBatch};
+
+pub(super) use self::arrivals::Arrivals;
+use self::arrivals::{Record, Set};
+pub use self::merge::InboxRoom;
+use self::merge::{Change, Merged, Step};
+use self::packed::{Damaged, Packed};
+use super::tables::{FOLLOWING, INBOXES, JOBS, UNPUSHED};
+use super::{Rocks, keys, storage, values};
+use crate::cache::{CacheChange, ReadThrough};
+use crate::error::{Error, Result};
+use crate::failpoint::Write;
+use crate::model::{ContentId, Cursor, Entry, Job, JobId, Order, Progress, Reach, Span, UserId, Work};
+use crate::store::{Activities, Delivery, Inboxes, Lists, Then, Tier};
+
+/// Memory for rows of inboxes that were read lately, bytes.
+const CAPACITY: u64 = 64 << 20;
+/// A usual row: 300 entries.
+const ROW_BYTES: u64 = 1600;
+
+/// Rows by user, as the engine merges them; empty for no row. A read of a row with many changes to merge takes ten times
+/// as long as one without.
+pub(super) type Rows = ReadThrough<UserId, Arc<[u8]>>;
+
+/// A row that is being changed.
+pub(super) type RowChange<'a> = CacheChange<'a, UserId, Arc<[u8]>>;
+
+/// An empty cache of rows.
+pub(super) fn rows() -> Rows {
+    ReadThrough::new(CAPACITY, ROW_BYTES, |row| row.len() as u64)
+}
+
+/// Most entries that a read from memory decodes: other requests wait for its thread.
+const MOST_ENTRIES: usize = 16_384;
+
+impl Inboxes for Rocks {
+    fn inbox(
+        &self,
+        user: UserId,
+        span: Span<ContentId>,
+        order: Order,
+        tier: Tier,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<Option<Cursor>> {
+        let inbox = self.read_inbox(user, tier)?;
+        let (floor, entries) = inbox.read(user)?;
+        let most = if tier == Tier::Memory { MOST_ENTRIES } else { usize::MAX };
+        let span = span.newer_than(floor);
+        let damaged = |Damaged| damaged(user);
+        match order {
+            Order::NewestFirst => {
+                for (number, entry) in entries.enumerate() {
+                    let entry = entry.map_err(damaged)?;
+                    if number >= most {
+                        return Err(Error::NotCached);
+                    }
+                    if span.after.is_some_and(|after| entry.cursor <= after) {
+                        break;
+                    }
+                    if span.contains(entry.cursor) && visit(entry).is_break() {
+                        break;
+                    }
+                }
+            }
+            Order::OldestFirst => {
+                let entries = entries.take(most.saturating_add(1)).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
+                if entries.len() > most {
+                    return Err(Error::NotCached);
+                }
+                let _ = entries.into_iter().rev().filter(|entry| span.contains(entry.cursor)).try_for_each(visit);
+            }
+        }
+        Ok(floor)
+    }
+
+    fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
+        self.make_room()?;
+        self.arrivals.change(user, Change::of(Some(floor), Vec::new()));
+        Ok(())
+    }
+
+    fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        let progress = Some(Progress { reach, done_to: None });
+        batch.put_cf(self.family(JOBS)?, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
+        // Read, then written: the author's lane runs no other fan-out of the author meanwhile.
+        let mut unpushed = self.unpushed(entry.author, Tier::Disk)?;
+        match reach {
+            Reach::All => {}
+            Reach::Active => unpushed.to_active = unpushed.to_active.max(Some(entry.cursor)),
+            Reach::Nobody => unpushed.to_nobody = unpushed.to_nobody.max(Some(entry.cursor)),
+        }
+        if reach != Reach::All {
+            let key = keys::id(entry.author.get());
+            batch.put_cf(self.family(UNPUSHED)?, key, values::unpushed(unpushed));
+        }
+        self.follow_up(Write::BeginFanOut, batch)?;
+        if reach != Reach::All {
+            self.unpushed.set(entry.author, unpushed);
+        }
+        Ok(())
+    }
+
+    fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
+        self.make_room()?;
+        self.arrivals.add(delivery.recipients, delivery.entry.into());
+        match delivery.then {
+            Then::Nothing => {}
+            Then::Progress(progress) => {
+                let work = Work::FanOut { entry: delivery.entry };
+                self.arrivals.record(delivery.job, Some(values::job(&work, Some(progress))?));
+            }
+            Then::End => self.arrivals.record(delivery.job, None),
+        }
+        Ok(())
+    }
+
+    fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
+        self.make_room()?;
+        let inbox = self.read_inbox(user, Tier::Disk)?;
+        let (floor, entries) = inbox.read(user)?;
+        let mut present = HashSet::new();
+        for entry in entries {
+            let entry = entry.map_err(|Damaged| damaged(user))?;
+            if entry.author == author {
+                present.insert(entry.cursor);
+            }
+        }
+        let following = self.get(FOLLOWING, &keys::pair(user, author), Tier::Disk)?.is_some();
+        let (mut wanted, mut new_floor) = (Vec::new(), None);
+        if following {
+            let span = Span::ALL.newer_than(floor);
+            wanted = self.outboxes(&[author], span, Order::NewestFirst, room.saturating_add(1), Tier::Disk)?;
+            new_floor = wanted.get(room).map(|entry| entry.cursor);
+            wanted.truncate(room);
+        }
+        let wanted: HashSet<_> = wanted.iter().map(|entry| entry.cursor).collect();
+        let added = wanted.difference(&present).map(|cursor| Step { cursor: *cursor, author: Some(author) });
+        let removed = present.difference(&wanted).map(|cursor| Step { cursor: *cursor, author: None });
+        let above = floor.max(new_floor);
+        let changed = wanted.symmetric_difference(&present).filter(|cursor| Some(**cursor) > above).count();
+        // Also the floor that was read: a merge may have raised it for this read only, and the next one may keep it
+        // lower, because entries are removed now.
+        self.arrivals.change(user, Change::of(above, added.chain(removed).collect()));
+        self.arrivals.record(job, None);
+        Ok(changed)
+    }
+
+    fn drop_job(&self, job: JobId) -> Result<()> {
+        // Not before the entries that it delivered.
+        self.make_room()?;
+        self.arrivals.record(job, None);
+        Ok(())
+    }
+
+    fn write_arrivals(&self) -> Result<()> {
+        let turn = self.arrivals.turn();
+        self.arrivals.write(&turn, |set| self.write_set(set), |records| self.write_records(records))
+    }
+
+    fn jobs(&self) -> Result<Vec<Job>> {
+        self.write_arrivals()?;
+        let mut rows = self.db.raw_iterator_cf_opt(self.family(JOBS)?, ReadOptions::default());
+        let mut jobs = Vec::new();
+        rows.seek_to_first();
+        while let Some((key, value)) = rows.item() {
+            let id = keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?;
+            jobs.push(values::read_job(id, value)?);
+            rows.next();
+        }
+        rows.status().map_err(storage)?;
+        Ok(jobs)
+    }
+}
+
+/// A row of `inboxes` with the changes in memory that belong on top.
+struct Inbox {
+    row: Arc<[u8]>,
+    change: Change,
+}
+
+impl Inbox {
+    /// The floor, and the entries above it, newest first.
+    fn read(&self, user: UserId) -> Result<(Option<Cursor>, impl Iterator<Item = Result<Entry, Damaged>>)> {
+        let row = match &*self.row {
+            [] => Packed::default(),
+            row => Packed::read(row).map_err(|Damaged| damaged(user))?,
+        };
+        let floor = row.floor.max(self.change.floor);
+        let is_above = move |entry: &Result<Entry, Damaged>| entry.map_or(true, |entry| Some(entry.cursor) > floor);
+        Ok((floor, Merged::new(row.entries, &self.change.steps).take_while(is_above)))
+    }
+}
+
+fn damaged(user: UserId) -> Error {
+    Error::Corrupt(format!("the inbox of user {user}"))
+}
+
+/// The operator that merges changes into rows: the merge into a row, and that of changes alone.
+pub(super) fn merges(
+    room: InboxRoom,
+) -> (impl rocksdb::merge_operator::MergeFn, impl rocksdb::merge_operator::MergeFn) {
+    let full = move |_: &[u8], row: Option<&[u8]>, changes: &MergeOperands| Some(merge::full(room, row, changes));
+    (full, |_: &[u8], _: Option<&[u8]>, changes: &MergeOperands| Some(merge::partial(changes)))
+}
+
+impl Rocks {
+    /// Row and changes of one instant.
+    fn read_inbox(&self, user: UserId, tier: Tier) -> Result<Inbox> {
+        loop {
+            let copy = self.arrivals.copy(user);
+            let row = self.inbox_rows.get(user, || {
+                let row = self.get(INBOXES, &keys::id(user.get()), tier)?;
+                Ok(row.as_deref().unwrap_or_default().into())
+            })?;
+            if self.arrivals.goes_with(user, &copy) {
+                return Ok(Inbox { row, change: copy.change });
+            }
+        }
+    }
+
+    /// Adds the first `room` of these entries to an inbox in a change, and raises the floor: to the next entry, or to
+    /// the one that was read before, see [`Inboxes::settle`]. Returns how many entries there are; the other result is
+    /// dropped after the change is written.
+    pub(super) fn put_newest<'a>(
+        &'a self,
+        batch: &mut WriteBatch,
+        user: UserId,
+        floor: Option<Cursor>,
+        newest: &[Entry],
+        room: usize,
+    ) -> Result<(usize, RowChange<'a>)> {
+        let (kept, left_out) = newest.split_at(room.min(newest.len()));
+        self.put_inbox(batch, user, floor.max(left_out.first().map(|entry| entry.cursor)), kept)?;
+        Ok((kept.len(), self.inbox_rows.change(user)))
+    }
+
+    /// The floor of an inbox.
+    pub(super) fn floor(&self, user: UserId) -> Result<Option<Cursor>> {
+        Ok(self.read_inbox(user, Tier::Disk)?.read(user)?.0)
+    }
+
+    /// Raises a floor in a change. The result is dropped after the change is written.
+    pub(super) fn put_floor<'a>(
+        &'a self,
+        batch: &mut WriteBatch,
+        user: UserId,
+        floor: Cursor,
+    ) -> Result<RowChange<'a>> {
+        self.put_inbox(batch, user, Some(floor), &[])?;
+        Ok(self.inbox_rows.change(user))
+    }
+
+    /// Puts a whole inbox into a change; its entries newest first, all above the floor.
+    pub(super) fn put_inbox(
+        &self,
+        batch: &mut WriteBatch,
+        user: UserId,
+        floor: Option<Cursor>,
+        entries: &[Entry],
+    ) -> Result<()> {
+        batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), packed::pack(floor, entries, &[]));
+        Ok(())
+    }
+
+    /// Writes changes in memory if there are many. Waits if there is no room for more.
+    fn make_room(&self) -> Result<()> {
+        if !self.arrivals.should_leave() {
+            return Ok(());
+        }
+        match self.arrivals.try_turn() {
+            Some(turn) => self.arrivals.write(&turn, |set| self.write_set(set), |records| self.write_records(records)),
+            None if self.arrivals.is_full() => self.write_arrivals(),
+            None => Ok(()),
+        }
+    }
+
+    fn write_set(&self, set: &Set) -> Result<()> {
+        let family = self.family(INBOXES)?;
+        let mut batch = WriteBatch::default();
+        let users = set.users();
+        let mut announced = Vec::with_capacity(users.len());
+        for user in users {
+            batch.merge_cf(family, keys::id(user.get()), set.change(user).pack());
+            announced.push(self.inbox_rows.change(user));
+        }
+        self.follow_up(Write::Deliver, batch)
+    }
+
+    fn write_records(&self, records: &HashMap<JobId, Record>) -> Result<()> {
+        let family = self.family(JOBS)?;
+        let mut batch = WriteBatch::default();
+        for (job, record) in records {
+            match record {
+                Some(record) => batch.put_cf(family, keys::job(*job), record),
+                None => batch.delete_cf(family, keys::job(*job)),
+            }
+        }
+        self.follow_up(Write::EndJobs, batch)
+    }
+
+    /// Writes a change of an inbox at once, against all rules, for tests of the search for such entries.
+    fn put_step(&self, user: UserId, step: Step) -> Result<()> {
+        self.write_arrivals()?;
+        let mut batch = WriteBatch::default();
+        let change = Change::of(None, vec![step]);
+        batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), change.pack());
+        let _announced = self.inbox_rows.change(user);
+        self.commit(batch, true)
+    }
+
+    /// Puts an entry into an inbox against all rules, for tests of the search for such entries.
+    #[doc(hidden)]
+    pub fn put_inbox_entry(&self, user: UserId, entry: Entry) -> Result<()> {
+        self.put_step(user, entry.into())
+    }
+
+    /// Removes an entry of an inbox against all rules, for tests of the search for such entries.
+    #[doc(hidden)]
+    pub fn remove_inbox_entry(&self, user: UserId, cursor: Cursor) -> Result<()> {
+        self.put_step(user, Step { cursor, author: None })
+    }
+}
+
+/// Whether a row can be read to its end.
+pub(super) fn is_readable(row: &[u8]) -> bool {
+    let Ok(mut row) = Packed::read(row) else { return false };
+    row.entries.all(|entry| entry.is_ok()) && row.removed.all(|place| place.is_ok())
+}
+
+/// Whether a row has neither entries nor a floor.
+pub(super) fn is_empty(row: &[u8]) -> bool {
+    Packed::read(row).is_ok_and(|row| row.entries.len() == 0 && row.floor.is_none())
+}
+
+pub(super) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
+    head.map(|bytes| values::read_cursor(bytes).ok_or_else(|| Error::Corrupt("floor".to_owned()))).transpose()
+}
