@@ -1,7 +1,7 @@
 //! The workers: threads that do the jobs of the backlog.
 //!
 //! Each takes a lane, does its first job and gives the lane back. All free workers share the chunks of a fan-out. See
-//! [`turns`] for whose turn it is.
+//! `turns.rs` for whose turn it is.
 
 mod arrivals;
 mod evict;
