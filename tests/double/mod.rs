@@ -133,7 +133,7 @@ impl Upkeep for Double {
             ("deleted", state.deleted.len()),
             ("outbox", state.outbox.len()),
             ("outbox_archive", 0),
-            ("inbox", state.inbox.len()),
+            ("inboxes", state.inbox.len()),
             ("following", state.following.len()),
             ("following_by_time", state.following.len()),
             ("followers", state.followers.len()),

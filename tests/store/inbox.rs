@@ -154,7 +154,7 @@ fn nothing_arrives_at_or_below_the_floor(store: &dyn Store) {
 }
 
 fn a_large_inbox_is_walked_whole(store: &dyn Store) {
-    let items: Vec<_> = (1..=3000).map(|n| entry(1 + n % 5, n * 31 % 97, n)).collect();
+    let items: Vec<_> = (1..=1200).map(|n| entry(1 + n % 5, n * 31 % 97, n)).collect();
     let posts: Vec<_> = items
         .iter()
         .map(|e| super::support::timed(super::support::post(e.cursor.id.get(), e.author.get(), e.cursor.at)))
