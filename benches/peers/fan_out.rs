@@ -7,7 +7,7 @@ use crate::postgres_side::{self, Postgres};
 use crate::raw::{Raw, Setting, TRIED};
 use crate::redis_side::{Redis, Trim};
 use crate::report::{Report, Side, Wanted, in_turn, progress, short};
-use crate::tideline_side::{Tideline, fill, settle, store};
+use crate::tideline_side::{PROMPT, Tideline, fill, settle, store};
 use crate::trace::{FOLLOWERS, INBOX_LIMIT, Trace};
 
 /// Users at full size.
@@ -74,7 +74,7 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
     report.text(&format!(
         "{} users, each with {INBOX_LIMIT} entries (about) at the start; {} authors with {FOLLOWERS} followers each; a round \
          publishes {posts} posts, {} deliveries (PostgreSQL: a part of that, 1 in {SHORTER}). The time of Tideline and of the bare engine ends when \
-         everything is delivered and no compaction runs or is due.",
+         everything is delivered and written, and no compaction runs or is due.",
         trace.users,
         trace.authors,
         posts * FOLLOWERS
@@ -121,14 +121,14 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
 
     progress("filling: the server");
     drop(fill(served.path(), trace, trace.fill()));
-    let server = Tideline::start(served, &[]);
+    let server = Tideline::start_prompt(served);
     progress("filling: Redis");
     let redis = Redis::start(redis_dir.path());
     redis.deliver(trace, trace.posts(1, trace.fill()), Trim::Never);
     progress("filling: PostgreSQL");
     let postgres = Postgres::start(postgres_dir.path());
     postgres.fill(trace, trace.posts(1, trace.fill()));
-    let mut unsettled = Side::new("Tideline, until delivered, compactions left out");
+    let mut unsettled = Side::new("Tideline, until delivered: the last writes and compactions left out");
     let fewer = (posts / SHORTER).max(1);
     // Redis gets two rounds in each turn: one for each way to trim.
     let sides = in_turn(
@@ -159,8 +159,9 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
     let [ours, redis_side, lazy, postgres_side] = &sides[..] else { unreachable!("four sides") };
     report.text(&format!(
         "End to end: Tideline takes batches of 1000 posts over HTTP from two connections, and each is durable before \
-         its answer. Redis is fed by `redis-cli --pipe`: `ZADD` and `ZREMRANGEBYRANK` for each follower. PostgreSQL \
+         its answer. {} lets it write the rest of a round soon. Redis is fed by `redis-cli --pipe`: `ZADD` and `ZREMRANGEBYRANK` for each follower. PostgreSQL \
          gets one `INSERT … SELECT … unnest` a post on {} connections; a follower is trimmed in one of {} turns.",
+        format_args!("`{}={}`", PROMPT.0, PROMPT.1),
         postgres_side::WRITERS,
         postgres_side::TRIMMED_EVERY
     ));

@@ -10,7 +10,7 @@ use crate::client::{paced, quantile};
 use crate::common::PAGE;
 use crate::report::{Report, Side, Wanted, progress, short};
 use crate::tideline_side::{Tideline, fill, follow, read};
-use crate::trace::{FOLLOWERS, Post, Trace};
+use crate::trace::{FOLLOWERS, Trace};
 
 /// Followers of the giant at full size.
 const FOLLOWERS_OF_GIANT: u64 = 1_000_000;
@@ -55,8 +55,7 @@ impl Place {
             let publishes = scope.spawn(|| {
                 let (mut client, mut id) = (server.client(), first);
                 let publish = || {
-                    let post = Post { id, author: id % trace.authors + 1 };
-                    client.publish("/v1/content", &post.draft());
+                    client.publish("/v1/content", &trace.post(id).draft());
                     id += 1;
                 };
                 paced(PUBLISHES, publish, go_on)

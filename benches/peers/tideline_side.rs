@@ -22,6 +22,9 @@ const BATCH: usize = 1000;
 /// Connections that publish batches.
 const PUBLISHERS: usize = 2;
 
+/// Set where a measurement ends with all inboxes on disk. Under load they are written long before this time anyway.
+pub const PROMPT: (&str, &str) = ("TIDELINE__STORAGE__ARRIVALS_FOR", "250ms");
+
 /// The settings of the server that differ from the defaults.
 pub fn settings() -> [(&'static str, String); 2] {
     [("TIDELINE__TIMELINE__INBOX_LIMIT", INBOX_LIMIT.to_string()), ("TIDELINE__LOG__LEVEL", "warn".into())]
@@ -94,8 +97,9 @@ pub fn read(opened: &Opened, users: impl Iterator<Item = u64>) {
     settle(opened);
 }
 
-/// Waits until no compaction runs or is due.
+/// Writes all inboxes, and waits until no compaction runs or is due.
 pub fn settle(opened: &Opened) {
+    opened.feed.store().write_arrivals().expect("writes");
     loop {
         let engine = opened.feed.store().usage().expect("figures").engine;
         if engine.compaction_debt + engine.compactions + engine.flushes == 0 {
@@ -136,8 +140,13 @@ impl Tideline {
         data
     }
 
-    /// Publishes batches. Returns the time until all posts are in all inboxes, and then the time until no compaction is due
-    /// either.
+    /// The same, but what is left in memory after a load is written soon: a measurement ends when all is on disk.
+    pub fn start_prompt(data: TempDir) -> Self {
+        Self::start(data, &[PROMPT])
+    }
+
+    /// Publishes batches. Returns the time until all posts are in all inboxes, and then the time until these are on
+    /// disk and no compaction is due.
     pub fn deliver(&self, posts: impl Iterator<Item = Post>) -> (Duration, Duration) {
         let (batches, next) = (batches(posts, BATCH), AtomicUsize::new(0));
         let begun = Instant::now();
@@ -157,10 +166,11 @@ impl Tideline {
         (delivered, begun.elapsed())
     }
 
-    /// Waits until no job is left, and no compaction runs or is due.
+    /// Waits until no job is left, all inboxes are on disk, and no compaction runs or is due.
     pub fn settle(&self) {
         self.wait(&[
             "tideline_pending_items",
+            "tideline_arrivals_bytes",
             "tideline_storage_compactions_running",
             "tideline_storage_flushes_running",
             "tideline_storage_compaction_pending_bytes",

@@ -10,7 +10,8 @@ pub const FOLLOWERS: u64 = 200;
 pub const FOLLOWEES: u64 = 50;
 /// Entries that an inbox keeps.
 pub const INBOX_LIMIT: u64 = 300;
-/// Posts of each author that fill the inboxes: a third more than the limit needs, because some users follow fewer authors.
+/// Posts of an author, on average, that fill the inboxes: a third more than the limit needs, because some users follow fewer
+/// authors.
 pub const FILL: u64 = INBOX_LIMIT / FOLLOWEES * 4 / 3;
 /// The time of item 0, milliseconds.
 const BEGIN: u64 = 1_700_000_000_000;
@@ -59,10 +60,15 @@ impl Trace {
         (1..=self.authors).flat_map(pairs)
     }
 
-    /// A number of posts from an id on. Every author posts once before one posts again.
+    /// The post with an id. Any author is as likely: authors in turn would make inboxes that repeat, and compress as
+    /// no real ones do.
+    pub fn post(&self, id: u64) -> Post {
+        Post { id, author: 1 + Rng::with_seed(id).u64(..self.authors) }
+    }
+
+    /// A number of posts from an id on.
     pub fn posts(&self, from: u64, count: u64) -> impl Iterator<Item = Post> + Clone {
-        let authors = self.authors;
-        (from..from + count).map(move |id| Post { id, author: id % authors + 1 })
+        (from..from + count).map(|id| self.post(id))
     }
 
     /// The posts that fill the inboxes. Their ids begin at 1.
