@@ -14,6 +14,7 @@ pub mod failpoint;
 pub mod feed;
 pub mod http;
 pub mod model;
+mod priority;
 mod private;
 pub mod server;
 pub mod store;

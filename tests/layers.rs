@@ -8,25 +8,26 @@ use std::path::Path;
 use regex::Regex;
 
 /// A module of the root, and the paths of ours that it may name outside of unit tests.
-const LAYERS: [(&str, &str); 20] = [
+const LAYERS: [(&str, &str); 21] = [
     ("model", ""),
     ("clock", "model"),
     ("sync", ""),
     ("failpoint", ""),
+    ("priority", ""),
     ("private", ""),
     ("error", "model"),
     ("stripes", "sync"),
     ("cache", "stripes model error"),
     ("config", "error"),
-    ("store", "cache stripes failpoint private model error"),
+    ("store", "cache stripes failpoint priority private model error"),
     ("backlog", "stripes sync model error"),
     ("streaming", "sync clock model"),
     ("backup", "store clock config failpoint private model error"),
     ("feed", "backlog streaming store cache stripes config sync clock failpoint model error"),
-    ("worker", "backlog streaming store config sync clock failpoint model error"),
+    ("worker", "backlog streaming store config sync clock failpoint priority model error"),
     (
         "http",
-        "backup feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock model error config",
+        "backup feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock priority model error config",
     ),
     ("server", "http worker backup feed backlog streaming store clock config failpoint error model"),
     ("trace", ""),
@@ -54,7 +55,7 @@ const CRATES: [(&str, &str); 18] = [
     ("http_body_util", "cli/bench/client.rs"),
     ("hyper", "cli/bench/client.rs cli/bench/requests.rs cli/bench/prepare.rs"),
     ("plotters", "cli/bench/plot.rs"),
-    ("rustix", "cli/backup/target.rs cli/bench/timer.rs clock.rs http/pools.rs server/files.rs store/rocks/"),
+    ("rustix", "cli/backup/target.rs cli/bench/timer.rs clock.rs priority.rs server/files.rs store/rocks/"),
     ("signal_hook", "cli/mod.rs"),
     ("tokio_rustls", "cli/tls.rs"),
 ];

@@ -81,7 +81,7 @@ enum Part {
     Giant,
 }
 
-/// What a part does.
+/// Runs a part.
 type Run = fn(&Bench, &mut Report);
 
 /// Sizes and places of a run.

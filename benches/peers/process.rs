@@ -93,7 +93,7 @@ pub fn wait_for(what: &str, within: Duration, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What a program prints, trimmed; empty if it cannot run.
+/// The output of a program, trimmed; empty if it cannot run.
 pub fn output(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()

@@ -1,6 +1,8 @@
 //! Pending items.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use foldhash::HashMap;
 
 use crate::model::{ContentId, Cursor, Entry, Order, Span, UserId};
 use crate::sync::RwLock;

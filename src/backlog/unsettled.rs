@@ -1,6 +1,6 @@
-//! Pairs of user and author whose inbox rows may not agree with the relation.
+//! Pairs of user and author of whom the inbox may not agree with the relation.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::{Backlog, Room};
 use crate::model::{Job, JobId, UserId};

@@ -107,7 +107,7 @@ pub(super) struct BenchArgs {
     /// Posts before the run [default: two for each user, at most 100,000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
     history: Option<u32>,
-    /// What is done how often
+    /// Kinds of operations and their shares
     #[arg(long, value_enum, value_name = "MIX", default_value_t = Mix::Pequod)]
     mix: Mix,
     /// Mean number of operations a second [default: half of the largest rate that the server keeps]

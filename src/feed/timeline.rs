@@ -37,7 +37,7 @@ struct Reader {
     user: UserId,
     /// Authors whose content is shown, ascending; see [`Feed::authors`].
     authors: List,
-    /// Authors whose rows in the inbox do not count, ascending.
+    /// Authors whose entries in the inbox do not count, ascending.
     unsettled: Vec<UserId>,
     /// Decides which items the inbox may lack.
     activity: Activity,

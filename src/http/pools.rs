@@ -4,6 +4,7 @@
 use tokio::runtime::{Builder, Runtime};
 
 use super::problem::Problem;
+use crate::priority;
 
 /// Niceness of these threads. If processors are scarce, one of them gets a third of the time of a thread that answers
 /// from memory. Under load hundreds of them work, and without niceness a small answer would wait among them.
@@ -74,17 +75,10 @@ impl Pools {
 impl Pool {
     fn new(name: &'static str, threads: usize) -> Self {
         let mut runtime = Builder::new_current_thread();
-        runtime.thread_name(name).max_blocking_threads(threads).on_thread_start(stand_back);
+        runtime.thread_name(name).max_blocking_threads(threads).on_thread_start(|| priority::lower(NICE));
         // Without timers and sockets it cannot fail.
         Self(runtime.build().ok())
     }
-}
-
-/// Lowers the priority: on Linux that of the thread; elsewhere it would be that of the process.
-fn stand_back() {
-    // If the system forbids it, all threads have the same priority.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(NICE);
 }
 
 impl Drop for Pool {

@@ -79,11 +79,16 @@ impl Text {
     }
 
     /// Adds a part of a JSON text.
+    #[inline]
     pub(super) fn push(&mut self, part: &str) -> Result<(), Problem> {
         if self.room.is_none() {
             self.last.extend_from_slice(part.as_bytes());
             return Ok(());
         }
+        self.push_counted(part)
+    }
+
+    fn push_counted(&mut self, part: &str) -> Result<(), Problem> {
         let written = Counting(self).write_all(part.as_bytes());
         match self.refused.take() {
             Some(refused) => Err(refused.into()),

@@ -31,7 +31,7 @@ pub type Cursor = Position<ContentId>;
 /// A place in a list of users: `"<since>-<user_id>"`.
 pub type UserCursor = Position<UserId>;
 
-/// One row of an inbox or outbox.
+/// One entry of an inbox or outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// Publishing time and content id.

@@ -25,12 +25,12 @@ pub trait Contents {
     fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>>;
 
     /// Deletes an item: marks the content, records the deletion, and removes its outbox row, its rows in lists and its
-    /// part in counts, in one change. Rows in inboxes stay and are ignored; items that point at it stay. False if it is
+    /// part in counts, in one change. Entries in inboxes stay and are ignored; items that point at it stay. False if it is
     /// missing or already deleted. Acknowledges.
     fn delete(&self, id: ContentId, moment: Moment) -> Result<bool>;
 
     /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
-    /// one change. The deletion stays recorded, so the id stays taken and its rows in inboxes stay hidden. False, and
+    /// one change. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden. False, and
     /// nothing changed, if there is no such deletion, or the item still has reactions.
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
 

@@ -25,11 +25,16 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
 use crate::model::{Job, LANES, Lane, Work};
+use crate::priority;
 use crate::store::Store;
 use crate::streaming::Streaming;
 
 pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};
+
+/// Niceness of the threads that do jobs: reads and publishes come first. Pending items are read from memory, so a
+/// fan-out that takes longer shows nobody less.
+const NICE: i32 = 5;
 
 /// The state shared by all workers.
 #[derive(Debug)]
@@ -70,7 +75,10 @@ impl Workers {
         let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
         for number in 0..threads {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
-            workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
+            workers.spawn(format!("worker-{number}"), move || {
+                priority::lower(NICE);
+                context.run(&wanted, &stopped);
+            })?;
         }
         let retries = (Arc::clone(&context), stopped.clone());
         workers.spawn("retry".to_owned(), move || retries.0.run_retries(&retries.1))?;

@@ -49,7 +49,7 @@ impl Figures {
         is_ours.then_some(figures)
     }
 
-    /// What has come since an earlier reading; of the jobs, those that are there now.
+    /// The difference to an earlier reading; of the jobs, those that are there now.
     pub(super) fn since(&self, before: &Self) -> Self {
         let earlier = |bound: f64| before.lags.iter().find(|(other, _)| *other == bound).map_or(0, |(_, count)| *count);
         let lags = self.lags.iter().map(|(bound, count)| (*bound, count.saturating_sub(earlier(*bound))));

@@ -52,7 +52,7 @@ pub(super) struct Report {
     pub(super) server_memory_bytes: Option<u64>,
 }
 
-/// What was measured.
+/// The server, the load and the data of a run.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Setting {
     pub(super) mix: &'static str,

@@ -14,8 +14,8 @@ use super::health::{NO_ROOM, least};
 use super::{FORMAT, Options, Rocks, directory, log, reserve, storage, tables};
 use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
-use crate::private;
 use crate::store::{Copied, Copies, Inboxes, Upkeep, Watch};
+use crate::{priority, private};
 
 /// The folder of the engine's files in a data directory.
 const ENGINE: &str = "db";
@@ -57,7 +57,7 @@ impl Copies for Rocks {
     }
 
     fn check_copy(&self, copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()> {
-        stand_back();
+        priority::lower(NICE);
         let checked = link(copy, scratch).map_err(|e| unwritten(scratch, &e)).and_then(|()| {
             let store = Rocks::open(&Options {
                 sync: false,
@@ -150,11 +150,4 @@ fn link(copy: &Path, scratch: &Path) -> io::Result<()> {
         }
     }
     File::open(scratch)?.sync_all()
-}
-
-/// Lowers the priority: on Linux that of the thread; elsewhere it would be that of the process.
-fn stand_back() {
-    // If the system forbids it, the check takes its full share.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(NICE);
 }

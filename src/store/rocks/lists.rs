@@ -94,7 +94,7 @@ impl Rocks {
             Ok(if whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         });
         match walked {
-            // What was needed is there.
+            // The rows that were needed are there.
             Err(Error::NotCached) if !wanted => whole = false,
             walked => walked?,
         }

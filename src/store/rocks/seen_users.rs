@@ -1,9 +1,9 @@
 //! The users who get partial pushes, in memory beside the table `activity`: a fan-out to a million of them looks up
 //! each.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use foldhash::HashMap;
 use parking_lot::RwLock;
 
 use crate::model::{Fill, Millis, UserId};

@@ -1,8 +1,8 @@
 //! Authors' unpushed items, in memory beside their table.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use foldhash::HashMap;
 use parking_lot::{RwLock, RwLockReadGuard};
 use rocksdb::ReadOptions;
 

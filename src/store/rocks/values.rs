@@ -183,7 +183,7 @@ pub(super) fn read_profile(bytes: &[u8]) -> Result<Profile> {
     Ok(Profile { nickname, avatar, extra })
 }
 
-/// The author in a row of an inbox or a topic, and of a user's list of reactions.
+/// The author in a row of a topic, and of a user's list of reactions.
 pub(super) fn author(author: UserId) -> [u8; 8] {
     author.get().to_be_bytes()
 }

@@ -8,11 +8,11 @@
 //! the copy lacks, too; changes in both do no harm.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+use foldhash::fast::RandomState;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::merge::{Change, Step};
@@ -33,26 +33,7 @@ const MOST_STEPS: u32 = 256;
 /// The same for the steps of settles, each of which makes many at once.
 const MOST_SETTLED: u32 = 4096;
 
-/// Ids come from the host, but a set is small and lives for seconds, and is keyed per process.
-#[derive(Debug, Default)]
-struct Mix(u64);
-
-impl Hasher for Mix {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let product = u128::from(number ^ self.0) * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
-        self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-type ByUser<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
+type ByUser<T> = HashMap<u64, T, RandomState>;
 
 /// The last step made for a user.
 #[derive(Debug, Clone, Copy)]
