@@ -25,8 +25,8 @@ const SMALLER: u64 = 10;
 /// Those who read.
 const READERS: u64 = 5_000;
 const READS: usize = 5_000;
-/// Deliveries of a round, at full size.
-const DELIVERIES: u64 = 1_000_000;
+/// Deliveries of a round, at full size: so many that each inbox of both sets gets some.
+const DELIVERIES: u64 = 5_000_000;
 /// Jobs that wait when the server starts.
 const JOBS: u64 = 10_000;
 /// The mix under which memory is watched: reads and publishes a second.

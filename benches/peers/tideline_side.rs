@@ -23,7 +23,7 @@ const BATCH: usize = 1000;
 const PUBLISHERS: usize = 2;
 
 /// Set where a measurement ends with all inboxes on disk. Under load they are written long before this time anyway.
-pub const PROMPT: (&str, &str) = ("TIDELINE__STORAGE__ARRIVALS_FOR", "250ms");
+pub const PROMPT: (&str, &str) = ("TIDELINE__STORAGE__ARRIVALS_FOR", "1s");
 
 /// The settings of the server that differ from the defaults.
 pub fn settings() -> [(&'static str, String); 2] {
