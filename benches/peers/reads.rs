@@ -1,5 +1,7 @@
 //! Pages: the newest 20 over HTTP and in the process, and pages below the floor.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use fastrand::Rng;
@@ -13,7 +15,7 @@ use crate::pages::{self, Source};
 use crate::postgres_side::Postgres;
 use crate::raw::{Raw, TRIED};
 use crate::redis_side::{Redis, Trim};
-use crate::report::{Report, Side, Wanted, in_turn, progress};
+use crate::report::{Report, Side, Wanted, in_turn, progress, short};
 use crate::tideline_side::{self, Tideline, fill, read};
 use crate::trace::{INBOX_LIMIT, Post, Trace, choose};
 use crate::wrk::{CONNECTIONS, load, script};
@@ -86,6 +88,11 @@ pub fn newest(bench: &Bench, report: &mut Report) {
     report.table("µs a page", &sides.iter().collect::<Vec<_>>());
     drop((opened, raw));
 
+    // The others have an event loop for each core; so has this one.
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).to_string();
+    let lean = bench.temp();
+    copy(data.path(), lean.path());
+    let lean = Tideline::start(lean, &[("TIDELINE__SERVER__WORKERS", &cores)]);
     let server = Tideline::start(data, &[]);
     progress("filling: Redis");
     let redis = Redis::start(redis_dir.path());
@@ -96,7 +103,8 @@ pub fn newest(bench: &Bench, report: &mut Report) {
     let redis_pages = pages::redis(redis.port);
     let postgres_pages = pages::postgres(postgres.port, Source::Inbox);
     let pulled_pages = pages::postgres(postgres.port, Source::Followees);
-    let address = server.address.to_string();
+    let (address, lean_address) = (server.address.to_string(), lean.address.to_string());
+    let with_less = format!("Tideline, `server.workers={cores}`");
     for (view, query) in [("`view=ids`", "&view=ids"), ("full", "")] {
         let path = format!("/v1/users/{{}}/timeline?limit={PAGE}{query}");
         let script = script(scripts.path(), if query.is_empty() { "full" } else { "ids" }, &readers, &path);
@@ -113,6 +121,7 @@ pub fn newest(bench: &Bench, report: &mut Report) {
             "pages/s",
             &mut [
                 ("Tideline", &mut |_| ask(&address)),
+                (&with_less, &mut |_| ask(&lean_address)),
                 ("bare actix-web", &mut |_| ask(&bare)),
                 ("Redis", &mut |_| ask(&redis_pages)),
                 ("PostgreSQL, inbox", &mut |_| ask(&postgres_pages)),
@@ -127,10 +136,16 @@ pub fn newest(bench: &Bench, report: &mut Report) {
             bench.seconds
         ));
         report.table("pages/s", &sides.iter().collect::<Vec<_>>());
-        let [ours, bare, redis, inbox, pull] = &sides[..] else { unreachable!("five sides") };
+        let [ours, lean, bare, redis, inbox, pull] = &sides[..] else { unreachable!("six sides") };
         let wanted = if query.is_empty() { 0.5 } else { 0.75 };
         let page = format!("page of {PAGE} over HTTP, {view}, against");
         report.goal(&format!("{page} bare actix-web"), Wanted::AtLeast(wanted), "×", &ours.over(bare));
+        let lean = lean.over(bare);
+        report.text(&format!(
+            "Tideline has four event loops for each core by default, the others one. With one, it serves {} of the pages \
+             of bare actix-web.",
+            short(lean.median())
+        ));
         if query.is_empty() {
             continue;
         }
@@ -138,6 +153,12 @@ pub fn newest(bench: &Bench, report: &mut Report) {
         report.goal(&format!("{page} PostgreSQL with an inbox"), Wanted::AtLeast(4.0), "×", &ours.over(inbox));
         report.goal(&format!("{page} PostgreSQL with a pull"), Wanted::AtLeast(4.0), "×", &ours.over(pull));
     }
+}
+
+/// Copies the data of a server that does not run.
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-r").arg(from.join(".")).arg(to).status().expect("cp runs");
+    assert!(copied.success(), "the data cannot be copied");
 }
 
 /// All sides must show the same page.

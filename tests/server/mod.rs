@@ -215,6 +215,14 @@ impl Server {
         assert!(self.drain(), "the server is gone");
     }
 
+    /// The numbers of rows and bytes of all tables, once all inboxes are on disk, and the ends of their jobs: these are
+    /// written some seconds after the jobs have ended.
+    pub(crate) fn tables(&self) -> Value {
+        self.settle();
+        self.wait_for("tideline_arrivals_bytes", |bytes| bytes < 0.5);
+        self.get("/v1/admin/stats")["tables"].take()
+    }
+
     /// A connection with a small receive buffer.
     pub(crate) fn narrow(&self) -> TcpStream {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
