@@ -167,13 +167,15 @@ fn page(bench: &Bench, report: &Report, facts: &str, versions: &str, load: &str,
         String::new()
     } else {
         format!(
-            "\n**Sizes are {} of the full ones, with {} rounds: the bounds below are meant for full sizes and 5 rounds.**\n",
+            "\n**Sizes: {} times the full ones; rounds: {}. The bounds below are meant for full sizes and 5 rounds.**\n",
             bench.scale, bench.rounds
         )
     };
     format!(
         "# Benchmarks\n\n\
-         `make bench` wrote this page on {date}, in {minutes} minutes. Load average before: {load}; at the end: {}. \
+         Tideline answers \"the newest items from the people I follow\" ([README](../README.md)). This page compares it with \
+         other ways to do that, on one machine. The [glossary](glossary.md) has the words: inbox, entry, delivery, floor.\n\n\
+         `make bench` wrote the page on {date}, in {minutes} minutes. Load average before: {load}; at the end: {}. \
          Another run gives other figures, on other machines very different ones: the ratios hold better.\n{small}\n\
          All sides get the same posts, made from a fixed seed (`benches/peers/trace.rs`), and work in turn on one \
          machine. After a round to warm up there are {} rounds; a ratio is the median of the ratios of the \
@@ -183,7 +185,7 @@ fn page(bench: &Bench, report: &Report, facts: &str, versions: &str, load: &str,
          ## Versions\n\n| | |\n|---|---|\n{versions}\n\n\
          ## Settings\n\n\
          - Tideline: the defaults (`storage.durability = \"sync\"`: a publish is on the device before its answer), except \
-         {}. Its data is made through the library, without HTTP.\n\
+         {}. The others keep 300 entries of an inbox, too. Its data is made through the library, without HTTP.\n\
          - Redis: the defaults, except {}. So a power cut may take the last second.\n\
          - PostgreSQL: the defaults, autovacuum included, except {}. So a power cut may take the last transactions.\n\
          - The bare engine: RocksDB with LZ4, a filter on the users of 10 bits, two background jobs, a block cache of 512 MiB; it \

@@ -11,6 +11,7 @@ use tideline::store::Tier;
 use crate::Bench;
 use crate::client::quantile;
 use crate::common::PAGE;
+use crate::machine;
 use crate::pages::{self, Source};
 use crate::postgres_side::Postgres;
 use crate::raw::{Raw, TRIED};
@@ -89,7 +90,7 @@ pub fn newest(bench: &Bench, report: &mut Report) {
     drop((opened, raw));
 
     // The others have an event loop for each core; so has this one.
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).to_string();
+    let cores = machine::cores().to_string();
     let lean = bench.temp();
     copy(data.path(), lean.path());
     let lean = Tideline::start(lean, &[("TIDELINE__SERVER__WORKERS", &cores)]);
@@ -149,6 +150,12 @@ pub fn newest(bench: &Bench, report: &mut Report) {
         if query.is_empty() {
             continue;
         }
+        report.text(&format!(
+            "Bare actix-web itself serves {} × the pages of Redis and {} × those of PostgreSQL with an inbox: no page behind it \
+             can be further ahead. The client and the network of the kernel take most of the processors' time of all.",
+            short(bare.over(redis).median()),
+            short(bare.over(inbox).median())
+        ));
         report.goal(&format!("{page} Redis"), Wanted::AtLeast(4.0), "×", &ours.over(redis));
         report.goal(&format!("{page} PostgreSQL with an inbox"), Wanted::AtLeast(4.0), "×", &ours.over(inbox));
         report.goal(&format!("{page} PostgreSQL with a pull"), Wanted::AtLeast(4.0), "×", &ours.over(pull));

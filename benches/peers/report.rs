@@ -145,7 +145,8 @@ pub fn short(figure: f64) -> String {
             grouped
         }
         size if size >= 10.0 => format!("{figure:.1}"),
-        size if size >= 0.01 => format!("{figure:.2}"),
+        size if size >= 1.0 => format!("{figure:.2}"),
+        size if size >= 0.1 => format!("{figure:.3}"),
         _ => format!("{figure:.5}"),
     }
 }

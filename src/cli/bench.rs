@@ -28,7 +28,7 @@ use tokio::task::LocalSet;
 use self::client::Server;
 use self::own::{Own, Settings};
 use self::prepare::{drained, figures, prepare};
-use self::report::{Around, Report, Setting, Tried};
+use self::report::{Around, Report, Setting, Tried, verdict};
 use self::requests::Requests;
 use self::run::{Marks, Plan, Ran};
 use self::search::Search;
@@ -63,11 +63,12 @@ const PERCENTILE: f64 = 99.0;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without --rate, the command searches for the largest rate that the server keeps, and then measures half of it. A rate is
-kept if all operations are sent and answered without an error, 99 % of each kind within --within, and if all fan-outs
-end within a second after the load.
+kept if all operations are sent and answered without an error, 99 % of each kind with at least 100 answers within
+--within, and if all fan-outs end within a second after the load.
 
 Operations are due at random times of the given mean rate, however long earlier ones take. Latencies count from that
-moment, so they contain the wait for a free connection. Of equal options and --seed, all runs send the same.
+moment, so they contain the wait for a free connection. Runs with the same options and --seed send the same operations at
+the same times.
 
 stdout: the table. stderr: progress, warnings and errors. SIGINT ends the run and prints the table so far.
 Exit code: 0 for a finished or interrupted run; 1 for an error; 2 for wrong usage.")]
@@ -113,7 +114,7 @@ pub(super) struct BenchArgs {
     /// Mean number of operations a second [default: half of the largest rate that the server keeps]
     #[arg(long, value_name = "R", value_parser = rate)]
     rate: Option<f64>,
-    /// In the search for the largest rate, most time that 99 % of each kind of operation may take
+    /// In the search for the largest rate, longest time that 99 % of each kind of operation may take
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = backup::patience, conflicts_with = "rate")]
     within: Duration,
     /// Seconds of each step of the search
@@ -122,7 +123,7 @@ pub(super) struct BenchArgs {
     /// Seconds of the measured part
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
-    /// Seconds of load before it
+    /// Seconds of load before the measured part
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=3600))]
     warm_up: u64,
     /// Connections, and so most operations under way; further ones wait
@@ -185,7 +186,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
         json.write(&(text + "\n"))?;
     }
     if let Some(svg) = svg {
-        svg.write(&plot::svg(&report.setting.title(report.rate_asked), &ran.record)?)?;
+        svg.write(&plot::svg(&report.title(), &ran.record)?)?;
     }
     Ok(())
 }
@@ -323,7 +324,7 @@ impl BenchArgs {
             let p99_ms = ran.record.worst(PERCENTILE, FEWEST) as f64 / 1000.0;
             say(format_args!(
                 "{rate:.0}/s: reached {reached:.0}/s, p99 {p99_ms:.1} ms: {}",
-                failed.as_deref().unwrap_or("kept")
+                verdict(failed.as_deref())
             ));
             tried.push(Tried { rate, reached, p99_ms, failed });
         }
@@ -341,7 +342,7 @@ impl BenchArgs {
             let most = most.map(|(kind, why, _)| format!(", most of them {} {why}", kind.name()));
             Some(format!("{failures} errors{}", most.unwrap_or_default()))
         } else if ran.unsent > 0 {
-            Some(format!("{} operations were never sent", ran.unsent))
+            Some(format!("{} operations still waited for a connection at the end", ran.unsent))
         } else if u128::from(worst) > self.within.as_micros() {
             Some("operations took too long".to_owned())
         } else if around.drained.jobs > 0 || around.drained_seconds > DRAIN.as_secs_f64() {

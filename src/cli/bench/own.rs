@@ -52,7 +52,8 @@ impl Own {
     pub(super) fn start(settings: &Settings<'_>, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
         let path = settings.within.join(format!("tideline-bench-{}", std::process::id()));
         let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", path.display()));
-        private::make_dirs(settings.within).and_then(|()| private::make_dir(&path)).map_err(failed)?;
+        // Not made: a name with a mistake would measure another device.
+        private::make_dir(&path).map_err(failed)?;
         let dir = Dir(path.clone());
         let (follows, content) = (path.join("follows.csv"), path.join("content.csv"));
         write(&follows, |out| write_follows(load, requests, out)).map_err(failed)?;

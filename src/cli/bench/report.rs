@@ -177,6 +177,12 @@ impl Report {
         }
     }
 
+    /// The title of a plot.
+    pub(super) fn title(&self) -> String {
+        let Self { setting, rate_asked, rate_reached, .. } = self;
+        format!("{}: latency at {rate_asked:.0} operations/s asked, {rate_reached:.0}/s reached", setting.mix)
+    }
+
     /// Writes the table.
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         self.head(out)?;
@@ -186,9 +192,12 @@ impl Report {
             "operation", "answers", "errors", "p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "max ms"
         )?;
         for Operations { kind, answers, errors, p50_ms, p90_ms, p99_ms, p99_9_ms, max_ms } in &self.operations {
+            // A percentile needs some answers beyond it; with fewer it would be the maximum once more.
+            let shown = |ms: f64, least: u64| if *answers < least { "-".to_owned() } else { format!("{ms:.2}") };
+            let (p90, p99, p99_9) = (shown(*p90_ms, 10), shown(*p99_ms, 100), shown(*p99_9_ms, 1000));
             writeln!(
                 out,
-                "{kind:<12} {answers:>10} {errors:>8} {p50_ms:>9.2} {p90_ms:>9.2} {p99_ms:>9.2} {p99_9_ms:>9.2} {max_ms:>9.2}"
+                "{kind:<12} {answers:>10} {errors:>8} {p50_ms:>9.2} {p90:>9} {p99:>9} {p99_9:>9} {max_ms:>9.2}"
             )?;
         }
         writeln!(out)?;
@@ -203,7 +212,7 @@ impl Report {
             &self.setting;
         let server = match (own_server, durability) {
             (true, Some(durability)) => format!("a server of its own, durability {durability}"),
-            (true, None) => "a server of its own".to_owned(),
+            (true, None) => "a server of its own, durability by its settings".to_owned(),
             (false, _) => server.clone(),
         };
         writeln!(out, "mix          {mix}, on {server}")?;
@@ -216,7 +225,7 @@ impl Report {
             HumanCount(*posts_before)
         )?;
         for Tried { rate, reached, p99_ms, failed } in &self.search {
-            let verdict = failed.as_deref().unwrap_or("kept");
+            let verdict = verdict(failed.as_deref());
             writeln!(out, "search       {rate:.0}/s: reached {reached:.0}/s, p99 {p99_ms:.1} ms: {verdict}")?;
         }
         if let Some(largest) = self.largest_rate {
@@ -257,8 +266,8 @@ impl Report {
         if self.unsent > 0 {
             writeln!(
                 out,
-                "warning      the server fell behind: {} operations were never sent, and the longest wait for one of {} \
-                 connections was {:.0} ms",
+                "warning      operations came faster than they were answered: {} were never sent, and the longest wait for one of \
+                 {} connections was {:.0} ms. The server, the load or --connections may be the limit",
                 HumanCount(self.unsent),
                 self.setting.connections,
                 self.longest_wait_ms
@@ -291,9 +300,7 @@ fn operations(ran: &Ran, kind: Kind) -> Option<Operations> {
     })
 }
 
-impl Setting {
-    /// For the title of a plot.
-    pub(super) fn title(&self, rate: f64) -> String {
-        format!("{}: latency at {rate:.0} operations/s", self.mix)
-    }
+/// The result of a step of the search.
+pub(super) fn verdict(failed: Option<&str>) -> String {
+    failed.map_or_else(|| "kept".to_owned(), |why| format!("not kept: {why}"))
 }

@@ -1,5 +1,7 @@
 //! Tests with damage of every kind to logs that the store wrote.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::time::{Duration, Instant};
 
 use rocksdb::WriteBatch;
@@ -52,14 +54,27 @@ impl Written {
 
     /// A copy of the directory, as after `kill -9`.
     fn copy(&self) -> TempDir {
-        let copy = tempfile::tempdir().expect("temp dir");
-        fs::create_dir(copy.path().join("db")).expect("makes");
-        fs::copy(self.dir.path().join("FORMAT"), copy.path().join("FORMAT")).expect("copies");
-        for entry in fs::read_dir(self.dir.path().join("db")).expect("listed") {
-            let path = entry.expect("listed").path();
-            fs::copy(&path, copy.path().join("db").join(path.file_name().expect("name"))).expect("copies");
+        let began = Instant::now();
+        loop {
+            // The engine removes files that it needs no more in the background; a copy meanwhile is of no instant.
+            match self.try_copy() {
+                Ok(copy) => return copy,
+                Err(error) => assert!(began.elapsed() < PATIENCE, "copies: {error}"),
+            }
         }
-        copy
+    }
+
+    fn try_copy(&self) -> io::Result<TempDir> {
+        let (copy, engine) = (tempfile::tempdir()?, self.dir.path().join("db"));
+        let names =
+            || -> io::Result<BTreeSet<_>> { fs::read_dir(&engine)?.map(|entry| Ok(entry?.file_name())).collect() };
+        fs::create_dir(copy.path().join("db"))?;
+        fs::copy(self.dir.path().join("FORMAT"), copy.path().join("FORMAT"))?;
+        let before = names()?;
+        for name in &before {
+            fs::copy(engine.join(name), copy.path().join("db").join(name))?;
+        }
+        if names()? == before { Ok(copy) } else { Err(io::Error::other("files came or went")) }
     }
 
     /// The length of the newest log.
