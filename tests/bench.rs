@@ -95,6 +95,7 @@ fn one_command_starts_a_server_measures_it_and_leaves_nothing() {
     let place = Place::new();
     place.file("g.csv", "user_id,target_id\nann,bob\nzoe,bob\nbob,ann\n7,bob\n");
     place.file("p.csv", "content_id,author_id,published_at,text\n1,bob,1700000000000,hello\n2,ann,1700000000001,\n");
+    std::fs::create_dir(place.path("within")).unwrap();
     let args = ["--graph", "g.csv", "--posts", "p.csv", "--mix", "write-burst", "--rate", "200", "--dir", "within"];
     let args = [&args[..], &["--durability", "os", "--history", "3", "--json", "r.json"], &SECOND].concat();
     let ran = bench(&place, &args).ok();
@@ -166,6 +167,7 @@ fn wrong_usage_and_missing_servers_are_told() {
     }
     bench(&place, &["--graph", "missing"]).failed("cannot read missing: ");
     bench(&place, &["--json", "no/such/file"]).failed("cannot write no/such/file: ");
+    bench(&place, &["--dir", "no/such/dir"]).failed("cannot use no/such/dir/tideline-bench-");
     bench(&place, &["--url", "ftp://x"]).failed("--url: expected http:// or https://");
     bench(&place, &["--url", "http://127.0.0.1:1", "--rate", "5"]).failed("cannot reach http://127.0.0.1:1: ");
     place.file("g.csv", "1,2\n3\n");

@@ -92,8 +92,7 @@ pub trait Inboxes {
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<Option<Cursor>>;
 
-    /// Raises the floor of an inbox; never lowers it. Merges, settles and rebuilds raise floors themselves. This is for
-    /// tests, which raise them at any place.
+    /// Raises the floor of an inbox; never lowers it. Merges and settles also raise floors themselves.
     fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()>;
 
     /// Records the reach of an item before the first recipient is chosen, and for a reach short of all the author's

@@ -25,6 +25,10 @@ impl Context {
         let mut authors = self.store.followees(user, Tier::Disk)?;
         if self.store.activity(user, Tier::Disk)?.has_inbox() {
             let floor = self.floor(user)?;
+            if let Some(floor) = floor {
+                // A merge may have raised it for this read only. Authors are left out by it, so it must stay.
+                self.store.raise_floor(user, floor)?;
+            }
             let mut lacking = Vec::new();
             for author in authors {
                 if self.store.unpushed(author, Tier::Disk)?.to_active > floor {

@@ -6,7 +6,8 @@ use tideline::model::{Activity, ContentId, Cursor, Order, Span, Work};
 use tideline::store::{Split, Store, Tier, Touched};
 
 use super::support::{
-    floor, follow, follow_settled, ids, inbox, item, job_now, jobs, lane_of, place, publish_post, user, users,
+    floor, follow, follow_settled, ids, inbox, item, job_now, jobs, lane_of, place, publish_post, settle, unfollow,
+    user, users,
 };
 
 fn activity(store: &dyn Store, who: u64) -> Activity {
@@ -187,6 +188,21 @@ fn a_rebuild_of_an_earlier_return_only_ends(store: &dyn Store) {
     assert_eq!((ids(&inbox(store, 1)), activity(store, 1)), (vec![10], Activity::Active { seen: 200 }));
 }
 
+/// The removal may still be in memory, and must not be written after the entries of the rebuild.
+fn a_rebuild_brings_back_entries_that_a_settle_has_removed(store: &dyn Store) {
+    publish_post(store, 10, 5, 10);
+    follow_settled(store, 1, 5, 1);
+    settle(store, unfollow(store, 1, 5), 9);
+    assert!(inbox(store, 1).is_empty());
+    let again = follow(store, 1, 5, 2);
+    store.drop_job(again.id).expect("drops");
+    let rebuild = touch(store, 1, 100).job.expect("a job");
+    assert_eq!(store.rebuild(rebuild.id, user(1), &users([5]), 9).expect("rebuilds"), 1);
+    assert_eq!(ids(&inbox(store, 1)), [10]);
+    store.write_arrivals().expect("writes");
+    assert_eq!(ids(&inbox(store, 1)), [10]);
+}
+
 fn who_is_met_is_idle_after_a_while(store: &dyn Store) {
     store.meet(user(1), 100).expect("meets");
     store.meet(user(1), 200).expect("meets");
@@ -266,6 +282,7 @@ on_both! {
     a_rebuild_without_authors_only_activates,
     a_rebuild_of_who_lapsed_meanwhile_only_ends,
     a_rebuild_of_an_earlier_return_only_ends,
+    a_rebuild_brings_back_entries_that_a_settle_has_removed,
     who_is_met_is_idle_after_a_while,
     who_is_evicted_has_no_inbox_until_the_rebuild,
     who_lapses_before_the_rebuild_is_evicted_still,

@@ -160,6 +160,8 @@ fn content(options: &mut Options) {
 fn inboxes(options: &mut Options) {
     options.set_write_buffer_size(16 * MIB);
     options.set_max_write_buffer_number(4);
+    // A read merges the changes of the write buffer into the row; this bounds their number in an inbox with many.
+    options.set_max_successive_merges(32);
 }
 
 fn archive(options: &mut Options) {

@@ -131,8 +131,9 @@ impl Activities for Rocks {
     }
 
     fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize> {
-        // An unfollow comes before the look at the follows, or after the rows: then its settle job removes them.
+        // An unfollow comes before the look at the follows, or after the entries: then its settle job removes them.
         let _user = self.user_locks.of(user.get()).lock();
+        self.write_removals(user)?;
         let (floor, newest) = match self.activity(user, Tier::Disk)?.rebuilt(job) {
             Some(_) => self.newest_of(user, authors, room.saturating_add(1))?,
             None => (None, Vec::new()),

@@ -203,6 +203,15 @@ impl Arrivals {
         }
     }
 
+    /// Whether a change removes an entry of this inbox.
+    pub(super) fn removes(&self, user: UserId) -> bool {
+        let part = self.parts.of(user.get()).lock();
+        let mut steps = Vec::new();
+        part.filling.copy(user, &mut steps);
+        part.leaving.iter().for_each(|leaving| _ = leaving.copy(user, &mut steps));
+        steps.iter().any(|step| step.author.is_none())
+    }
+
     /// The changes of one inbox.
     pub(super) fn copy(&self, user: UserId) -> Copy {
         let part = self.parts.of(user.get()).lock();
@@ -245,9 +254,19 @@ impl Arrivals {
         &self,
         _turn: &MutexGuard<'_, ()>,
         mut write_set: impl FnMut(&Set) -> Result<()>,
-        write_records: impl FnOnce(&HashMap<JobId, Record>) -> Result<()>,
+        write_records: impl Fn(&HashMap<JobId, Record>) -> Result<()>,
     ) -> Result<()> {
-        self.begin_to_leave();
+        while !self.begin_to_leave() {
+            self.write_leaving(&mut write_set, &write_records)?;
+        }
+        self.write_leaving(&mut write_set, &write_records)
+    }
+
+    fn write_leaving(
+        &self,
+        write_set: &mut impl FnMut(&Set) -> Result<()>,
+        write_records: &impl Fn(&HashMap<JobId, Record>) -> Result<()>,
+    ) -> Result<()> {
         for part in self.parts.all() {
             let Some(leaving) = part.lock().leaving.clone() else { continue };
             write_set(&leaving)?;
@@ -271,11 +290,11 @@ impl Arrivals {
         written
     }
 
-    /// Exchanges the sets, unless some are left from an attempt before.
-    fn begin_to_leave(&self) {
+    /// Exchanges the sets; false if some are left from an attempt before, which must be written first.
+    fn begin_to_leave(&self) -> bool {
         let mut records = self.records.lock();
         if !records.leaving.is_empty() || self.parts.all().any(|part| part.lock().leaving.is_some()) {
-            return;
+            return false;
         }
         self.is_deep.store(false, Ordering::Relaxed);
         // First the records: all changes of a job that has one here are in the sets that leave now.
@@ -292,6 +311,7 @@ impl Arrivals {
         }
         self.leaving.fetch_add(bytes as i64, Ordering::Relaxed);
         self.filling.fetch_sub(bytes as i64, Ordering::Relaxed);
+        true
     }
 
     fn used(&self) -> usize {

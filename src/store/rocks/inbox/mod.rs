@@ -130,6 +130,8 @@ impl Inboxes for Rocks {
 
     fn settle(&self, job: JobId, user: UserId, author: UserId, room: usize) -> Result<usize> {
         self.make_room()?;
+        // A rebuild comes before the look at the outbox, or after the steps.
+        let _user = self.user_locks.of(user.get()).lock();
         let inbox = self.read_inbox(user, Tier::Disk)?;
         let (floor, entries) = inbox.read(user)?;
         let mut present = HashSet::new();
@@ -274,6 +276,12 @@ impl Rocks {
     ) -> Result<()> {
         batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), packed::pack(floor, entries, &[]));
         Ok(())
+    }
+
+    /// Makes sure that no removal of an entry of this user is in memory only: it would be written after a change that
+    /// brings the entry back, and take it away again. The caller holds the user's lock, so no settle makes another one.
+    pub(super) fn write_removals(&self, user: UserId) -> Result<()> {
+        if self.arrivals.removes(user) { self.write_arrivals() } else { Ok(()) }
     }
 
     /// Writes changes in memory if there are many. Waits if there is no room for more.
