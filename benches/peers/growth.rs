@@ -188,8 +188,8 @@ pub fn run(bench: &Bench, report: &mut Report) {
     ));
     report.table("ms, median page", &[small_page, large_page]);
     report.table("M deliveries/s", &[small_rate, large_rate]);
-    report.goal("page, median, 100 M entries ÷ 10 M", Wanted::AtMost(1.3), "×", &large_page.over(small_page));
-    report.goal("deliveries a second, 100 M entries ÷ 10 M", Wanted::AtLeast(0.7), "×", &large_rate.over(small_rate));
+    report.goal("page, median, with ten times the entries", Wanted::AtMost(1.3), "×", &large_page.over(small_page));
+    report.goal("deliveries a second, with ten times the entries", Wanted::AtLeast(0.7), "×", &large_rate.over(small_rate));
     drop(small.server.stop());
 
     progress("memory under a mix");

@@ -227,7 +227,7 @@ fn jobs_end_on_disk_only_with_their_entries() {
     store.write_arrivals().expect("writes");
     let copy = fresh();
     push(&*store, 10, 1, 10, &users([2]));
-    // What a kill leaves: the files without what is in memory.
+    // The files as a kill leaves them, without the changes in memory.
     copy_files(dir.path(), copy.path());
     let killed = open(copy.path());
     assert_eq!((inbox(&*killed, 2).len(), jobs(&*killed).len()), (0, 1));

