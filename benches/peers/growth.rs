@@ -189,7 +189,12 @@ pub fn run(bench: &Bench, report: &mut Report) {
     report.table("ms, median page", &[small_page, large_page]);
     report.table("M deliveries/s", &[small_rate, large_rate]);
     report.goal("page, median, with ten times the entries", Wanted::AtMost(1.3), "×", &large_page.over(small_page));
-    report.goal("deliveries a second, with ten times the entries", Wanted::AtLeast(0.7), "×", &large_rate.over(small_rate));
+    report.goal(
+        "deliveries a second, with ten times the entries",
+        Wanted::AtLeast(0.7),
+        "×",
+        &large_rate.over(small_rate),
+    );
     drop(small.server.stop());
 
     progress("memory under a mix");
