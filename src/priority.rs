@@ -1,4 +1,15 @@
-//! The priority of threads.
+//! The priority of threads. Answers from memory have that of the process; all other work has less.
+
+/// Niceness of threads for which a request waits: changes, and reads that may block. Under load hundreds of them work,
+/// and without niceness an answer from memory would wait among them.
+pub(crate) const CALLS: i32 = 5;
+
+/// Niceness of jobs, and of the flushes and compactions that they cause. Pending items are read from memory, so a
+/// fan-out that takes longer shows nobody less.
+pub(crate) const JOBS: i32 = 5;
+
+/// Niceness of checks of backups, which never have to be ready soon.
+pub(crate) const CHECKS: i32 = 10;
 
 /// Lowers the priority of this thread by so much niceness: a thread with 5 gets a third of the time of a thread with 0
 /// where processors are scarce, one with 10 a tenth. Only on Linux: elsewhere it would be that of the process.

@@ -1,21 +1,23 @@
 //! Fan-out into full inboxes that are trimmed, and a burst into short ones.
 
+use std::path::Path;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
+
+use tempfile::TempDir;
 
 use crate::Bench;
 use crate::postgres_side::{self, Postgres};
 use crate::raw::{Raw, Setting, TRIED};
 use crate::redis_side::{Redis, Trim};
 use crate::report::{Report, Side, Wanted, in_turn, progress, short};
-use crate::tideline_side::{PROMPT, Tideline, fill, settle, store};
+use crate::tideline_side::{Tideline, fill, settle, store};
 use crate::trace::{FOLLOWERS, INBOX_LIMIT, Trace};
 
 /// Users at full size.
 const USERS: u64 = 20_000;
-/// Deliveries in a round, as part of the entries that full inboxes have.
-const PART: u64 = 3;
-/// Rounds of PostgreSQL are shorter, because it would take most of the time of a run.
-const SHORTER: u64 = 10;
+/// Rounds of Redis and PostgreSQL are shorter, because they would take most of the time of a run.
+const SHORTER: [u64; 2] = [5, 10];
 /// Users of the burst at full size: more than in the sustained run, because a burst finds most users anywhere.
 const BURST_USERS: u64 = 100_000;
 const BURST: u64 = 5_000_000;
@@ -23,14 +25,14 @@ const BURST: u64 = 5_000_000;
 /// The same posts for each side.
 struct Rounds {
     trace: Trace,
-    /// Posts in a round.
+    /// Posts in a round: as many deliveries as full inboxes have entries.
     posts: u64,
 }
 
 impl Rounds {
     fn new(users: u64) -> Self {
         let trace = Trace::new(users);
-        let posts = trace.users * INBOX_LIMIT / PART / FOLLOWERS;
+        let posts = trace.users * INBOX_LIMIT / FOLLOWERS;
         Self { trace, posts }
     }
 
@@ -73,11 +75,13 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
     let Rounds { trace, posts } = &rounds;
     report.text(&format!(
         "{} users, each with {INBOX_LIMIT} entries (about) at the start; {} authors with {FOLLOWERS} followers each; a round \
-         publishes {posts} posts, {} deliveries (PostgreSQL: a part of that, 1 in {SHORTER}). The time of Tideline and of the bare engine ends when \
+         publishes {posts} posts, {} deliveries (Redis: 1 in {} of them, PostgreSQL: 1 in {}). The time of Tideline and of the bare engine ends when \
          everything is delivered and written, and no compaction runs or is due.",
         trace.users,
         trace.authors,
-        posts * FOLLOWERS
+        posts * FOLLOWERS,
+        SHORTER[0],
+        SHORTER[1]
     ));
     let logged = best(bench, report);
     let dirs: [_; 5] = std::array::from_fn(|_| bench.temp());
@@ -121,7 +125,7 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
 
     progress("filling: the server");
     drop(fill(served.path(), trace, trace.fill()));
-    let server = Tideline::start_prompt(served);
+    let server = Tideline::start(served, &[]);
     progress("filling: Redis");
     let redis = Redis::start(redis_dir.path());
     redis.deliver(trace, trace.posts(1, trace.fill()), Trim::Never);
@@ -129,7 +133,7 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
     let postgres = Postgres::start(postgres_dir.path());
     postgres.fill(trace, trace.posts(1, trace.fill()));
     let mut unsettled = Side::new("Tideline, until delivered: the last writes and compactions left out");
-    let fewer = (posts / SHORTER).max(1);
+    let [few, fewer] = SHORTER.map(|shorter| (posts / shorter).max(1));
     // Redis gets two rounds in each turn: one for each way to trim.
     let sides = in_turn(
         bench.rounds,
@@ -143,12 +147,12 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
                 rounds.rate(*posts, settled)
             }),
             ("Redis", &mut |round| {
-                let from = rounds.first(2 * round);
-                rounds.rate(*posts, redis.deliver(trace, trace.posts(from, *posts), Trim::Always))
+                let from = trace.fill() + 1 + 2 * round as u64 * few;
+                rounds.rate(few, redis.deliver(trace, trace.posts(from, few), Trim::Always))
             }),
             ("Redis, trimmed with every 32nd entry", &mut |round| {
-                let from = rounds.first(2 * round + 1);
-                rounds.rate(*posts, redis.deliver(trace, trace.posts(from, *posts), Trim::Every(32)))
+                let from = trace.fill() + 1 + (2 * round as u64 + 1) * few;
+                rounds.rate(few, redis.deliver(trace, trace.posts(from, few), Trim::Every(32)))
             }),
             ("PostgreSQL", &mut |round| {
                 let from = trace.fill() + 1 + round as u64 * fewer;
@@ -159,9 +163,8 @@ pub fn sustained(bench: &Bench, report: &mut Report) {
     let [ours, redis_side, lazy, postgres_side] = &sides[..] else { unreachable!("four sides") };
     report.text(&format!(
         "End to end: Tideline takes batches of 1000 posts over HTTP from two connections, and each is durable before \
-         its answer. {} lets it write the rest of a round soon. Redis is fed by `redis-cli --pipe`: `ZADD` and `ZREMRANGEBYRANK` for each follower. PostgreSQL \
+         its answer. Redis is fed by `redis-cli --pipe`: `ZADD` and `ZREMRANGEBYRANK` for each follower. PostgreSQL \
          gets one `INSERT … SELECT … unnest` a post on {} connections; a follower is trimmed in one of {} turns.",
-        format_args!("`{}={}`", PROMPT.0, PROMPT.1),
         postgres_side::WRITERS,
         postgres_side::TRIMMED_EVERY
     ));
@@ -193,10 +196,12 @@ pub fn burst(bench: &Bench, report: &mut Report) {
         trace.users
     ));
     let rate = |time: Duration| (posts * FOLLOWERS) as f64 / time.as_secs_f64() / 1e6;
+    progress("making follows");
+    let follows = bench.temp();
+    drop(fill(follows.path(), &trace, 0));
     // Each round has a new server, so that every burst finds the same state.
     let mut serve = |_| {
-        let dir = bench.temp();
-        drop(fill(dir.path(), &trace, 0));
+        let dir = copy(bench, follows.path());
         let server = Tideline::start(dir, &[]);
         rate(server.deliver(trace.posts(1, posts)).0)
     };
@@ -209,4 +214,15 @@ pub fn burst(bench: &Bench, report: &mut Report) {
     report.table("M deliveries/s", &[ours, redis]);
     report.goal("fan-out over HTTP, a burst", Wanted::AtLeast(1.0), "M/s", ours);
     report.goal("fan-out over HTTP, a burst, against Redis", Wanted::AtLeast(7.0), "×", &ours.over(redis));
+}
+
+/// A copy of a data directory, on the device.
+fn copy(bench: &Bench, from: &Path) -> TempDir {
+    let to = bench.temp();
+    let mut done = Command::new("cp").arg("-r").arg(from.join(".")).arg(to.path()).status();
+    if done.as_ref().is_ok_and(ExitStatus::success) {
+        done = Command::new("sync").arg("-f").arg(to.path()).status();
+    }
+    assert!(done.expect("cp and sync run").success(), "the copy failed");
+    to
 }

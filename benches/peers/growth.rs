@@ -52,7 +52,7 @@ impl Set {
         let readers: Vec<_> = (0..READERS).map(|_| trace.reader(&mut random)).collect();
         read(&opened, readers.iter().copied());
         drop(opened);
-        let server = Tideline::start_prompt(data);
+        let server = Tideline::start(data, &[]);
         Self { trace, readers, server, next: posts + 1 }
     }
 

@@ -22,10 +22,6 @@ const BATCH: usize = 1000;
 /// Connections that publish batches.
 const PUBLISHERS: usize = 2;
 
-/// Set where a measurement ends with all inboxes on disk, so that its end is no wait. It makes Tideline slower, if at all:
-/// inboxes are written more often.
-pub const PROMPT: (&str, &str) = ("TIDELINE__STORAGE__ARRIVALS_FOR", "250ms");
-
 /// The settings of the server that differ from the defaults.
 pub fn settings() -> [(&'static str, String); 2] {
     [("TIDELINE__TIMELINE__INBOX_LIMIT", INBOX_LIMIT.to_string()), ("TIDELINE__LOG__LEVEL", "warn".into())]
@@ -139,11 +135,6 @@ impl Tideline {
         let (status, data) = self.server.stop("TERM");
         assert!(status.success(), "the server ended with {status}");
         data
-    }
-
-    /// The same, but what is left in memory after a load is written soon: a measurement ends when all is on disk.
-    pub fn start_prompt(data: TempDir) -> Self {
-        Self::start(data, &[PROMPT])
     }
 
     /// Publishes batches. Returns the time until all posts are in all inboxes, and then the time until these are on

@@ -6,10 +6,6 @@ use tokio::runtime::{Builder, Runtime};
 use super::problem::Problem;
 use crate::priority;
 
-/// Niceness of these threads. If processors are scarce, one of them gets a third of the time of a thread that answers
-/// from memory. Under load hundreds of them work, and without niceness a small answer would wait among them.
-const NICE: i32 = 5;
-
 /// Threads for changes. The more changes share one flush of the log, the less each costs.
 const CHANGES: usize = 384;
 /// Threads for reads.
@@ -75,7 +71,7 @@ impl Pools {
 impl Pool {
     fn new(name: &'static str, threads: usize) -> Self {
         let mut runtime = Builder::new_current_thread();
-        runtime.thread_name(name).max_blocking_threads(threads).on_thread_start(|| priority::lower(NICE));
+        runtime.thread_name(name).max_blocking_threads(threads).on_thread_start(|| priority::lower(priority::CALLS));
         // Without timers and sockets it cannot fail.
         Self(runtime.build().ok())
     }

@@ -1,16 +1,30 @@
-//! Writes the inboxes' changes in memory now and then, so that a crash repeats little and a quiet server is clean.
-//! Under load, the fan-outs write them themselves, each time the memory is half full.
+//! Writes the inboxes' changes in memory now and then, so that a crash repeats little and a quiet server is clean: when
+//! no job has ended for a moment, and at the latest after `storage.arrivals_for`. Under load, the fan-outs write them
+//! themselves, each time the memory is half full.
+
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::Context;
 
+/// Without an end of a job or a chunk for this time, all is written.
+const QUIET: Duration = Duration::from_millis(200);
+
 impl Context {
     pub(super) fn run_arrivals(&self, stopped: &Receiver<()>) {
-        let pause = self.config.storage.arrivals_for.get();
-        while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        let longest = self.config.storage.arrivals_for.get();
+        let (mut seen, mut written) = (None, None);
+        let mut since = Instant::now();
+        while stopped.recv_timeout(longest.min(QUIET)) == Err(RecvTimeoutError::Timeout) {
+            let now = Some((self.backlog.usage().done, self.tally.chunks()));
+            let is_quiet = now == std::mem::replace(&mut seen, now);
+            if (!is_quiet || now == written) && since.elapsed() < longest {
+                continue;
+            }
+            since = Instant::now();
             match self.store.write_arrivals() {
-                Ok(()) => {}
+                Ok(()) => written = now,
                 Err(error) if error.is_unavailable() => tracing::debug!(%error,
                     "inboxes were not written; the next round repeats it"),
                 Err(error) => {

@@ -32,10 +32,6 @@ use crate::streaming::Streaming;
 pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};
 
-/// Niceness of the threads that do jobs: reads and publishes come first. Pending items are read from memory, so a
-/// fan-out that takes longer shows nobody less.
-const NICE: i32 = 5;
-
 /// The state shared by all workers.
 #[derive(Debug)]
 struct Context {
@@ -76,7 +72,7 @@ impl Workers {
         for number in 0..threads {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
             workers.spawn(format!("worker-{number}"), move || {
-                priority::lower(NICE);
+                priority::lower(priority::JOBS);
                 context.run(&wanted, &stopped);
             })?;
         }
@@ -85,7 +81,10 @@ impl Workers {
         let trim = (Arc::clone(&context), stopped.clone());
         workers.spawn("trim".to_owned(), move || trim.0.run_trim(&trim.1))?;
         let arrivals = (Arc::clone(&context), stopped.clone());
-        workers.spawn("arrivals".to_owned(), move || arrivals.0.run_arrivals(&arrivals.1))?;
+        workers.spawn("arrivals".to_owned(), move || {
+            priority::lower(priority::JOBS);
+            arrivals.0.run_arrivals(&arrivals.1);
+        })?;
         workers.spawn("evict".to_owned(), move || context.run_evict(&stopped))?;
         Ok(workers)
     }

@@ -5,6 +5,7 @@
 //! million followers. But after some lanes a chunk of a large fan-out comes, so that those go on under any load.
 
 use std::sync::Arc;
+use std::thread;
 
 use crossbeam_channel::{Receiver, TryRecvError, select};
 
@@ -27,6 +28,8 @@ impl Context {
         let mut turns = Turns::default();
         while stopped.try_recv() != Err(TryRecvError::Disconnected) {
             self.turn(&mut turns, large, stopped);
+            // A thread with an answer to give would otherwise wait for the rest of this one's time slice, milliseconds.
+            thread::yield_now();
         }
         // The next workers find them.
         large.try_iter().for_each(|fan_out| self.leave(&fan_out));

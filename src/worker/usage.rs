@@ -25,6 +25,10 @@ impl Tally {
         self.deliveries.fetch_add(recipients as u64, Ordering::Relaxed);
     }
 
+    pub(super) fn chunks(&self) -> u64 {
+        self.chunks.load(Ordering::Relaxed)
+    }
+
     pub(super) fn settle(&self, entries: usize) {
         self.settled.fetch_add(entries as u64, Ordering::Relaxed);
     }

@@ -25,8 +25,6 @@ const BESIDES: u64 = 16 << 20;
 const CACHE: usize = 16 << 20;
 /// Most open table files of a copy that is checked.
 const OPEN_FILES: i32 = 64;
-/// Niceness of a check: it never has to be ready soon.
-const NICE: i32 = 10;
 /// The interval of reports about the rows read.
 const ROWS: u64 = 10_000;
 /// Bytes read ahead in a walk over a table.
@@ -57,7 +55,7 @@ impl Copies for Rocks {
     }
 
     fn check_copy(&self, copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()> {
-        priority::lower(NICE);
+        priority::lower(priority::CHECKS);
         let checked = link(copy, scratch).map_err(|e| unwritten(scratch, &e)).and_then(|()| {
             let store = Rocks::open(&Options {
                 sync: false,

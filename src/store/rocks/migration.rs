@@ -12,10 +12,11 @@ use rocksdb::{DB, WriteBatch, properties};
 use rustix::fs::statvfs;
 
 use super::directory::{CURRENT, Directory};
+use super::engine::log_limit;
 use super::health::least;
 use super::reactions::of_kind;
 use super::topic_repair::scanning;
-use super::{Options, Rocks, advice, keys, log_limit, storage, values};
+use super::{Options, Rocks, advice, keys, storage, values};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
 use crate::model::{Entry, ReactionKind, UserId};

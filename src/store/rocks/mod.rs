@@ -7,6 +7,7 @@ mod backup;
 mod barriers;
 mod content;
 mod directory;
+mod engine;
 mod engine_figures;
 mod engine_log;
 mod events;
@@ -47,7 +48,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
-use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
+use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
 
 use self::archive::Archived;
 use self::directory::Directory;
@@ -79,13 +80,6 @@ pub use self::options::Options;
 
 /// The number of the format of the data directory.
 pub const FORMAT: u32 = directory::CURRENT;
-
-/// The limit of the log's size, bytes: above it the table with the oldest rows in the log is written out. Bounds the
-/// replay at start. A row takes about twice as much in memory as in the log, so full write buffers make a log of this
-/// size.
-fn log_limit(write_buffer: usize) -> u64 {
-    write_buffer as u64 / 2
-}
 
 /// An open data directory.
 pub struct Rocks {
@@ -150,7 +144,6 @@ impl Rocks {
     pub fn open(options: &Options) -> Result<Self> {
         let directory = Directory::claim(&options.dir)?;
         failpoint::pass(Place::StartClaimed);
-        let mut engine = rocksdb::Options::default();
         let is_fresh = directory.is_fresh()?;
         if options.whole_log {
             log::must_be_whole(&options.dir)?;
@@ -159,24 +152,6 @@ impl Rocks {
         let run = Run::look(&options.dir, is_fresh, loses);
         migration::begin(&directory, options)?;
         let retired = migration::retired(&directory, options)?;
-        engine.create_if_missing(is_fresh);
-        engine.create_missing_column_families(true);
-        engine.set_max_open_files(options.max_open_files);
-        engine.set_db_write_buffer_size(options.write_buffer);
-        engine.set_max_background_jobs(2);
-        engine.set_bytes_per_sync(1 << 20);
-        // A quiet table pins the shared log; this flushes it.
-        engine.set_max_total_wal_size(log_limit(options.write_buffer));
-        // A power cut may leave unflushed data torn or in any order, so the replay ends at the first gap. All flushed
-        // data must be there and whole, or the start fails; see `log`.
-        engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
-        engine.set_track_and_verify_wals_in_manifest(!loses);
-        if let Some(logger) = engine_log::logger() {
-            engine.set_info_logger(logger);
-        }
-        // A reader that releases a table's last file, such as an iterator, leaves its removal to the engine.
-        engine.set_avoid_unnecessary_blocking_io(true);
-        engine.set_stats_dump_period_sec(0);
         let cache = rocksdb::Cache::new_hyper_clock_cache(options.block_cache, 0);
         let listeners = &options.listeners;
         let filters = Filters {
@@ -187,9 +162,10 @@ impl Rocks {
         let mut families = tables::descriptors(&cache, filters, options.inbox_room, options.compacts);
         families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
         let health = Arc::new(Health::new(&options.dir, options.min_free));
-        let keep = || Reserve::for_start(&options.dir, log_limit(options.write_buffer), options.min_free, &health);
+        let keep =
+            || Reserve::for_start(&options.dir, engine::log_limit(options.write_buffer), options.min_free, &health);
         let mut reserve = options.keep_room.then(keep);
-        let mut db = DB::open_cf_descriptors(&engine, directory.engine(), families)
+        let mut db = engine::open(&engine::options(options, is_fresh, loses), &directory.engine(), families)?
             .map_err(|error| advice::cannot_open(&options.dir, &error))?;
         if directory.earlier_format().is_none() {
             migration::drop_retired(&mut db, &retired, options)?;

@@ -3,10 +3,11 @@
 use rocksdb::properties::{self, PropName};
 use rocksdb::{FlushOptions, ReadOptions};
 
+use super::engine::log_limit;
 use super::tables::{
     self, COUNTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, INBOXES, MUTES, MUTES_BY_TIME, Table,
 };
-use super::{Rocks, inbox, keys, log_limit, reserve, storage, values};
+use super::{Rocks, inbox, keys, reserve, storage, values};
 use crate::error::{Error, Result};
 use crate::model::{Fill, UserId};
 use crate::store::{Inboxes, TableStats, Upkeep, Usage, Watch};

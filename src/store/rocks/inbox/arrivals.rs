@@ -24,8 +24,8 @@ use crate::stripes::Striped;
 const PARTS: usize = 64;
 /// Bytes of a user in a map, at its usual fill.
 const USER: usize = 24;
-/// Bytes of a step.
-const STEP: usize = size_of::<Node>();
+/// Steps that were added last and are looked through for another use of the same: about as many as threads that deliver.
+const RECENT: usize = 4;
 /// Bytes of the record of a job.
 const RECORD: usize = 160;
 /// Steps of one inbox in a set after which the set is written: each read of the inbox copies and sorts them.
@@ -43,19 +43,12 @@ struct Last {
     count: u32,
 }
 
-/// A step, and the one made before it for the same user.
+/// A step of a user, and the one made before it for the same user.
 #[derive(Debug)]
 struct Node {
-    cursor: Cursor,
-    /// 0 to remove the entry.
-    author: u64,
+    /// The place of the step in the set.
+    step: u32,
     before: Option<NonZeroU32>,
-}
-
-impl Node {
-    fn step(&self) -> Step {
-        Step { cursor: self.cursor, author: UserId::new(self.author).ok() }
-    }
 }
 
 /// Changes of the users of one part.
@@ -63,6 +56,8 @@ impl Node {
 pub(super) struct Set {
     last: ByUser<Last>,
     nodes: Vec<Node>,
+    /// An item goes to many users: its step is here once, or a few times.
+    steps: Vec<Step>,
     floors: ByUser<Cursor>,
 }
 
@@ -74,15 +69,26 @@ impl Set {
         // Places count from 1.
         *last = Last { place: self.nodes.len() as u32 + 1, count: last.count + 1 };
         let count = last.count;
-        self.nodes.push(Node { cursor: step.cursor, author: step.author.map_or(0, UserId::get), before });
+        let step = self.place(step);
+        self.nodes.push(Node { step, before });
         count
+    }
+
+    /// The place of a step, which is appended unless it is one of the last ones.
+    fn place(&mut self, step: Step) -> u32 {
+        let recent = self.steps.len().saturating_sub(RECENT);
+        let known = self.steps.iter().skip(recent).position(|known| *known == step);
+        if known.is_none() {
+            self.steps.push(step);
+        }
+        known.map_or(self.steps.len() - 1, |place| recent + place) as u32
     }
 
     /// Appends the steps of a user, the last one made first; returns the floor.
     fn copy(&self, user: UserId, steps: &mut Vec<Step>) -> Option<Cursor> {
         let mut next = self.last.get(&user.get()).and_then(|last| NonZeroU32::new(last.place));
         while let Some(node) = next.and_then(|place| self.nodes.get(place.get() as usize - 1)) {
-            steps.push(node.step());
+            steps.extend(self.steps.get(node.step as usize));
             next = node.before;
         }
         self.floors.get(&user.get()).copied()
@@ -108,7 +114,9 @@ impl Set {
     }
 
     fn bytes(&self) -> usize {
-        STEP * self.nodes.len() + USER * (self.last.len() + self.floors.len())
+        size_of::<Step>() * self.steps.len()
+            + size_of::<Node>() * self.nodes.len()
+            + USER * (self.last.len() + self.floors.len())
     }
 }
 
@@ -168,14 +176,14 @@ impl Arrivals {
 
     /// Adds a step for each of these users. The record of their job, if any, must come after.
     pub(super) fn add(&self, users: &[UserId], step: Step) {
-        let mut more = STEP * users.len();
+        let mut more = 0;
         for user in users {
             let mut part = self.parts.of(user.get()).lock();
-            let before = part.filling.last.len();
+            let before = part.filling.bytes();
             if part.filling.add(*user, step) >= MOST_STEPS {
                 self.is_deep.store(true, Ordering::Relaxed);
             }
-            more += USER * (part.filling.last.len() - before);
+            more += part.filling.bytes() - before;
         }
         self.filling.fetch_add(more as i64, Ordering::Relaxed);
     }

@@ -46,6 +46,9 @@ pub(super) fn rows() -> Rows {
 /// Most entries that a read from memory decodes: other requests wait for its thread.
 const MOST_ENTRIES: usize = 16_384;
 
+/// Most inboxes that one write changes: a publish waits for the write before it.
+const MOST_ROWS: usize = 256;
+
 impl Inboxes for Rocks {
     fn inbox(
         &self,
@@ -298,14 +301,17 @@ impl Rocks {
 
     fn write_set(&self, set: &Set) -> Result<()> {
         let family = self.family(INBOXES)?;
-        let mut batch = WriteBatch::default();
-        let users = set.users();
-        let mut announced = Vec::with_capacity(users.len());
-        for user in users {
-            batch.merge_cf(family, keys::id(user.get()), set.change(user).pack());
-            announced.push(self.inbox_rows.change(user));
+        for users in set.users().chunks(MOST_ROWS) {
+            let mut batch = WriteBatch::default();
+            let mut announced = Vec::with_capacity(users.len());
+            for user in users {
+                batch.merge_cf(family, keys::id(user.get()), set.change(*user).pack());
+                announced.push(self.inbox_rows.change(*user));
+            }
+            self.follow_up(Write::Deliver, batch)?;
+            std::thread::yield_now();
         }
-        self.follow_up(Write::Deliver, batch)
+        Ok(())
     }
 
     fn write_records(&self, records: &HashMap<JobId, Record>) -> Result<()> {
