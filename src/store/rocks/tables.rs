@@ -162,7 +162,6 @@ fn content(options: &mut Options) {
 fn inboxes(options: &mut Options) {
     options.set_write_buffer_size(16 * MIB);
     options.set_max_write_buffer_number(4);
-    options.set_level_zero_file_num_compaction_trigger(8);
     // A read merges the changes of the write buffer into the row; this bounds their number in an inbox with many.
     options.set_max_successive_merges(32);
 }

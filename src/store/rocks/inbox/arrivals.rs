@@ -333,3 +333,59 @@ impl Arrivals {
         Fill::of(self.used(), self.limit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ContentId;
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn step(at: u64, author: Option<u64>) -> Step {
+        Step { cursor: Cursor { at, id: ContentId::MIN }, author: author.map(user) }
+    }
+
+    /// Two threads deliver two items to the same users in turn.
+    #[test]
+    fn users_share_a_step_and_each_has_its_own_order() {
+        let mut set = Set::default();
+        for raw in 1..=100 {
+            let (one, other) = (step(10, Some(7)), step(20, Some(8)));
+            let steps = if raw % 2 == 0 { [one, other] } else { [other, one] };
+            steps.into_iter().enumerate().for_each(|(n, step)| assert_eq!(set.add(user(raw), step), n as u32 + 1));
+        }
+        assert_eq!(set.steps.len(), 2);
+        set.add(user(1), step(10, None));
+        set.add(user(2), step(10, None));
+        set.add(user(2), step(10, Some(7)));
+        let steps = |raw| set.change(user(raw)).steps;
+        assert_eq!(steps(1), [step(20, Some(8)), step(10, None)], "the last one made counts");
+        for raw in 2..=100 {
+            assert_eq!(steps(raw), [step(20, Some(8)), step(10, Some(7))], "{raw}");
+        }
+    }
+
+    #[test]
+    fn memory_is_counted_and_given_back() {
+        let arrivals = Arrivals::new(1 << 20);
+        let users: Vec<_> = (1..=1000).map(user).collect();
+        (1..=50).for_each(|at| arrivals.add(&users, step(at, Some(7))));
+        arrivals.change(user(5), Change::of(Some(Cursor::OLDEST), vec![step(3, None)]));
+        let nodes = 50_001 * size_of::<Node>();
+        assert!((nodes..3 * nodes).contains(&arrivals.used()), "{} bytes", arrivals.used());
+        let turn = arrivals.turn();
+        let mut rows = 0;
+        let written = arrivals.write(
+            &turn,
+            |set| {
+                rows += set.users().len();
+                Ok(())
+            },
+            |_| Ok(()),
+        );
+        assert!(written.is_ok());
+        assert_eq!((rows, arrivals.used()), (1000, 0));
+    }
+}

@@ -7,9 +7,7 @@
 
 use std::cmp::Reverse;
 
-use rocksdb::MergeOperands;
-
-use super::packed::{Damaged, Packed, pack};
+use super::packed::{Damaged, Entries, Packed, pack, pack_onto};
 use crate::model::{Cursor, Entry, UserId};
 
 /// How many entries an inbox may have.
@@ -69,28 +67,72 @@ impl Change {
 
 /// Merges changes into a row; the operator of the table. A row or change that cannot be read makes an inbox that claims
 /// nothing: its timeline comes from outboxes. A merge cannot fail, because the engine would stop.
-pub(super) fn full(room: InboxRoom, present: Option<&[u8]>, changes: &MergeOperands) -> Vec<u8> {
-    let merged = steps(present, changes).map(|mut merged| {
-        merged.steps.retain(|step| step.author.is_some());
-        if merged.steps.len() > room.limit.saturating_add(room.slack)
-            && let Some(first_beyond) = merged.steps.get(room.limit)
-        {
-            merged.floor = merged.floor.max(Some(first_beyond.cursor));
-            merged.steps.truncate(room.limit);
-        }
-        merged.pack()
-    });
+pub(super) fn full<'a>(
+    room: InboxRoom,
+    present: Option<&'a [u8]>,
+    changes: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<u8> {
+    let merged = match present {
+        Some(row) => steps(changes).and_then(|change| onto(room, row, &change)),
+        None => steps(changes).and_then(|change| trimmed(room, change.floor, added(&change), Entries::default())),
+    };
     merged.unwrap_or_else(|Damaged| claims_nothing())
 }
 
-/// Merges changes into one.
-pub(super) fn partial(changes: &MergeOperands) -> Vec<u8> {
-    steps(None, changes).map_or_else(|Damaged| claims_nothing(), |merged| merged.pack())
+/// A change on top of a row. Entries of the row that are older than all of the change are copied as they are packed:
+/// most changes are newer than the whole row.
+fn onto(room: InboxRoom, row: &[u8], change: &Change) -> Result<Vec<u8>, Damaged> {
+    let row = Packed::read(row)?;
+    let floor = row.floor.max(change.floor);
+    let kept = change.steps.partition_point(|step| Some(step.cursor) > floor);
+    let steps = change.steps.get(..kept).unwrap_or_default();
+    let (mut newer, mut older) = (Vec::new(), row.entries);
+    // A floor above that of the row may cut it at any place.
+    let oldest = if floor > row.floor { None } else { Some(steps.last().map_or(Cursor::NEWEST, |step| step.cursor)) };
+    loop {
+        let mut rest = older;
+        match rest.next().transpose()? {
+            Some(entry) if Some(entry.cursor) >= oldest => newer.push(entry),
+            _ => break,
+        }
+        older = rest;
+    }
+    newer.retain(|entry| Some(entry.cursor) > floor);
+    let merged: Vec<_> = Merged::new(newer.into_iter().map(Ok), steps).collect::<Result<_, _>>()?;
+    trimmed(room, floor, merged, older)
 }
 
-/// All steps above the highest floor.
-fn steps(present: Option<&[u8]>, changes: &MergeOperands) -> Result<Change, Damaged> {
-    let parts = present.into_iter().chain(changes).map(Packed::read).collect::<Result<Vec<_>, _>>()?;
+/// The entries that a change adds.
+fn added(change: &Change) -> Vec<Entry> {
+    let entry = |step: &Step| step.author.map(|author| Entry { cursor: step.cursor, author });
+    change.steps.iter().filter_map(entry).collect()
+}
+
+/// Packs an inbox of `newer` and `older` entries, without those beyond its room.
+fn trimmed(
+    room: InboxRoom,
+    mut floor: Option<Cursor>,
+    mut newer: Vec<Entry>,
+    mut older: Entries<'_>,
+) -> Result<Vec<u8>, Damaged> {
+    if newer.len() + older.len() > room.limit.saturating_add(room.slack) {
+        let (kept, first_beyond) = older.split(room.limit.saturating_sub(newer.len()))?;
+        older = kept;
+        let first_beyond = newer.get(room.limit).copied().or(first_beyond);
+        floor = floor.max(first_beyond.map(|entry| entry.cursor));
+        newer.truncate(room.limit);
+    }
+    pack_onto(floor, &newer, older)
+}
+
+/// Merges changes into one.
+pub(super) fn partial<'a>(changes: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    steps(changes).map_or_else(|Damaged| claims_nothing(), |merged| merged.pack())
+}
+
+/// All steps of changes above the highest floor.
+fn steps<'a>(changes: impl IntoIterator<Item = &'a [u8]>) -> Result<Change, Damaged> {
+    let parts = changes.into_iter().map(Packed::read).collect::<Result<Vec<_>, _>>()?;
     let floor = parts.iter().filter_map(|part| part.floor).max();
     let mut steps = Vec::with_capacity(parts.iter().map(|part| part.entries.len().min(1 << 16)).sum());
     for part in parts.into_iter().rev() {
@@ -142,5 +184,82 @@ impl<I: Iterator<Item = Result<Entry, Damaged>>> Iterator for Merged<'_, I> {
                 return Some(Ok(Entry { cursor: step.cursor, author }));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::ContentId;
+
+    const ROOM: InboxRoom = InboxRoom { limit: 6, slack: 2 };
+
+    /// The same merge with all entries unpacked.
+    fn plain(present: Option<&[u8]>, changes: &[Vec<u8>]) -> Vec<u8> {
+        let all = present.into_iter().chain(changes.iter().map(Vec::as_slice));
+        let mut merged = steps(all).expect("can be read");
+        merged.steps.retain(|step| step.author.is_some());
+        if merged.steps.len() > ROOM.limit + ROOM.slack {
+            merged.floor = merged.floor.max(Some(merged.steps[ROOM.limit].cursor));
+            merged.steps.truncate(ROOM.limit);
+        }
+        merged.pack()
+    }
+
+    fn cursor() -> impl Strategy<Value = Cursor> {
+        // Differences of one byte and of several.
+        (0..30_u64, 1..4_u64, prop::bool::weighted(0.1)).prop_map(|(at, id, far)| Cursor {
+            at: if far { at * 1000 } else { at },
+            id: ContentId::new(if far { id << 40 } else { id }).expect("in range"),
+        })
+    }
+
+    fn change() -> impl Strategy<Value = Vec<u8>> {
+        let author = prop::option::weighted(0.8, (1..300_u64).prop_map(|raw| UserId::new(raw).expect("in range")));
+        let step = (cursor(), author).prop_map(|(cursor, author)| Step { cursor, author });
+        let steps = prop::collection::vec(step, 0..8);
+        (prop::option::weighted(0.1, cursor()), steps).prop_map(|(floor, mut steps)| {
+            steps.retain(|step| Some(step.cursor) > floor);
+            Change::of(floor, steps).pack()
+        })
+    }
+
+    fn read(row: &[u8]) -> (Option<Cursor>, Vec<Entry>) {
+        let row = Packed::read(row).expect("can be read");
+        (row.floor, row.entries.collect::<Result<_, _>>().expect("can be read"))
+    }
+
+    proptest! {
+        #[test]
+        fn a_merge_that_copies_old_entries_is_as_one_that_reads_all(
+            groups in prop::collection::vec(prop::collection::vec(change(), 1..4), 1..12),
+        ) {
+            let mut row: Option<Vec<u8>> = None;
+            for changes in &groups {
+                let wanted = plain(row.as_deref(), changes);
+                let merged = full(ROOM, row.as_deref(), changes.iter().map(Vec::as_slice));
+                prop_assert_eq!(read(&merged), read(&wanted));
+                prop_assert_eq!(&merged, &wanted);
+                let alone = partial(changes.iter().map(Vec::as_slice));
+                prop_assert_eq!(full(ROOM, row.as_deref(), [&*alone]), wanted);
+                row = Some(merged);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_or_change_that_cannot_be_read_claims_nothing() {
+        let entry = |at| Entry { cursor: Cursor { at, id: ContentId::MIN }, author: UserId::MIN };
+        let (row, change) = (pack(None, &[entry(2), entry(1)], &[]), pack(None, &[entry(3)], &[]));
+        for length in 0..row.len() {
+            assert_eq!(full(ROOM, Some(&row[..length]), [&*change]), claims_nothing(), "{length} bytes of the row");
+        }
+        for length in 0..change.len() {
+            assert_eq!(full(ROOM, Some(&row), [&change[..length]]), claims_nothing(), "{length} bytes of the change");
+        }
+        let (floor, entries) = read(&full(ROOM, Some(&row), [&*change]));
+        assert_eq!((floor, entries), (None, vec![entry(3), entry(2), entry(1)]));
     }
 }

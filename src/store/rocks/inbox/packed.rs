@@ -49,19 +49,46 @@ impl<'a> Packed<'a> {
 
 /// Packs an inbox, or a change. Both lists are newest first, without repetition.
 pub(super) fn pack(floor: Option<Cursor>, entries: &[Entry], removed: &[Cursor]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(24 + 8 * entries.len() + 4 * removed.len());
     let flags = if floor.is_some() { HAS_FLOOR } else { 0 } | if removed.is_empty() { 0 } else { HAS_REMOVED };
+    let mut bytes = begin(flags, floor, 24 + 8 * entries.len() + 4 * removed.len());
+    let mut scratch = Vec::new();
+    put_places(&mut bytes, &mut scratch, entries.iter().map(|entry| entry.cursor), Tail::default());
+    put_column(&mut bytes, &mut scratch, entries.iter().map(|entry| author_number(entry.author)), &[]);
+    if !removed.is_empty() {
+        put_places(&mut bytes, &mut scratch, removed.iter().copied(), Tail::default());
+    }
+    bytes
+}
+
+/// Packs an inbox of `newer` entries and `older` ones, which are copied as they are packed already.
+pub(super) fn pack_onto(floor: Option<Cursor>, newer: &[Entry], older: Entries<'_>) -> Result<Vec<u8>, Damaged> {
+    let mut rest = older;
+    let Some(first) = rest.next().transpose()? else { return Ok(pack(floor, newer, &[])) };
+    // The difference between the first of them and the entry before is another one now.
+    let newer = || newer.iter().chain([&first]);
+    let flags = if floor.is_some() { HAS_FLOOR } else { 0 };
+    let copied = rest.places.times.len() + rest.places.ids.len() + rest.authors.len();
+    let mut bytes = begin(flags, floor, 40 + 8 * newer().count() + copied);
+    let mut scratch = Vec::with_capacity(copied);
+    let Places { left, times, ids, .. } = rest.places;
+    let places = newer().map(|entry| entry.cursor);
+    put_places(&mut bytes, &mut scratch, places, Tail { count: left, times, ids });
+    put_column(&mut bytes, &mut scratch, newer().map(|entry| author_number(entry.author)), rest.authors);
+    Ok(bytes)
+}
+
+fn begin(flags: u8, floor: Option<Cursor>, about: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(about);
     bytes.extend([VERSION, flags]);
     if let Some(floor) = floor {
         bytes.extend(values::cursor(floor));
     }
-    let mut scratch = Vec::new();
-    put_places(&mut bytes, &mut scratch, entries.iter().map(|entry| entry.cursor));
-    put_column(&mut bytes, &mut scratch, entries.iter().map(|entry| entry.author.get().rotate_left(1)));
-    if !removed.is_empty() {
-        put_places(&mut bytes, &mut scratch, removed.iter().copied());
-    }
     bytes
+}
+
+/// Rotated, because the top bit marks a name.
+fn author_number(author: UserId) -> u64 {
+    author.get().rotate_left(1)
 }
 
 /// Places, newest first.
@@ -126,6 +153,20 @@ impl Entries<'_> {
         self.places.len()
     }
 
+    /// The first `count` of them, and the one behind these.
+    pub(super) fn split(self, count: usize) -> Result<(Self, Option<Entry>), Damaged> {
+        let mut rest = self;
+        for entry in rest.by_ref().take(count) {
+            entry?;
+        }
+        let Self { mut places, authors } = self;
+        places.left -= rest.places.left;
+        places.times = &places.times[..places.times.len() - rest.places.times.len()];
+        places.ids = &places.ids[..places.ids.len() - rest.places.ids.len()];
+        let authors = &authors[..authors.len() - rest.authors.len()];
+        Ok((Self { places, authors }, rest.next().transpose()?))
+    }
+
     fn author(&mut self) -> Result<UserId, Damaged> {
         UserId::new(number(&mut self.authors)?.rotate_right(1)).map_err(|_| Damaged)
     }
@@ -141,20 +182,34 @@ impl Iterator for Entries<'_> {
     }
 }
 
-fn put_places(bytes: &mut Vec<u8>, scratch: &mut Vec<u8>, places: impl ExactSizeIterator<Item = Cursor> + Clone) {
-    put_number(bytes, places.len() as u64);
-    let mut last = None;
-    let times = places.clone().map(|place| last.replace(place.at).map_or(place.at, |last: u64| last - place.at));
-    put_column(bytes, scratch, times);
-    let mut last = 0;
-    let ids = places.map(|place| zigzag(place.id.get().wrapping_sub(std::mem::replace(&mut last, place.id.get()))));
-    put_column(bytes, scratch, ids);
+/// Packed differences that follow others.
+#[derive(Default)]
+struct Tail<'a> {
+    count: usize,
+    times: &'a [u8],
+    ids: &'a [u8],
 }
 
-/// Puts the length of a column, then its numbers.
-fn put_column(bytes: &mut Vec<u8>, scratch: &mut Vec<u8>, numbers: impl Iterator<Item = u64>) {
+fn put_places(
+    bytes: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+    places: impl Iterator<Item = Cursor> + Clone,
+    tail: Tail<'_>,
+) {
+    put_number(bytes, (places.clone().count() + tail.count) as u64);
+    let mut last = None;
+    let times = places.clone().map(|place| last.replace(place.at).map_or(place.at, |last: u64| last - place.at));
+    put_column(bytes, scratch, times, tail.times);
+    let mut last = 0;
+    let ids = places.map(|place| zigzag(place.id.get().wrapping_sub(std::mem::replace(&mut last, place.id.get()))));
+    put_column(bytes, scratch, ids, tail.ids);
+}
+
+/// Puts the length of a column, then its numbers, the last of them packed already.
+fn put_column(bytes: &mut Vec<u8>, scratch: &mut Vec<u8>, numbers: impl Iterator<Item = u64>, packed: &[u8]) {
     scratch.clear();
     numbers.for_each(|number| put_number(scratch, number));
+    scratch.extend_from_slice(packed);
     put_number(bytes, scratch.len() as u64);
     bytes.extend_from_slice(scratch);
 }
