@@ -125,7 +125,8 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
         server.call("DELETE", &path, "").expect(200);
     }
     server.call("PUT", &path, "").expect(200);
-    server.wait_for(CHUNKS, |chunks| chunks >= 1000.0);
+    // Long enough for some of the progress to come to the disk, also on a busy machine.
+    server.wait_for(CHUNKS, |chunks| chunks >= 10_000.0);
     assert!(!in_inbox(&server, FOLLOWERS - 1, 1), "the fan-out is done already: the test shows nothing");
     let server = server.restart("KILL", &slow);
     assert_eq!(server.ids("/v1/users/999999/timeline"), [1]);
