@@ -1,6 +1,6 @@
-//! Writes the inboxes' changes in memory now and then, so that a crash repeats little and a quiet server is clean: when
-//! no job has ended for a moment, and at the latest after `storage.arrivals_for`. Under load, the fan-outs write them
-//! themselves, each time the memory is half full.
+//! Writes the inboxes' changes in memory now and then, so that a crash repeats little and a quiet server is clean: soon
+//! after the last job, and at the latest after `storage.arrivals_for`. Under load, the fan-outs write them themselves,
+//! each time the memory is half full.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,10 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::Context;
 
-/// Without an end of a job or a chunk for this time, all is written.
+/// Without an end of a job or a chunk for this time, all is written,
 const QUIET: Duration = Duration::from_millis(200);
+/// but not so soon after the write before: under a light load, each write would have few changes of each inbox.
+const PAUSE: Duration = Duration::from_secs(2);
 
 impl Context {
     pub(super) fn run_arrivals(&self, stopped: &Receiver<()>) {
@@ -19,12 +21,13 @@ impl Context {
         while stopped.recv_timeout(longest.min(QUIET)) == Err(RecvTimeoutError::Timeout) {
             let now = Some((self.backlog.usage().done, self.tally.chunks()));
             let is_quiet = now == std::mem::replace(&mut seen, now);
-            if (!is_quiet || now == written) && since.elapsed() < longest {
+            let pause = if is_quiet && now != written { longest.min(PAUSE) } else { longest };
+            if since.elapsed() < pause {
                 continue;
             }
-            since = Instant::now();
+            (since, written) = (Instant::now(), now);
             match self.store.write_arrivals() {
-                Ok(()) => written = now,
+                Ok(()) => {}
                 Err(error) if error.is_unavailable() => tracing::debug!(%error,
                     "inboxes were not written; the next round repeats it"),
                 Err(error) => {

@@ -71,25 +71,23 @@ impl Workers {
         let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
         for number in 0..threads {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
-            workers.spawn(format!("worker-{number}"), move || {
-                priority::lower(priority::JOBS);
-                context.run(&wanted, &stopped);
-            })?;
+            workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
         }
         let retries = (Arc::clone(&context), stopped.clone());
         workers.spawn("retry".to_owned(), move || retries.0.run_retries(&retries.1))?;
         let trim = (Arc::clone(&context), stopped.clone());
         workers.spawn("trim".to_owned(), move || trim.0.run_trim(&trim.1))?;
         let arrivals = (Arc::clone(&context), stopped.clone());
-        workers.spawn("arrivals".to_owned(), move || {
-            priority::lower(priority::JOBS);
-            arrivals.0.run_arrivals(&arrivals.1);
-        })?;
+        workers.spawn("arrivals".to_owned(), move || arrivals.0.run_arrivals(&arrivals.1))?;
         workers.spawn("evict".to_owned(), move || context.run_evict(&stopped))?;
         Ok(workers)
     }
 
     fn spawn(&mut self, name: String, body: impl FnOnce() + Send + 'static) -> Result<()> {
+        let body = || {
+            priority::lower(priority::JOBS);
+            body();
+        };
         let thread = thread::Builder::new().name(name).spawn(body);
         self.threads.push(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
         Ok(())

@@ -5,12 +5,12 @@
 //! million followers. But after some lanes a chunk of a large fan-out comes, so that those go on under any load.
 
 use std::sync::Arc;
-use std::thread;
 
 use crossbeam_channel::{Receiver, TryRecvError, select};
 
 use super::Context;
 use super::fan_out::FanOut;
+use crate::priority::Pace;
 
 /// Most lanes that a worker serves in a row while a large fan-out waits.
 const LANES_IN_A_ROW: usize = 3;
@@ -25,11 +25,10 @@ pub(super) struct Turns {
 impl Context {
     /// Does jobs until `stopped` ends. `large` is the queue of fan-outs with more chunks.
     pub(super) fn run(&self, large: &Receiver<Arc<FanOut>>, stopped: &Receiver<()>) {
-        let mut turns = Turns::default();
+        let (mut turns, mut pace) = (Turns::default(), Pace::default());
         while stopped.try_recv() != Err(TryRecvError::Disconnected) {
             self.turn(&mut turns, large, stopped);
-            // A thread with an answer to give would otherwise wait for the rest of this one's time slice, milliseconds.
-            thread::yield_now();
+            pace.step();
         }
         // The next workers find them.
         large.try_iter().for_each(|fan_out| self.leave(&fan_out));

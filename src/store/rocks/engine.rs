@@ -41,7 +41,7 @@ pub(super) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb
 }
 
 /// Opens the engine. Its threads for flushes and compactions get the priority of jobs: a thread has the priority of the
-/// one that starts it, and the engine starts them when it opens.
+/// one that starts it, and the engine starts them when a process opens it first.
 pub(super) fn open(
     engine: &rocksdb::Options,
     dir: &Path,

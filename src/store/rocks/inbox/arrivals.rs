@@ -24,7 +24,8 @@ use crate::stripes::Striped;
 const PARTS: usize = 64;
 /// Bytes of a user in a map, at its usual fill.
 const USER: usize = 24;
-/// Steps that were added last and are looked through for another use of the same: about as many as threads that deliver.
+/// Steps that were added last and are looked through for another use of the same: more threads that deliver at once
+/// share fewer steps, and take more memory.
 const RECENT: usize = 4;
 /// Bytes of the record of a job.
 const RECORD: usize = 160;

@@ -65,8 +65,9 @@ impl Change {
     }
 }
 
-/// Merges changes into a row; the operator of the table. A row or change that cannot be read makes an inbox that claims
-/// nothing: its timeline comes from outboxes. A merge cannot fail, because the engine would stop.
+/// Merges changes into a row; the operator of the table. A row or change that it cannot read makes an inbox that claims
+/// nothing: its timeline comes from outboxes. It does not read entries that it only copies. A merge cannot fail, because
+/// the engine would stop.
 pub(super) fn full<'a>(
     room: InboxRoom,
     present: Option<&'a [u8]>,
@@ -115,7 +116,7 @@ fn trimmed(
     mut newer: Vec<Entry>,
     mut older: Entries<'_>,
 ) -> Result<Vec<u8>, Damaged> {
-    if newer.len() + older.len() > room.limit.saturating_add(room.slack) {
+    if newer.len().saturating_add(older.len()) > room.limit.saturating_add(room.slack) {
         let (kept, first_beyond) = older.split(room.limit.saturating_sub(newer.len()))?;
         older = kept;
         let first_beyond = newer.get(room.limit).copied().or(first_beyond);

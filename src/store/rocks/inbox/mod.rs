@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use rocksdb::{MergeOperands, ReadOptions, WriteBatch};
 
 pub(super) use self::arrivals::Arrivals;
@@ -24,6 +25,7 @@ use crate::cache::{CacheChange, ReadThrough};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{ContentId, Cursor, Entry, Job, JobId, Order, Progress, Reach, Span, UserId, Work};
+use crate::priority::Pace;
 use crate::store::{Activities, Delivery, Inboxes, Lists, Then, Tier};
 
 /// Memory for rows of inboxes that were read lately, bytes.
@@ -172,8 +174,7 @@ impl Inboxes for Rocks {
     }
 
     fn write_arrivals(&self) -> Result<()> {
-        let turn = self.arrivals.turn();
-        self.arrivals.write(&turn, |set| self.write_set(set), |records| self.write_records(records))
+        self.write_in_turn(&self.arrivals.turn())
     }
 
     fn jobs(&self) -> Result<Vec<Job>> {
@@ -293,13 +294,18 @@ impl Rocks {
             return Ok(());
         }
         match self.arrivals.try_turn() {
-            Some(turn) => self.arrivals.write(&turn, |set| self.write_set(set), |records| self.write_records(records)),
+            Some(turn) => self.write_in_turn(&turn),
             None if self.arrivals.is_full() => self.write_arrivals(),
             None => Ok(()),
         }
     }
 
-    fn write_set(&self, set: &Set) -> Result<()> {
+    fn write_in_turn(&self, turn: &MutexGuard<'_, ()>) -> Result<()> {
+        let mut pace = Pace::default();
+        self.arrivals.write(turn, |set| self.write_set(set, &mut pace), |records| self.write_records(records))
+    }
+
+    fn write_set(&self, set: &Set, pace: &mut Pace) -> Result<()> {
         let family = self.family(INBOXES)?;
         for users in set.users().chunks(MOST_ROWS) {
             let mut batch = WriteBatch::default();
@@ -309,7 +315,8 @@ impl Rocks {
                 announced.push(self.inbox_rows.change(*user));
             }
             self.follow_up(Write::Deliver, batch)?;
-            std::thread::yield_now();
+            drop(announced);
+            pace.step();
         }
         Ok(())
     }

@@ -29,7 +29,8 @@ pub(super) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Reads the frame. Entries are checked one by one as they are read.
+    /// Reads the frame, which bounds the number of entries by the number of bytes. Entries are checked one by one as they
+    /// are read.
     pub(super) fn read(mut bytes: &'a [u8]) -> Result<Self, Damaged> {
         let bytes = &mut bytes;
         let [version, flags] = *take(bytes, 2)? else { return Err(Damaged) };
@@ -42,6 +43,9 @@ impl<'a> Packed<'a> {
         };
         let places = Places::read(bytes)?;
         let entries = Entries { places, authors: column(bytes)? };
+        if entries.authors.len() < places.left {
+            return Err(Damaged);
+        }
         let removed = if flags & HAS_REMOVED == 0 { Places::default() } else { Places::read(bytes)? };
         if bytes.is_empty() { Ok(Self { floor, entries, removed }) } else { Err(Damaged) }
     }
@@ -103,7 +107,12 @@ pub(super) struct Places<'a> {
 impl<'a> Places<'a> {
     fn read(bytes: &mut &'a [u8]) -> Result<Self, Damaged> {
         let left = usize::try_from(number(bytes)?).map_err(|_| Damaged)?;
-        Ok(Self { left, times: column(bytes)?, ids: column(bytes)?, last: None })
+        let (times, ids) = (column(bytes)?, column(bytes)?);
+        // A number takes a byte at least.
+        if times.len().min(ids.len()) < left {
+            return Err(Damaged);
+        }
+        Ok(Self { left, times, ids, last: None })
     }
 
     fn read_next(&mut self) -> Result<Cursor, Damaged> {
@@ -298,6 +307,16 @@ mod tests {
              0102d4070108"
         );
         assert_eq!(pack(None, &[], &[]), [1, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn more_entries_than_bytes_are_refused() {
+        let bytes = pack(None, &[entry(1000, 7, 300), entry(1000, 5, 2)], &[cursor(980, 4)]);
+        let huge = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1];
+        for count in [&[9][..], &huge] {
+            let damaged = [&bytes[..2], count, &bytes[3..]].concat();
+            assert!(Packed::read(&damaged).is_err());
+        }
     }
 
     #[test]
