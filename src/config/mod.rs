@@ -136,7 +136,7 @@ settings! {
         /// flushes its own buffer when that is full.
         write_buffer_mb: usize = 64, 8..=256;
         /// Memory for changes of inboxes that are not written yet, MiB. They are written when half of it is full.
-        arrivals_mb: usize = 64, 1..=4096;
+        arrivals_mb: usize = 256, 1..=4096;
         /// Longest time for which changes of inboxes are only in memory. Longer, and one write has more changes of an
         /// inbox, but a start after a kill repeats more fan-outs.
         arrivals_for: Duration = Duration::from_secs(5), Duration::from_millis(10)..=HOUR;
