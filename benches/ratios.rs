@@ -108,7 +108,7 @@ fn with_audiences(dir: &Path, ids: Ids, audiences: &[Vec<u64>]) -> Opened {
     for (author, audience) in audiences.iter().enumerate() {
         let author = ids.user(author as u64 + 1);
         let follows: Vec<_> = audience.iter().map(|follower| (ids.user(*follower), author.clone(), Some(1))).collect();
-        opened.feed.import_follows(&follows).expect("follows");
+        opened.feed.import_follows(follows).expect("follows");
     }
     opened.work();
     opened

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use command::{Place, content_id, user};
 use tideline::config::Config;
-use tideline::model::{Cursor, Entry};
+use tideline::model::{Cursor, Entry, HostId};
 use tideline::store::Inboxes;
 
 /// User 1 follows 2 and 3, and 2 follows 1.
@@ -92,7 +92,7 @@ fn rows_of_deleted_content_may_stay() {
     let mut config = Config::default();
     config.storage.data_dir = place.data();
     let app = tideline::server::open(&config).expect("opens");
-    app.feed().delete(content_id(12)).expect("deletes");
+    app.feed().delete(HostId::Number(12)).expect("deletes");
     app.stop(Duration::from_secs(5)).expect("stops");
     place.run(&["check"]).ok();
     place.rocks().put_inbox_entry(user(3), entry(2000, 12, 2)).expect("puts");

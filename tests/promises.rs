@@ -37,6 +37,7 @@ mod promises {
     pub(crate) mod react;
     pub(crate) mod read;
     pub(crate) mod relate;
+    pub(crate) mod replay;
     pub(crate) mod seed;
     pub(crate) mod settled;
     pub(crate) mod shape;
@@ -86,4 +87,9 @@ fn every_write_of_a_job_or_a_trim_leaves_the_answers_as_they_are() {
 #[test]
 fn a_verification_finds_what_is_wrong_and_nothing_else() {
     promises::verify::run();
+}
+
+#[test]
+fn the_same_commands_at_the_same_times_lead_to_the_same_state() {
+    promises::replay::run();
 }

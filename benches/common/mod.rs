@@ -136,7 +136,7 @@ pub fn readers(dir: &Path, ids: Ids) -> (Opened, Vec<Vec<u64>>) {
             audiences[author as usize].push(AUTHORS + 1 + reader);
         }
     }
-    ours.feed.import_follows(&follows).expect("follows");
+    ours.feed.import_follows(follows).expect("follows");
     ours.work();
     ours.publish((1..=POSTS).map(|id| (id, (id - 1) % AUTHORS + 1)));
     ours.work();

@@ -38,7 +38,7 @@ pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
     let mut follows = follows.map(|(user, author)| (ids.user(user), ids.user(author), Some(1))).peekable();
     while follows.peek().is_some() {
         let part: Vec<_> = follows.by_ref().take(100_000).collect();
-        let refused = opened.feed.import_follows(&part).expect("follows").into_iter().filter(Result::is_err).count();
+        let refused = opened.feed.import_follows(part).expect("follows").into_iter().filter(Result::is_err).count();
         assert_eq!(refused, 0, "follows were refused");
         opened.work();
     }

@@ -205,14 +205,14 @@ impl Import<'_> {
     fn files(&mut self, sources: Sources) -> Result<()> {
         let feed = Arc::clone(self.app.feed());
         for source in sources.follows {
-            self.file("follows", source, |rows: Vec<Follow>| outcomes(feed.import_follows(&rows)?))?;
+            self.file("follows", source, |rows: Vec<Follow>| outcomes(feed.import_follows(rows)?))?;
         }
         for source in sources.content {
             self.file("content", source, |rows: Vec<Draft>| outcomes(feed.import(rows)?))?;
         }
         // A reaction needs its item.
         for source in sources.reactions {
-            self.file("reactions", source, |rows: Vec<Reacting>| outcomes(feed.import_reactions(&rows)?))?;
+            self.file("reactions", source, |rows: Vec<Reacting>| outcomes(feed.import_reactions(rows)?))?;
         }
         for source in sources.profiles {
             self.file("profiles", source, |rows| outcomes(feed.import_profiles(rows)?))?;

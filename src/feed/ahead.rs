@@ -8,10 +8,10 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use super::Feed;
-use crate::clock::latest;
 use crate::error::{Code, Error, Result};
 use crate::model::{Content, Millis, Publish, Relation, UserId};
 use crate::store::Tier;
+use crate::streaming::At;
 
 /// Units that callers mistake for milliseconds, each with the number of such units in one millisecond.
 const FINER: [(u64, &str); 2] = [(1_000, "microseconds"), (1_000_000, "nanoseconds")];
@@ -23,25 +23,26 @@ const LIKELY_FROM: Millis = 631_152_000_000;
 type Sifted = (Vec<Publish>, Vec<(usize, Result<Content>)>);
 
 impl Feed {
-    /// The latest time that the host can give now.
-    pub(super) fn latest(&self) -> Millis {
-        latest().saturating_add(self.config.content.max_ahead.as_millis())
+    /// The latest time that the host can give.
+    pub(super) fn latest(&self, at: At) -> Millis {
+        at.latest().saturating_add(self.config.content.max_ahead.as_millis())
     }
 
     /// `time_ahead` if a time lies further ahead of the clock than `content.max_ahead`. `name` names the time in the
     /// error.
-    pub(super) fn not_ahead(&self, name: impl Display, at: Millis) -> Result<()> {
-        let (clock, ahead) = (latest(), self.config.content.max_ahead.as_millis());
-        if at <= clock.saturating_add(ahead) {
+    pub(super) fn not_ahead(&self, name: impl Display, time: Millis, at: At) -> Result<()> {
+        let (clock, ahead) = (at.latest(), self.config.content.max_ahead.as_millis());
+        if time <= clock.saturating_add(ahead) {
             return Ok(());
         }
-        let likely = |(factor, _): &&(u64, &str)| (LIKELY_FROM..=clock.saturating_add(ahead)).contains(&(at / factor));
+        let likely =
+            |(factor, _): &&(u64, &str)| (LIKELY_FROM..=clock.saturating_add(ahead)).contains(&(time / factor));
         let looks = match FINER.iter().find(likely) {
             Some((_, unit)) => format!("; this value looks like {unit}"),
             None => String::new(),
         };
         let detail = format!(
-            "{name}: {at} lies more than {} after the server's clock ({clock}). A time is whole milliseconds since \
+            "{name}: {time} lies more than {} after the server's clock ({clock}). A time is whole milliseconds since \
              1970{looks}",
             humantime::format_duration(Duration::from_millis(ahead))
         );
@@ -50,8 +51,8 @@ impl Feed {
 
     /// Takes out the items with a time too far ahead. The result of such an item is the stored content if it repeats an
     /// earlier publish, else `time_ahead`. `name` names the time of the item at an index.
-    pub(super) fn sift_items(&self, items: Vec<Publish>, name: impl Fn(usize) -> String) -> Result<Sifted> {
-        let latest = self.latest();
+    pub(super) fn sift_items(&self, items: Vec<Publish>, name: impl Fn(usize) -> String, at: At) -> Result<Sifted> {
+        let latest = self.latest(at);
         let may_be_ahead = |item: &Publish| item.time_given && item.content.published_at > latest;
         let suspects: Vec<_> = items.iter().filter(|item| may_be_ahead(item)).map(|item| item.content.id).collect();
         if suspects.is_empty() {
@@ -61,8 +62,8 @@ impl Feed {
             self.contents(&suspects, Tier::Disk)?.into_iter().map(|content| (content.id, content)).collect();
         let (mut fine, mut ahead) = (Vec::with_capacity(items.len()), Vec::new());
         for (place, item) in items.into_iter().enumerate() {
-            let at = item.content.published_at;
-            let checked = if may_be_ahead(&item) { self.not_ahead(name(place), at) } else { Ok(()) };
+            let time = item.content.published_at;
+            let checked = if may_be_ahead(&item) { self.not_ahead(name(place), time, at) } else { Ok(()) };
             match (checked, there.get(&item.content.id)) {
                 (Ok(()), _) => fine.push(item),
                 (Err(_), Some(there)) if item.repeats(there) => ahead.push((place, Ok(Content::clone(there)))),
@@ -74,9 +75,15 @@ impl Feed {
 
     /// For a follow with a time too far ahead: the stored relation that it repeats, or `time_ahead` if it is new.
     /// `None` if the time is acceptable.
-    pub(super) fn sift_follow(&self, user: UserId, target: UserId, since: Option<Millis>) -> Result<Option<Relation>> {
+    pub(super) fn sift_follow(
+        &self,
+        user: UserId,
+        target: UserId,
+        since: Option<Millis>,
+        at: At,
+    ) -> Result<Option<Relation>> {
         let Some(since) = since else { return Ok(None) };
-        let Err(ahead) = self.not_ahead("since", since) else { return Ok(None) };
+        let Err(ahead) = self.not_ahead("since", since, at) else { return Ok(None) };
         let there = self.store.relations(user, &[target], Tier::Disk)?.pop();
         there.filter(|relation| relation.following_since == Some(since)).map(Some).ok_or(ahead)
     }

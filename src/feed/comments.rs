@@ -1,18 +1,25 @@
 //! Comments: made on an item, listed by item and by user.
 
 use super::Feed;
+use super::command::{Command, Outcome, outcome};
 use crate::error::{Error, Result};
 use crate::model::{CommentDraft, Content, ContentId, Entry, HostId, Page, PageRequest, UserId};
 use crate::store::Tier;
+use crate::streaming::At;
 
 impl Feed {
     /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does
     /// not exist; other errors as in [`Feed::publish`]. An item deleted at the same moment may still get the comment,
     /// as any item may refer to a deleted one.
-    pub fn comment(&self, subject: &HostId, draft: CommentDraft) -> Result<(Content, bool)> {
-        self.must_be_there(self.find_content(subject, Tier::Disk)?, Tier::Disk)?;
-        let published = self.publish(vec![draft.on(subject.clone())])?;
+    pub fn comment(&self, subject: HostId, draft: CommentDraft) -> Result<(Content, bool)> {
+        let command = Command::Comment { subject, draft: Box::new(draft) };
+        let published = outcome!(self.submit(command), Outcome::Published(items) => items)?;
         published.into_iter().next().ok_or_else(|| Error::Corrupt("a publish returned no item".to_owned()))
+    }
+
+    pub(super) fn apply_comment(&self, subject: HostId, draft: CommentDraft, at: At) -> Result<Vec<(Content, bool)>> {
+        self.must_be_there(self.find_content(&subject, Tier::Disk)?, Tier::Disk)?;
+        self.apply_publish(vec![draft.on(subject)], at)
     }
 
     /// A page of the comments on an item; `content_not_found` if the item does not exist.

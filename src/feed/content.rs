@@ -6,15 +6,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Feed;
-use crate::clock::now;
+use super::command::{Command, Outcome, outcome};
 use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
 use crate::model::{
-    Content, ContentId, Draft, Edit, EditDraft, Entry, JsonObject, MediaList, Millis, Moment, Page, PageRequest,
-    Publish, Time, UserId, canonical,
+    Content, ContentId, Draft, Edit, EditDraft, Entry, HostId, JsonObject, MediaList, Millis, Moment, Page,
+    PageRequest, Publish, Time, UserId, canonical,
 };
 use crate::store::{Batch, Published, Restored, Tier};
-use crate::streaming::{Flight, Kind};
+use crate::streaming::{At, Crowded, Flight, Kind};
 use crate::sync::atomic::Ordering;
 
 /// Most reactions that a delete purges itself.
@@ -33,6 +33,10 @@ impl Feed {
     /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
     /// the queue of jobs is full, or ids fall faster than one a millisecond.
     pub fn publish(&self, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
+        outcome!(self.submit(Command::Publish { drafts }), Outcome::Published(items) => items)
+    }
+
+    pub(super) fn apply_publish(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<(Content, bool)>> {
         let mut ids = HashSet::new();
         if let Some(twice) = drafts.iter().filter_map(|draft| draft.content_id.as_ref()).find(|id| !ids.insert(*id)) {
             return Err(Error::refused(Code::InvalidBody, format_args!("content {twice} occurs twice in the batch")));
@@ -41,12 +45,12 @@ impl Feed {
         let field = |place, name| if alone { str::to_owned(name) } else { format!("items[{place}].{name}") };
         let held = self.hold(drafts.iter().flat_map(Draft::ids))?;
         let items = completed(drafts, &held.ids)?;
-        let (mut items, ahead) = self.sift_items(items, |place| field(place, "published_at"))?;
+        let (mut items, ahead) = self.sift_items(items, |place| field(place, "published_at"), at)?;
         let repeats: Vec<_> =
             ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
         for attempt in 0..ID_ATTEMPTS {
-            let mut room = self.backlog.reserve(items.iter().filter(|item| item.content.broadcast).count())?;
-            let mut flight = self.begin(&mut items)?;
+            let mut room = self.room(items.iter().filter(|item| item.content.broadcast).count(), at)?;
+            let mut flight = self.begin(&mut items, at)?;
             let published = self.store.publish(&items, Batch::AllOrNone, &mut |fresh| {
                 if let Some(job) = fresh.job {
                     self.backlog.add(&mut room, job);
@@ -82,21 +86,24 @@ impl Feed {
         Err(Error::refused(Code::Overloaded, "the server found no free content id. Send the request again"))
     }
 
-    /// Takes times and numbers for items. Waits while the times given are too far ahead.
-    fn begin(&self, items: &mut [Publish]) -> Result<Flight<'_>> {
+    /// Takes times and numbers for items. Waits while the times given are too far ahead of the clock. The time of a
+    /// log does not go on, so there it does not wait.
+    fn begin(&self, items: &mut [Publish], at: At) -> Result<Flight<'_>> {
         let began = Instant::now();
         loop {
-            match self.streaming.sequencer().begin(items) {
+            match self.streaming.sequencer().begin(items, at) {
                 Ok(flight) => return Ok(flight),
-                Err(_) if began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
-                Err(_) => {
-                    self.times_refused.fetch_add(1, Ordering::Relaxed);
-                    let detail = "too many items without published_at have an id below the one before; each of them \
-                                  needs a later millisecond. Send rising ids, or no ids, or send published_at";
-                    return Err(Error::refused(Code::Overloaded, detail));
-                }
+                Err(_) if at == At::Clock && began.elapsed() < MOST_WAIT => thread::sleep(ASK_EVERY),
+                Err(Crowded) => return Err(self.crowded()),
             }
         }
+    }
+
+    fn crowded(&self) -> Error {
+        self.times_refused.fetch_add(1, Ordering::Relaxed);
+        let detail = "too many items without published_at have an id below the one before; each of them needs a later \
+                      millisecond. Send rising ids, or no ids, or send published_at";
+        Error::refused(Code::Overloaded, detail)
     }
 
     /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
@@ -104,38 +111,45 @@ impl Feed {
     ///
     /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`.
     pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
+        outcome!(self.submit(Command::ImportContent { drafts }), Outcome::Lines(results) => results)
+    }
+
+    pub(super) fn apply_content(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<Result<bool>>> {
         let (mut results, mut rest) = (Vec::with_capacity(drafts.len()), drafts);
         while !rest.is_empty() {
             let mut ids = HashSet::new();
             let is_new = |draft: &&Draft| draft.content_id.as_ref().is_none_or(|id| ids.insert(id.clone()));
             let later = rest.split_off(rest.iter().take_while(is_new).count());
-            results.extend(self.import_part(rest)?);
+            results.extend(self.apply_content_part(rest, at)?);
             rest = later;
         }
         Ok(results)
     }
 
     /// The same for drafts with different ids.
-    fn import_part(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
+    fn apply_content_part(&self, drafts: Vec<Draft>, at: At) -> Result<Vec<Result<bool>>> {
         let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
         let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
         let mut found = self.look_up(&ids, Tier::Disk)?.into_iter();
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
-            match self.refused_name(&draft, &found)? {
+            match self.refused_name(&draft, &found, at)? {
                 None => kept.push(draft),
                 Some(error) => refused.push((place, error)),
             }
         }
         let held = self.hold(kept.iter().flat_map(Draft::ids))?;
         let items = completed(kept, &held.ids)?;
-        let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned())?;
-        while self.streaming.sequencer().name_only(&mut items).is_err() {
-            thread::sleep(ASK_EVERY);
+        let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned(), at)?;
+        while let Err(Crowded) = self.streaming.sequencer().name_only(&mut items, at) {
+            match at {
+                At::Clock => thread::sleep(ASK_EVERY),
+                At::Log(_) => return Err(self.crowded()),
+            }
         }
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
         let mut room = self.backlog.reserve_waiting(items.len());
-        let gap = self.streaming.sequencer().gap(latest);
+        let gap = self.streaming.sequencer().gap(latest, at);
         items.iter_mut().for_each(|item| item.stamp = Some(gap.stamp()));
         let published = self.store.publish(&items, Batch::Each, &mut |fresh| {
             if let Some(job) = fresh.job {
@@ -160,11 +174,11 @@ impl Feed {
     }
 
     /// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
-    fn refused_name(&self, draft: &Draft, found: &[ContentId]) -> Result<Option<Error>> {
+    fn refused_name(&self, draft: &Draft, found: &[ContentId], at: At) -> Result<Option<Error>> {
         let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
         let Some((new, _)) = new else { return Ok(None) };
-        let at = draft.published_at.map_or(0, |Time(at)| at);
-        if let Err(refused) = self.accepts(new).and_then(|()| self.not_ahead("published_at", at)) {
+        let time = draft.published_at.map_or(0, |Time(time)| time);
+        if let Err(refused) = self.accepts(new).and_then(|()| self.not_ahead("published_at", time, at)) {
             return Ok(Some(refused));
         }
         // An item that exists has no new name, so this is another one.
@@ -176,7 +190,12 @@ impl Feed {
 
     /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
     /// edit.
-    pub fn edit(&self, id: ContentId, edit: EditDraft) -> Result<Content> {
+    pub fn edit(&self, item: HostId, edit: EditDraft) -> Result<Content> {
+        outcome!(self.submit(Command::Edit { item, edit }), Outcome::Content(content) => content)
+    }
+
+    pub(super) fn apply_edit(&self, item: &HostId, edit: EditDraft, at: At) -> Result<Content> {
+        let id: ContentId = self.find_content(item, Tier::Disk)?;
         let edit = Edit {
             text: edit.text,
             media: edit.media.map(|media| media.map_or_else(|| "[]".to_owned(), MediaList::into_string)),
@@ -188,8 +207,8 @@ impl Feed {
         }
         let _turn = self.turns.of(id.get()).lock();
         let change = self.contents.change(id);
-        let ticket = self.streaming.sequencer().take(Kind::Edit);
-        let moment = Moment { at: now(), stamp: Some(ticket.stamp()) };
+        let ticket = self.streaming.sequencer().take(Kind::Edit, at);
+        let moment = Moment { at: at.now(), stamp: Some(ticket.stamp()) };
         let content = self.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
         // Before the event: streams send the content that is read after it.
         drop(change);
@@ -199,13 +218,18 @@ impl Feed {
 
     /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`;
     /// if that is 0, it is purged at once.
-    pub fn delete(&self, id: ContentId) -> Result<()> {
+    pub fn delete(&self, item: HostId) -> Result<()> {
+        outcome!(self.submit(Command::Delete { item }), Outcome::Done => ())
+    }
+
+    pub(super) fn apply_delete(&self, item: &HostId, at: At) -> Result<()> {
+        let id: ContentId = self.find_content(item, Tier::Disk)?;
         let _turn = self.turns.of(id.get()).lock();
         // The event of a delete has only fields that never change, so they may be read before.
         let content = self.contents(&[id], Tier::Disk)?.pop().ok_or_else(Error::content_not_found)?;
         let change = self.contents.change(id);
-        let ticket = self.streaming.sequencer().take(Kind::Delete);
-        if !self.store.delete(id, Moment { at: now(), stamp: Some(ticket.stamp()) })? {
+        let ticket = self.streaming.sequencer().take(Kind::Delete, at);
+        if !self.store.delete(id, Moment { at: at.now(), stamp: Some(ticket.stamp()) })? {
             return Err(Error::content_not_found());
         }
         drop(change);
@@ -229,12 +253,17 @@ impl Feed {
 
     /// Takes a deletion back: the item is in every list again, at its old place. A live item gets the same answer.
     /// `content_not_found` if it does not exist or was deleted too long ago, `overloaded` if the queue of jobs is full.
-    pub fn restore(&self, id: ContentId) -> Result<Content> {
+    pub fn restore(&self, item: HostId) -> Result<Content> {
+        outcome!(self.submit(Command::Restore { item }), Outcome::Content(content) => content)
+    }
+
+    pub(super) fn apply_restore(&self, item: &HostId, at: At) -> Result<Content> {
+        let id: ContentId = self.find_content(item, Tier::Disk)?;
         let _turn = self.turns.of(id.get()).lock();
-        let mut room = self.backlog.reserve(1)?;
+        let mut room = self.room(1, at)?;
         // An item deleted at this instant or later can still be restored.
-        let deleted_since = (now() + 1).saturating_sub(self.config.content.deleted_retention.as_millis());
-        let ticket = self.streaming.sequencer().take(Kind::Restore);
+        let deleted_since = (at.now() + 1).saturating_sub(self.config.content.deleted_retention.as_millis());
+        let ticket = self.streaming.sequencer().take(Kind::Restore, at);
         let restored =
             self.store.restore(id, deleted_since, Some(ticket.stamp()), &mut |job| self.backlog.add(&mut room, job))?;
         match restored {

@@ -6,6 +6,7 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
+use super::command::{Command, Outcome, outcome};
 use super::{Feed, Sight};
 use crate::config::AcceptedIds;
 use crate::error::{Code, Error, Result};
@@ -28,9 +29,9 @@ struct HeldNames {
 }
 
 impl<I: Id> Held<I> {
-    /// One id that needs no hold.
-    pub fn of(id: I) -> Self {
-        Self { ids: vec![id], names: None }
+    /// Ids that need no hold.
+    pub(super) fn all(ids: Vec<I>) -> Self {
+        Self { ids, names: None }
     }
 
     /// The first id.
@@ -82,7 +83,7 @@ impl Feed {
 
     /// The ids in the store for a change, in their order. A name without a number holds one, which is written with the
     /// change, and forgotten if the change is refused. `invalid_id` as in [`Feed::find`].
-    pub fn hold<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Held<I>> {
+    pub(super) fn hold<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Held<I>> {
         self.hold_for(ids.into_iter().collect(), Hold::Change)
     }
 
@@ -103,11 +104,17 @@ impl Feed {
 
     /// The same for several, in their order. They get numbers in this order.
     pub fn give_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
-        let mut held = self.hold(ids)?;
+        let ids = ids.into_iter().cloned().collect();
+        let ids = outcome!(self.submit(Command::Name { ids }), Outcome::Ids(ids) => ids)?;
+        ids.into_iter().map(id_of).collect()
+    }
+
+    pub(super) fn apply_names(&self, ids: &[HostId]) -> Result<Vec<u64>> {
+        let held: Held<UserId> = self.hold(ids)?;
         if held.names.is_some() {
             self.store.write_names()?;
         }
-        Ok(std::mem::take(&mut held.ids))
+        Ok(held.ids.iter().map(|id| id.get()).collect())
     }
 
     /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:
@@ -127,7 +134,11 @@ impl Feed {
     }
 
     /// The same for a change. With [`Sight::Own`] an unknown name gets a number, which is written with the change.
-    pub fn hold_place<I: Id>(&self, place: &Position<HostId>, sight: Sight) -> Result<(Position<I>, Option<Held<I>>)> {
+    pub(super) fn hold_place<I: Id>(
+        &self,
+        place: &Position<HostId>,
+        sight: Sight,
+    ) -> Result<(Position<I>, Option<Held<I>>)> {
         if sight == Sight::All {
             return Ok((self.find_place(place, sight, Tier::Disk)?, None));
         }

@@ -1,10 +1,11 @@
 //! Markers, and unread items.
 
-use super::Feed;
-use crate::clock::now;
+use super::command::{Command, Outcome, outcome};
+use super::{Feed, Held, Sight};
 use crate::error::{Error, Result};
-use crate::model::{ContentId, Cursor, Order, PageRequest, Span, Unread, UserId};
+use crate::model::{ContentId, Cursor, HostId, Order, PageRequest, Position, Span, Unread, UserId};
 use crate::store::Tier;
+use crate::streaming::At;
 
 /// Unread items are counted up to here.
 pub const MOST_UNREAD: usize = 1000;
@@ -16,16 +17,25 @@ impl Feed {
     /// user's timeline. Without such an item it is removed.
     pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
         match self.store.marker(user, tier)? {
-            Some(place) if place.at > self.latest() => {
+            Some(place) if place.at > self.latest(At::Clock) => {
                 if tier == Tier::Memory {
                     return Err(Error::NotCached);
                 }
-                let counts = self.counts_at(user, place)?;
-                match self.confirm_marker(user, place, counts) {
+                match outcome!(self.submit(Command::CorrectMarker { user }), Outcome::Marker(place) => place) {
                     // Reads work also when the store takes no writes.
-                    Err(error) if error.is_unavailable() => Ok(counts),
-                    confirmed => confirmed,
+                    Err(error) if error.is_unavailable() => self.counts_at(user, place),
+                    corrected => corrected,
                 }
+            }
+            place => Ok(place),
+        }
+    }
+
+    pub(super) fn apply_correction(&self, user: UserId, at: At) -> Result<Option<Cursor>> {
+        match self.store.marker(user, Tier::Disk)? {
+            Some(place) if place.at > self.latest(at) => {
+                let counts = self.counts_at(user, place)?;
+                if counts == Some(place) { Ok(counts) } else { self.store.confirm_marker(user, place, counts) }
             }
             place => Ok(place),
         }
@@ -34,18 +44,23 @@ impl Feed {
     /// Moves a user's marker forward to `place`, never back, and returns its new place. A place ahead of the clock is
     /// replaced by the newest item up to it in the user's timeline, or by now if there is none. So the next publish is
     /// unread, unless that item lies ahead itself. `time_ahead` if the place lies too far ahead of the clock and no
-    /// item has it.
-    pub fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
-        if let Err(refused) = self.not_ahead("cursor", place.at)
+    /// item has it, `unknown_cursor` as in [`Feed::find_place`].
+    pub fn move_marker(&self, user: HostId, place: Position<HostId>, sight: Sight) -> Result<Cursor> {
+        let command = Command::MoveMarker { user, place, sight };
+        outcome!(self.submit(command), Outcome::Marker(Some(place)) => place)
+    }
+
+    pub(super) fn apply_marker(&self, user: &HostId, place: &Position<HostId>, sight: Sight, at: At) -> Result<Cursor> {
+        let (place, _held): (Cursor, _) = self.hold_place(place, sight)?;
+        let held: Held<UserId> = self.hold([user])?;
+        let user = held.id();
+        if let Err(refused) = self.not_ahead("cursor", place.at, at)
             && !self.contents(&[place.id], Tier::Disk)?.iter().any(|item| item.cursor() == place)
         {
             return Err(refused);
         }
-        if let Some(present) = self.store.marker(user, Tier::Disk)?.filter(|present| present.at > self.latest()) {
-            let counts = self.counts_at(user, present)?;
-            self.confirm_marker(user, present, counts)?;
-        }
-        let now = now();
+        self.apply_correction(user, at)?;
+        let now = at.now();
         let place = match place.at > now {
             true => self.counts_at(user, place)?.unwrap_or(Cursor { at: now, ..place }),
             false => place,
@@ -58,10 +73,6 @@ impl Feed {
         let span = Span { before: place.next_newer(), after: None };
         let newest = self.peeked_timeline(user, &PageRequest { span, limit: 1 }, Tier::Disk)?;
         Ok(newest.items.first().map(|newest| newest.cursor))
-    }
-
-    fn confirm_marker(&self, user: UserId, present: Cursor, counts: Option<Cursor>) -> Result<Option<Cursor>> {
-        if counts == Some(present) { Ok(counts) } else { self.store.confirm_marker(user, present, counts) }
     }
 
     /// Counts the items of the home timeline that are newer than the user's marker, all of them

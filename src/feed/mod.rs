@@ -7,6 +7,7 @@ mod activity;
 mod ahead;
 mod barriers;
 mod cards;
+mod command;
 mod comments;
 mod content;
 mod content_cache;
@@ -32,21 +33,22 @@ mod verify;
 
 use std::sync::Arc;
 
-use crate::backlog::Backlog;
+use crate::backlog::{Backlog, Room};
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::{CacheUsage, Histogram};
 use crate::store::Store;
-use crate::streaming::Streaming;
+use crate::streaming::{At, Streaming};
 use crate::stripes::Striped;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
+pub use command::{Command, Outcome};
 pub use explain::Explanation;
 pub use host_ids::Held;
 pub use markers::MOST_UNREAD;
 pub use reaction_queues::{Lead, OnDone, ReactionUsage};
-pub use reactions::Reacting;
+pub use reactions::{Reacting, Wish};
 pub use reading::Count;
 pub use relations::Follow;
 pub use sight::Sight;
@@ -137,6 +139,15 @@ impl Feed {
     /// How many outboxes each read of a home timeline looked into.
     pub fn pulls(&self) -> &Histogram {
         &self.pulls
+    }
+
+    /// Room for jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere, so it
+    /// waits instead.
+    fn room(&self, jobs: usize, at: At) -> Result<Room<'_>> {
+        match at {
+            At::Clock => self.backlog.reserve(jobs),
+            At::Log(_) => Ok(self.backlog.reserve_waiting(jobs)),
+        }
     }
 
     /// The caches in figures, with their names.

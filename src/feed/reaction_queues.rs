@@ -6,8 +6,9 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+use super::Wish;
 use crate::error::{Code, Error, Result};
-use crate::model::{ContentId, Fill, Reacted, Reaction};
+use crate::model::{Fill, HostId, Reacted};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -48,13 +49,13 @@ pub(super) struct ReactionQueues {
 #[derive(Default)]
 struct State {
     /// Waiting changes of each item. A queue exists as long as its [`Lead`].
-    queues: HashMap<ContentId, VecDeque<Member>>,
+    queues: HashMap<HostId, VecDeque<Member>>,
     /// Changes without a result, of all queues.
     members: usize,
 }
 
 struct Member {
-    wish: Reaction,
+    wish: Wish,
     told: OnDone,
 }
 
@@ -85,9 +86,9 @@ impl ReactionQueues {
 
     /// Puts a change into its item's queue. If the queue is new, returns its lead, which must be taken or dropped.
     /// `overloaded` if too many wait; then `told` is not called.
-    pub(super) fn join(self: &Arc<Self>, id: ContentId, wish: Reaction, told: OnDone) -> Result<Option<Lead>> {
+    pub(super) fn join(self: &Arc<Self>, item: HostId, wish: Wish, told: OnDone) -> Result<Option<Lead>> {
         let mut state = self.state.lock();
-        let in_queue = state.queues.get(&id).map_or(0, VecDeque::len);
+        let in_queue = state.queues.get(&item).map_or(0, VecDeque::len);
         if in_queue >= self.most_in_queue || state.members >= self.most {
             drop(state);
             self.refused.fetch_add(1, Ordering::Relaxed);
@@ -97,10 +98,10 @@ impl ReactionQueues {
             ));
         }
         state.members += 1;
-        let is_led = state.queues.contains_key(&id);
-        state.queues.entry(id).or_default().push_back(Member { wish, told });
+        let is_led = state.queues.contains_key(&item);
+        state.queues.entry(item.clone()).or_default().push_back(Member { wish, told });
         drop(state);
-        let lead = || Lead { queues: Arc::clone(self), id, writing: Vec::new(), ended: false };
+        let lead = || Lead { queues: Arc::clone(self), item, writing: Vec::new(), ended: false };
         Ok((!is_led).then(lead))
     }
 
@@ -118,7 +119,7 @@ impl ReactionQueues {
 /// and the next change begins a new queue.
 pub struct Lead {
     queues: Arc<ReactionQueues>,
-    id: ContentId,
+    item: HostId,
     /// Callbacks of the write under way.
     writing: Vec<OnDone>,
     ended: bool,
@@ -126,30 +127,31 @@ pub struct Lead {
 
 impl fmt::Debug for Lead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lead").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Lead").field("item", &self.item).finish_non_exhaustive()
     }
 }
 
 impl Lead {
     /// Writes the changes of the queue until it is empty. An error of a write goes to all changes in it.
-    pub(super) fn take(mut self, write: impl Fn(ContentId, &[Reaction]) -> Result<Vec<Reacted>>) {
+    pub(super) fn take(mut self, write: impl Fn(&HostId, Vec<Wish>) -> Result<Vec<Result<Reacted>>>) {
         while let Some(wishes) = self.next() {
-            let written = write(self.id, &wishes);
+            let number = wishes.len();
+            let written = write(&self.item, wishes);
             self.queues.writes.fetch_add(1, Ordering::Relaxed);
-            self.queues.changes.fetch_add(wishes.len() as u64, Ordering::Relaxed);
+            self.queues.changes.fetch_add(number as u64, Ordering::Relaxed);
             match written {
-                Ok(reacted) => self.tell(reacted.into_iter().map(Ok)),
-                Err(error) => self.tell(wishes.iter().map(|_| Err(error.clone()))),
+                Ok(reacted) => self.tell(reacted),
+                Err(error) => self.tell(std::iter::repeat_n(Err(error), number)),
             }
         }
     }
 
     /// The next changes to write. `None` if none is left; then the queue is removed.
-    fn next(&mut self) -> Option<Vec<Reaction>> {
+    fn next(&mut self) -> Option<Vec<Wish>> {
         let mut state = self.queues.state.lock();
-        let queue = state.queues.get_mut(&self.id).filter(|queue| !queue.is_empty());
+        let queue = state.queues.get_mut(&self.item).filter(|queue| !queue.is_empty());
         let Some(queue) = queue else {
-            state.queues.remove(&self.id);
+            state.queues.remove(&self.item);
             self.ended = true;
             return None;
         };
@@ -159,7 +161,7 @@ impl Lead {
         Some(wishes)
     }
 
-    fn tell(&mut self, results: impl Iterator<Item = Result<Reacted>>) {
+    fn tell(&mut self, results: impl IntoIterator<Item = Result<Reacted>>) {
         let members = std::mem::take(&mut self.writing);
         self.queues.state.lock().members -= members.len();
         for (told, result) in members.into_iter().zip(results) {
@@ -174,7 +176,7 @@ impl Drop for Lead {
             return;
         }
         let mut state = self.queues.state.lock();
-        let waiting = state.queues.remove(&self.id).unwrap_or_default();
+        let waiting = state.queues.remove(&self.item).unwrap_or_default();
         state.members -= waiting.len() + self.writing.len();
         drop(state);
         // The result of the write is unknown. The waiting changes were not part of it.
@@ -196,25 +198,28 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
     use super::*;
-    use crate::model::{ItemCounts, ReactionKind, UserId};
+    use crate::feed::Sight;
+    use crate::model::{ItemCounts, ReactionKind};
 
-    const ITEM: ContentId = ContentId::MIN;
+    const ITEM: HostId = HostId::Number(1);
+    const OTHER: HostId = HostId::Number(2);
 
-    fn wish(raw: u64) -> Reaction {
-        Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) }
+    fn wish(raw: u64) -> Wish {
+        let (user, kind) = (HostId::Number(raw), ReactionKind::Like);
+        Wish { user, kind, active: true, since: Some(raw), sight: Sight::All }
     }
 
     /// Joins. Returns the lead, if the queue is new, and the receiver of the answer.
-    fn join(queues: &Arc<ReactionQueues>, id: ContentId, raw: u64) -> (Option<Lead>, Receiver<Result<Reacted>>) {
+    fn join(queues: &Arc<ReactionQueues>, item: HostId, raw: u64) -> (Option<Lead>, Receiver<Result<Reacted>>) {
         let (tell, told) = channel();
-        let lead = queues.join(id, wish(raw), Box::new(move |result| tell.send(result).expect("heard")));
+        let lead = queues.join(item, wish(raw), Box::new(move |result| tell.send(result).expect("heard")));
         (lead.expect("has room"), told)
     }
 
     /// Answers each wish with its own time.
-    fn echo(_: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
-        let reacted = |wish: &Reaction| Reacted { since: wish.since, changed: true, counts: ItemCounts::default() };
-        Ok(wishes.iter().map(reacted).collect())
+    fn echo(_: &HostId, wishes: Vec<Wish>) -> Result<Vec<Result<Reacted>>> {
+        let reacted = |wish: Wish| Ok(Reacted { since: wish.since, changed: true, counts: ItemCounts::default() });
+        Ok(wishes.into_iter().map(reacted).collect())
     }
 
     fn since(told: &Receiver<Result<Reacted>>) -> Option<u64> {
@@ -227,11 +232,11 @@ mod tests {
         let (lead, first) = join(&queues, ITEM, 1);
         let others: Vec<_> = (2..=5).map(|raw| join(&queues, ITEM, raw)).collect();
         assert!(others.iter().all(|(lead, _)| lead.is_none()));
-        let (other_lead, other_item) = join(&queues, ContentId::MAX, 9);
+        let (other_lead, other_item) = join(&queues, OTHER, 9);
         let sizes = std::cell::RefCell::new(Vec::new());
-        lead.expect("the first").take(|id, wishes| {
+        lead.expect("the first").take(|item, wishes| {
             sizes.borrow_mut().push(wishes.len());
-            echo(id, wishes)
+            echo(item, wishes)
         });
         assert_eq!(*sizes.borrow(), [3, 2]);
         assert_eq!(since(&first), Some(1));
@@ -278,15 +283,15 @@ mod tests {
     #[test]
     fn who_comes_too_late_is_turned_away_and_counted() {
         let queues = Arc::new(ReactionQueues::new(2, 3, 10));
-        let refused = |id| {
+        let refused = |item| {
             let told = Box::new(|_| panic!("told though refused"));
-            matches!(queues.join(id, wish(7), told), Err(Error::Refused { code: Code::Overloaded, .. }))
+            matches!(queues.join(item, wish(7), told), Err(Error::Refused { code: Code::Overloaded, .. }))
         };
         let (lead, _first) = join(&queues, ITEM, 1);
         let (_, _second) = join(&queues, ITEM, 2);
         assert!(refused(ITEM), "the queue is full");
-        let (other, _third) = join(&queues, ContentId::MAX, 3);
-        assert!(refused(ContentId::MAX), "all queues together are full");
+        let (other, _third) = join(&queues, OTHER, 3);
+        assert!(refused(OTHER), "all queues together are full");
         assert_eq!(queues.usage().refused, 2);
         lead.expect("leads").take(echo);
         other.expect("leads").take(echo);

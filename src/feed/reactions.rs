@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::command::{Command, Outcome, outcome};
 use super::reaction_queues::{Lead, OnDone, ReactionUsage};
 use super::{Feed, Held, Sight};
-use crate::clock::now;
 use crate::error::{Code, Error, Result};
 use crate::model::{
     ContentId, Cursor, Entry, HostId, Millis, Order, Page, PageRequest, Reacted, Reaction, ReactionKind, Span,
     UserCursor, UserId,
 };
 use crate::store::Tier;
+use crate::streaming::At;
 use crate::sync::{Condvar, Mutex};
 
 /// One line of an import: a reaction of a user to an item.
@@ -27,26 +28,41 @@ pub struct Reacting {
     pub since: Option<Millis>,
 }
 
+/// A requested change of a user's reaction to an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// The user.
+    pub user: HostId,
+    /// Like or favorite.
+    pub kind: ReactionKind,
+    /// Whether the user is to have the reaction.
+    pub active: bool,
+    /// Time of a new reaction; the server's clock if left out.
+    pub since: Option<Millis>,
+    /// The items that exist for the caller.
+    pub sight: Sight,
+}
+
 impl Feed {
     /// Adds or removes a reaction; `told` gets the result. Does not block: a returned lead must be passed to
     /// [`Feed::lead`] on a thread that may block.
     ///
-    /// `time_ahead`, or `overloaded` if too many wait; then `told` is not called. It may get `content_not_found`, or
-    /// `overloaded` if the lead is dropped.
-    pub fn ask_reaction(&self, id: ContentId, wish: Reaction, told: OnDone) -> Result<Option<Lead>> {
-        if let Some(since) = wish.since {
-            self.not_ahead("since", since)?;
-        }
-        self.reaction_queues.join(id, wish, told)
+    /// `overloaded` if too many wait; then `told` is not called. It may get `content_not_found` by the rules of
+    /// [`Feed::find_item`], `time_ahead`, `invalid_id`, or `overloaded` if the lead is dropped.
+    pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone) -> Result<Option<Lead>> {
+        self.reaction_queues.join(item, wish, told)
     }
 
     /// Writes the waiting reactions of one item, and those that come meanwhile.
     pub fn lead(&self, lead: Lead) {
-        lead.take(|id, wishes| self.store.react(id, wishes));
+        lead.take(|item, wishes| {
+            let command = Command::React { item: item.clone(), wishes };
+            outcome!(self.submit(command), Outcome::Reacted(reacted) => reacted)
+        });
     }
 
     /// [`Feed::ask_reaction`] for a caller that waits.
-    pub fn react(&self, id: ContentId, wish: Reaction) -> Result<Reacted> {
+    pub fn react(&self, item: HostId, wish: Wish) -> Result<Reacted> {
         let answer = Arc::new((Mutex::new(None), Condvar::new()));
         let told = {
             let answer = Arc::clone(&answer);
@@ -55,7 +71,7 @@ impl Feed {
                 answer.1.notify_one();
             })
         };
-        if let Some(lead) = self.ask_reaction(id, wish, told)? {
+        if let Some(lead) = self.ask_reaction(item, wish, told)? {
             self.lead(lead);
         }
         let mut slot = answer.0.lock();
@@ -67,11 +83,48 @@ impl Feed {
         }
     }
 
+    /// Applies wishes about one item in their order, in one change. Returns the result of each. Only a reaction that is
+    /// added gives a number to a name.
+    pub(super) fn apply_reactions(&self, item: &HostId, wishes: &[Wish], at: At) -> Result<Vec<Result<Reacted>>> {
+        let id = self.find_content(item, Tier::Disk)?;
+        let is_live = !self.contents(&[id], Tier::Disk)?.is_empty();
+        let accept = |wish: &Wish| -> Result<UserId> {
+            let (_, user) = self.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
+            match wish.since.filter(|_| wish.active) {
+                _ if !is_live => Err(Error::content_not_found()),
+                Some(since) => self.not_ahead("since", since, at).map(|()| user),
+                None => Ok(user),
+            }
+        };
+        let accepted: Vec<_> = wishes.iter().map(|wish| (wish, accept(wish))).collect();
+        let new = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok());
+        let held: Held<UserId> = self.hold(new.map(|(wish, _)| &wish.user))?;
+        let mut new = held.ids.iter();
+        let reaction = |(wish, user): &(&Wish, Result<UserId>)| {
+            let found = user.as_ref().ok()?;
+            let user = if wish.active { new.next()? } else { found };
+            let since = wish.active.then(|| wish.since.unwrap_or_else(|| at.now()));
+            Some(Reaction { user: *user, kind: wish.kind, since })
+        };
+        let reactions: Vec<_> = accepted.iter().filter_map(reaction).collect();
+        let mut reacted = match reactions.is_empty() {
+            true => Vec::new(),
+            false => self.store.react(id, &reactions)?,
+        }
+        .into_iter();
+        let missing = || Error::Corrupt("the store returned too few results of reactions".to_owned());
+        Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())
+    }
+
     /// Applies each valid line. Returns for each whether it is new. Lines of one item are written together, in their
     /// order; a line without a time gets the server's clock. The queues are not used: nothing else runs beside an
     /// import.
-    pub fn import_reactions(&self, lines: &[Reacting]) -> Result<Vec<Result<bool>>> {
-        let now = now();
+    pub fn import_reactions(&self, reactions: Vec<Reacting>) -> Result<Vec<Result<bool>>> {
+        outcome!(self.submit(Command::ImportReactions { reactions }), Outcome::Lines(results) => results)
+    }
+
+    pub(super) fn apply_reaction_lines(&self, lines: &[Reacting], at: At) -> Result<Vec<Result<bool>>> {
+        let now = at.now();
         let mut items: BTreeMap<ContentId, Vec<usize>> = BTreeMap::new();
         let mut results: Vec<_> = lines.iter().map(|_| Ok(false)).collect();
         let ids: Vec<ContentId> =
@@ -79,7 +132,7 @@ impl Feed {
         let live: HashSet<_> = self.contents(&ids, Tier::Disk)?.iter().map(|content| content.id).collect();
         let mut accepted = Vec::with_capacity(lines.len());
         for (place, (line, id)) in lines.iter().zip(ids).enumerate() {
-            let time = line.since.map_or(Ok(()), |since| self.not_ahead("since", since));
+            let time = line.since.map_or(Ok(()), |since| self.not_ahead("since", since, at));
             let is_live = if live.contains(&id) { Ok(()) } else { Err(Error::content_not_found()) };
             // Before its name gets a number.
             match time.and(is_live).and_then(|()| self.find::<UserId>(&line.user, Tier::Disk)) {

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
+use super::command::{Command, Outcome, outcome};
 use super::{Feed, Held};
-use crate::clock::now;
+use crate::backlog::Room;
 use crate::config::AcceptedIds;
 use crate::error::{Code, Error, Result};
 use crate::failpoint::{self, Place};
 use crate::model::{HostId, Millis, Order, Page, PageRequest, Relation, Side, Span, UserCursor, UserId};
 use crate::store::{Change, Tier};
+use crate::streaming::At;
 
 /// Most follows of one user that an import puts into one change.
 const IMPORT_GROUP: usize = 256;
@@ -17,65 +19,97 @@ const IMPORT_GROUP: usize = 256;
 pub type Follow = (HostId, HostId, Option<Millis>);
 
 impl Feed {
-    /// Applies all changes of one user's follows or none, and returns the relations afterwards: those
-    /// to follow first, then those to unfollow. A follow without a time gets the server's clock.
+    /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
+    /// then those to unfollow. A follow without a time gets the server's clock. Only follows give numbers to names.
     ///
     /// `self_follow`, `follow_limit`; `invalid_body` if a target comes twice; `time_ahead`; `overloaded`.
     pub fn relate(
         &self,
-        user: UserId,
-        follow: &[(UserId, Option<Millis>)],
-        unfollow: &[UserId],
+        user: HostId,
+        follow: Vec<(HostId, Option<Millis>)>,
+        unfollow: Vec<HostId>,
+    ) -> Result<Vec<Relation>> {
+        let command = Command::Relate { user, follow, unfollow };
+        outcome!(self.submit(command), Outcome::Relations(relations) => relations)
+    }
+
+    pub(super) fn apply_relate(
+        &self,
+        user: &HostId,
+        follow: &[(HostId, Option<Millis>)],
+        unfollow: &[HostId],
+        at: At,
     ) -> Result<Vec<Relation>> {
         let mut targets = HashSet::new();
-        let all = follow.iter().map(|(target, _)| target).chain(unfollow);
-        if !all.copied().all(|target| targets.insert(target)) {
+        if !follow.iter().map(|(target, _)| target).chain(unfollow).all(|target| targets.insert(target)) {
             return Err(Error::refused(Code::InvalidBody, "a user occurs twice"));
         }
-        if follow.iter().any(|(target, _)| *target == user) {
+        if follow.iter().any(|(target, _)| target == user) {
             return Err(Code::SelfFollow.into());
         }
-        let (now, mut changes, mut repeats) = (now(), Vec::with_capacity(targets.len()), Vec::new());
-        for (place, (target, since)) in follow.iter().enumerate() {
-            match self.sift_follow(user, *target, *since)? {
-                Some(relation) => repeats.push((place, relation)),
+        let held: Held<UserId> = match follow.is_empty() {
+            true => Held::all(vec![self.find(user, Tier::Disk)?]),
+            false => self.hold([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
+        };
+        let mut unfollowed: Vec<UserId> = self.find_all(unfollow, Tier::Disk)?;
+        if let Some(place) = unfollow.iter().position(|target| target == user) {
+            unfollowed[place] = held.id();
+        }
+        let (user, followed) = (held.id(), held.ids.get(1..).unwrap_or_default());
+        let none = |target: &UserId| Relation::none(user, *target);
+        if user == UserId::UNKNOWN {
+            return Ok(unfollowed.iter().map(none).collect());
+        }
+        let (now, mut changes, mut decided) = (at.now(), Vec::with_capacity(targets.len()), Vec::new());
+        for (place, (target, (_, since))) in followed.iter().zip(follow).enumerate() {
+            match self.sift_follow(user, *target, *since, at)? {
+                Some(relation) => decided.push((place, relation)),
                 None => changes.push(Change { target: *target, follow: Some(since.unwrap_or(now)) }),
             }
         }
-        changes.extend(unfollow.iter().map(|target| Change { target: *target, follow: None }));
-        let room = self.backlog.reserve(changes.len())?;
+        for (place, target) in unfollowed.iter().enumerate() {
+            match *target {
+                UserId::UNKNOWN => decided.push((followed.len() + place, none(target))),
+                target => changes.push(Change { target, follow: None }),
+            }
+        }
+        let room = self.room(changes.len(), at)?;
         let mut relations: Vec<_> =
-            self.apply(user, &changes, room)?.into_iter().map(|(relation, _)| relation).collect();
+            self.write_follows(user, &changes, room, at)?.into_iter().map(|(relation, _)| relation).collect();
         // In ascending order, so that each comes to its own place.
-        repeats.into_iter().for_each(|(place, relation)| relations.insert(place, relation));
+        decided.into_iter().for_each(|(place, relation)| relations.insert(place, relation));
         Ok(relations)
     }
 
     /// Applies each valid follow, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
-    pub fn import_follows<'f>(&self, follows: &'f [Follow]) -> Result<Vec<Result<bool>>> {
-        let now = now();
+    pub fn import_follows(&self, follows: Vec<Follow>) -> Result<Vec<Result<bool>>> {
+        outcome!(self.submit(Command::ImportFollows { follows }), Outcome::Lines(results) => results)
+    }
+
+    pub(super) fn apply_follows<'f>(&self, follows: &'f [Follow], at: At) -> Result<Vec<Result<bool>>> {
+        let now = at.now();
         let mut results = Vec::with_capacity(follows.len());
         let mut rest = follows;
         while let Some(first) = rest.first() {
-            if let Some(decided) = self.decided(first)? {
+            if let Some(decided) = self.decided(first, at)? {
                 results.push(decided);
                 rest = &rest[1..];
                 continue;
             }
-            let (mut targets, latest) = (HashSet::new(), self.latest());
-            let fine = |at: &Option<Millis>| at.is_none_or(|at| at <= latest);
+            let (mut targets, latest) = (HashSet::new(), self.latest(at));
+            let fine = |since: &Option<Millis>| since.is_none_or(|since| since <= latest);
             let alike = |line: &&'f Follow| {
-                let (user, target, at) = line;
+                let (user, target, since) = line;
                 *user == first.0
                     && target != user
-                    && (*target == first.1 || fine(at) && self.is_accepted(target))
+                    && (*target == first.1 || fine(since) && self.is_accepted(target))
                     && targets.insert(target)
             };
             let (group, later) = rest.split_at(rest.iter().take(IMPORT_GROUP).take_while(alike).count());
-            match self.follow_waiting(group, now) {
+            match self.follow_waiting(group, now, at) {
                 Err(error) if error.code() == Some(Code::FollowLimit) => {
                     for line in group {
-                        match self.follow_waiting(std::slice::from_ref(line), now) {
+                        match self.follow_waiting(std::slice::from_ref(line), now, at) {
                             Ok(news) => results.extend(news.into_iter().map(Ok)),
                             Err(error) if error.code() == Some(Code::FollowLimit) => results.push(Err(error)),
                             Err(error) => return Err(error),
@@ -90,12 +124,12 @@ impl Feed {
     }
 
     /// The result of a line that changes nothing, before its names get numbers.
-    fn decided(&self, (user, target, since): &Follow) -> Result<Option<Result<bool>>> {
+    fn decided(&self, (user, target, since): &Follow, at: At) -> Result<Option<Result<bool>>> {
         if user == target {
             return Ok(Some(Err(Code::SelfFollow.into())));
         }
         let sifted = self.find_all([user, target], Tier::Disk);
-        match sifted.and_then(|ids: Vec<UserId>| self.sift_follow(ids[0], ids[1], *since)) {
+        match sifted.and_then(|ids: Vec<UserId>| self.sift_follow(ids[0], ids[1], *since, at)) {
             Ok(there) => Ok(there.map(|_| Ok(false))),
             Err(error) if matches!(error.code(), Some(Code::TimeAhead | Code::InvalidId)) => Ok(Some(Err(error))),
             Err(error) => Err(error),
@@ -107,26 +141,28 @@ impl Feed {
     }
 
     /// Applies follows of one user.
-    fn follow_waiting(&self, lines: &[Follow], now: Millis) -> Result<Vec<bool>> {
+    fn follow_waiting(&self, lines: &[Follow], now: Millis, at: At) -> Result<Vec<bool>> {
         let users = lines.first().map(|(user, ..)| user).into_iter().chain(lines.iter().map(|(_, target, _)| target));
         let held: Held<UserId> = self.hold(users)?;
         let change =
             |(target, (.., since)): (&UserId, &Follow)| Change { target: *target, follow: Some(since.unwrap_or(now)) };
         let changes: Vec<_> = held.ids.iter().skip(1).zip(lines).map(change).collect();
         let room = self.backlog.reserve_waiting(changes.len());
-        self.apply(held.id(), &changes, room).map(|related| related.into_iter().map(|(_, new)| new).collect())
+        self.write_follows(held.id(), &changes, room, at)
+            .map(|related| related.into_iter().map(|(_, new)| new).collect())
     }
 
     /// Writes changes and queues their jobs. Returns for each pair its relation and whether it changed.
-    fn apply(
+    fn write_follows(
         &self,
         user: UserId,
         changes: &[Change],
-        mut room: crate::backlog::Room<'_>,
+        mut room: Room<'_>,
+        at: At,
     ) -> Result<Vec<(Relation, bool)>> {
         if changes.iter().any(|change| change.follow.is_some()) {
             // From here on there may be an inbox, which must be evicted if it is never read.
-            self.store.meet(user, now())?;
+            self.store.meet(user, at.now())?;
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
         let change = self.followees.change(&*self.store, user, changes.iter().map(|change| change.target).collect());

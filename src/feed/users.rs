@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::command::{Command, Outcome, outcome};
 use super::{Feed, Held};
 use crate::error::{Code, Result};
 use crate::model::{HostId, Profile, UserCounts, UserId};
@@ -15,7 +16,14 @@ impl Feed {
     }
 
     /// Replaces a user's whole profile; returns it with the user's counts.
-    pub fn put_profile(&self, user: UserId, profile: Profile) -> Result<(Profile, UserCounts)> {
+    pub fn put_profile(&self, user: HostId, profile: Profile) -> Result<(Profile, UserCounts)> {
+        let command = Command::PutProfile { user, profile };
+        outcome!(self.submit(command), Outcome::Profile(profile, counts) => (profile, counts))
+    }
+
+    pub(super) fn apply_profile(&self, user: &HostId, profile: Profile) -> Result<(Profile, UserCounts)> {
+        let held: Held<UserId> = self.hold([user])?;
+        let user = held.id();
         let change = self.cards.change(user);
         self.store.put_profile(user, &profile)?;
         drop(change);
@@ -25,6 +33,10 @@ impl Feed {
     /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
     /// `invalid_id`.
     pub fn import_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<Result<bool>>> {
+        outcome!(self.submit(Command::ImportProfiles { profiles }), Outcome::Lines(results) => results)
+    }
+
+    pub(super) fn apply_profiles(&self, profiles: Vec<(HostId, Profile)>) -> Result<Vec<Result<bool>>> {
         let (mut results, mut taken) = (Vec::with_capacity(profiles.len()), Vec::with_capacity(profiles.len()));
         for (place, (user, profile)) in profiles.into_iter().enumerate() {
             match self.find::<UserId>(&user, Tier::Disk) {

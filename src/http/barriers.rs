@@ -8,10 +8,9 @@ use super::query;
 use super::relations::{BOTH, USER, example};
 use super::reply;
 use super::show::{Member, RelationItem};
-use crate::error::{Code, Error, Result};
-use crate::feed::{Feed, Held};
-use crate::model::{Barrier, Relation, Side, UserId};
-use crate::store::Tier;
+use crate::error::{Code, Result};
+use crate::feed::Feed;
+use crate::model::{Barrier, HostId, Side};
 
 /// The calls of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -82,27 +81,21 @@ async fn raise(mut call: Call, barrier: Barrier) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
     let Nothing {} = call.json_or_default().await?;
-    let raised = move |feed: &Feed| -> Result<_> {
-        let held: Held<UserId> = feed.hold([&user, &target])?;
-        let [id, of] = held.ids[..] else { return Err(Error::Corrupt("two users are not two".to_owned())) };
-        let relation = feed.set_barrier(id, of, barrier, true)?;
-        Ok(RelationItem::new(user, target, relation))
-    };
-    reply::ok(&call.run(Wants::Change, raised).await?)
+    set(call, user, target, barrier, true).await
 }
 
 async fn lift(call: Call, barrier: Barrier) -> Answer {
     let (user, target) = (call.user()?, call.target()?);
     call.no_query()?;
-    let lifted = move |feed: &Feed| -> Result<_> {
-        let ids: Vec<UserId> = feed.find_all([&user, &target], Tier::Disk)?;
-        let relation = match ids.contains(&UserId::UNKNOWN) {
-            true => Relation::none(ids[0], ids[1]),
-            false => feed.set_barrier(ids[0], ids[1], barrier, false)?,
-        };
+    set(call, user, target, barrier, false).await
+}
+
+async fn set(call: Call, user: HostId, target: HostId, barrier: Barrier, raised: bool) -> Answer {
+    let set = move |feed: &Feed| -> Result<_> {
+        let relation = feed.set_barrier(user.clone(), target.clone(), barrier, raised)?;
         Ok(RelationItem::new(user, target, relation))
     };
-    reply::ok(&call.run(Wants::Change, lifted).await?)
+    reply::ok(&call.run(Wants::Change, set).await?)
 }
 
 async fn list(call: Call, side: Side) -> Answer {

@@ -52,7 +52,7 @@ pub(super) async fn comment(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: CommentDraft = call.json().await?;
     let commented = move |feed: &Feed| -> Result<_> {
-        let (comment, new) = feed.comment(&subject, draft)?;
+        let (comment, new) = feed.comment(subject, draft)?;
         Ok((feed.named(feed.counted(vec![Arc::new(comment.into())], Tier::Disk)?, Tier::Disk)?, new))
     };
     let ((shown, ids), new) = call.run(Wants::Change, commented).await?;

@@ -24,7 +24,7 @@ use super::reply::{self, Text};
 use super::show::{self, Item, ItemId, Items};
 use crate::error::{Code, Error};
 use crate::feed::{Count, Feed};
-use crate::model::{Content, ContentId, Draft, EditDraft, HostId, HostIds, SharedContent, Shown};
+use crate::model::{Content, Draft, EditDraft, HostIds, SharedContent, Shown};
 use crate::store::Tier;
 
 /// Most items of a batch.
@@ -249,7 +249,7 @@ pub(super) async fn edit(mut call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
     let edit: EditDraft = call.json().await?;
-    change(&call, id, move |feed, id| feed.edit(id, edit)).await
+    change(&call, move |feed| feed.edit(id, edit)).await
 }
 
 /// `POST /v1/content/{content_id}/restore`
@@ -257,18 +257,16 @@ pub(super) async fn restore(mut call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
     let Nothing {} = call.json_or_default().await?;
-    change(&call, id, Feed::restore).await
+    change(&call, move |feed| feed.restore(id)).await
 }
 
 /// Answers with an item after a change.
-async fn change<C>(call: &Call, id: HostId, change: C) -> Answer
+async fn change<C>(call: &Call, change: C) -> Answer
 where
-    C: FnOnce(&Feed, ContentId) -> Result<Content, Error> + Send + 'static,
+    C: FnOnce(&Feed) -> Result<Content, Error> + Send + 'static,
 {
-    let changed = move |feed: &Feed| {
-        let content = change(feed, feed.find_content(&id, Tier::Disk)?)?;
-        feed.named(feed.counted(vec![Arc::new(content.into())], Tier::Disk)?, Tier::Disk)
-    };
+    let changed =
+        move |feed: &Feed| feed.named(feed.counted(vec![Arc::new(change(feed)?.into())], Tier::Disk)?, Tier::Disk);
     let (items, ids) = call.run(Wants::Change, changed).await?;
     let item = items.first().ok_or_else(Error::content_not_found)?;
     Ok(reply::body(HttpResponseBuilder::new(StatusCode::OK), show::item(item, &ids)?))
@@ -278,6 +276,6 @@ where
 pub(super) async fn delete(call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
-    call.run(Wants::Change, move |feed| feed.delete(feed.find_content(&id, Tier::Disk)?)).await?;
+    call.run(Wants::Change, move |feed| feed.delete(id)).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -90,11 +90,7 @@ pub(super) async fn advance(mut call: Call) -> Answer {
     call.no_query()?;
     let NewMarker { cursor } = call.json().await?;
     let sight = call.sight();
-    let moved = move |feed: &Feed| {
-        let (cursor, _held) = feed.hold_place(&cursor, sight)?;
-        let user = feed.hold([&user])?;
-        feed.named(feed.move_marker(user.id(), cursor)?, Tier::Disk)
-    };
+    let moved = move |feed: &Feed| feed.named(feed.move_marker(user, cursor, sight)?, Tier::Disk);
     let (cursor, ids) = call.run(Wants::Change, moved).await?;
     reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }

@@ -15,11 +15,9 @@ use super::query;
 use super::reply;
 use super::show::{Counts, Member};
 use super::timelines;
-use crate::clock::now;
 use crate::error::Code;
-use crate::feed::{Feed, Sight};
-use crate::model::{HostId, Millis, Reaction, ReactionKind, Time, UserId};
-use crate::store::Tier;
+use crate::feed::{Feed, Sight, Wish};
+use crate::model::{HostId, Millis, ReactionKind, Time};
 
 /// Link from a reaction to the calls about it.
 const THIS: &Takes = &[
@@ -94,15 +92,15 @@ pub(super) async fn put(mut call: Call) -> Answer {
     let (id, kind, user) = path(&call)?;
     call.no_query()?;
     let since = call.json_or_default().await?;
-    let since = call.since(since)?.unwrap_or_else(now);
-    change(&call, id, user, kind, Some(since)).await
+    let since = call.since(since)?;
+    change(&call, id, user, kind, true, since).await
 }
 
 /// `DELETE /v1/content/{content_id}/reactions/{kind}/{uid}`
 pub(super) async fn delete(call: Call) -> Answer {
     let (id, kind, user) = path(&call)?;
     call.no_query()?;
-    change(&call, id, user, kind, None).await
+    change(&call, id, user, kind, false, None).await
 }
 
 fn path(call: &Call) -> Result<(HostId, ReactionKind, HostId), Problem> {
@@ -111,27 +109,21 @@ fn path(call: &Call) -> Result<(HostId, ReactionKind, HostId), Problem> {
 
 /// Joins the item's queue of reactions. Only the leader of the queue takes a thread that may block; the others wait
 /// without one.
-async fn change(call: &Call, id: HostId, user: HostId, kind: ReactionKind, since: Option<Millis>) -> Answer {
-    let ids = (id.clone(), user.clone());
-    let sight = call.sight();
-    let look = move |feed: &Feed, tier: Tier| feed.find_item(&ids.0, &ids.1, sight, tier);
-    let (item, mut by) = call.read(look).await?;
-    let mut held = None;
-    if by == UserId::UNKNOWN && since.is_some() {
-        let user = user.clone();
-        let hold = call.run(Wants::Change, move |feed: &Feed| feed.hold([&user])).await?;
-        by = hold.id();
-        held = Some(hold);
-    }
-    let wish = Reaction { user: by, kind, since };
+async fn change(
+    call: &Call,
+    id: HostId,
+    user: HostId,
+    kind: ReactionKind,
+    active: bool,
+    since: Option<Millis>,
+) -> Answer {
+    let wish = Wish { user: user.clone(), kind, active, since, sight: call.sight() };
     let (tell, told) = oneshot::channel();
     let told_of = Box::new(move |result| {
-        // Until the change is written, also if the caller does not wait.
-        drop(held);
         // A caller that is gone needs no answer.
         let _ = tell.send(result);
     });
-    if let Some(lead) = call.api.feed().ask_reaction(item, wish, told_of)? {
+    if let Some(lead) = call.api.feed().ask_reaction(id.clone(), wish, told_of)? {
         let api = call.api.clone();
         // Separate from this request, which is answered after the first write, and may be abandoned.
         rt::spawn(async move {

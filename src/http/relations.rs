@@ -17,7 +17,7 @@ use super::query::{self, Ids, Kept};
 use super::reply;
 use super::show::{Items, Member, RelationItem};
 use crate::error::{Code, Result};
-use crate::feed::{Feed, Held};
+use crate::feed::Feed;
 use crate::model::{HostId, Millis, Page, Relation, Side, UserId, or_default};
 use crate::store::Tier;
 
@@ -141,30 +141,16 @@ async fn change(call: Call, user: HostId, follow: Vec<(HostId, Option<Millis>)>,
     reply::ok(&relation)
 }
 
-/// Applies follows and unfollows of a user. Only the follows give numbers to names.
+/// Applies follows and unfollows of a user.
 fn relate(
     feed: &Feed,
     user: &HostId,
     follow: Vec<(HostId, Option<Millis>)>,
     unfollow: Vec<HostId>,
 ) -> Result<Vec<RelationItem>> {
-    if follow.iter().any(|(target, _)| target == user) {
-        return Err(Code::SelfFollow.into());
-    }
-    let held: Held<UserId> = match follow.is_empty() {
-        true => Held::of(feed.find(user, Tier::Disk)?),
-        false => feed.hold([user].into_iter().chain(follow.iter().map(|(target, _)| target)))?,
-    };
-    let (user_id, followed) = (held.id(), held.ids.get(1..).unwrap_or_default());
-    let to_follow: Vec<_> = followed.iter().zip(&follow).map(|(target, (_, since))| (*target, *since)).collect();
-    let to_unfollow: Vec<UserId> = feed.find_all(&unfollow, Tier::Disk)?;
-    let related = match user_id {
-        UserId::UNKNOWN => Vec::new(),
-        user => feed.relate(user, &to_follow, &known(&to_unfollow))?,
-    };
-    let relations = of_all(user_id, &[followed, &to_unfollow].concat(), related);
-    let targets = follow.into_iter().map(|(target, _)| target).chain(unfollow);
-    Ok(targets.zip(relations).map(|(target, relation)| RelationItem::new(user.clone(), target, relation)).collect())
+    let targets: Vec<_> = follow.iter().map(|(target, _)| target).chain(&unfollow).cloned().collect();
+    let relations = feed.relate(user.clone(), follow, unfollow)?;
+    Ok(targets.into_iter().zip(relations).map(|(target, of)| RelationItem::new(user.clone(), target, of)).collect())
 }
 
 /// The users that the server knows.

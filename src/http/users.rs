@@ -89,10 +89,7 @@ pub(super) async fn put(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: ProfileDraft = call.json().await?;
     let id = user.clone();
-    let put = move |feed: &Feed| {
-        let held = feed.hold([&id])?;
-        feed.put_profile(held.id(), draft.into())
-    };
+    let put = move |feed: &Feed| feed.put_profile(id, draft.into());
     let (profile, counts) = call.run(Wants::Change, put).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }

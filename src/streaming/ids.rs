@@ -1,7 +1,6 @@
 //! Content ids for hosts that name none.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::{ContentId, MAX_ID, Millis};
 
@@ -43,10 +42,10 @@ impl IdMaker {
         self.last = (from.wrapping_add(by) & MAX_ID).max(1);
     }
 
-    /// Skips a random number of ids because a made one is taken; more, the more often in a row that happened.
+    /// Skips a number of ids that looks random, because a made one is taken; more, the more often in a row that happened.
     pub(super) fn skip(&mut self, times: u32) {
         let bits = FIRST_SKIP.saturating_add(MORE.saturating_mul(times)).min(ID_BITS - 2);
-        let random = RandomState::new().hash_one(self.last);
+        let random = xxh3_64(&self.last.to_le_bytes());
         self.advance(random >> (u64::BITS - bits), self.last);
     }
 }

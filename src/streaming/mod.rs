@@ -7,6 +7,7 @@
 //! One thread moves events from the sequencer to the queues. It is woken through a channel of one place: a hint that
 //! finds it full is not needed.
 
+mod at;
 mod deferred;
 mod frame;
 mod ids;
@@ -26,6 +27,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::model::Millis;
 
+pub use at::At;
 pub use frame::{Frame, Item, Memory, Share};
 pub use log::Slice;
 pub use presence::{Online, Presence};

@@ -22,10 +22,11 @@ use std::collections::{HashMap, HashSet};
 
 use crossbeam_channel::Sender;
 
+use super::at::At;
 use super::log::Slice;
 use super::sequencer_state::State;
 use super::times::Crowded;
-use crate::clock::{now, uptime};
+use crate::clock::now;
 use crate::model::{Content, ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Condvar, Mutex, MutexGuard};
@@ -114,9 +115,9 @@ impl Sequencer {
     /// How many events are kept in memory.
     pub const KEPT: usize = super::log::CAPACITY;
 
-    /// Locks the state, with its times advanced to the clock.
-    fn lock_on_time(&self) -> MutexGuard<'_, State> {
-        let (now, uptime) = (now(), uptime());
+    /// Locks the state, with its times advanced to the time of a change.
+    fn lock_on_time(&self, at: At) -> MutexGuard<'_, State> {
+        let (now, uptime) = (at.now(), at.uptime());
         let mut state = self.state.lock();
         let behind = state.times.look(now, uptime);
         if let Some(behind) = behind {
@@ -151,9 +152,9 @@ impl Sequencer {
 
     /// Sets missing times and ids, anew at each call. One call gives one time, and cursors with given times rise from
     /// call to call. Fails, and gives no time, if times would get too far from the clock.
-    fn name(&self, items: &mut [Publish]) -> Result<MutexGuard<'_, State>, Crowded> {
+    fn name(&self, items: &mut [Publish], at: At) -> Result<MutexGuard<'_, State>, Crowded> {
         let named: HashSet<ContentId> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
-        let mut state = self.lock_on_time();
+        let mut state = self.lock_on_time(at);
         let at = state.times.at();
         for item in items.iter_mut().filter(|item| item.id_made) {
             item.content.id = state.ids.next(at);
@@ -172,15 +173,15 @@ impl Sequencer {
     }
 
     /// Sets missing times and ids as [`Sequencer::begin`] does, without numbers.
-    pub fn name_only(&self, items: &mut [Publish]) -> Result<(), Crowded> {
-        self.name(items).map(|_| ())
+    pub fn name_only(&self, items: &mut [Publish], at: At) -> Result<(), Crowded> {
+        self.name(items, at).map(|_| ())
     }
 
     /// Sets missing times and ids, and takes a number for each item, in the order of their ids. One call gives one
     /// time, and cursors with given times rise from call to call. Fails, and takes no number, while the times given are
     /// too far ahead of the clock.
-    pub fn begin(&self, items: &mut [Publish]) -> Result<Flight<'_>, Crowded> {
-        let mut state = self.name(items)?;
+    pub fn begin(&self, items: &mut [Publish], at: At) -> Result<Flight<'_>, Crowded> {
+        let mut state = self.name(items, at)?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_unstable_by_key(|index| items[*index].content.id);
         let mut stamps = HashMap::with_capacity(items.len());
@@ -196,17 +197,17 @@ impl Sequencer {
     }
 
     /// Takes a number for a change of an item. The caller excludes other changes of it until it is written.
-    pub fn take(&self, kind: EventKind) -> Ticket<'_> {
-        self.ticket(kind, 0)
+    pub fn take(&self, kind: EventKind, at: At) -> Ticket<'_> {
+        self.ticket(kind, 0, at)
     }
 
     /// Takes a number for a gap: a change without events, of items none of which is newer than `latest`.
-    pub fn gap(&self, latest: Millis) -> Ticket<'_> {
-        self.ticket(EventKind::Gap, latest)
+    pub fn gap(&self, latest: Millis, at: At) -> Ticket<'_> {
+        self.ticket(EventKind::Gap, latest, at)
     }
 
-    fn ticket(&self, kind: EventKind, latest: Millis) -> Ticket<'_> {
-        let mut state = self.lock_on_time();
+    fn ticket(&self, kind: EventKind, latest: Millis, at: At) -> Ticket<'_> {
+        let mut state = self.lock_on_time(at);
         let stamp = state.take(kind, false, latest);
         Ticket { sequencer: self, stamp, over: false }
     }
@@ -293,7 +294,7 @@ impl Sequencer {
     /// Logs an event of an item without a write.
     #[cfg(test)]
     pub(crate) fn changed(&self, kind: EventKind, entry: crate::model::Entry) {
-        let ticket = self.take(kind);
+        let ticket = self.take(kind, At::Clock);
         let event = Event { entry, broadcast: true, ..ticket.stamp().of_nothing() };
         ticket.end(event);
     }

@@ -69,7 +69,7 @@ mod tests {
     use crate::config::Config;
     use crate::double::Double;
     use crate::feed::Feed;
-    use crate::model::{Draft, UserId};
+    use crate::model::{Draft, HostId, UserId};
     use crate::store::Store;
     use crate::streaming::Streaming;
     use crate::worker::turns::Turns;
@@ -110,10 +110,11 @@ mod tests {
             Workers::start(store, backlog, streaming, &config, Candidates::default()).expect("starts")
         };
         for reader in 0..FOLLOWERS {
-            feed.relate(user(1000 + reader), &[(user(1), Some(1)), (user(2), Some(1))], &[]).expect("follows");
+            let follow = vec![(HostId::Number(1), Some(1)), (HostId::Number(2), Some(1))];
+            feed.relate(HostId::Number(1000 + reader), follow, vec![]).expect("follows");
         }
         for reader in [1000, 1001] {
-            feed.relate(user(reader), &[(user(3), Some(1))], &[]).expect("follows");
+            feed.relate(HostId::Number(reader), vec![(HostId::Number(3), Some(1))], vec![]).expect("follows");
         }
         let workers = start();
         wait_until(|| backlog.is_empty());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
 use tideline::config::Config;
-use tideline::model::Barrier;
+use tideline::model::{Barrier, HostId};
 use tideline::server;
 use tideline::store::Tier;
 
@@ -142,8 +142,8 @@ fn place() -> Place {
     store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
     let tea = store.topic("tea", Tier::Disk).expect("reads").expect("a topic");
     assert_eq!(store.archive_topic(tea, cursor(1000, 10), 5).expect("archives"), 1);
-    feed.delete(content_id(13)).expect("deletes");
-    feed.delete(content_id(16)).expect("deletes");
+    feed.delete(HostId::Number(13)).expect("deletes");
+    feed.delete(HostId::Number(16)).expect("deletes");
     assert!(store.purge(content_id(16), u64::MAX).expect("purges"));
     app.stop(Duration::from_secs(5)).expect("stops");
     place

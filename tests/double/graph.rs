@@ -23,7 +23,7 @@ impl Graph for Double {
         if after > follow_limit && after > before {
             return Err(Error::refused(
                 Code::FollowLimit,
-                format!("user {user} can follow at most {follow_limit} users (graph.follow_limit)"),
+                format!("a user can follow at most {follow_limit} users (graph.follow_limit)"),
             ));
         }
         Ok(changes.iter().map(|change| state.apply(user, change)).collect())

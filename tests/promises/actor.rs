@@ -14,7 +14,7 @@ use tideline::store::Tier;
 use tideline::worker::{Candidate, Candidates};
 
 use super::history::{Clock, History, Life, Read, Seen, Window};
-use super::names::{AUTHORS, Ids, USERS, json, place};
+use super::names::{AUTHORS, Ids, USERS, host, json, place};
 use super::seed::pick;
 use super::upkeep::{archive, evict, trim};
 
@@ -176,7 +176,8 @@ impl Actor<'_> {
         let life = &mut self.part.history.lives[which];
         let text = (life.version + life.edits.len() + 1).to_string();
         let edit = EditDraft { text: Some(Some(text.clone())), media: None, extra: None };
-        let (window, edited) = self.round.clock.during(|| self.round.feed.edit(life.entry.cursor.id, edit));
+        let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
+        let (window, edited) = self.round.clock.during(|| feed.edit(item, edit));
         life.edits.push(window);
         let edited = edited.map_err(|e| format!("edit fails: {e}"))?;
         ensure_eq!(edited.text, Some(text), "text of {} as edited", edited.id);
@@ -185,7 +186,8 @@ impl Actor<'_> {
 
     fn delete(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
-        let (window, result) = self.round.clock.during(|| self.round.feed.delete(life.entry.cursor.id));
+        let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
+        let (window, result) = self.round.clock.during(|| feed.delete(item));
         life.turns.push((window, false));
         result.map_err(|e| format!("delete fails: {e}"))
     }
@@ -193,7 +195,8 @@ impl Actor<'_> {
     /// Undoes a delete, or tries to where that is not possible.
     fn restore(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
-        let (window, result) = self.round.clock.during(|| self.round.feed.restore(life.entry.cursor.id));
+        let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
+        let (window, result) = self.round.clock.during(|| feed.restore(item));
         match result {
             Ok(_) if !self.round.can_restore => Err(format!("{:?} comes back", life.entry)),
             Ok(_) => {
@@ -221,7 +224,8 @@ impl Actor<'_> {
         let barrier = pick(&mut self.part.random, &[Barrier::Mute, Barrier::Hide]);
         let raised = self.part.random.bool();
         let feed = self.round.feed;
-        let (window, result) = self.round.clock.during(|| feed.set_barrier(me, target, barrier, raised));
+        let (user, of) = (host(feed, me), host(feed, target));
+        let (window, result) = self.round.clock.during(|| feed.set_barrier(user, of, barrier, raised));
         result.map_err(|e| format!("a barrier cannot be set: {e}"))?;
         self.part.history.bar(me, target, barrier, window, raised);
         let (reader, side) = match barrier {
@@ -247,7 +251,13 @@ impl Actor<'_> {
         };
         let part = |wanted_as| wanted.iter().filter(move |(_, n)| *n == wanted_as).map(|(target, _)| *target);
         let (follow, unfollow): (Vec<_>, Vec<_>) = (part(1).map(|t| (t, None)).collect(), part(0).collect());
-        let (window, result) = self.round.clock.during(|| self.round.feed.relate(me, &follow, &unfollow));
+        let feed = self.round.feed;
+        let (user, to_follow, to_unfollow) = (
+            host(feed, me),
+            follow.iter().map(|(target, since)| (host(feed, *target), *since)).collect(),
+            unfollow.iter().map(|target| host(feed, *target)).collect(),
+        );
+        let (window, result) = self.round.clock.during(|| feed.relate(user, to_follow, to_unfollow));
         result.map_err(|e| format!("relate fails: {e}"))?;
         follow.iter().for_each(|(target, _)| self.part.history.relate(me, *target, window, true));
         unfollow.iter().for_each(|target| self.part.history.relate(me, *target, window, false));

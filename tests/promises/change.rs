@@ -233,9 +233,7 @@ impl Case {
     pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
         let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), clock());
         let feed = &self.system.feed;
-        let answer = feed
-            .find_place(&cursor, Sight::All, Tier::Disk)
-            .and_then(|place| feed.move_marker(feed.give(&host)?, place));
+        let answer = feed.move_marker(host.clone(), cursor.clone(), Sight::All);
         let Some(place) = self.hosts.place(&cursor) else {
             self.learn([&host], New::None)?;
             return expect_code(&answer.err().ok_or("a marker of an unknown cursor")?, "unknown_cursor");
@@ -319,7 +317,7 @@ impl Case {
             extra: new_extra.map(|choice| extra(choice).map(|json| serde_json::from_str(&json).expect("an object"))),
         };
         let feed = &self.system.feed;
-        let answer = feed.find_content(&self.hosts.back(id), Tier::Disk).and_then(|id| feed.edit(id, edit));
+        let answer = feed.edit(self.hosts.back(id), edit);
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
         item.edited |= new_text.is_some() || new_extra.is_some();
         item.text = new_text.map_or_else(|| item.text.clone(), text);
@@ -330,7 +328,7 @@ impl Case {
     pub(crate) fn delete(&mut self, index: usize) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
         let feed = &self.system.feed;
-        let answer = feed.find_content(&self.hosts.back(id), Tier::Disk).and_then(|id| feed.delete(id));
+        let answer = feed.delete(self.hosts.back(id));
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
         item.deleted = true;
         answer.map_err(|e| format!("delete fails: {e}"))
@@ -349,7 +347,7 @@ impl Case {
         let Some(Item { id, deleted, .. }) = self.nth(index) else { return Ok(()) };
         let kept = self.system.config.content.deleted_retention > NEVER;
         let feed = &self.system.feed;
-        let answer = feed.find_content(&self.hosts.back(id), Tier::Disk).and_then(|id| feed.restore(id));
+        let answer = feed.restore(self.hosts.back(id));
         let content = match answer {
             Err(error) if self.is_full(&error) => return Ok(()),
             answer if deleted && !kept => return expect_not_found(answer),
@@ -371,7 +369,7 @@ impl Case {
         let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
         let sent = [sent];
         let (began, verdicts) = (clock(), self.judge_all(&sent));
-        let answer = self.system.feed.comment(&self.hosts.back(subject), draft).map(|published| vec![published]);
+        let answer = self.system.feed.comment(self.hosts.back(subject), draft).map(|published| vec![published]);
         if deleted {
             self.learn(sent[0].mentions(), New::None)?;
             return expect_not_found(answer);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use tideline::config::Durability;
-use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, Reaction, ReactionKind, Shown};
+use tideline::feed::{Feed, Sight, Wish};
+use tideline::model::{ContentId, Cursor, Draft, EditDraft, Entry, Page, Profile, ReactionKind, Shown};
 use tideline::store::Tier;
 
 use super::names::{Ids, json};
@@ -68,7 +68,8 @@ fn id_of(feed: &Feed, hosts: Ids, slot: u64, life: u64) -> ContentId {
 /// Makes the next change of a slot after this many.
 fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String> {
     let Point { life, age } = Point::after(changes);
-    let (id, text) = (id_of(feed, hosts, slot, life), json(&hosts.host(raw_of(slot, life))));
+    let host = hosts.host(raw_of(slot, life));
+    let text = json(&host);
     let author = |raw| json(&hosts.host(raw));
     let publish = |fields: String| {
         let draft = format!("{{{fields},\"broadcast\":false}}");
@@ -76,18 +77,19 @@ fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String
     };
     let made = match age {
         0 => publish(format!("\"content_id\":{text},\"author_id\":{},\"text\":\"0\"", author(1 + slot))).map(drop),
-        _ if age == CHANGES - 1 => feed.delete(id),
+        _ if age == CHANGES - 1 => feed.delete(host.clone()),
         _ if age % 2 == 1 => {
-            let like = Reaction { user: hosts.user(feed, age), kind: ReactionKind::Like, since: Some(age) };
+            let (user, kind) = (hosts.host(age), ReactionKind::Like);
+            let like = Wish { user, kind, active: true, since: Some(age), sight: Sight::All };
             let comment = format!("\"author_id\":{},\"kind\":\"comment\",\"ref_id\":{text}", author(1));
-            publish(comment).and_then(|_| feed.react(id, like).map(drop))
+            publish(comment).and_then(|_| feed.react(host.clone(), like).map(drop))
         }
         _ => {
             let edit = EditDraft { text: Some(Some(age.to_string())), media: None, extra: None };
-            feed.edit(id, edit).map(drop)
+            feed.edit(host.clone(), edit).map(drop)
         }
     };
-    made.map_err(|error| format!("change {age} of content {id} fails: {error}"))
+    made.map_err(|error| format!("change {age} of content {host} fails: {error}"))
 }
 
 /// Reads the present and previous items of all slots, in one of the ways.
@@ -165,8 +167,7 @@ fn write(
             let Slot { begun, done } = &names[slot as usize];
             let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
             let profile = Profile { nickname: Some(number.to_string()), ..Profile::default() };
-            feed.put_profile(hosts.user(feed, 1 + slot), profile)
-                .map_err(|error| format!("a profile fails: {error}"))?;
+            feed.put_profile(hosts.host(1 + slot), profile).map_err(|error| format!("a profile fails: {error}"))?;
             done.store(number, Ordering::SeqCst);
         }
     }

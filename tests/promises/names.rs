@@ -2,6 +2,7 @@
 
 use tideline::feed::Feed;
 use tideline::model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, UserId};
+use tideline::store::Tier;
 
 /// All users. The authors come first.
 pub(crate) const USERS: [u64; 8] = [1, 2, 3, 4, 5, MAX_ID, 6, 7];
@@ -43,6 +44,14 @@ impl Ids {
     /// The item in the store that stands for a number.
     pub(crate) fn item(self, feed: &Feed, raw: u64) -> ContentId {
         feed.give(&self.host(raw)).expect("a content id")
+    }
+}
+
+/// The id of the host that has this number in the store.
+pub(crate) fn host(feed: &Feed, number: impl Into<u64>) -> HostId {
+    match number.into() {
+        raw if raw <= MAX_ID => HostId::Number(raw),
+        raw => HostId::Name(feed.store().names(&[raw], Tier::Disk).expect("reads").remove(0)),
     }
 }
 

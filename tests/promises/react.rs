@@ -1,7 +1,6 @@
 //! Changes and reads of likes and favorites, each compared with the model.
 
-use tideline::error::Error;
-use tideline::feed::Sight;
+use tideline::feed::{self, Sight};
 use tideline::model::{
     ContentId, Cursor, HostId, PageRequest, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserId,
 };
@@ -23,17 +22,9 @@ impl Case {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
         let (feed, host) = (&self.system.feed, self.hosts.back(id));
         let hosts: Vec<_> = wishes.iter().map(|(who, ..)| self.hosts.host(*who)).collect();
-        // As in the API: no reaction to nothing gives a number to a name.
         let react = |who: &HostId, kind, since: Option<u64>| {
-            let id = feed.find_content(&host, Tier::Disk)?;
-            let user = match feed.find(who, Tier::Disk)? {
-                UserId::UNKNOWN if since.is_some() => match feed.contents(&[id], Tier::Disk)?.is_empty() {
-                    true => return Err(Error::content_not_found()),
-                    false => feed.give(who)?,
-                },
-                found => found,
-            };
-            feed.react(id, Reaction { user, kind, since })
+            let wish = feed::Wish { user: who.clone(), kind, active: since.is_some(), since, sight: Sight::All };
+            feed.react(host.clone(), wish)
         };
         let wished = wishes.iter().zip(&hosts);
         let answers: Vec<_> = match wishes {
@@ -53,17 +44,12 @@ impl Case {
         let live = self.model.live(id).is_some();
         for (&Reaction { user, kind, since: wanted }, answer) in wishes.iter().zip(answers) {
             match answer {
-                // The name of a user gets no number for a reaction to nothing, whose time is not looked at.
-                Err(error) if user == UserId::UNKNOWN && !live => {
-                    expect_code(&error, "content_not_found")?;
+                answer if !live => {
+                    expect_not_found(answer)?;
                     continue;
                 }
                 Err(error) if wanted.is_some_and(|since| self.is_ahead(since)) => {
                     expect_code(&error, "time_ahead")?;
-                    continue;
-                }
-                answer if !live => {
-                    expect_not_found(answer)?;
                     continue;
                 }
                 _ => {}

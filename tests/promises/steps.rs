@@ -125,9 +125,9 @@ fn publish(feed: &Feed, ids: Ids, author: u64) -> Vec<Entry> {
 }
 
 fn relate(feed: &Feed, ids: Ids, reader: u64, follow: &[u64], unfollow: &[u64]) -> Result<(), String> {
-    let follow: Vec<_> = follow.iter().map(|target| (ids.user(feed, *target), None)).collect();
-    let unfollow: Vec<_> = unfollow.iter().map(|target| ids.user(feed, *target)).collect();
-    feed.relate(ids.user(feed, reader), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
+    let follow = follow.iter().map(|target| (ids.host(*target), None)).collect();
+    let unfollow = unfollow.iter().map(|target| ids.host(*target)).collect();
+    feed.relate(ids.host(reader), follow, unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
 }
 
 fn wait_for_trims(system: &System) -> Result<(), String> {

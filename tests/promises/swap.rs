@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use tideline::config::Config;
 use tideline::feed::Feed;
-use tideline::model::{ContentId, Cursor, Draft, Entry, PageRequest, Span, UserId};
+use tideline::model::{ContentId, Cursor, Draft, Entry, PageRequest, Span};
 use tideline::store::Tier;
 
 use super::names::{Ids, json};
@@ -95,9 +95,10 @@ fn publish(feed: &Feed, ids: Ids) -> Result<[Vec<Entry>; 2], String> {
                 let text = format!("{{\"content_id\":{item},\"author_id\":{by},\"published_at\":{at}}}");
                 let draft: Draft = serde_json::from_str(&text).expect("a draft");
                 feed.publish(vec![draft]).map_err(|e| format!("publish fails: {e}"))?;
+                let host = ids.host(id);
                 let (id, author) = (ids.item(feed, id), ids.user(feed, author));
                 match n % 3 {
-                    0 => feed.delete(id).map_err(|e| format!("delete fails: {e}"))?,
+                    0 => feed.delete(host).map_err(|e| format!("delete fails: {e}"))?,
                     _ => list.push(Entry { cursor: Cursor { at, id }, author }),
                 }
             }
@@ -109,9 +110,9 @@ fn publish(feed: &Feed, ids: Ids) -> Result<[Vec<Entry>; 2], String> {
 
 /// Follows one side, and unfollows the other.
 fn relate(feed: &Feed, ids: Ids, side: usize) -> Result<(), String> {
-    let follow: Vec<_> = SIDES[side].iter().map(|target| (ids.user(feed, *target), None)).collect();
-    let unfollow: Vec<UserId> = SIDES[1 - side].iter().map(|target| ids.user(feed, *target)).collect();
-    feed.relate(ids.user(feed, READER), &follow, &unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
+    let follow = SIDES[side].iter().map(|target| (ids.host(*target), None)).collect();
+    let unfollow = SIDES[1 - side].iter().map(|target| ids.host(*target)).collect();
+    feed.relate(ids.host(READER), follow, unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
 }
 
 fn read(feed: &Feed, ids: Ids, lists: &[Vec<Entry>; 2], random: &mut Rng) -> Result<(), String> {

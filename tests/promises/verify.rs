@@ -12,7 +12,7 @@ use tideline::model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Spa
 use tideline::store::Tier;
 use tideline::store::rocks::Rocks;
 
-use super::names::{Ids, json};
+use super::names::{Ids, host, json};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, small};
 use super::system::System;
@@ -44,8 +44,8 @@ fn run_with(ids: Ids) {
     let mut system = System::new(Kind::Rocks, config());
     let feed = system.feed.clone();
     let user = |raw| ids.user(&feed, raw);
-    let everybody: Vec<_> = [QUIET].into_iter().chain(BUSY).chain(FICKLE).map(|author| (user(author), None)).collect();
-    feed.relate(user(READER), &everybody, &[]).expect("follows");
+    let everybody = [QUIET].into_iter().chain(BUSY).chain(FICKLE).map(|author| (ids.host(author), None));
+    feed.relate(ids.host(READER), everybody.collect(), vec![]).expect("follows");
     (1..=ITEMS).for_each(|n| _ = publish(&feed, ids, QUIET, Some(2 * n), Some(n)).expect("publishes"));
     for author in FICKLE {
         (1..=100).for_each(|n| _ = publish(&feed, ids, author, Some(3 * n), None).expect("publishes"));
@@ -131,16 +131,16 @@ fn post(feed: &Feed, ids: Ids, author: u64, mut random: Rng, stop: &AtomicBool, 
             }
             2 if !live.is_empty() => {
                 let edit: EditDraft = serde_json::from_str("{\"text\":\"edited\"}").expect("an edit");
-                feed.edit(pick(&mut random, &live).id, edit).expect("edits");
+                feed.edit(host(feed, pick(&mut random, &live).id), edit).expect("edits");
             }
             3 if !gone.is_empty() => {
                 let back = gone.swap_remove(random.usize(..gone.len()));
-                feed.restore(back.id).expect("restores");
+                feed.restore(host(feed, back.id)).expect("restores");
                 live.push(back);
             }
             _ if live.len() > 20 => {
                 let item = live.swap_remove(random.usize(..live.len()));
-                feed.delete(item.id).expect("deletes");
+                feed.delete(host(feed, item.id)).expect("deletes");
                 gone.push(item);
             }
             _ => {}
@@ -150,15 +150,18 @@ fn post(feed: &Feed, ids: Ids, author: u64, mut random: Rng, stop: &AtomicBool, 
 
 /// Removes an author with many items from the reader's timeline and restores them, in that author's way.
 fn relate(feed: &Feed, ids: Ids, author: u64, stop: &AtomicBool, calls: &AtomicU64) {
-    let (reader, author): (UserId, UserId) = (ids.user(feed, READER), ids.user(feed, author));
+    let relate = |follow: Vec<_>, unfollow| feed.relate(ids.host(READER), follow, unfollow).map(drop);
+    let bar = |[user, target]: [u64; 2], barrier, off| {
+        feed.set_barrier(ids.host(user), ids.host(target), barrier, off).map(drop)
+    };
     let mut off = true;
     while !stop.load(Ordering::SeqCst) {
         calls.fetch_add(1, Ordering::SeqCst);
-        let done = match FICKLE.iter().position(|raw| ids.user(feed, *raw) == author) {
-            Some(0) if off => feed.relate(reader, &[], &[author]).map(drop),
-            Some(0) => feed.relate(reader, &[(author, None)], &[]).map(drop),
-            Some(1) => feed.set_barrier(reader, author, Barrier::Mute, off).map(drop),
-            _ => feed.set_barrier(author, reader, Barrier::Hide, off).map(drop),
+        let done = match FICKLE.iter().position(|raw| *raw == author) {
+            Some(0) if off => relate(vec![], vec![ids.host(author)]),
+            Some(0) => relate(vec![(ids.host(author), None)], vec![]),
+            Some(1) => bar([READER, author], Barrier::Mute, off),
+            _ => bar([author, READER], Barrier::Hide, off),
         };
         done.expect("relates");
         off = !off;

@@ -1,6 +1,6 @@
 //! Calls of the feed, recorded as they are made.
 
-use tideline::model::{ContentId, Cursor, Draft, Entry, MAX_MILLIS, PageRequest, Span, UserId};
+use tideline::model::{ContentId, Cursor, Draft, Entry, HostId, MAX_MILLIS, PageRequest, Span, UserId};
 
 use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
 use crate::promises::names::{item, user};
@@ -53,12 +53,12 @@ impl<'a> Actor<'a> {
 
     /// Deletes and restores an item. The same thread must have published it.
     pub(crate) fn delete_and_restore(&mut self, id: u64) {
-        let (feed, id) = (&self.world.feed, item(id));
-        let (deleted, result) = self.clock().during(|| feed.delete(id));
+        let feed = &self.world.feed;
+        let (deleted, result) = self.clock().during(|| feed.delete(HostId::Number(id)));
         result.expect("a deletion");
-        let (restored, result) = self.clock().during(|| feed.restore(id));
+        let (restored, result) = self.clock().during(|| feed.restore(HostId::Number(id)));
         result.expect("an item");
-        let life = self.history.lives.iter_mut().find(|life| life.entry.cursor.id == id).expect("published here");
+        let life = self.history.lives.iter_mut().find(|life| life.entry.cursor.id == item(id)).expect("published here");
         life.turns.extend([(deleted, false), (restored, true)]);
     }
 
@@ -69,10 +69,17 @@ impl<'a> Actor<'a> {
         let me = user(me);
         let (window, _) = self.clock().during(|| match self.world.wrong {
             Wrong::UnsettleAfterWrite => self.relate_wrongly(me, &follows, &unfollows),
-            _ => drop(self.world.feed.relate(me, &follows, &unfollows).expect("a change")),
+            _ => self.relate_rightly(me, &follows, &unfollows),
         });
         follow.iter().for_each(|target| self.history.relate(me, user(*target), window, true));
         unfollow.iter().for_each(|target| self.history.relate(me, user(*target), window, false));
+    }
+
+    fn relate_rightly(&self, me: UserId, follow: &[(UserId, Option<u64>)], unfollow: &[UserId]) {
+        let host = |user: UserId| HostId::Number(user.get());
+        let follow = follow.iter().map(|(target, since)| (host(*target), *since)).collect();
+        let unfollow = unfollow.iter().map(|target| host(*target)).collect();
+        self.world.feed.relate(host(me), follow, unfollow).expect("a change");
     }
 
     /// The pairs become unsettled only after the change is written.
@@ -84,7 +91,7 @@ impl<'a> Actor<'a> {
         let mut room = world.backlog.reserve(changes.len()).expect("room");
         let related = world.store.relate(me, &changes, usize::MAX).expect("a change");
         // Changes nothing more, but drops the user's cached follows.
-        world.feed.relate(me, follow, unfollow).expect("a change");
+        self.relate_rightly(me, follow, unfollow);
         for (change, related) in changes.iter().zip(related) {
             if let Some(job) = related.job {
                 world.backlog.unsettle(me, change.target).commit(&mut room, job);

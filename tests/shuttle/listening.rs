@@ -16,7 +16,7 @@ use crate::clock;
 use crate::config::{Config, Duration};
 use crate::double::Double;
 use crate::feed::Feed;
-use crate::model::{Barrier, Draft};
+use crate::model::{Barrier, Draft, HostId};
 use crate::promises::names::user;
 use crate::run::{careful, random};
 use crate::store::{Change, Store, Tier};
@@ -84,13 +84,13 @@ impl Town {
             self.store.relate(user(READER), &changes, 100).expect("a change");
             return;
         }
-        let follow: Vec<_> = follow.iter().map(|author| (user(*author), None)).collect();
-        let unfollow: Vec<_> = unfollow.iter().map(|author| user(*author)).collect();
-        self.feed.relate(user(READER), &follow, &unfollow).expect("a change");
+        let follow = follow.iter().map(|author| (HostId::Number(*author), None)).collect();
+        let unfollow = unfollow.iter().map(|author| HostId::Number(*author)).collect();
+        self.feed.relate(HostId::Number(READER), follow, unfollow).expect("a change");
     }
 
     fn mute(&self, author: u64, muted: bool) {
-        self.feed.set_barrier(user(READER), user(author), Barrier::Mute, muted).expect("a change");
+        self.feed.set_barrier(HostId::Number(READER), HostId::Number(author), Barrier::Mute, muted).expect("a change");
     }
 
     fn publish(&self, author: u64, id: u64) {

@@ -14,8 +14,8 @@ use super::texts::decks::Decks;
 use super::texts::{self, TIDE};
 use crate::clock::now;
 use crate::error::{Error, Result};
-use crate::feed::Feed;
-use crate::model::{Barrier, CommentDraft, ContentId, HostId, Reaction, ReactionKind, Relation, UserId};
+use crate::feed::{Feed, Sight, Wish};
+use crate::model::{Barrier, CommentDraft, HostId, ReactionKind, Relation, UserId};
 use crate::store::Tier;
 
 /// Something happens this often.
@@ -42,8 +42,7 @@ pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
         if user == target || user.max(target) >= users {
             return Ok(());
         }
-        let [user, target] =
-            [user, target].map(|user| community.host_user(user).and_then(|id| feed.give::<UserId>(&id)));
+        let [user, target] = [user, target].map(|user| community.host_user(user));
         feed.set_barrier(user?, target?, barrier, true).map(drop)
     };
     raise(READER, MUTED, Barrier::Mute)?;
@@ -86,8 +85,7 @@ struct Life {
 /// A post that somebody may answer.
 #[derive(Debug, Clone)]
 struct Recent {
-    id: ContentId,
-    host_id: HostId,
+    id: HostId,
     author: usize,
     subject: usize,
 }
@@ -160,8 +158,9 @@ impl Life {
             Some(post) if deed < 40 => self.repost(feed, user, &post),
             Some(post) => {
                 let kind = if deed < 48 { ReactionKind::Favorite } else { ReactionKind::Like };
-                let user = feed.give(&self.community.host_user(user)?)?;
-                feed.react(post.id, Reaction { user, kind, since: Some(now()) }).map(drop)
+                let user = self.community.host_user(user)?;
+                let wish = Wish { user, kind, active: true, since: None, sight: Sight::All };
+                feed.react(post.id.clone(), wish).map(drop)
             }
             None => Ok(()),
         }
@@ -171,21 +170,20 @@ impl Life {
         if user == target || target == CLOCK {
             return Ok(());
         }
-        let [user, target] =
-            [user, target].map(|user| self.community.host_user(user).and_then(|id| feed.give::<UserId>(&id)));
-        feed.relate(user?, &[(target?, None)], &[]).map(drop)
+        let [user, target] = [user, target].map(|user| self.community.host_user(user));
+        feed.relate(user?, vec![(target?, None)], Vec::new()).map(drop)
     }
 
     fn comment(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {
         let tongue = people::tongue(self.community.seed, user);
         let text = self.decks.comment(tongue, post.subject, &mut self.random);
         let draft: CommentDraft = request(json!({"author_id": self.community.host_user(user)?, "text": text}))?;
-        feed.comment(&post.host_id, draft).map(drop)
+        feed.comment(post.id.clone(), draft).map(drop)
     }
 
     fn repost(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {
         let (author, text) = (self.community.host_user(user)?, self.decks.remark());
-        let body = json!({"author_id": author, "kind": "repost", "ref_id": post.host_id, "text": text});
+        let body = json!({"author_id": author, "kind": "repost", "ref_id": post.id, "text": text});
         feed.publish(vec![request(body)?]).map(drop)
     }
 
@@ -200,7 +198,7 @@ impl Life {
         for (content, _) in feed.publish(vec![request(body)?])? {
             let id = content.id;
             let (_, ids) = feed.named(content, Tier::Disk)?;
-            self.recent.push(Recent { id, host_id: ids.of(id), author, subject });
+            self.recent.push(Recent { id: ids.of(id), author, subject });
         }
         let old = self.recent.len().saturating_sub(REMEMBERED);
         self.recent.drain(..old);

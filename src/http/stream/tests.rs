@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::http::api::tests::api;
 use crate::http::auth::Permit;
 use crate::http::request_id::RequestId;
-use crate::model::{Barrier, ContentId, Cursor, Entry};
+use crate::model::{Barrier, ContentId, Cursor, Entry, HostId};
 use crate::streaming::{Kind, Streaming};
 
 fn user(raw: u64) -> UserId {
@@ -27,7 +27,7 @@ fn missed(id: u64) -> Event {
 /// User 1 is shown user 2, whose items up to `last` are published.
 fn came(last: u64) -> Arc<Api> {
     let api = api();
-    api.feed().relate(user(1), &[(user(2), None)], &[]).expect("follows");
+    api.feed().relate(HostId::Number(1), vec![(HostId::Number(2), None)], vec![]).expect("follows");
     (1..=last).for_each(|id| happens(&api, &[Kind::Publish], id));
     api
 }
@@ -108,11 +108,12 @@ fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
     let (feed, streams) = (api.feed(), api.feed().streaming().streams());
     let _stream = feed.listen(user(1), 1).expect("open");
     let follow = |yes: bool| {
-        let (follows, unfollows) = if yes { (vec![(user(2), None)], vec![]) } else { (vec![], vec![user(2)]) };
-        feed.relate(user(1), &follows, &unfollows).expect("a change");
+        let target = HostId::Number(2);
+        let (follows, unfollows) = if yes { (vec![(target, None)], vec![]) } else { (vec![], vec![target]) };
+        feed.relate(HostId::Number(1), follows, unfollows).expect("a change");
     };
     let bar = |who, target, barrier, yes| {
-        feed.set_barrier(user(who), user(target), barrier, yes).expect("a change");
+        feed.set_barrier(HostId::Number(who), HostId::Number(target), barrier, yes).expect("a change");
     };
     let changes: [(&dyn Fn(), bool); 11] = [
         (&|| follow(true), true),
@@ -136,7 +137,7 @@ fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
 
 /// User 1 follows user 2, and one item is imported.
 fn import(feed: &Feed, json: &str) {
-    feed.relate(user(1), &[(user(2), None)], &[]).expect("follows");
+    feed.relate(HostId::Number(1), vec![(HostId::Number(2), None)], vec![]).expect("follows");
     feed.import(vec![serde_json::from_str(json).expect("a draft")]).expect("imports");
 }
 
@@ -161,7 +162,7 @@ fn what_was_imported_is_a_gap() {
 fn what_is_trimmed_or_unknown_is_a_reset_and_the_rest_is_told() {
     let api = api();
     let feed = api.feed();
-    feed.relate(user(1), &[(user(2), None)], &[]).expect("follows");
+    feed.relate(HostId::Number(1), vec![(HostId::Number(2), None)], vec![]).expect("follows");
     let (_, begin) = feed.streaming().sequencer().mark();
     let mut cursors = Vec::new();
     for id in 1..=8 {

@@ -30,7 +30,7 @@ fn item(id: u64, at: Millis) -> Publish {
 }
 
 fn begin<'a>(sequencer: &'a Sequencer, items: &mut [Publish]) -> Flight<'a> {
-    sequencer.begin(items).expect("a time")
+    sequencer.begin(items, At::Clock).expect("a time")
 }
 
 /// The whole log: the kind of each event, and its cursor.
@@ -80,7 +80,7 @@ fn a_change_is_answered_once_what_was_begun_before_is_over() {
     let sequencer = Arc::new(sequencer());
     let mut earlier = [item(7, 7)];
     let mut flight = begin(&sequencer, &mut earlier);
-    let (ticket, answered) = (sequencer.take(EventKind::Edit), AtomicBool::new(false));
+    let (ticket, answered) = (sequencer.take(EventKind::Edit, At::Clock), AtomicBool::new(false));
     let edited = item(8, 8).content;
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -103,7 +103,7 @@ fn a_failure_and_a_panic_hold_nobody_up() {
     let panics = Arc::clone(&sequencer);
     let died = thread::spawn(move || {
         let _flight = begin(&panics, &mut [item(0, 0), item(7, 7)]);
-        let _ticket = panics.take(EventKind::Delete);
+        let _ticket = panics.take(EventKind::Delete, At::Clock);
         panic!("on purpose");
     });
     assert!(died.join().is_err());
@@ -184,7 +184,7 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
     let mut taken = 0;
     for id in (1..20_000).rev() {
         let mut items = [item(id, 0)];
-        let Ok(flight) = sequencer.begin(&mut items) else { break };
+        let Ok(flight) = sequencer.begin(&mut items, At::Clock) else { break };
         drop(flight);
         assert!(cursor(&items) > last);
         last = cursor(&items);
@@ -207,7 +207,7 @@ fn given_cursors_rise_whatever_ids_the_host_names() {
 #[test]
 fn who_gets_no_time_takes_nothing() {
     let sequencer = sequencer();
-    let crowded = (1..1 << 20).rev().any(|id| sequencer.begin(&mut [item(id, 0)]).is_err());
+    let crowded = (1..1 << 20).rev().any(|id| sequencer.begin(&mut [item(id, 0)], At::Clock).is_err());
     assert!(crowded && sequencer.in_flight() == 0);
     drop(begin(&sequencer, &mut [item(1, 5)]));
     drop(begin(&sequencer, &mut [item(0, 0)]));
@@ -225,7 +225,7 @@ fn made_ids_are_anew_at_each_call_and_never_one_of_the_named() {
     drop(begin(&sequencer, &mut items));
     assert!(items[0].content.id > first && items[0].content.id != named);
     let mut unnumbered = [item(0, 0)];
-    sequencer.name_only(&mut unnumbered).expect("a time");
+    sequencer.name_only(&mut unnumbered, At::Clock).expect("a time");
     assert!(Some(unnumbered[0].content.id) >= named.next_greater() && unnumbered[0].stamp.is_none());
     assert_eq!(sequencer.in_flight(), 0);
 }
@@ -238,7 +238,7 @@ fn a_mark_leads_to_its_place() {
     assert_eq!((sequencer.place(mark), sequencer.end()), (Some(0), 1));
     let mut items = [item(0, 0)];
     let mut flight = begin(&sequencer, &mut items);
-    drop(sequencer.take(EventKind::Edit));
+    drop(sequencer.take(EventKind::Edit, At::Clock));
     assert_eq!(sequencer.mark(), (end, mark), "what is on its way will be news");
     flight.commit(cursor(&items));
     let (end, mark) = sequencer.mark();

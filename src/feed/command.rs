@@ -1,0 +1,127 @@
+//! Changes as values: all that is needed to make them, and nothing that depends on where and when they are made.
+
+use super::{Feed, Follow, Reacting, Sight, Wish};
+use crate::error::{Error, Result};
+use crate::model::{
+    Barrier, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Millis, Position, Profile, Reacted, Relation,
+    UserCounts, UserId,
+};
+use crate::streaming::At;
+
+/// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
+///
+/// Fan-out, settles, trims, activity and presence are no commands: no answer depends on them.
+#[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "the fields are the parameters of the functions that are named")]
+pub enum Command {
+    /// See [`Feed::publish`].
+    Publish { drafts: Vec<Draft> },
+    /// See [`Feed::comment`].
+    Comment { subject: HostId, draft: Box<CommentDraft> },
+    /// See [`Feed::edit`].
+    Edit { item: HostId, edit: EditDraft },
+    /// See [`Feed::delete`].
+    Delete { item: HostId },
+    /// See [`Feed::restore`].
+    Restore { item: HostId },
+    /// See [`Feed::relate`].
+    Relate { user: HostId, follow: Vec<(HostId, Option<Millis>)>, unfollow: Vec<HostId> },
+    /// See [`Feed::set_barrier`].
+    SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool },
+    /// See [`Feed::react`].
+    React { item: HostId, wishes: Vec<Wish> },
+    /// See [`Feed::move_marker`].
+    MoveMarker { user: HostId, place: Position<HostId>, sight: Sight },
+    /// See [`Feed::marker`].
+    CorrectMarker { user: UserId },
+    /// See [`Feed::put_profile`].
+    PutProfile { user: HostId, profile: Profile },
+    /// See [`Feed::give_all`].
+    Name { ids: Vec<HostId> },
+    /// See [`Feed::import`].
+    ImportContent { drafts: Vec<Draft> },
+    /// See [`Feed::import_follows`].
+    ImportFollows { follows: Vec<Follow> },
+    /// See [`Feed::import_reactions`].
+    ImportReactions { reactions: Vec<Reacting> },
+    /// See [`Feed::import_profiles`].
+    ImportProfiles { profiles: Vec<(HostId, Profile)> },
+}
+
+/// The result of a [`Command`] that was not refused as a whole.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The items, each with whether it is new.
+    Published(Vec<(Content, bool)>),
+    /// The item after the change.
+    Content(Content),
+    /// Nothing to tell.
+    Done,
+    /// The relations after the change, in the order of the targets.
+    Relations(Vec<Relation>),
+    /// The result of each wish.
+    Reacted(Vec<Result<Reacted>>),
+    /// The marker after the change.
+    Marker(Option<Cursor>),
+    /// The profile and the counts of its user.
+    Profile(Profile, UserCounts),
+    /// The ids in the store.
+    Ids(Vec<u64>),
+    /// The result of each line of an import: whether it is new.
+    Lines(Vec<Result<bool>>),
+}
+
+/// The value of the outcome that belongs to a command.
+macro_rules! outcome {
+    ($submitted:expr, $pattern:pat => $value:expr) => {
+        match $submitted? {
+            $pattern => Ok($value),
+            other => Err(other.unexpected()),
+        }
+    };
+}
+pub(super) use outcome;
+
+impl Outcome {
+    pub(super) fn unexpected(&self) -> Error {
+        Error::Corrupt(format!("a command has the outcome of another: {self:?}"))
+    }
+}
+
+impl Feed {
+    /// Makes a change, and returns when it is durable and visible to every read.
+    pub fn submit(&self, command: Command) -> Result<Outcome> {
+        self.apply(command, At::Clock)
+    }
+
+    /// Applies a change. With [`At::Log`] the result depends on the changes applied before, the command and the time
+    /// alone, if one thread applies all changes.
+    pub fn apply(&self, command: Command, at: At) -> Result<Outcome> {
+        match command {
+            Command::Publish { drafts } => self.apply_publish(drafts, at).map(Outcome::Published),
+            Command::Comment { subject, draft } => self.apply_comment(subject, *draft, at).map(Outcome::Published),
+            Command::Edit { item, edit } => self.apply_edit(&item, edit, at).map(Outcome::Content),
+            Command::Delete { item } => self.apply_delete(&item, at).map(|()| Outcome::Done),
+            Command::Restore { item } => self.apply_restore(&item, at).map(Outcome::Content),
+            Command::Relate { user, follow, unfollow } => {
+                self.apply_relate(&user, &follow, &unfollow, at).map(Outcome::Relations)
+            }
+            Command::SetBarrier { user, target, barrier, raised } => self
+                .apply_barrier([&user, &target], barrier, raised, at)
+                .map(|relation| Outcome::Relations(vec![relation])),
+            Command::React { item, wishes } => self.apply_reactions(&item, &wishes, at).map(Outcome::Reacted),
+            Command::MoveMarker { user, place, sight } => {
+                self.apply_marker(&user, &place, sight, at).map(|place| Outcome::Marker(Some(place)))
+            }
+            Command::CorrectMarker { user } => self.apply_correction(user, at).map(Outcome::Marker),
+            Command::PutProfile { user, profile } => {
+                self.apply_profile(&user, profile).map(|(profile, counts)| Outcome::Profile(profile, counts))
+            }
+            Command::Name { ids } => self.apply_names(&ids).map(Outcome::Ids),
+            Command::ImportContent { drafts } => self.apply_content(drafts, at).map(Outcome::Lines),
+            Command::ImportFollows { follows } => self.apply_follows(&follows, at).map(Outcome::Lines),
+            Command::ImportReactions { reactions } => self.apply_reaction_lines(&reactions, at).map(Outcome::Lines),
+            Command::ImportProfiles { profiles } => self.apply_profiles(profiles).map(Outcome::Lines),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Feeds that apply the same commands at the same times agree on every outcome and every list, whatever their store,
+//! their own settings, their inboxes and the progress of their workers.
+
+use std::thread;
+
+use fastrand::Rng;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tideline::config::{Config, Duration};
+use tideline::feed::{Command, Feed, Follow, Reacting, Sight, Wish};
+use tideline::model::{
+    Barrier, ContentId, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side, Span, UserId,
+};
+use tideline::store::Tier;
+use tideline::streaming::At;
+
+use super::names::{IDS, Ids, TOPICS, USERS, id};
+use super::seed::{modes, pick, scaled, seed};
+use super::shape::{Kind, LONG, small};
+use super::system::System;
+
+/// Commands of one log, with the usual number of cases.
+const COMMANDS: u32 = 3000;
+
+pub(crate) fn run() {
+    for ids in modes() {
+        let mut random = Rng::with_seed(seed());
+        // In memory, refused changes keep the numbers of their names.
+        let other = if ids == Ids::Numbers { Kind::Memory } else { Kind::Rocks };
+        let mut systems = [
+            System::new(Kind::Rocks, config(|_| ())),
+            System::new(other, config(|config| config.timeline.inbox_limit = 3)),
+            System::new(Kind::Rocks, config(|config| config.fanout.push_threshold = 2)),
+            System::new(other, config(|config| config.timeline.active_for = Duration::from_millis(1))),
+        ];
+        // The last system has no workers until the end.
+        systems[..3].iter_mut().for_each(System::start);
+        let mut log = Log { ids, random: random.fork(), made: Vec::new(), now: tideline::clock::now() + 60_000 };
+        for n in 0..scaled(COMMANDS) {
+            let (at, command) = log.next();
+            let shown = format!("{command:?}");
+            let outcomes: Vec<_> =
+                systems.iter().map(|system| format!("{:?}", system.feed.apply(command.clone(), at))).collect();
+            log.learn(&systems[0].feed);
+            let same = outcomes.iter().all(|outcome| *outcome == outcomes[0]);
+            assert!(same, "{ids:?}, command {n} at {at:?}\n{shown}\n{outcomes:#?}");
+            if n % 50 == 0 || n + 1 == scaled(COMMANDS) {
+                compare(&systems, ids, &mut random);
+            }
+        }
+        systems[3].start();
+        systems.iter_mut().for_each(|system| system.drain().expect("drains"));
+        compare(&systems, ids, &mut random);
+    }
+}
+
+/// Settings that agree in all that decides an answer.
+fn config(own: impl FnOnce(&mut Config)) -> Config {
+    let mut config = small();
+    config.graph.follow_limit = 4;
+    config.content.max_ahead = LONG;
+    own(&mut config);
+    config
+}
+
+/// Makes commands, with times that mostly rise.
+struct Log {
+    ids: Ids,
+    random: Rng,
+    /// Ids that the server made.
+    made: Vec<HostId>,
+    now: Millis,
+}
+
+impl Log {
+    fn next(&mut self) -> (At, Command) {
+        self.now += pick(&mut self.random, &[0, 0, 1, 1, 7, 400]);
+        (At::Log(self.now), self.command())
+    }
+
+    /// Takes over ids made here, so that later commands name them.
+    fn learn(&mut self, feed: &Feed) {
+        let newest = feed.store().newest_events(1).expect("reads");
+        let made =
+            newest.iter().map(|event| event.entry.cursor.id.get()).filter(|raw| (1 << 40..1 << 63).contains(raw));
+        self.made.extend(made.map(HostId::Number));
+        if self.made.len() > 20 {
+            self.made.remove(0);
+        }
+    }
+
+    fn user(&mut self) -> HostId {
+        self.ids.host(pick(&mut self.random, &USERS))
+    }
+
+    fn item(&mut self) -> HostId {
+        match self.random.choice(&self.made) {
+            Some(made) if self.random.u8(..4) == 0 => made.clone(),
+            _ => self.ids.host(id(self.random.u64(..IDS))),
+        }
+    }
+
+    /// A time in the past, now, or refused.
+    fn time(&mut self) -> Option<Millis> {
+        let now = self.now;
+        pick(
+            &mut self.random,
+            &[None, None, Some(now), Some(now - 10_000), Some(5), Some(now + 1000), Some(u64::MAX >> 1)],
+        )
+    }
+
+    fn fields(&mut self) -> Value {
+        let mut fields = json!({"author_id": self.user(), "text": self.random.u8(..3).to_string()});
+        if self.random.bool() {
+            fields["content_id"] = json!(self.item());
+        }
+        if let Some(at) = self.time() {
+            fields["published_at"] = json!(at);
+        }
+        if self.random.bool() {
+            fields["topics"] = json!([pick(&mut self.random, &TOPICS)]);
+        }
+        fields
+    }
+
+    fn draft<T: DeserializeOwned>(&mut self) -> T {
+        let mut fields = self.fields();
+        fields["broadcast"] = json!(self.random.u8(..4) > 0);
+        if self.random.u8(..5) == 0 {
+            fields["kind"] = json!(pick(&mut self.random, &["comment", "repost"]));
+            fields["ref_id"] = json!(self.item());
+        }
+        serde_json::from_value(fields).expect("a draft")
+    }
+
+    fn some<T>(&mut self, most: usize, make: impl Fn(&mut Self) -> T) -> Vec<T> {
+        (0..self.random.usize(..=most)).map(|_| make(self)).collect()
+    }
+
+    fn follow(&mut self) -> Follow {
+        (self.user(), self.user(), self.time())
+    }
+
+    fn wish(&mut self) -> Wish {
+        Wish {
+            user: self.user(),
+            kind: pick(&mut self.random, &ReactionKind::ALL),
+            active: self.random.u8(..3) > 0,
+            since: self.time(),
+            sight: pick(&mut self.random, &[Sight::All, Sight::Own]),
+        }
+    }
+
+    fn profile(&mut self) -> Profile {
+        Profile { nickname: Some(self.random.u8(..3).to_string()), ..Profile::default() }
+    }
+
+    fn command(&mut self) -> Command {
+        match self.random.u8(..40) {
+            0..9 => Command::Publish { drafts: vec![self.draft()] },
+            9 => Command::Publish { drafts: self.some(4, Self::draft) },
+            10 => {
+                let draft = serde_json::from_value(self.fields()).expect("a comment");
+                Command::Comment { subject: self.item(), draft: Box::new(draft) }
+            }
+            11 | 12 => {
+                let text = pick(&mut self.random, &["{}", r#"{"text":"e"}"#, r#"{"text":null,"extra":{"a":1}}"#]);
+                Command::Edit { item: self.item(), edit: serde_json::from_str(text).expect("an edit") }
+            }
+            13..16 => Command::Delete { item: self.item() },
+            16 | 17 => Command::Restore { item: self.item() },
+            18..24 => Command::Relate {
+                user: self.user(),
+                follow: self.some(2, |log| (log.user(), log.time())),
+                unfollow: self.some(1, Self::user),
+            },
+            24 | 25 => Command::SetBarrier {
+                user: self.user(),
+                target: self.user(),
+                barrier: pick(&mut self.random, &[Barrier::Mute, Barrier::Hide]),
+                raised: self.random.bool(),
+            },
+            26..32 => Command::React { item: self.item(), wishes: self.some(3, Self::wish) },
+            32 | 33 => {
+                let at = self.time().unwrap_or(self.now);
+                let place = Position { at, id: self.item() };
+                Command::MoveMarker {
+                    user: self.user(),
+                    place,
+                    sight: pick(&mut self.random, &[Sight::All, Sight::Own]),
+                }
+            }
+            34 => Command::PutProfile { user: self.user(), profile: self.profile() },
+            35 => Command::Name { ids: self.some(2, Self::user) },
+            36 => Command::ImportContent { drafts: self.some(3, Self::draft) },
+            37 => Command::ImportFollows { follows: self.some(4, Self::follow) },
+            38 => Command::ImportReactions {
+                reactions: self.some(3, |log| Reacting {
+                    content: log.item(),
+                    user: log.user(),
+                    kind: pick(&mut log.random, &ReactionKind::ALL),
+                    since: log.time(),
+                }),
+            },
+            _ => Command::ImportProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) },
+        }
+    }
+}
+
+/// Compares all that readers can see, at the same time in all systems.
+fn compare(systems: &[System], ids: Ids, random: &mut Rng) {
+    let limit = random.usize(1..30);
+    let all: Vec<Vec<String>> = thread::scope(|threads| {
+        let reads: Vec<_> =
+            systems.iter().map(|system| threads.spawn(move || seen(&system.feed, ids, limit))).collect();
+        reads.into_iter().map(|read| read.join().expect("no panic")).collect()
+    });
+    for (system, seen) in all.iter().enumerate() {
+        for (is, should_be) in seen.iter().zip(&all[0]) {
+            assert_eq!(is, should_be, "{ids:?}, system {system}");
+        }
+    }
+}
+
+fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
+    let (store, tier, mut seen) = (feed.store(), Tier::Disk, Vec::new());
+    let users: Vec<UserId> = USERS.iter().map(|raw| feed.find(&ids.host(*raw), tier).expect("finds")).collect();
+    let items: Vec<ContentId> = (0..IDS).map(|n| feed.find(&ids.host(id(n)), tier).expect("finds")).collect();
+    seen.push(format!("ids {users:?} {items:?}"));
+    seen.push(format!("events {:?}", store.events(0, usize::MAX)));
+    seen.push(format!("contents {:?}", store.contents(&items, tier)));
+    seen.push(format!("counts {:?}", store.item_counts(&items, tier)));
+    for topic in TOPICS {
+        let request = PageRequest { span: Span::ALL, limit };
+        seen.push(format!("topic {topic} {:?}", feed.topic(topic, &request, tier)));
+    }
+    for user in users.into_iter().filter(|user| *user != UserId::UNKNOWN) {
+        let request = PageRequest { span: Span::ALL, limit };
+        seen.push(format!("timeline {user} {:?}", feed.timeline(user, &request, tier)));
+        seen.push(format!(
+            "outbox {user} {:?}",
+            feed.outbox(user, &PageRequest { span: Span::ALL, limit: 1000 }, tier)
+        ));
+        seen.push(format!("comments {user} {:?}", feed.user_comments(user, &request, tier)));
+        seen.push(format!("profile {user} {:?}", feed.user(user, tier)));
+        seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
+        for side in [Side::Following, Side::Followers, Side::Friends, Side::Muted, Side::HiddenFrom] {
+            let request = PageRequest { span: Span::ALL, limit: 100 };
+            seen.push(format!("{side:?} {user} {:?}", feed.members(user, side, &request, tier)));
+        }
+        for kind in ReactionKind::ALL {
+            let request = PageRequest { span: Span::ALL, limit: 100 };
+            seen.push(format!("{kind:?} by {user} {:?}", feed.reacted_by(user, kind, Sight::All, &request, tier)));
+        }
+    }
+    seen
+}
