@@ -10,7 +10,7 @@ use crate::streaming::At;
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
 ///
-/// Fan-out, settles, trims, activity and presence are no commands: no answer depends on them.
+/// Fan-out, settles, trims, activity, presence and purges are no commands: each server has its own.
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "the fields are the parameters of the functions that are named")]
 pub enum Command {
@@ -71,13 +71,13 @@ pub enum Outcome {
     Lines(Vec<Result<bool>>),
 }
 
-/// The value of the outcome that belongs to a command.
+/// The value of the outcome that belongs to a command, or its error.
 macro_rules! outcome {
     ($submitted:expr, $pattern:pat => $value:expr) => {
-        match $submitted? {
+        $submitted.and_then(|outcome| match outcome {
             $pattern => Ok($value),
             other => Err(other.unexpected()),
-        }
+        })
     };
 }
 pub(super) use outcome;
@@ -94,8 +94,8 @@ impl Feed {
         self.apply(command, At::Clock)
     }
 
-    /// Applies a change. With [`At::Log`] the result depends on the changes applied before, the command and the time
-    /// alone, if one thread applies all changes.
+    /// Applies a change. With [`At::Log`] and one thread, the result depends only on the state at the start, the settings,
+    /// and the commands and times since.
     pub fn apply(&self, command: Command, at: At) -> Result<Outcome> {
         match command {
             Command::Publish { drafts } => self.apply_publish(drafts, at).map(Outcome::Published),

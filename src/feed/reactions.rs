@@ -47,8 +47,9 @@ impl Feed {
     /// Adds or removes a reaction; `told` gets the result. Does not block: a returned lead must be passed to
     /// [`Feed::lead`] on a thread that may block.
     ///
-    /// `overloaded` if too many wait; then `told` is not called. It may get `content_not_found` by the rules of
-    /// [`Feed::find_item`], `time_ahead`, `invalid_id`, or `overloaded` if the lead is dropped.
+    /// `overloaded` if too many wait; then `told` is not called. It may get `invalid_id`, `time_ahead`,
+    /// `content_not_found` if the item is not live or, by the rules of [`Feed::find_item`], not for the user, or
+    /// `overloaded` if the lead is dropped.
     pub fn ask_reaction(&self, item: HostId, wish: Wish, told: OnDone) -> Result<Option<Lead>> {
         self.reaction_queues.join(item, wish, told)
     }
@@ -88,21 +89,27 @@ impl Feed {
     pub(super) fn apply_reactions(&self, item: &HostId, wishes: &[Wish], at: At) -> Result<Vec<Result<Reacted>>> {
         let id = self.find_content(item, Tier::Disk)?;
         let is_live = !self.contents(&[id], Tier::Disk)?.is_empty();
-        let accept = |wish: &Wish| -> Result<UserId> {
-            let (_, user) = self.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
-            match wish.since.filter(|_| wish.active) {
-                _ if !is_live => Err(Error::content_not_found()),
-                Some(since) => self.not_ahead("since", since, at).map(|()| user),
-                None => Ok(user),
+        let users: Vec<UserId> = self.look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>(), Tier::Disk)?;
+        let accept = |wish: &Wish, user| -> Result<UserId> {
+            if user == UserId::UNKNOWN {
+                self.accepts(&wish.user)?;
             }
+            if wish.sight == Sight::Own {
+                self.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
+            }
+            if let Some(since) = wish.since.filter(|_| wish.active) {
+                self.not_ahead("since", since, at)?;
+            }
+            if is_live { Ok(user) } else { Err(Error::content_not_found()) }
         };
-        let accepted: Vec<_> = wishes.iter().map(|wish| (wish, accept(wish))).collect();
-        let new = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok());
-        let held: Held<UserId> = self.hold(new.map(|(wish, _)| &wish.user))?;
-        let mut new = held.ids.iter();
+        let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
+        let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
+        let held: Held<UserId> = self.hold(new.iter().map(|(wish, _)| &wish.user))?;
+        let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();
         let reaction = |(wish, user): &(&Wish, Result<UserId>)| {
             let found = user.as_ref().ok()?;
-            let user = if wish.active { new.next()? } else { found };
+            // Also of a reaction that is removed after it was added in the same change.
+            let user = users.get(&wish.user).copied().unwrap_or(found);
             let since = wish.active.then(|| wish.since.unwrap_or_else(|| at.now()));
             Some(Reaction { user: *user, kind: wish.kind, since })
         };

@@ -44,12 +44,12 @@ impl Case {
         let live = self.model.live(id).is_some();
         for (&Reaction { user, kind, since: wanted }, answer) in wishes.iter().zip(answers) {
             match answer {
-                answer if !live => {
-                    expect_not_found(answer)?;
-                    continue;
-                }
                 Err(error) if wanted.is_some_and(|since| self.is_ahead(since)) => {
                     expect_code(&error, "time_ahead")?;
+                    continue;
+                }
+                answer if !live => {
+                    expect_not_found(answer)?;
                     continue;
                 }
                 _ => {}
