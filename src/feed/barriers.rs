@@ -30,8 +30,8 @@ impl Feed {
         raised: bool,
         at: At,
     ) -> Result<Relation> {
-        let found: Vec<UserId> = self.find_all(users, Tier::Disk)?;
         if raised && users[0] == users[1] {
+            self.find::<UserId>(users[0], Tier::Disk)?;
             return Err(match barrier {
                 Barrier::Mute => Code::SelfMute.into(),
                 Barrier::Hide => Code::SelfHide.into(),
@@ -39,7 +39,7 @@ impl Feed {
         }
         let held: Held<UserId> = match raised {
             true => self.hold(users)?,
-            false => Held::all(found),
+            false => Held::all(self.find_all(users, Tier::Disk)?),
         };
         let [user, target] = held.ids[..] else { return Err(Error::Corrupt("two users are not two".to_owned())) };
         if !raised && (user == UserId::UNKNOWN || target == UserId::UNKNOWN) {

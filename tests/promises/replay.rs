@@ -21,6 +21,8 @@ use super::system::System;
 
 /// Commands of one log, with the usual number of cases.
 const COMMANDS: u32 = 3000;
+/// More events than come between two comparisons.
+const EVENTS: usize = 1000;
 
 pub(crate) fn run() {
     for ids in modes() {
@@ -227,7 +229,7 @@ fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
     let users: Vec<UserId> = USERS.iter().map(|raw| feed.find(&ids.host(*raw), tier).expect("finds")).collect();
     let items: Vec<ContentId> = (0..IDS).map(|n| feed.find(&ids.host(id(n)), tier).expect("finds")).collect();
     seen.push(format!("ids {users:?} {items:?}"));
-    seen.push(format!("events {:?}", store.events(0, usize::MAX)));
+    seen.push(format!("events {:?}", store.newest_events(EVENTS)));
     seen.push(format!("contents {:?}", store.contents(&items, tier)));
     seen.push(format!("counts {:?}", store.item_counts(&items, tier)));
     for topic in TOPICS {
