@@ -8,6 +8,7 @@ pub mod backup;
 pub mod cache;
 pub mod cli;
 pub mod clock;
+pub mod cluster;
 pub mod config;
 pub mod error;
 pub mod failpoint;

@@ -18,7 +18,7 @@ const LAYERS: [(&str, &str); 21] = [
     ("error", "model"),
     ("stripes", "sync"),
     ("cache", "stripes model error"),
-    ("config", "error"),
+    ("config", "model error"),
     ("store", "cache stripes failpoint priority private model error"),
     ("backlog", "stripes sync model error"),
     ("streaming", "sync clock model"),

@@ -4,7 +4,9 @@
 //! `TIDELINE__TIMELINE__INBOX_LIMIT=300`, the command line.
 
 mod address;
+mod agreed;
 mod auth;
+mod cluster;
 mod duration;
 mod environment;
 mod key_files;
@@ -23,7 +25,9 @@ use self::load::wrong;
 use crate::error::Result;
 
 pub use address::address;
+pub use agreed::Agreed;
 pub use auth::{Credentials, KeyHash, KeyRole, PublicKey, Secret, base64url};
+pub use cluster::{Consistency, MAX_MEMBERS, Member, NodeName, Password, Sasl};
 pub use duration::Duration;
 pub use network::Network;
 pub use web::{Authority, Host, HostName, Origin, PageOrigin};
@@ -264,6 +268,44 @@ settings! {
         users_act: bool = true;
     }
 
+    /// A cluster: several nodes that apply one command log.
+    cluster: Cluster {
+        /// Brokers of the command log, each `host:port`; empty for a server without a cluster.
+        brokers: Vec<String> = Vec::new();
+        /// The topic of the command log.
+        topic: String = "tideline".to_owned();
+        /// The name of this node among the members.
+        node: NodeName = NodeName::default();
+        /// All nodes, this one included, each `name=url`.
+        members: Vec<Member> = Vec::new();
+        /// Nodes that keep the inbox of each user.
+        inbox_copies: usize = 1, 1..=16;
+        /// How much a read waits for, unless it says so itself.
+        consistency: Consistency = Consistency::Strict;
+        /// Longest wait for the command log to take a change, and for a read to know that it has all changes.
+        timeout: Duration = Duration::from_secs(10), Duration::from_millis(100)..=HOUR;
+        /// Whether the brokers are reached over TLS.
+        tls: bool = false;
+        /// File of the authorities that sign the brokers' certificates, PEM; empty for those of the system.
+        tls_ca: PathBuf = PathBuf::new();
+        /// File of the certificate by which the brokers know this node, PEM; empty for none.
+        tls_cert: PathBuf = PathBuf::new();
+        /// File of its private key, PEM.
+        tls_key: PathBuf = PathBuf::new();
+        /// How this node proves its identity to the brokers.
+        sasl: Sasl = Sasl::Off;
+        /// The user of SASL.
+        sasl_user: String = String::new();
+        /// The password of SASL.
+        sasl_password: Password = Password::default();
+        /// Replicas of the topic that `tideline cluster init` makes. One is for trials.
+        replication: usize = 3, 1..=16;
+        /// Replicas that must have a change before it is answered.
+        min_in_sync: usize = 2, 1..=16;
+        /// How long the topic keeps a change. A node that was away for longer must start from a backup.
+        retention: Duration = Duration::from_days(7), Duration::from_days(1)..=LONGEST;
+    }
+
     /// Logging.
     log: Log {
         /// Format of log lines.
@@ -291,6 +333,7 @@ impl Config {
             (false, true) => return Err(wrong("server.tls_key: a key needs its certificate, server.tls_cert")),
             _ => {}
         }
+        self.cluster.validate()?;
         if self.storage.data_dir == Path::new("") {
             return Err(wrong("storage.data_dir: expected a path, not \"\""));
         }

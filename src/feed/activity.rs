@@ -14,7 +14,10 @@ impl Feed {
     /// Marks the reader as seen and returns its activity. Must come first in a read: fan-outs that choose their
     /// recipients after it choose this reader.
     pub(super) fn see(&self, user: UserId, tier: Tier) -> Result<Activity> {
-        let present = self.store.activity(user, tier)?;
+        let present = self.activity(user, tier)?;
+        if !self.keeps_inbox_of(user) {
+            return Ok(present);
+        }
         let now = now();
         let refresh = self.config.timeline.whole_for().as_millis() / REFRESH_PART;
         if present.seen().is_some_and(|seen| now.saturating_sub(seen) <= refresh) {

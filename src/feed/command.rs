@@ -1,5 +1,7 @@
 //! Changes as values: all that is needed to make them, and nothing that depends on where and when they are made.
 
+use std::fmt;
+
 use super::{Feed, Follow, Reacting, Sight, Wish};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -88,10 +90,31 @@ impl Outcome {
     }
 }
 
+/// The way of a command through a log that several servers apply.
+pub trait Propose: fmt::Debug + Send + Sync {
+    /// Appends a command to the log, and returns its outcome once this server has applied it and the log keeps it.
+    fn propose(&self, command: Command) -> Result<Outcome>;
+}
+
+impl Command {
+    /// About how many jobs it may make.
+    fn jobs(&self) -> usize {
+        match self {
+            Self::Publish { drafts } => drafts.len(),
+            Self::Relate { follow, unfollow, .. } => follow.len() + unfollow.len(),
+            Self::Restore { .. } | Self::Comment { .. } => 1,
+            _ => 0,
+        }
+    }
+}
+
 impl Feed {
     /// Makes a change, and returns when it is durable and visible to every read.
     pub fn submit(&self, command: Command) -> Result<Outcome> {
-        self.apply(command, At::Clock)
+        let Some(proposer) = self.proposer.get() else { return self.apply(command, At::Clock) };
+        // In the log there is no way back, so a server without room refuses before.
+        drop(self.backlog.reserve(command.jobs())?);
+        proposer.propose(command)
     }
 
     /// Applies a change. With [`At::Log`] and one thread, the result depends only on the state at the start, the settings,

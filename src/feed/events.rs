@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Feed;
 use crate::clock::now;
 use crate::error::Result;
-use crate::store::Store;
+use crate::store::{MARK, Store};
 use crate::streaming::{Sequencer, Streaming};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,7 +25,9 @@ impl OnDisk {
     /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
     pub(super) fn open(store: &Arc<dyn Store>, streaming: &Streaming) -> Result<Self> {
         streaming.sequencer().restore(store.newest_events(Sequencer::KEPT)?, store.has_content()?);
-        let gap = store.is_set_back().then(|| streaming.sequencer().break_off());
+        // A node applies again what it has lost, under the same numbers.
+        let is_node = store.note(MARK)?.is_some();
+        let gap = (store.is_set_back() && !is_node).then(|| streaming.sequencer().break_off());
         if gap.is_some() {
             tracing::warn!(
                 "changes that were sent to streams may be lost: the machine lost power, or the data directory is a \

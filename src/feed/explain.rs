@@ -76,7 +76,7 @@ impl Feed {
             explanation.in_inbox = row == entry;
             ControlFlow::Break(())
         })?;
-        let activity = self.store.activity(user, Tier::Disk)?;
+        let activity = self.activity(user, Tier::Disk)?;
         explanation.pulled = shown
             && (entry.author == user
                 || explanation.unsettled

@@ -155,8 +155,12 @@ impl Feed {
         Ok(PageRequest { span: Span { before: find(before)?, after: find(after)? }, limit: request.limit })
     }
 
-    /// The id of a reader for as long as the result exists, also of one that no change has mentioned.
+    /// The id of a reader for as long as the result exists, also of one that no change has mentioned. On a node of a
+    /// cluster such a reader gets a number for good, because only the command log gives numbers.
     pub fn reserve(&self, id: &HostId) -> Result<Held<UserId>> {
+        if self.proposer.get().is_some() {
+            return self.give(id).map(|id| Held::all(vec![id]));
+        }
         self.hold_for(vec![id], Hold::Stream)
     }
 

@@ -14,12 +14,15 @@ impl Feed {
     /// The place up to which a user has read; `None` until one was set.
     ///
     /// A marker too far ahead of the clock, set before that was refused, moves to the newest item up to it in the
-    /// user's timeline. Without such an item it is removed.
+    /// user's timeline. Without such an item it is removed. A read on a node of a cluster does not write this down.
     pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
         match self.store.marker(user, tier)? {
             Some(place) if place.at > self.latest(At::Clock) => {
                 if tier == Tier::Memory {
                     return Err(Error::NotCached);
+                }
+                if self.proposer.get().is_some() {
+                    return self.counts_at(user, place);
                 }
                 match outcome!(self.submit(Command::CorrectMarker { user }), Outcome::Marker(place) => place) {
                     // Reads work also when the store takes no writes.

@@ -31,19 +31,19 @@ mod topics;
 mod users;
 mod verify;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::backlog::{Backlog, Room};
 use crate::config::Config;
 use crate::error::Result;
-use crate::model::{CacheUsage, Histogram};
-use crate::store::Store;
+use crate::model::{Activity, CacheUsage, Histogram, Members, UserId};
+use crate::store::{Store, Tier};
 use crate::streaming::{At, Streaming};
 use crate::stripes::Striped;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-pub use command::{Command, Outcome};
+pub use command::{Command, Outcome, Propose};
 pub use explain::Explanation;
 pub use host_ids::Held;
 pub use markers::MOST_UNREAD;
@@ -62,6 +62,10 @@ pub struct Feed {
     backlog: Arc<Backlog>,
     streaming: Arc<Streaming>,
     config: Config,
+    /// Takes changes to the command log, on a node of a cluster.
+    proposer: OnceLock<Arc<dyn Propose>>,
+    /// The members of the cluster, on a node of one.
+    members: Option<Members>,
     followees: followees::Followees,
     contents: content_cache::ContentCache,
     cards: cards::Cards,
@@ -92,6 +96,8 @@ impl Feed {
             store,
             backlog,
             config: config.clone(),
+            proposer: OnceLock::new(),
+            members: config.cluster.members(),
             followees: followees::Followees::new(Arc::clone(&streaming)),
             contents: content_cache::cache(),
             cards: cards::cache(),
@@ -139,6 +145,23 @@ impl Feed {
     /// How many outboxes each read of a home timeline looked into.
     pub fn pulls(&self) -> &Histogram {
         &self.pulls
+    }
+
+    /// From now on [`Feed::submit`] proposes changes here, and the caller applies them with [`Feed::apply`] in the order
+    /// of the log, on one thread. To be called once, before the first change.
+    pub fn propose_to(&self, proposer: Arc<dyn Propose>) {
+        // A second one would be a fault of the caller; the first stays.
+        let _ = self.proposer.set(proposer);
+    }
+
+    /// Whether the inbox of a user is kept here: always, but on a node of a cluster.
+    pub fn keeps_inbox_of(&self, user: UserId) -> bool {
+        self.members.as_ref().is_none_or(|members| members.owns(user))
+    }
+
+    /// The activity of a user. On a node that does not keep the user's inbox, that of an evicted user: reads pull.
+    fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
+        if self.keeps_inbox_of(user) { self.store.activity(user, tier) } else { Ok(Activity::Evicted) }
     }
 
     /// Room for jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere, so it

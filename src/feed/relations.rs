@@ -162,7 +162,10 @@ impl Feed {
     ) -> Result<Vec<(Relation, bool)>> {
         if changes.iter().any(|change| change.follow.is_some()) {
             // From here on there may be an inbox, which must be evicted if it is never read.
-            self.store.meet(user, at.now())?;
+            match self.keeps_inbox_of(user) {
+                true => self.store.meet(user, at.now())?,
+                false => self.store.keep_no_inbox(user)?,
+            }
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
         let change = self.followees.change(&*self.store, user, changes.iter().map(|change| change.target).collect());

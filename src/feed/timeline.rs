@@ -63,7 +63,7 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        let activity = || self.store.activity(user, tier);
+        let activity = || self.activity(user, tier);
         self.exact_after(PATIENT_ATTEMPTS, user, tier, activity, |stretch| self.page(request, stretch, tier))
     }
 
@@ -99,7 +99,7 @@ impl Feed {
             let seen = look(&|span, order, n| Ok(self.stretch(&reader, span, order, n, tier)?.of_before(&start)))?;
             // A fan-out makes a reader dormant before it skips the reader. So if `look` lacks a skipped item, the
             // activity differs here.
-            if self.store.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
+            if self.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
                 self.pulls.observe(reader.pulls.get());
                 return Ok(seen);
             }

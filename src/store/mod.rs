@@ -23,6 +23,7 @@ mod users;
 use std::any::Any;
 use std::fmt::Debug;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::model::{Event, UserId};
@@ -50,6 +51,7 @@ pub trait Store:
     + Events
     + Upkeep
     + Copies
+    + Replica
     + Any
     + Debug
     + Send
@@ -123,4 +125,30 @@ pub trait Copies {
     /// and is removed afterwards; the copy stays as it is. Lowers the priority of the calling thread for good. Fails
     /// if the copy cannot be opened or read.
     fn check_copy(&self, copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()>;
+}
+
+/// Makes the mark of a node. It gets the highest number of a name given so far.
+pub type MakeMark = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
+
+/// The note with the mark of a node, see [`Replica`].
+pub const MARK: &str = "mark";
+
+/// The place of the store in a command log: notes, by their names. The note [`MARK`] names this place, and all that later
+/// changes depend on; only the store of a node has it.
+pub trait Replica {
+    /// A note; `None` if there is none of this name.
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>>;
+
+    /// Writes notes, or removes them (`None`), in one change. Durable no later than the next write that acknowledges.
+    fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()>;
+
+    /// From now on each write that acknowledges has a new mark, and only such a write has the names that are held. To be
+    /// called once, before the first change.
+    fn keep_mark(&self, mark: MakeMark);
+
+    /// The highest number of a name given so far, written or not.
+    fn highest_name(&self) -> u64;
+
+    /// Gives numbers above this one from now on, and above those that names hold.
+    fn continue_names(&self, highest: u64);
 }

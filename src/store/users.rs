@@ -129,6 +129,9 @@ pub trait Activities {
     /// the user counts as idle; see [`Activities::idle`].
     fn meet(&self, user: UserId, now: Millis) -> Result<()>;
 
+    /// Records that a new user has no inbox here, unless the user has an activity already: the user counts as evicted.
+    fn keep_no_inbox(&self, user: UserId) -> Result<()>;
+
     /// Marks a user as seen. A dormant or evicted user becomes returning, with a rebuild job in the same change. Calls
     /// for one user apply one after the other, also with [`Activities::split_active`] and [`Activities::evict`].
     fn touch(&self, user: UserId, now: Millis) -> Result<Touched>;

@@ -8,7 +8,7 @@ use crate::model::Millis;
 pub enum At {
     /// The server's clock, each time that it is asked for.
     Clock,
-    /// The time of the change in a log of changes, whose times do not fall. Later than the clock at the start.
+    /// The time of the change in a log of changes. These times do not fall.
     Log(Millis),
 }
 

@@ -28,6 +28,16 @@ impl IdMaker {
         Self { last: first_of(at) }
     }
 
+    /// The last id, on which the next one depends.
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Goes on from an id, also back.
+    pub(super) fn continue_from(&mut self, last: u64) {
+        self.last = last;
+    }
+
     /// The next id, made at this time.
     pub(super) fn next(&mut self, at: Millis) -> ContentId {
         let first = first_of(at);

@@ -8,6 +8,7 @@
 //! finds it full is not needed.
 
 mod at;
+mod course;
 mod deferred;
 mod frame;
 mod ids;
@@ -28,6 +29,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::model::Millis;
 
 pub use at::At;
+pub use course::Course;
 pub use frame::{Frame, Item, Memory, Share};
 pub use log::Slice;
 pub use presence::{Online, Presence};

@@ -23,6 +23,7 @@ use std::collections::{HashMap, HashSet};
 use crossbeam_channel::Sender;
 
 use super::at::At;
+use super::course::Course;
 use super::log::Slice;
 use super::sequencer_state::State;
 use super::times::Crowded;
@@ -100,6 +101,16 @@ impl Sequencer {
         let mut place = self.state.lock();
         *place = state;
         self.show_figures(&place);
+    }
+
+    /// All that the next times, ids and numbers of events depend on.
+    pub fn course(&self) -> Course {
+        self.state.lock().course()
+    }
+
+    /// Goes on from a course, also back. No change may be under way.
+    pub fn take_course(&self, course: &Course) {
+        self.state.lock().take_course(course);
     }
 
     /// Adds a gap to the log in memory and returns it: changes that streams have sent may be lost, so no client can

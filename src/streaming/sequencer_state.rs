@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::course::Course;
 use super::ids::IdMaker;
 use super::log::Log;
 use super::times::Times;
@@ -65,6 +66,18 @@ impl State {
             given_end: log.end(),
             log,
         }
+    }
+
+    /// All that the next times, ids and numbers depend on.
+    pub(super) fn course(&self) -> Course {
+        Course { times: self.times.course(), last_id: self.ids.last(), next: self.next, top: self.top }
+    }
+
+    /// Goes on from a course, also back. Nothing may be under way.
+    pub(super) fn take_course(&mut self, course: &Course) {
+        self.times.take_course(course.times);
+        self.ids.continue_from(course.last_id);
+        (self.next, self.top) = (course.next, course.top);
     }
 
     /// Takes a number for a change that is about to be written. `latest` is the latest time in it.

@@ -28,7 +28,25 @@ pub(super) struct Times {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crowded;
 
+/// All that the next times depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TimesCourse {
+    pub(super) at: Millis,
+    pub(super) last: Cursor,
+    pub(super) steps: u64,
+    pub(super) filled: Millis,
+}
+
 impl Times {
+    pub(super) fn course(&self) -> TimesCourse {
+        TimesCourse { at: self.at, last: self.last, steps: self.steps, filled: self.filled }
+    }
+
+    /// Goes on from a course, also back.
+    pub(super) fn take_course(&mut self, TimesCourse { at, last, steps, filled }: TimesCourse) {
+        (self.at, self.last, self.steps, self.filled) = (at, last, steps, filled);
+    }
+
     /// Gives times of `at` or later.
     pub(super) fn new(at: Millis) -> Self {
         Self { at, last: Cursor { at, id: ContentId::MIN }, steps: MOST_STEPS, filled: 0, told: false }

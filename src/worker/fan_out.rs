@@ -223,7 +223,8 @@ impl Context {
         true
     }
 
-    pub(super) fn recipients(&self, reach: Reach, followers: Vec<UserId>) -> Result<Vec<UserId>> {
+    pub(super) fn recipients(&self, reach: Reach, mut followers: Vec<UserId>) -> Result<Vec<UserId>> {
+        followers.retain(|follower| self.keeps_inbox_of(*follower));
         if reach == Reach::All {
             return self.store.not_evicted(followers);
         }

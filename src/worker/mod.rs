@@ -24,7 +24,7 @@ use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
-use crate::model::{Job, LANES, Lane, Work};
+use crate::model::{Job, LANES, Lane, Members, UserId, Work};
 use crate::priority;
 use crate::store::Store;
 use crate::streaming::Streaming;
@@ -39,6 +39,8 @@ struct Context {
     backlog: Arc<Backlog>,
     streaming: Arc<Streaming>,
     config: Config,
+    /// The members of the cluster, on a node of one.
+    members: Option<Members>,
     /// Fan-outs with more chunks to take, each once.
     help: Sender<Arc<FanOut>>,
     candidates: Candidates,
@@ -67,7 +69,9 @@ impl Workers {
         let (help, wanted) = bounded(usize::from(LANES));
         let figures = Figures { candidates: candidates.clone(), ..Figures::default() };
         let tally = Arc::clone(&figures.tally);
-        let context = Arc::new(Context { store, backlog, streaming, config: config.clone(), help, candidates, tally });
+        let members = config.cluster.members();
+        let config = config.clone();
+        let context = Arc::new(Context { store, backlog, streaming, config, members, help, candidates, tally });
         let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
         for number in 0..threads {
             let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
@@ -120,6 +124,11 @@ impl Drop for Workers {
 }
 
 impl Context {
+    /// Whether the inbox of a user is kept here: always, but on a node of a cluster.
+    fn keeps_inbox_of(&self, user: UserId) -> bool {
+        self.members.as_ref().is_none_or(|members| members.owns(user))
+    }
+
     /// Does the first job of a lane. Then the lane continues, or is given back after a failure.
     fn run_lane(&self, lane: Lane, stopped: &Receiver<()>) {
         let Some(job) = self.backlog.lanes().first(lane) else { return };

@@ -11,7 +11,8 @@ impl Context {
     /// Makes a user's inbox agree with whether the user follows the author. Not needed if a newer job of the pair does
     /// so.
     pub(super) fn settle(&self, job: &Job, user: UserId, author: UserId) -> Result<()> {
-        if self.backlog.is_superseded(user, author, job.id) {
+        // An inbox that is not kept here claims nothing.
+        if self.backlog.is_superseded(user, author, job.id) || !self.keeps_inbox_of(user) {
             return self.store.drop_job(job.id);
         }
         let changed = self.store.settle(job.id, user, author, self.config.timeline.inbox_limit)?;

@@ -11,6 +11,7 @@ mod inbox;
 mod names;
 mod reactions;
 mod records;
+mod replica;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,6 +85,8 @@ struct State {
     events: BTreeMap<u64, Event>,
     /// The number of the newest job ever made.
     last_job: u64,
+    /// The notes of a node.
+    notes: BTreeMap<String, Vec<u8>>,
     /// With [`Fault::InboxBeforePending`]: the floor and the rows of each inbox as they were.
     early: BTreeMap<UserId, (Option<Cursor>, Vec<Entry>)>,
     lane_per_job: bool,

@@ -21,6 +21,11 @@ impl Activities for Double {
         Ok(())
     }
 
+    fn keep_no_inbox(&self, user: UserId) -> Result<()> {
+        self.state().activity.entry(user).or_insert(Activity::Evicted);
+        Ok(())
+    }
+
     fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         let mut state = self.state();
         let present = state.activity_of(user);

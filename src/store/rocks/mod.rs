@@ -29,6 +29,7 @@ mod options;
 mod outbox_parts;
 mod reactions;
 mod records;
+mod replica;
 mod reserve;
 mod run;
 mod seen_users;
@@ -44,8 +45,8 @@ mod walk;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier, WriteBatch, WriteOptions};
@@ -70,7 +71,7 @@ use crate::cache::ReadThrough;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
 use crate::model::{Activity, JobId, UserId, Work};
-use crate::store::{Inboxes, Store, Tier};
+use crate::store::{Inboxes, MakeMark, Store, Tier};
 use crate::stripes::Striped;
 
 pub use self::backup::room_for;
@@ -124,6 +125,8 @@ pub struct Rocks {
     arrivals: Arrivals,
     /// Rows of inboxes.
     inbox_rows: inbox::Rows,
+    /// Makes the mark of each change, if this is the store of a node.
+    mark: OnceLock<MakeMark>,
     /// For rows of one user that are read before they are written, such as the marker.
     record_locks: Striped<Mutex<()>>,
     /// See [`Options::write_buffer`].
@@ -211,6 +214,7 @@ impl Rocks {
             write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: inbox::rows(),
+            mark: OnceLock::new(),
             record_locks: Striped::default(),
             directory,
         };
@@ -238,17 +242,19 @@ impl Rocks {
     }
 
     /// Writes a change that acknowledges.
-    fn acknowledge(&self, what: Write, batch: WriteBatch) -> Result<()> {
-        self.write(what, batch, self.sync)
+    fn acknowledge(&self, what: Write, mut batch: WriteBatch) -> Result<()> {
+        self.add_mark(&mut batch)?;
+        self.write(what, batch, true, self.sync)
     }
 
     /// Writes a change that is durable no later than the next one that acknowledges.
     fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
-        self.write(what, batch, false)
+        // On a node, a name that is held may belong to a command that will be refused everywhere.
+        self.write(what, batch, !what.is_of_a_job() && self.mark.get().is_none(), false)
     }
 
-    fn write(&self, what: Write, mut batch: WriteBatch, sync: bool) -> Result<()> {
-        let names = if what.is_of_a_job() { Vec::new() } else { self.add_names(&mut batch)? };
+    fn write(&self, what: Write, mut batch: WriteBatch, has_names: bool, sync: bool) -> Result<()> {
+        let names = if has_names { self.add_names(&mut batch)? } else { Vec::new() };
         let begun = failpoint::begin(what).map_err(|cause| self.health.refused(cause));
         let admitted = begun.and_then(|()| self.health.admit()).inspect_err(|_| self.names.give_up(&names))?;
         self.commit_admitted(&admitted, batch, sync)?;

@@ -175,6 +175,17 @@ impl Rocks {
         Ok(())
     }
 
+    /// The highest number given.
+    pub(super) fn highest_number(&self) -> u64 {
+        self.names.given.lock().highest
+    }
+
+    /// Continues after this number, and after those that names hold.
+    pub(super) fn continue_after(&self, highest: u64) {
+        let mut given = self.names.given.lock();
+        given.highest = given.held.values().map(|held| held.number).fold(highest, u64::max);
+    }
+
     /// Adds the rows of names that are held for changes to a change; returns them for [`Names::written`].
     pub(super) fn add_names(&self, change: &mut WriteBatch) -> Result<Written> {
         if !self.names.has_wanted.load(Ordering::Acquire) {
@@ -251,6 +262,7 @@ impl store::Names for Rocks {
         if names.is_empty() {
             return Ok(());
         }
+        self.add_mark(&mut change)?;
         let admitted = self.health.admit().inspect_err(|_| self.names.give_up(&names))?;
         self.commit_admitted(&admitted, change, false)?;
         self.names.written(names);

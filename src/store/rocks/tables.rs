@@ -148,6 +148,7 @@ tables! {
     MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job"));
     EVENTS = Spec::new("events", Access::Log, Keys::One("event"));
+    REPLICA = Spec::point("replica", Keys::Text("mark"));
 }
 
 const MIB: usize = 1 << 20;

@@ -35,16 +35,11 @@ impl Activities for Rocks {
     }
 
     fn meet(&self, user: UserId, now: Millis) -> Result<()> {
-        if self.activity(user, Tier::Disk)? != Activity::default() {
-            return Ok(());
-        }
-        let _lock = self.activity_locks.of(user.get()).lock();
-        match self.activity(user, Tier::Disk)? {
-            Activity::Dormant { seen: None } => {
-                self.write_activity(Write::Meet, WriteBatch::default(), user, Activity::Dormant { seen: Some(now) })
-            }
-            _ => Ok(()),
-        }
+        self.write_first(user, Activity::Dormant { seen: Some(now) })
+    }
+
+    fn keep_no_inbox(&self, user: UserId) -> Result<()> {
+        self.write_first(user, Activity::Evicted)
     }
 
     fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
@@ -180,6 +175,18 @@ impl Activities for Rocks {
 }
 
 impl Rocks {
+    /// Writes the activity of a user who has none.
+    fn write_first(&self, user: UserId, first: Activity) -> Result<()> {
+        if self.activity(user, Tier::Disk)? != Activity::default() {
+            return Ok(());
+        }
+        let _lock = self.activity_locks.of(user.get()).lock();
+        match self.activity(user, Tier::Disk)? {
+            Activity::Dormant { seen: None } => self.write_activity(Write::Meet, WriteBatch::default(), user, first),
+            _ => Ok(()),
+        }
+    }
+
     /// Adds the row to a change and writes it; the caller holds the user's activity lock.
     fn write_activity(&self, what: Write, mut batch: WriteBatch, user: UserId, activity: Activity) -> Result<()> {
         if activity == Activity::Evicted {

@@ -1,0 +1,140 @@
+//! The mark of a node: the place up to which it has applied the log, and all that later commands depend on.
+
+use crate::error::{Error, Result};
+use crate::model::Millis;
+use crate::streaming::Course;
+
+/// Most sessions that are remembered. A session is one run of a node, and a record of it may come late by seconds only,
+/// so one that has written nothing while this many others began is over.
+const MOST_SESSIONS: usize = 32;
+const VERSION: u8 = 1;
+const NUMBERS: usize = 8;
+
+/// The place of a node in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// The id of the log.
+    pub(super) log: u64,
+    /// The offset of the last record that is applied as a whole.
+    pub(super) last: u64,
+    /// The hash of the log before that record, and with it.
+    pub(super) before: u64,
+    pub(super) hash: u64,
+    /// Commands of the next record that are applied already.
+    pub(super) done: u64,
+    /// The time of the last command. Times of commands do not fall.
+    pub(super) time: Millis,
+    /// The highest number of a name.
+    pub(super) name: u64,
+    /// The last record of each session.
+    pub(super) sessions: Sessions,
+    /// Times, made ids and numbers of events.
+    pub(super) course: Course,
+}
+
+/// The number of the last record of each session, the session that wrote last at the end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sessions(Vec<(u64, u64)>);
+
+impl Sessions {
+    /// Whether a record is the first with its number, and none with a higher number came before it.
+    pub(super) fn is_new(&self, session: u64, number: u64) -> bool {
+        self.0.iter().all(|(known, last)| *known != session || *last < number)
+    }
+
+    /// A new record of a session is applied.
+    pub(super) fn note(&mut self, session: u64, number: u64) {
+        self.0.retain(|(known, _)| *known != session);
+        if self.0.len() == MOST_SESSIONS {
+            self.0.remove(0);
+        }
+        self.0.push((session, number));
+    }
+}
+
+impl Mark {
+    /// As bytes: the version, eight numbers, the course, and a pair of numbers for each session; big-endian.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let numbers = [
+            self.log,
+            self.last,
+            self.before,
+            self.hash,
+            self.done,
+            self.time,
+            self.name,
+            self.sessions.0.len() as u64,
+        ];
+        let mut bytes = Vec::with_capacity(1 + 8 * NUMBERS + Course::BYTES + 16 * self.sessions.0.len());
+        bytes.push(VERSION);
+        numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
+        bytes.extend(self.course.bytes());
+        let sessions = self.sessions.0.iter().flat_map(|(session, number)| [session, number]);
+        sessions.for_each(|number| bytes.extend(number.to_be_bytes()));
+        bytes
+    }
+
+    /// From bytes.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
+        Self::parse(bytes).ok_or_else(|| Error::Corrupt("the mark of the node in the command log".to_owned()))
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (version, rest) = bytes.split_first()?;
+        let (numbers, rest) = rest.split_at_checked(8 * NUMBERS)?;
+        let (course, sessions) = rest.split_at_checked(Course::BYTES)?;
+        let [log, last, before, hash, done, time, name, len] = of(numbers).try_into().ok()?;
+        let sessions: Vec<_> = of(sessions).chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+        let is_whole = *version == VERSION && rest.len() == Course::BYTES + 16 * sessions.len();
+        if !is_whole || sessions.len() as u64 != len {
+            return None;
+        }
+        let (sessions, course) = (Sessions(sessions), Course::read(course)?);
+        Some(Self { log, last, before, hash, done, time, name, sessions, course })
+    }
+}
+
+/// Big-endian numbers.
+fn of(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks_exact(8).filter_map(|part| part.try_into().map(u64::from_be_bytes).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark() -> Mark {
+        let mut sessions = Sessions::default();
+        sessions.note(8, 1);
+        sessions.note(9, 5);
+        let course = Course::new(1_700_000_000_000);
+        Mark { log: 1, last: 2, before: 3, hash: u64::MAX, done: 5, time: 6, name: 7, sessions, course }
+    }
+
+    #[test]
+    fn a_mark_comes_back_as_it_was() {
+        let bytes = mark().bytes();
+        assert_eq!(Mark::read(&bytes).expect("reads"), mark());
+        assert_eq!(bytes[..17], [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
+        assert_eq!(bytes.len(), 1 + 64 + 64 + 32);
+        for wrong in [&bytes[1..], &bytes[..bytes.len() - 1], &bytes[..bytes.len() - 16], &[]] {
+            assert!(Mark::read(wrong).is_err());
+        }
+    }
+
+    #[test]
+    fn a_record_that_comes_twice_or_late_is_not_new() {
+        let mut sessions = Sessions::default();
+        assert!(sessions.is_new(1, 3));
+        sessions.note(1, 3);
+        assert!(!sessions.is_new(1, 3) && !sessions.is_new(1, 2) && sessions.is_new(1, 4) && sessions.is_new(2, 1));
+        for other in 100..100 + MOST_SESSIONS as u64 - 1 {
+            sessions.note(other, 1);
+            sessions.note(1, other);
+        }
+        assert!(!sessions.is_new(1, 50), "a session that goes on is remembered");
+        (200..200 + MOST_SESSIONS as u64).for_each(|other| sessions.note(other, 1));
+        assert_eq!(sessions.0.len(), MOST_SESSIONS);
+        assert!(sessions.is_new(1, 50), "one that is long over is not");
+    }
+}

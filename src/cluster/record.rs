@@ -1,0 +1,167 @@
+//! Records of the command log as bytes: JSON, so that any tool can read them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::config::Agreed;
+use crate::error::{Error, Result};
+use crate::feed::Command;
+
+/// The highest level of records that this version reads, and the one that it writes. A version that adds a kind of
+/// command raises it; nodes of earlier versions then stop at the first record of the new level.
+pub(super) const LEVEL: u32 = 1;
+
+/// Most bytes of a record: the body of a batch, written anew as JSON, fits.
+pub(super) const MOST_BYTES: usize = 32 << 20;
+
+/// A record.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Envelope {
+    /// See [`LEVEL`].
+    pub(super) level: u32,
+    /// The log to which it belongs.
+    pub(super) log: Token,
+    /// The run of a node that wrote it.
+    pub(super) session: Token,
+    /// Rises from record to record of a session, from 1. Of two records of a session with one number, or out of order,
+    /// only the first counts.
+    pub(super) number: u64,
+    /// The last record that the writer had applied, and the hash of the log up to it. A node whose log was another up
+    /// to there stops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) seen: Option<(u64, Token)>,
+    /// The beginning of the log: only in its first record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) genesis: Option<Genesis>,
+    /// The changes, in their order. None in a barrier.
+    #[serde(default)]
+    pub(super) commands: Vec<Box<RawValue>>,
+}
+
+/// The beginning of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Genesis {
+    /// Whether the log goes on from the data of a directory. Then a node cannot begin with an empty one.
+    pub(super) has_base: bool,
+    /// The settings of all nodes.
+    pub(super) agreed: Agreed,
+}
+
+/// A number of 64 bits as 16 hexadecimal digits: JSON readers lose bits of large numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub(super) struct Token(pub(super) u64);
+
+impl From<Token> for String {
+    fn from(Token(bits): Token) -> Self {
+        format!("{bits:016x}")
+    }
+}
+
+impl TryFrom<String> for Token {
+    type Error = &'static str;
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        const EXPECTED: &str = "expected 16 hexadecimal digits";
+        let is_hex = text.len() == 16 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if !is_hex {
+            return Err(EXPECTED);
+        }
+        u64::from_str_radix(&text, 16).map(Token).map_err(|_| EXPECTED)
+    }
+}
+
+/// Why bytes are not a record that this version can apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// A later version wrote it.
+    Newer(u32),
+    /// It is no record of a command log.
+    Foreign(String),
+}
+
+impl Envelope {
+    /// As bytes.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>> {
+        serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a record cannot be written: {e}")))
+    }
+
+    /// From bytes.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, Unread> {
+        /// The only field that every version has.
+        #[derive(Deserialize)]
+        struct Leveled {
+            level: u32,
+        }
+        let foreign = |e: serde_json::Error| Unread::Foreign(e.to_string());
+        let Leveled { level } = serde_json::from_slice(bytes).map_err(foreign)?;
+        if level > LEVEL {
+            return Err(Unread::Newer(level));
+        }
+        serde_json::from_slice(bytes).map_err(foreign)
+    }
+}
+
+/// A command as JSON.
+pub(super) fn write_command(command: &Command) -> Result<Box<RawValue>> {
+    serde_json::value::to_raw_value(command).map_err(|e| Error::Corrupt(format!("a command cannot be written: {e}")))
+}
+
+/// A command from JSON.
+pub(super) fn read_command(text: &RawValue) -> Result<Command> {
+    serde_json::from_str(text.get()).map_err(|e| Error::Corrupt(format!("a command of the log cannot be read: {e}")))
+}
+
+/// The hash of a log that has these bytes as its next record; `before` is the hash up to there.
+pub(super) fn chain(before: u64, bytes: &[u8]) -> u64 {
+    xxh3_64_with_seed(bytes, before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_record_is_json_with_a_level_that_all_versions_read() {
+        let barrier = Envelope {
+            level: LEVEL,
+            log: Token(0xA1),
+            session: Token(u64::MAX),
+            number: 7,
+            seen: Some((3, Token(9))),
+            genesis: None,
+            commands: Vec::new(),
+        };
+        let bytes = barrier.bytes().expect("writes");
+        let golden = r#"{"level":1,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"seen":[3,"0000000000000009"],"commands":[]}"#;
+        assert_eq!(String::from_utf8_lossy(&bytes), golden);
+        let read = Envelope::read(&bytes).expect("reads");
+        assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));
+        let newer = golden.replace("\"level\":1", "\"level\":2").replace("commands", "orders");
+        assert_eq!(Envelope::read(newer.as_bytes()).expect_err("newer"), Unread::Newer(2));
+        for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {
+            assert!(matches!(Envelope::read(foreign.as_bytes()), Err(Unread::Foreign(_))), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn the_first_record_has_the_settings() {
+        let genesis = Genesis { has_base: true, agreed: Config::default().agreed() };
+        let text = serde_json::to_string(&genesis).expect("writes");
+        assert_eq!(serde_json::from_str::<Genesis>(&text).expect("reads"), genesis);
+        let golden = r#"{"has_base":true,"agreed":{"accept":"any","follow_limit":1000,"max_ahead":"10m","deleted_retention":"30d","include_own":false,"topic_limit":1000}}"#;
+        assert_eq!(text, golden);
+    }
+
+    #[test]
+    fn a_chain_depends_on_every_record_before() {
+        let (one, other) = (chain(chain(0, b"a"), b"b"), chain(chain(0, b"b"), b"a"));
+        assert!(one != other && one != chain(0, b"ab"));
+        assert_eq!(one, GOLDEN, "marks on disk have such hashes");
+    }
+
+    const GOLDEN: u64 = 0;
+}
