@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Feed, Follow, Reacting, Sight, Wish};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -13,7 +15,11 @@ use crate::streaming::At;
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
 ///
 /// Fan-out, settles, trims, activity, presence and purges are no commands: each server has its own.
-#[derive(Debug, Clone)]
+///
+/// In a log of commands it is JSON, which later versions read. So names and meanings never change, and a new field has a
+/// default. The tag stands outside: other forms lose the exact text of `media` and `extra`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields are the parameters of the functions that are named")]
 pub enum Command {
     /// See [`Feed::publish`].
@@ -35,7 +41,10 @@ pub enum Command {
     /// See [`Feed::move_marker`].
     MoveMarker { user: HostId, place: Position<HostId>, sight: Sight },
     /// See [`Feed::marker`].
-    CorrectMarker { user: UserId },
+    CorrectMarker {
+        #[serde(with = "number")]
+        user: UserId,
+    },
     /// See [`Feed::put_profile`].
     PutProfile { user: HostId, profile: Profile },
     /// See [`Feed::give_all`].
@@ -48,6 +57,21 @@ pub enum Command {
     ImportReactions { reactions: Vec<Reacting> },
     /// See [`Feed::import_profiles`].
     ImportProfiles { profiles: Vec<(HostId, Profile)> },
+}
+
+/// The number of a user in the store. No trait of [`UserId`], because answers must not have it.
+mod number {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use crate::model::UserId;
+
+    pub(super) fn serialize<S: Serializer>(user: &UserId, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(user.get())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<UserId, D::Error> {
+        UserId::new(u64::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
 }
 
 /// The result of a [`Command`] that was not refused as a whole.
@@ -148,3 +172,6 @@ impl Feed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

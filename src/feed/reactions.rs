@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::command::{Command, Outcome, outcome};
 use super::reaction_queues::{Lead, OnDone, ReactionUsage};
 use super::{Feed, Held, Sight};
@@ -16,7 +18,8 @@ use crate::streaming::At;
 use crate::sync::{Condvar, Mutex};
 
 /// One line of an import: a reaction of a user to an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Reacting {
     /// The item.
     pub content: HostId,
@@ -25,11 +28,13 @@ pub struct Reacting {
     /// Like or favorite.
     pub kind: ReactionKind,
     /// Time of the reaction; the server's clock if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
 }
 
 /// A requested change of a user's reaction to an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Wish {
     /// The user.
     pub user: HostId,
@@ -38,6 +43,7 @@ pub struct Wish {
     /// Whether the user is to have the reaction.
     pub active: bool,
     /// Time of a new reaction; the server's clock if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
     /// The items that exist for the caller.
     pub sight: Sight,

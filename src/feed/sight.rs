@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::Feed;
 use super::stretch::{Stretch, first_shown};
 use crate::error::{Error, Result};
@@ -12,7 +14,8 @@ use crate::store::Tier;
 const MOST_AT_ONCE: usize = 128;
 
 /// The items that exist for the caller who reacts, or reads the reactions of a user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Sight {
     /// All live items: the application calls, which shows its users more than timelines.
     All,

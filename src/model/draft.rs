@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::counts::COMMENT;
 use super::host_id::HostId;
@@ -14,36 +14,36 @@ pub const MAX_TOPICS: usize = 10;
 /// Most characters of a topic.
 pub const MAX_TOPIC_CHARS: usize = 64;
 
-/// A requested publish: the same shape in `POST /v1/content` and in an import. In every optional field `null` means
-/// left out.
-#[derive(Debug, Clone, Deserialize)]
+/// A requested publish: the same shape in `POST /v1/content`, in an import and in a log of commands. In every optional
+/// field `null` means left out.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
     /// The author.
     pub author_id: HostId,
     /// The id; made by the server if left out.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_id: Option<HostId>,
     /// Time of publishing; the server's clock if left out.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Time>,
     /// `post` if left out.
     #[serde(default, deserialize_with = "or_default")]
     pub kind: Kind,
     /// The text.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Media, in order.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<MediaList>,
     /// At most [`MAX_TOPICS`].
     #[serde(default, deserialize_with = "or_default")]
     pub topics: Topics,
     /// The item that it points at.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ref_id: Option<HostId>,
     /// The host's own data.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<JsonObject>,
     /// Whether it goes into timelines.
     #[serde(default = "yes", deserialize_with = "or_yes")]
@@ -58,28 +58,28 @@ impl Draft {
 }
 
 /// A requested comment: a publish without kind and `ref_id`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommentDraft {
     /// The author.
     pub author_id: HostId,
     /// The id; made by the server if left out.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_id: Option<HostId>,
     /// Time of publishing; the server's clock if left out.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Time>,
     /// The text.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Media, in order.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<MediaList>,
     /// At most [`MAX_TOPICS`].
     #[serde(default, deserialize_with = "or_default")]
     pub topics: Topics,
     /// The host's own data.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<JsonObject>,
     /// Whether it goes into timelines: not unless asked for.
     #[serde(default, deserialize_with = "or_default")]
@@ -105,22 +105,22 @@ impl CommentDraft {
 }
 
 /// A requested edit. A field left out stays; `null` clears it.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EditDraft {
     /// The new text.
-    #[serde(default, deserialize_with = "nullable")]
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub text: Option<Option<String>>,
     /// The new media.
-    #[serde(default, deserialize_with = "nullable")]
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub media: Option<Option<MediaList>>,
     /// The new extra object.
-    #[serde(default, deserialize_with = "nullable")]
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub extra: Option<Option<JsonObject>>,
 }
 
 /// A time in a request, 0 … 2^63-1 ms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Time(pub Millis);
 
 impl<'de> Deserialize<'de> for Time {
@@ -151,7 +151,7 @@ impl TryFrom<u64> for Time {
 }
 
 /// The kind of an item: 1–32 of `a-z0-9_`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Kind(String);
 
@@ -181,7 +181,7 @@ impl TryFrom<String> for Kind {
 }
 
 /// At most [`MAX_TOPICS`] names of 1–64 characters.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Topics(Vec<String>);
 

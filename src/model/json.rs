@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// Most nested objects and arrays. The reader of a list must parse all of its items, and parsers have limits of their
@@ -13,24 +13,24 @@ pub const MAX_DEPTH: usize = 32;
 
 /// The text of a JSON object, checked: well-formed, no key twice in one object, at most
 /// [`MAX_DEPTH`] deep.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JsonObject(Box<str>);
+#[derive(Debug, Clone, Serialize)]
+pub struct JsonObject(Box<RawValue>);
 
 /// The text of a JSON array of media: objects that each have a string `type` and a string `url`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MediaList(Box<str>);
+#[derive(Debug, Clone, Serialize)]
+pub struct MediaList(Box<RawValue>);
 
 impl JsonObject {
     /// The text.
     pub fn into_string(self) -> String {
-        self.0.into()
+        Box::<str>::from(self.0).into_string()
     }
 }
 
 impl MediaList {
     /// The text.
     pub fn into_string(self) -> String {
-        self.0.into()
+        Box::<str>::from(self.0).into_string()
     }
 }
 
@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for JsonObject {
             return Err(de::Error::custom("expected a JSON object"));
         }
         check(raw.get()).map_err(de::Error::custom)?;
-        Ok(Self(raw.get().into()))
+        Ok(Self(raw))
     }
 }
 
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for MediaList {
                 }
             }
         }
-        Ok(Self(raw.get().into()))
+        Ok(Self(raw))
     }
 }
 

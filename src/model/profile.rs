@@ -1,6 +1,6 @@
 //! Profiles of users.
 
-use serde::de::{self, Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::json::JsonObject;
 
@@ -10,18 +10,24 @@ pub const MAX_NICKNAME: usize = 200;
 pub const MAX_AVATAR: usize = 2048;
 
 /// A profile. A field never set, or left out of the last one, is `None`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+///
+/// In a log of commands it has been checked already; hosts send a [`ProfileDraft`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Profile {
     /// The name shown beside the user's content.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
     /// A picture, in any notation of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
     /// The host's own data: a JSON object, kept as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub extra: Option<String>,
 }
 
 /// A whole profile as a host sends it. In every field `null` means left out.
-#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileDraft {
     /// 1 to [`MAX_NICKNAME`] characters.

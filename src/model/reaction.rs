@@ -2,12 +2,15 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::counts::{ItemCounter, ItemCounts};
 use super::id::UserId;
 use super::position::{Millis, UserCursor};
 
 /// The kind of a reaction. A user has each at most once for an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ReactionKind {
     /// Everybody sees who likes what.
     Like,

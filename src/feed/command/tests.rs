@@ -1,0 +1,141 @@
+use serde_json::json;
+
+use super::*;
+
+/// One command of each kind with every field, and one with as few as possible. Logs have such lines, so none may
+/// change: a new field gets further lines.
+const GOLDEN: [&str; 26] = [
+    r#"{"publish":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false}]}}"#,
+    r#"{"publish":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
+    r#"{"comment":{"subject":"7","draft":{"author_id":"1","content_id":"c","published_at":0,"text":"t","media":[],"topics":["t"],"extra":{},"broadcast":true}}}"#,
+    r#"{"comment":{"subject":"é","draft":{"author_id":"1","topics":[],"broadcast":false}}}"#,
+    r#"{"edit":{"item":"7","edit":{"text":"t","media":[{"type":"","url":""}],"extra":{"a":{"a":[null]}}}}}"#,
+    r#"{"edit":{"item":"7","edit":{"text":null,"media":null,"extra":null}}}"#,
+    r#"{"edit":{"item":"7","edit":{}}}"#,
+    r#"{"delete":{"item":"7"}}"#,
+    r#"{"restore":{"item":"7"}}"#,
+    r#"{"relate":{"user":"1","follow":[["2",9007199254740993],["b",null]],"unfollow":["3","c"]}}"#,
+    r#"{"relate":{"user":"1","follow":[],"unfollow":[]}}"#,
+    r#"{"set_barrier":{"user":"1","target":"2","barrier":"mute","raised":true}}"#,
+    r#"{"set_barrier":{"user":"1","target":"2","barrier":"hide","raised":false}}"#,
+    r#"{"react":{"item":"7","wishes":[{"user":"1","kind":"like","active":true,"since":18446744073709551615,"sight":"own"},{"user":"1","kind":"favorite","active":false,"sight":"all"}]}}"#,
+    r#"{"react":{"item":"7","wishes":[]}}"#,
+    r#"{"move_marker":{"user":"1","place":"1689089522000-32850","sight":"own"}}"#,
+    r#"{"move_marker":{"user":"1","place":"0--5-a","sight":"all"}}"#,
+    r#"{"correct_marker":{"user":18446744073709551615}}"#,
+    r#"{"put_profile":{"user":"1","profile":{"nickname":"é\t","avatar":"u","extra":"{\"a\": 1.50}"}}}"#,
+    r#"{"put_profile":{"user":"1","profile":{}}}"#,
+    r#"{"name":{"ids":["1","a"]}}"#,
+    r#"{"import_content":{"drafts":[{"author_id":"1","content_id":"7","published_at":5,"kind":"post","topics":[],"broadcast":true}]}}"#,
+    r#"{"import_follows":{"follows":[["1","2",5],["1","b",null]]}}"#,
+    r#"{"import_reactions":{"reactions":[{"content":"7","user":"1","kind":"like","since":5},{"content":"7","user":"1","kind":"favorite"}]}}"#,
+    r#"{"import_profiles":{"profiles":[["1",{"nickname":"n"}],["b",{}]]}}"#,
+    r#"{"import_profiles":{"profiles":[]}}"#,
+];
+
+fn read(json: &str) -> Command {
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+fn written(command: &Command) -> String {
+    serde_json::to_string(command).expect("writes")
+}
+
+/// The names that would have been accepted in the place of `?`.
+fn accepted(json: &str) -> Vec<String> {
+    let error = serde_json::from_str::<Command>(json).expect_err(json).to_string();
+    let names = error.split_once("expected").expect(json).1.split('`').skip(1).step_by(2);
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn golden_lines_come_back_unchanged() {
+    for line in GOLDEN {
+        assert_eq!(written(&read(line)), line);
+    }
+}
+
+#[test]
+fn every_kind_and_every_field_has_a_golden_line() {
+    let kinds = accepted(r#"{"?":{}}"#);
+    assert!(kinds.len() > 15, "{kinds:?}");
+    for kind in &kinds {
+        let beginning = format!("{{\"{kind}\":");
+        let lines: String = GOLDEN.into_iter().filter(|line| line.starts_with(&beginning)).collect();
+        for field in accepted(&format!("{beginning}{{\"?\":1}}}}")) {
+            assert!(lines.contains(&format!("\"{field}\":")), "{kind} has {field}");
+        }
+    }
+    for (kind, inner) in [
+        ("publish", r#"{"drafts":[{"?":1}]}"#),
+        ("comment", r#"{"draft":{"?":1}}"#),
+        ("edit", r#"{"edit":{"?":1}}"#),
+        ("react", r#"{"wishes":[{"?":1}]}"#),
+        ("import_reactions", r#"{"reactions":[{"?":1}]}"#),
+        ("put_profile", r#"{"profile":{"?":1}}"#),
+    ] {
+        let beginning = format!("{{\"{kind}\":");
+        let line = GOLDEN.into_iter().find(|line| line.starts_with(&beginning)).expect(kind);
+        for field in accepted(&format!("{beginning}{inner}}}")) {
+            assert!(line.contains(&format!("\"{field}\":")), "{kind} has {field}");
+        }
+    }
+}
+
+#[test]
+fn unknown_names_are_refused_at_every_level() {
+    // A later version may have them; what they mean is not known here.
+    for line in [
+        r#"{"unheard_of":{}}"#,
+        r#"{"delete":{"item":"7","more":1}}"#,
+        r#"{"delete":{"item":"7"},"more":1}"#,
+        r#"{"edit":{"item":"7","edit":{"more":1}}}"#,
+        r#"{"set_barrier":{"user":"1","target":"2","barrier":"more","raised":true}}"#,
+        r#"{"put_profile":{"user":"1","profile":{"more":1}}}"#,
+        r#"{"import_profiles":{"profiles":[["1",{"more":1}]]}}"#,
+        r#"{"correct_marker":{"user":0}}"#,
+        r#"{"correct_marker":{"user":"1"}}"#,
+    ] {
+        assert!(serde_json::from_str::<Command>(line).is_err(), "{line}");
+    }
+    for line in GOLDEN {
+        for part in ["\"author_id\":", "\"sight\":", "\"content\":"] {
+            let more = line.replace(part, &format!("\"more\":1,{part}"));
+            assert!(more == line || serde_json::from_str::<Command>(&more).is_err(), "{more}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_of_all_that_hosts_may_send_is_read_again() {
+    let name = "é".repeat(64);
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(31), "]".repeat(31));
+    let long: String = (0..0x11_0000).step_by(41).filter_map(char::from_u32).collect();
+    let draft = json!({
+        "author_id": &name, "content_id": u64::MAX >> 1, "ref_id": &name, "published_at": u64::MAX >> 1,
+        "kind": "a".repeat(32), "text": &long, "topics": vec!["🌊".repeat(64); 10],
+    });
+    let text = draft.to_string().replacen('{', &format!("{{\"extra\":{deep},"), 1);
+    let draft: Draft = serde_json::from_str(&text).expect("a draft");
+    let place: Position<HostId> = format!("9223372036854775807-{name}").parse().expect("a place");
+    let user: HostId = name.parse().expect("an id");
+    let profile = Profile { nickname: Some(long.clone()), avatar: Some(long), extra: Some(deep) };
+    for command in [
+        Command::Publish { drafts: vec![draft; 3] },
+        Command::MoveMarker { user: user.clone(), place, sight: Sight::Own },
+        Command::PutProfile { user, profile },
+    ] {
+        let json = written(&command);
+        assert_eq!(format!("{:?}", read(&json)), format!("{command:?}"));
+        assert_eq!(written(&read(&json)), json);
+    }
+}
+
+#[test]
+fn what_a_host_left_out_stays_left_out() {
+    let nulls = r#"{"author_id":1,"content_id":null,"published_at":null,"kind":null,"text":null,"media":null,
+        "topics":null,"ref_id":null,"extra":null,"broadcast":null}"#;
+    let draft: Draft = serde_json::from_str(nulls).expect("a draft");
+    let line = r#"{"publish":{"drafts":[{"author_id":"1","kind":"post","topics":[],"broadcast":true}]}}"#;
+    assert_eq!(written(&Command::Publish { drafts: vec![draft] }), line);
+}
