@@ -134,6 +134,13 @@ codes! {
     /// The directory of backups (`backup.dir`) cannot be made, listed or written to.
     BackupDirUnusable = 503 "backup_dir_unusable",
         "the directory of backups /mnt/backups cannot be used: Permission denied (os error 13). See backup.dir";
+    /// The command log of the cluster cannot be reached, or has too few replicas. Nothing has changed.
+    LogUnavailable = 503 "log_unavailable",
+        "the command log of the cluster cannot be reached at present; nothing has changed. Send the request again later";
+    /// The command log of the cluster did not confirm the change in time. The change may still be made.
+    OutcomeUnknown = 503 "outcome_unknown",
+        "the command log did not confirm the change in time; it may still be made. To send it again is safe, for a \
+         publish with the same content_id";
     /// The server is stopping.
     Stopping = 503 "stopping", "the server is stopping";
     /// The request took longer than `server.request_timeout`; a change may still have been made. Send it again.

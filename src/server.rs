@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use self::stop_signals::StopSignals;
 use crate::backlog::Backlog;
 use crate::backup::Backups;
+use crate::cluster::{self, Node};
 use crate::config::{Config, Durability, cores};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place};
@@ -63,13 +64,15 @@ pub struct App {
     feed: Arc<Feed>,
     backups: Arc<Backups>,
     workers: Workers,
+    /// This server as a node of a cluster.
+    node: Option<Arc<Node>>,
     /// Connections for which files are left.
     connections: usize,
 }
 
-/// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
+/// Opens the data directory that `config` names, for changes, takes over the jobs in it and starts the workers.
 pub fn open(config: &Config) -> Result<App> {
-    open_as_told(config, Told::default())
+    open_as_told(config, Told { changes: true, ..Told::default() })
 }
 
 /// Options of one start that are not settings.
@@ -83,6 +86,8 @@ pub struct Told {
     pub whole_log: bool,
     /// Reserve no room for a later start on a full device.
     pub reserve_nothing: bool,
+    /// Make changes. On a node of a cluster they go through the command log, so its brokers must be there.
+    pub changes: bool,
 }
 
 /// The options of the store by the settings, without listeners.
@@ -90,7 +95,8 @@ pub fn options(config: &Config) -> Options {
     let Config { server, storage, timeline, topics, .. } = config;
     let files::Shares { tables, .. } = files::share(storage.max_open_files, server.max_connections);
     Options {
-        sync: storage.durability == Durability::Sync,
+        // On a node of a cluster, the command log is what survives.
+        sync: storage.durability == Durability::Sync && !config.cluster.is_on(),
         keep_room: true,
         min_free: mebibytes(storage.min_free_mb) as u64,
         block_cache: mebibytes(storage.block_cache_mb),
@@ -109,7 +115,8 @@ pub fn options(config: &Config) -> Options {
 
 /// The same, as told.
 pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
-    let Config { server, storage, fanout, content, presence, .. } = config;
+    let mut config = config.clone();
+    let Config { server, storage, fanout, content, presence, .. } = &config;
     let candidates = Candidates::default();
     let files::Shares { connections, .. } = files::share(storage.max_open_files, server.max_connections);
     let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
@@ -118,16 +125,22 @@ pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
         may_migrate: !told.refuse_migration,
         keep_room: !told.reserve_nothing,
         listeners: candidates.listeners(content),
-        ..options(config)
+        ..options(&config)
     })?);
     failpoint::pass(Place::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
+    let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
+    let joined = cluster::join(&mut config, &*store, told.changes)?;
+    if let Some(members) = config.cluster.members() {
+        worker::evict_others(&*store, &members)?;
+    }
     backlog.restore(store.jobs()?);
     failpoint::pass(Place::StartRestored);
-    let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
-    let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), config)?;
-    let workers = Workers::start(store, backlog, streaming, config, candidates)?;
-    Ok(App { feed: Arc::new(feed), backups: Arc::new(Backups::new(config)), workers, connections })
+    let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config)?;
+    let feed = Arc::new(feed);
+    let node = joined.map(|joined| joined.start(&feed, &config).map(Arc::new)).transpose()?;
+    let workers = Workers::start(store, backlog, streaming, &config, candidates)?;
+    Ok(App { feed, backups: Arc::new(Backups::new(&config)), workers, node, connections })
 }
 
 fn mebibytes(n: usize) -> usize {
@@ -138,6 +151,11 @@ impl App {
     /// The service.
     pub fn feed(&self) -> &Arc<Feed> {
         &self.feed
+    }
+
+    /// This server as a node of a cluster; `None` if it is not.
+    pub fn node(&self) -> Option<&Arc<Node>> {
+        self.node.as_ref()
     }
 
     /// The figures of the workers.
@@ -151,6 +169,7 @@ impl App {
         let store = Arc::clone(self.feed.store());
         let (done, stopped) = bounded(1);
         std::thread::spawn(move || {
+            drop(self.node);
             self.workers.stop();
             // Nobody listens after the timeout.
             let _ = done.send(());
@@ -166,10 +185,13 @@ impl App {
     /// if written data cannot be made durable.
     pub fn stop(self, timeout: Duration) -> Result<()> {
         let began = Instant::now();
-        let Self { feed, backups, workers, .. } = self;
+        let Self { feed, backups, workers, node, .. } = self;
         backups.stop();
         let (done, stopped) = bounded(1);
         let stopping = std::thread::spawn(move || {
+            if let Some(node) = node {
+                node.stop();
+            }
             workers.stop();
             // Nobody listens after the timeout.
             let _ = done.send(());
@@ -290,7 +312,7 @@ async fn serve(
     let certificate = tls::configure(&config.server)?;
     let connections = config.server.max_connections.min(app.connections);
     let (feed, backups) = (Arc::clone(&app.feed), Arc::clone(&app.backups));
-    let api = Arc::new(Api::new(feed, backups, app.figures().clone(), connections, gate));
+    let api = Arc::new(Api::new(feed, backups, app.figures().clone(), connections, gate, app.node.clone()));
     let dispatcher = Dispatcher::start(Arc::clone(&app.feed))?;
     // A directory of backups that cannot be read must not keep the server from serving.
     if let Err(error) = app.backups.resume(app.feed.store()) {
@@ -333,13 +355,13 @@ async fn serve(
     ready(&app.feed, &url)?;
 
     let early = tokio::select! {
-        ended = &mut running => Some(ended),
+        ended = &mut running => {
+            let why = ended.map_or_else(|e| e.to_string(), |end| format!("{end:?}"));
+            return Err(Error::Setup(format!("the HTTP server ended unexpectedly: {why}")));
+        }
+        why = node_failed(app.node.as_deref()) => Some(why),
         () = stop.told() => None,
     };
-    if let Some(ended) = early {
-        let why = ended.map_or_else(|e| e.to_string(), |end| format!("{end:?}"));
-        return Err(Error::Setup(format!("the HTTP server ended unexpectedly: {why}")));
-    }
     tracing::info!("stopping");
     api.set_stopping();
     let began = Instant::now();
@@ -361,7 +383,18 @@ async fn serve(
     }
     app.backups.stop();
     dispatcher.stop();
-    Ok(stop_within.saturating_sub(began.elapsed()))
+    match early {
+        None => Ok(stop_within.saturating_sub(began.elapsed())),
+        Some(why) => Err(Error::Setup(format!("this node of the cluster has stopped: {why}"))),
+    }
+}
+
+/// Waits until a node has stopped itself.
+async fn node_failed(node: Option<&Node>) -> String {
+    match node {
+        Some(node) => node.failed().await,
+        None => std::future::pending().await,
+    }
 }
 
 fn cannot_listen(on: SocketAddr, error: &std::io::Error) -> Error {

@@ -8,7 +8,7 @@ use std::path::Path;
 use regex::Regex;
 
 /// A module of the root, and the paths of ours that it may name outside of unit tests.
-const LAYERS: [(&str, &str); 21] = [
+const LAYERS: [(&str, &str); 22] = [
     ("model", ""),
     ("clock", "model"),
     ("sync", ""),
@@ -25,27 +25,29 @@ const LAYERS: [(&str, &str); 21] = [
     ("backup", "store clock config failpoint private model error"),
     ("feed", "backlog streaming store cache stripes config sync clock failpoint model error"),
     ("worker", "backlog streaming store config sync clock failpoint priority model error"),
+    ("cluster", "feed streaming store config failpoint model error"),
     (
         "http",
-        "backup feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock priority model error config",
+        "backup cluster feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock priority model error config",
     ),
-    ("server", "http worker backup feed backlog streaming store clock config failpoint error model"),
+    ("server", "http cluster worker backup feed backlog streaming store clock config failpoint error model"),
     ("trace", ""),
     (
         "cli",
-        "trace server http::description worker backup feed backlog store clock config failpoint private error model",
+        "trace server cluster http::description worker backup feed backlog store clock config failpoint private error model",
     ),
     ("main", "cli"),
 ];
 
 /// A crate by the beginning of its name, and the only places that may name it.
-const CRATES: [(&str, &str); 18] = [
+const CRATES: [(&str, &str); 19] = [
     ("actix", "http/ server.rs server/"),
     ("rustls", "server/tls.rs http/connections.rs cli/tls.rs"),
     ("jsonwebtoken", "config/auth.rs http/auth/"),
     ("rocksdb", "store/rocks/"),
     ("bincode", "store/rocks/values"),
     ("quick_cache", "cache.rs"),
+    ("rdkafka", "cluster/kafka"),
     ("russe", "http/events.rs"),
     ("prometheus_client", "http/metrics http/requests.rs"),
     ("utoipa", "http/"),

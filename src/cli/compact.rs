@@ -12,7 +12,7 @@ use super::progress::{Progress, Unit};
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::{Order, Span};
-use crate::server::{self, App};
+use crate::server::{self, App, Told};
 use crate::store::rocks::Rocks;
 use crate::store::{Store, TableStats, Tier};
 use crate::worker::slack;
@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Compacts until a compaction finds nothing to trim or purge.
 pub(super) fn run(config: &Config) -> Result<()> {
     Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open(config)?;
+    let app = server::open_as_told(config, Told::default())?;
     let compacted = drain(&app, &|| false).and_then(|_| compact(&app));
     let inboxes = compacted.and_then(|()| Inboxes::count(&**app.feed().store()));
     let tables = app.feed().store().stats();

@@ -170,7 +170,7 @@ fn serve(args: &DemoArgs) -> Result<()> {
         }
         None => (make(&args.dir, args.community()?, &config)?, true),
     };
-    server::run_with(config, Told::default(), None, |feed, address| {
+    server::run_with(config, Told { changes: true, ..Told::default() }, None, |feed, address| {
         if is_new {
             life::prepare(feed, &community)?;
         }

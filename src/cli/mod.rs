@@ -160,7 +160,7 @@ fn run(cli: Cli) -> Result<i32> {
             let (mut config, args) = with.ready()?;
             config.server.listen = args.listen.unwrap_or(config.server.listen);
             config.auth.insecure |= args.insecure;
-            let told = Told { accept_log_loss: args.accept_log_loss, ..Told::default() };
+            let told = Told { accept_log_loss: args.accept_log_loss, changes: true, ..Told::default() };
             server::run(config, told, file)?;
         }
         Command::Import(with) => {

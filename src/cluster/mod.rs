@@ -1,7 +1,67 @@
 //! A cluster: nodes that apply one command log, each to a whole store of its own.
 
+mod applier;
 mod log;
 mod mark;
+mod node;
+mod origin;
 mod record;
+mod writer;
 
 pub use log::{Log, NotAppended, NotRead, Record};
+pub use node::{Node, Status};
+pub use origin::Origin;
+
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::feed::Feed;
+use crate::store::{MARK, Store};
+
+/// A log, and the part that a directory has in it.
+#[derive(Debug)]
+pub struct Joined {
+    log: Arc<dyn Log>,
+    origin: Origin,
+}
+
+/// Joins the cluster of the settings, and takes over the settings that all its nodes share. `None` for a server without
+/// a cluster, and for a command that makes no changes: such a command needs no brokers.
+pub fn join(config: &mut Config, store: &dyn Store, changes: bool) -> Result<Option<Joined>> {
+    let is_node = store.note(MARK)?.is_some();
+    if !config.cluster.is_on() {
+        if is_node && changes {
+            return Err(Error::Setup(
+                "this directory is that of a node of a cluster; changes that it makes alone would be missing on all \
+                 other nodes. Set [cluster], or take it out of the cluster with \"tideline cluster leave\""
+                    .to_owned(),
+            ));
+        }
+        return Ok(None);
+    }
+    if !changes {
+        if let Some(origin) = Origin::of(store)? {
+            config.adopt(&origin.agreed);
+        }
+        return Ok(None);
+    }
+    let log = connect(&config.cluster)?;
+    let origin = Origin::join(&*log, store)?;
+    for setting in config.adopt(&origin.agreed) {
+        tracing::warn!(setting, "the cluster has agreed on another value of this setting, which is in force");
+    }
+    Ok(Some(Joined { log, origin }))
+}
+
+impl Joined {
+    /// Starts the node; see [`Node::start`].
+    pub fn start(self, feed: &Arc<Feed>, config: &Config) -> Result<Node> {
+        Node::start(self.log, feed, &self.origin, config)
+    }
+}
+
+/// The command log of the settings.
+pub fn connect(_cluster: &crate::config::Cluster) -> Result<Arc<dyn Log>> {
+    Err(Error::Setup("no log".to_owned()))
+}

@@ -199,7 +199,12 @@ pub(super) async fn readyz(call: Call) -> Answer {
     match () {
         () if call.api.is_stopping() => Err(Code::Stopping.into()),
         () if call.api.feed().store().needs_restart() => Err(Code::StorageStopped.into()),
-        () => reply::ok(&Health { status: "ready" }),
+        () => {
+            if let Some(node) = &call.api.node {
+                node.is_ready()?;
+            }
+            reply::ok(&Health { status: "ready" })
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use super::request_id::RequestId;
 use super::requests::Requests;
 use super::slow_log::SlowLog;
 use crate::backup::Backups;
+use crate::cluster::Node;
 use crate::config::{Config, Server};
 use crate::feed::Feed;
 use crate::worker::Figures;
@@ -59,12 +60,22 @@ pub struct Api {
     pub(super) workers: Figures,
     /// Figures that may need the disk.
     pub(super) sampler: Sampler,
+    /// This server as a node of a cluster.
+    pub(super) node: Option<Arc<Node>>,
     stopping: AtomicBool,
 }
 
 impl Api {
     /// An API over a service and its backups, for at most `connections` clients at once whose credentials `gate` checks.
-    pub fn new(feed: Arc<Feed>, backups: Arc<Backups>, workers: Figures, connections: usize, gate: Arc<Gate>) -> Self {
+    /// `node` is this server's part in a cluster.
+    pub fn new(
+        feed: Arc<Feed>,
+        backups: Arc<Backups>,
+        workers: Figures,
+        connections: usize,
+        gate: Arc<Gate>,
+        node: Option<Arc<Node>>,
+    ) -> Self {
         let server = &feed.config().server;
         let slow = feed.config().log.slow_request.get();
         Self {
@@ -81,6 +92,7 @@ impl Api {
             timed_out: AtomicU64::new(0),
             workers,
             sampler: Sampler::default(),
+            node,
             stopping: AtomicBool::new(false),
         }
     }
@@ -213,7 +225,8 @@ pub(super) mod tests {
         let feed =
             Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), &config).expect("opens");
         let (gate, backups) = (Gate::new(&config.auth).expect("no keys"), Backups::new(&config));
-        Arc::new(Api::new(Arc::new(feed), Arc::new(backups), Figures::default(), 10, Arc::new(gate)))
+        let (feed, backups, gate) = (Arc::new(feed), Arc::new(backups), Arc::new(gate));
+        Arc::new(Api::new(feed, backups, Figures::default(), 10, gate, None))
     }
 
     async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {

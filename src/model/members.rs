@@ -44,13 +44,6 @@ impl Members {
         all.into_iter().take(self.copies).map(|(_, index)| index).filter(|index| *index != self.own).collect()
     }
 
-    /// A text that differs whenever this node may own other users.
-    pub fn generation(&self) -> String {
-        let mut names: Vec<_> = self.names.iter().map(|(name, _)| name.as_str()).collect();
-        names.sort_unstable();
-        format!("{} {} {}", self.copies, self.names[self.own].0, names.join(" "))
-    }
-
     /// Distinct for distinct names, whatever their order: the hash of the name decides first.
     fn weight(&self, index: usize, user: UserId) -> (u64, u64) {
         let (_, seed) = self.names[index];
@@ -110,15 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_is_of_the_set_and_of_the_node() {
-        let generation = |names: &[&'static str], own, copies| members(names, own, copies).generation();
-        let one = generation(&["a", "b"], "a", 1);
-        assert_eq!(one, generation(&["b", "a"], "a", 1));
-        for other in
-            [generation(&["a", "b"], "b", 1), generation(&["a", "b"], "a", 2), generation(&["a", "b", "c"], "a", 1)]
-        {
-            assert_ne!(one, other);
-        }
+    fn a_node_that_is_no_member_owns_nothing() {
         assert!(Members::new(["a"], "b", 1).is_none());
     }
 

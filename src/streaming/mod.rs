@@ -26,7 +26,9 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use crate::clock::now;
 use crate::model::Millis;
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 pub use at::At;
 pub use course::Course;
@@ -47,6 +49,8 @@ pub struct Streaming {
     streams: Streams,
     hint: Sender<()>,
     hints: Receiver<()>,
+    /// The time of the last change of a command log; 0 without one.
+    log_time: AtomicU64,
 }
 
 impl Streaming {
@@ -56,7 +60,7 @@ impl Streaming {
         let presence = Arc::new(Presence::new(ttl));
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
         let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
-        Self { presence, sequencer, streams, hint, hints }
+        Self { presence, sequencer, streams, hint, hints, log_time: AtomicU64::new(0) }
     }
 
     /// The users online.
@@ -72,6 +76,19 @@ impl Streaming {
     /// The open streams.
     pub fn streams(&self) -> &Streams {
         &self.streams
+    }
+
+    /// All later changes of the command log have this time or a later one.
+    pub fn set_log_time(&self, time: Millis) {
+        self.log_time.fetch_max(time, Ordering::Relaxed);
+    }
+
+    /// A time that no later change lies before: that of the command log, on a node of a cluster, else the clock's.
+    pub fn time_of_changes(&self) -> Millis {
+        match self.log_time.load(Ordering::Relaxed) {
+            0 => now(),
+            time => time,
+        }
     }
 
     /// Ends [`Streaming::wait`] at once.

@@ -1,19 +1,48 @@
 //! Drops the inboxes of users who have not been seen for long.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::Context;
 use crate::clock::now;
 use crate::error::Result;
-use crate::model::{ContentId, Cursor, Millis};
+use crate::model::{ContentId, Cursor, Members, Millis};
+use crate::store::Store;
 
 /// Users read at once.
 const USERS: usize = 1000;
 /// Rounds over all users within `evict_after`, and the shortest and longest pause between two, milliseconds.
 const ROUNDS: Millis = 24;
 const EVERY: (Millis, Millis) = (10, 3_600_000);
+/// How often a long start tells its progress.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// The floor of an inbox that is dropped: items published from now on lie above it, except those with earlier times.
+pub(super) fn top() -> Cursor {
+    Cursor { at: now(), id: ContentId::MAX }
+}
+
+/// Drops the inboxes that this node does not keep, or keeps no more. Must come before the workers start, because
+/// fan-outs leave their users out.
+pub fn evict_others(store: &dyn Store, members: &Members) -> Result<()> {
+    let (mut after, mut seen, mut evicted, mut told) = (None, 0_u64, 0_u64, Instant::now());
+    loop {
+        let idle = store.idle(after, USERS, Millis::MAX)?;
+        seen += idle.users.len() as u64;
+        for user in idle.users.into_iter().filter(|user| !members.owns(*user)) {
+            evicted += u64::from(store.evict(user, Millis::MAX, top())?);
+        }
+        if told.elapsed() >= TELL_EVERY || idle.next.is_none() && evicted > 0 {
+            told = Instant::now();
+            tracing::info!(users = seen, evicted, "inboxes of other nodes are dropped");
+        }
+        if idle.next.is_none() {
+            return Ok(());
+        }
+        after = idle.next;
+    }
+}
 
 impl Context {
     /// Evicts idle users, round after round; does nothing if `evict_after` is 0.
@@ -43,9 +72,7 @@ impl Context {
         loop {
             let idle = self.store.idle(after, USERS, seen_before)?;
             for user in idle.users {
-                // The top: items published from now on lie above it, except those with earlier times.
-                let floor = Cursor { at: now(), id: ContentId::MAX };
-                if self.store.evict(user, seen_before, floor)? {
+                if self.store.evict(user, seen_before, top())? {
                     self.tally.evict();
                     evicted += 1;
                 }

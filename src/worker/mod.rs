@@ -29,6 +29,7 @@ use crate::priority;
 use crate::store::Store;
 use crate::streaming::Streaming;
 
+pub use evict::evict_others;
 pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};
 

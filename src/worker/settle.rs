@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use super::Context;
+use super::evict::top;
 use crate::error::Result;
-use crate::model::{Cursor, Job, Order, Span, UserId};
+use crate::model::{Cursor, Job, Millis, Order, Span, UserId};
 use crate::store::Tier;
 
 impl Context {
@@ -43,6 +44,10 @@ impl Context {
         let limit = self.config.timeline.inbox_limit;
         let put = self.store.rebuild(job.id, user, &authors, limit)?;
         self.tally.settle(put);
+        // The members have changed since the user returned. Fan-outs skip this user now.
+        if !self.keeps_inbox_of(user) {
+            self.store.evict(user, Millis::MAX, top())?;
+        }
         Ok(())
     }
 

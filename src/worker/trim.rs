@@ -98,7 +98,7 @@ impl Candidates {
             oversized_outbox: Arc::new(move |author| outboxes.name(Candidate::Outbox(author))),
             oversized_topic: Arc::new(move |topic| topics.name(Candidate::Topic(topic))),
             deleted_item: Arc::new(move |id, deleted_at| {
-                if is_deleted_before(deleted_at, final_before(deleted_retention)) {
+                if is_deleted_before(deleted_at, final_before(now(), deleted_retention)) {
                     items.name(Candidate::Deleted(id));
                 }
             }),
@@ -107,8 +107,8 @@ impl Candidates {
 }
 
 /// Items deleted before this time cannot be restored.
-fn final_before(deleted_retention: Millis) -> Millis {
-    (now() + 1).saturating_sub(deleted_retention)
+fn final_before(time: Millis, deleted_retention: Millis) -> Millis {
+    (time + 1).saturating_sub(deleted_retention)
 }
 
 /// Whether the workers are to stop.
@@ -163,7 +163,9 @@ impl Context {
     /// Ends the rows of a deleted item, unless it was restored meanwhile. A stop leaves the rest to the next
     /// compaction.
     fn purge(&self, id: ContentId, stopped: &Receiver<()>) -> Result<()> {
-        let deleted_before = final_before(self.config.content.deleted_retention.as_millis());
+        // By the time of changes, so that every later restore is refused, on each node of a cluster.
+        let deleted_before =
+            final_before(self.streaming.time_of_changes(), self.config.content.deleted_retention.as_millis());
         let mut last = None;
         loop {
             let purged = self.store.purge_reactions(id, deleted_before, MOVED, last)?;

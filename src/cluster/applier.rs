@@ -1,0 +1,230 @@
+//! The part of a node that applies the log: one thread, one record after another.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+
+use super::log::{Log, NotRead, Record};
+use super::mark::Mark;
+use super::record::{Envelope, Token, Unread, chain, read_command};
+use super::writer::Writer;
+use crate::error::{Code, Error, Result};
+use crate::feed::{Feed, Outcome};
+use crate::model::Millis;
+use crate::store::MARK;
+use crate::streaming::At;
+
+/// Longest wait for a record before the thread looks whether it is to stop.
+const WAIT: Duration = Duration::from_millis(200);
+/// Pause before a command that the store could not write is tried again.
+const AGAIN: Duration = Duration::from_millis(200);
+/// How often the mark is written without a change.
+const MARK_EVERY: Duration = Duration::from_secs(1);
+/// Records whose hashes are kept to compare them with those of other nodes.
+const HASHES: usize = 4096;
+
+/// What the applier shares with the rest of the node.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// The mark as it is when the command under way has been applied.
+    pub(super) mark: Mutex<Mark>,
+    /// The offset after the last record that is applied as a whole.
+    pub(super) position: watch::Sender<u64>,
+    /// Why the node has stopped itself.
+    pub(super) fault: watch::Sender<Option<String>>,
+    /// Told to stop.
+    pub(super) stop: watch::Sender<bool>,
+    /// Commands applied since the start.
+    pub(super) commands: std::sync::atomic::AtomicU64,
+    /// Whether the last read of the log had no answer.
+    pub(super) unread: std::sync::atomic::AtomicBool,
+}
+
+/// Applies records.
+pub(super) struct Applier {
+    pub(super) feed: Arc<Feed>,
+    pub(super) log: Arc<dyn Log>,
+    pub(super) writer: Arc<Writer>,
+    pub(super) shared: Arc<Shared>,
+    /// Offsets of late, each with the hash of the log up to it.
+    pub(super) hashes: VecDeque<(u64, u64)>,
+}
+
+/// The node cannot go on: the reason.
+struct Fault(String);
+
+impl Applier {
+    /// Applies records until told to stop, or until one cannot be applied.
+    pub(super) fn run(mut self) {
+        let ended = self.follow();
+        let is_told = *self.shared.stop.borrow();
+        if let Err(Fault(why)) = ended
+            && !is_told
+        {
+            tracing::error!(cause = why, "this node has stopped: it cannot apply the command log");
+            self.shared.fault.send_replace(Some(why));
+        }
+        self.write_mark();
+        self.writer.close();
+    }
+
+    fn follow(&mut self) -> Result<(), Fault> {
+        let (mut written, mut looked) = (self.position(), Instant::now());
+        while !*self.shared.stop.borrow() {
+            let read = self.log.read(self.position(), WAIT);
+            self.shared
+                .unread
+                .store(matches!(read, Err(NotRead::Unreachable(_))), std::sync::atomic::Ordering::Relaxed);
+            match read {
+                Ok(records) => {
+                    for record in records {
+                        if *self.shared.stop.borrow() {
+                            break;
+                        }
+                        self.apply(&record)?;
+                    }
+                }
+                Err(NotRead::Unreachable(why)) => {
+                    tracing::debug!(cause = why, "the command log cannot be read");
+                    std::thread::sleep(AGAIN);
+                }
+                Err(NotRead::Gone(why)) => {
+                    return Err(Fault(format!(
+                        "the record at offset {} of the command log is not there: {why}. If the topic was made anew or \
+                         cut, or keeps records for too short a time, start this node from a backup of another one",
+                        self.position()
+                    )));
+                }
+            }
+            if looked.elapsed() >= MARK_EVERY {
+                looked = Instant::now();
+                if written != self.position() {
+                    written = self.position();
+                    self.write_mark();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The offset of the next record.
+    fn position(&self) -> u64 {
+        *self.shared.position.borrow()
+    }
+
+    /// Writes the mark without a change. If that fails, the next start applies some commands again.
+    fn write_mark(&self) {
+        let store = self.feed.store();
+        let mark = self.shared.mark.lock().clone();
+        let (name, course) = (store.highest_name(), self.feed.streaming().sequencer().course());
+        let bytes = Mark { name, course, ..mark }.bytes();
+        if let Err(error) = store.put_notes(&[(MARK, Some(&bytes))]) {
+            tracing::debug!(%error, "the place in the command log could not be written");
+        }
+    }
+
+    fn apply(&mut self, record: &Record) -> Result<(), Fault> {
+        let present = self.shared.mark.lock().clone();
+        let at = record.offset;
+        if at <= present.last {
+            return Ok(());
+        }
+        let envelope = Envelope::read(&record.bytes).map_err(|why| match why {
+            Unread::Newer(level) => Fault(format!(
+                "a later version of Tideline wrote the record at offset {at} (level {level}). Update this node; its data \
+                 is whole"
+            )),
+            Unread::Foreign(why) => Fault(format!("the record at offset {at} is not one of Tideline: {why}")),
+        })?;
+        if envelope.log != Token(present.log) {
+            return Err(Fault(format!(
+                "the record at offset {at} belongs to the log {}, and this node to the log {}",
+                String::from(envelope.log),
+                String::from(Token(present.log))
+            )));
+        }
+        self.compare(at, envelope.seen)?;
+        let hash = chain(present.hash, &record.bytes);
+        let is_new = present.sessions.is_new(envelope.session.0, envelope.number);
+        let mut whole = Mark {
+            last: at,
+            before: present.hash,
+            hash,
+            done: 0,
+            time: present.time.max(record.time),
+            ..present.clone()
+        };
+        let mut outcomes = Vec::new();
+        if is_new {
+            whole.sessions.note(envelope.session.0, envelope.number);
+            let last = envelope.commands.len();
+            for (command, done) in envelope.commands.iter().zip(1..).skip(present.done as usize) {
+                let part = || Mark { done, time: whole.time, ..present.clone() };
+                *self.shared.mark.lock() = if done as usize == last { whole.clone() } else { part() };
+                outcomes.push(self.make(at, command, whole.time)?);
+            }
+            self.shared.commands.fetch_add(outcomes.len() as u64, std::sync::atomic::Ordering::Relaxed);
+        }
+        self.feed.streaming().set_log_time(whole.time);
+        *self.shared.mark.lock() = whole;
+        if self.hashes.len() == HASHES {
+            self.hashes.pop_front();
+        }
+        self.hashes.push_back((at, hash));
+        self.shared.position.send_replace(at + 1);
+        if is_new && envelope.session.0 == self.writer.session {
+            self.writer.applied(envelope.number, outcomes);
+        }
+        Ok(())
+    }
+
+    /// Compares the log as another node has seen it with the log as this node has applied it.
+    fn compare(&self, at: u64, seen: Option<(u64, Token)>) -> Result<(), Fault> {
+        let Some((offset, Token(hash))) = seen else { return Ok(()) };
+        let own = self.hashes.binary_search_by_key(&offset, |(offset, _)| *offset).ok();
+        if own.is_some_and(|own| self.hashes[own].1 != hash) {
+            return Err(Fault(format!(
+                "this node and the writer of the record at offset {at} have applied different records up to offset \
+                 {offset}: the log was cut. Start the node that differs from most from a backup of another one"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Applies one command. A store that takes no changes at present only delays it.
+    fn make(&self, at: u64, command: &RawValue, time: Millis) -> Result<Result<Outcome>, Fault> {
+        let (store, sequencer) = (self.feed.store(), self.feed.streaming().sequencer());
+        let (course, name) = (sequencer.course(), store.highest_name());
+        let fault = |error: &Error| Fault(format!("a command of the record at offset {at} cannot be applied: {error}"));
+        let mut told = false;
+        loop {
+            let command = read_command(command).map_err(|error| fault(&error))?;
+            let made = catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, At::Log(time))));
+            let error = match made {
+                Ok(Ok(outcome)) => return Ok(Ok(outcome)),
+                Ok(Err(error)) => error,
+                Err(_) => return Err(fault(&Error::Panicked("in a command".to_owned()))),
+            };
+            match error.code() {
+                // The store of this node alone: all others go on, so this one must follow.
+                Some(Code::StorageUnavailable) => {}
+                Some(code) if code.status() < 500 || code == Code::Overloaded => return Ok(Err(error)),
+                _ => return Err(fault(&error)),
+            }
+            if !std::mem::replace(&mut told, true) {
+                tracing::warn!(%error, offset = at, "a command of the log waits until the storage takes changes");
+            }
+            sequencer.take_course(&course);
+            store.continue_names(name);
+            std::thread::sleep(AGAIN);
+            if *self.shared.stop.borrow() {
+                return Err(Fault("it was stopped while its storage took no changes".to_owned()));
+            }
+        }
+    }
+}

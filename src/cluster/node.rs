@@ -1,0 +1,235 @@
+//! A node: from its start, with the checks that its directory and the log belong together, to its stop.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::applier::{Applier, Shared};
+use super::log::Log;
+use super::mark::Mark;
+use super::origin::Origin;
+use super::record::Token;
+use super::writer::Writer;
+use crate::config::Config;
+use crate::error::{Code, Error, Result};
+use crate::feed::Feed;
+use crate::model::{Histogram, Millis};
+
+/// Longest wait for the ends of the log, for figures.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A running node.
+pub struct Node {
+    log: Arc<dyn Log>,
+    shared: Arc<Shared>,
+    writer: Arc<Writer>,
+    timeout: Duration,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// A node in figures.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// The id of the log.
+    pub log: String,
+    /// The offset after the last record that is applied.
+    pub position: u64,
+    /// The time of the last command.
+    pub time: Millis,
+    /// Records in the log that are not applied yet; `None` if the log does not answer.
+    pub lag: Option<u64>,
+    /// Whether the log takes records.
+    pub reachable: bool,
+    /// Whether this node has applied all that was acknowledged before its start.
+    pub caught_up: bool,
+    /// Why the node has stopped itself.
+    pub fault: Option<String>,
+    /// Commands applied since the start, of all nodes.
+    pub applied: u64,
+    /// Records appended since the start, barriers included.
+    pub records: u64,
+    /// Commands appended since the start.
+    pub commands: u64,
+    /// Commands that wait for the log.
+    pub waiting: usize,
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").field("position", &self.position()).finish_non_exhaustive()
+    }
+}
+
+impl Node {
+    /// Starts to append and to apply. The feed must be new, over a store that `origin` was read from; from here on its
+    /// changes go through the log.
+    pub fn start(log: Arc<dyn Log>, feed: &Arc<Feed>, origin: &Origin, config: &Config) -> Result<Self> {
+        let mark = origin.begin(&*log, &**feed.store())?;
+        let sequencer = feed.streaming().sequencer();
+        sequencer.take_course(&mark.course);
+        feed.store().continue_names(mark.name);
+        feed.streaming().set_log_time(mark.time.max(1));
+        tracing::info!(
+            node = config.cluster.node.as_str(),
+            log = String::from(Token(mark.log)),
+            position = mark.last + 1,
+            "joined the cluster"
+        );
+        let (last, hash) = (mark.last, mark.hash);
+        let shared = Arc::new(Shared {
+            position: watch::Sender::new(mark.last + 1),
+            fault: watch::Sender::new(None),
+            stop: watch::Sender::new(false),
+            commands: AtomicU64::new(0),
+            unread: AtomicBool::new(false),
+            mark: Mutex::new(mark),
+        });
+        let (marked, streaming) = (Arc::clone(&shared), Arc::clone(feed.streaming()));
+        feed.store().keep_mark(Arc::new(move |name| {
+            let course = streaming.sequencer().course();
+            let mark = marked.mark.lock().clone();
+            Mark { name, course, ..mark }.bytes()
+        }));
+        let timeout = config.cluster.timeout.get();
+        let seen = Arc::clone(&shared);
+        let seen = Box::new(move || {
+            let mark = seen.mark.lock();
+            (mark.last, mark.hash)
+        });
+        let (id, session) = (shared.mark.lock().log, random()?);
+        let writer = Arc::new(Writer::new(Arc::clone(&log), id, session, timeout, seen));
+        feed.propose_to(Arc::clone(&writer) as Arc<_>);
+        let applier = Applier {
+            feed: Arc::clone(feed),
+            log: Arc::clone(&log),
+            writer: Arc::clone(&writer),
+            shared: Arc::clone(&shared),
+            hashes: VecDeque::from([(last, hash)]),
+        };
+        let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
+        node.spawn("applier", move || applier.run())?;
+        node.spawn("appender", move || writer.run())?;
+        // So that the node knows when it has caught up.
+        node.writer.ask()?;
+        Ok(node)
+    }
+
+    fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
+        self.threads.lock().push(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
+        Ok(())
+    }
+
+    /// Waits until this node has applied all that any node acknowledged before the call. `log_unavailable` if the log
+    /// cannot be reached, or that takes longer than `cluster.timeout`.
+    pub async fn barrier(&self) -> Result<()> {
+        self.check()?;
+        self.writer.barrier().await
+    }
+
+    /// Waits until this node has applied all records below a position. `log_unavailable` if that takes longer than
+    /// `cluster.timeout`.
+    pub async fn reach(&self, position: u64) -> Result<()> {
+        self.check()?;
+        let mut reached = self.shared.position.subscribe();
+        let reached = tokio::time::timeout(self.timeout, reached.wait_for(|reached| *reached >= position)).await;
+        match reached {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_)) | Err(_) => {
+                let detail = format!("this node has not reached the position {position} of the command log in time");
+                Err(Error::refused(Code::LogUnavailable, detail))
+            }
+        }
+    }
+
+    /// Fails if the node has stopped itself.
+    fn check(&self) -> Result<()> {
+        match &*self.shared.fault.borrow() {
+            None => Ok(()),
+            Some(why) => Err(Error::refused(Code::LogUnavailable, format_args!("this node has stopped: {why}"))),
+        }
+    }
+
+    /// The offset after the last record that is applied.
+    pub fn position(&self) -> u64 {
+        *self.shared.position.borrow()
+    }
+
+    /// Whether the node can answer strict reads and changes; else why not.
+    pub fn is_ready(&self) -> Result<()> {
+        self.check()?;
+        if self.writer.is_unreachable() || self.shared.unread.load(Ordering::Relaxed) {
+            return Err(Code::LogUnavailable.into());
+        }
+        if !self.writer.has_served() {
+            let detail = "this node applies the changes that were made while it was away";
+            return Err(Error::refused(Code::LogUnavailable, detail));
+        }
+        Ok(())
+    }
+
+    /// Waits until the node has stopped itself, and returns why.
+    pub async fn failed(&self) -> String {
+        let mut fault = self.shared.fault.subscribe();
+        let failed = fault.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+        match failed {
+            Some(why) => why,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The node in figures. May wait for the log for half a second.
+    pub fn status(&self) -> Status {
+        let (position, mark) = (self.position(), self.shared.mark.lock().clone());
+        let counts = &self.writer.counts;
+        let end = self.log.bounds(LOOK).ok().map(|bounds| bounds.end);
+        Status {
+            log: Token(mark.log).into(),
+            position,
+            time: mark.time,
+            lag: end.map(|end| end.saturating_sub(position)),
+            reachable: !self.writer.is_unreachable(),
+            caught_up: self.writer.has_served(),
+            fault: self.shared.fault.borrow().clone(),
+            applied: self.shared.commands.load(Ordering::Relaxed),
+            records: counts.records.load(Ordering::Relaxed),
+            commands: counts.commands.load(Ordering::Relaxed),
+            waiting: self.writer.waiting(),
+        }
+    }
+
+    /// How long reads waited for barriers.
+    pub fn barriers(&self) -> &Histogram {
+        &self.writer.counts.barriers
+    }
+
+    /// Stops to append, then to apply. Commands that wait are refused with `stopping`.
+    pub fn stop(&self) {
+        self.writer.close();
+        self.shared.stop.send_replace(true);
+        for thread in self.threads.lock().drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the node panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// A number that no other node takes.
+pub(super) fn random() -> Result<u64> {
+    let mut bytes = [0; 8];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| Error::Setup("the system gives no random numbers".to_owned()))?;
+    Ok(u64::from_be_bytes(bytes))
+}

@@ -1,0 +1,232 @@
+//! The beginning of a node: the log to which a directory belongs, and the checks of a start.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::log::{Log, NotAppended, NotRead, Record};
+use super::mark::{Mark, Sessions};
+use super::node::random;
+use super::record::{Envelope, Genesis, LEVEL, Token, Unread, chain};
+use crate::config::Agreed;
+use crate::error::{Error, Result};
+use crate::feed::Feed;
+use crate::store::{MARK, Store};
+use crate::streaming::Course;
+
+/// The note with the log of a directory.
+const ORIGIN: &str = "origin";
+/// How long a start waits for the log.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PART: Duration = Duration::from_secs(2);
+
+/// The log of a directory, with the settings of all its nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    log: Token,
+    /// The settings of all nodes.
+    pub agreed: Agreed,
+}
+
+impl Origin {
+    /// The log to which a store belongs; `None` if it is not the store of a node.
+    pub fn of(store: &dyn Store) -> Result<Option<Self>> {
+        let Some(note) = store.note(ORIGIN)? else { return Ok(None) };
+        let read = serde_json::from_slice(&note);
+        read.map(Some).map_err(|e| Error::Corrupt(format!("the command log of this directory: {e}")))
+    }
+
+    /// The log to which a store belongs. A store without data joins the log; then the first record of the log must be
+    /// there.
+    pub fn join(log: &dyn Log, store: &dyn Store) -> Result<Self> {
+        if let Some(origin) = Self::of(store)? {
+            return Ok(origin);
+        }
+        if store.has_content()? || !store.users_after(None, 1)?.is_empty() {
+            return Err(Error::Setup(
+                "this directory has data, but is not a node of the cluster. To begin a cluster with it, run \
+                 \"tideline cluster init\"; to add a node to a cluster, start with an empty directory or with a backup \
+                 of another node"
+                    .to_owned(),
+            ));
+        }
+        let first = first_record(log)?;
+        let (envelope, genesis) = genesis(&first)?;
+        if genesis.has_base {
+            return Err(Error::Setup(
+                "the command log begins with the data of a directory, so a node cannot start empty. Restore a backup of \
+                 another node into this directory first"
+                    .to_owned(),
+            ));
+        }
+        let origin = Self { log: envelope.log, agreed: genesis.agreed };
+        let mut mark = first_mark(origin.log, &first.bytes);
+        (mark.time, mark.course, mark.name) = (first.time, Course::new(first.time), store.highest_name());
+        origin.write(store, &mark)?;
+        Ok(origin)
+    }
+
+    fn write(&self, store: &dyn Store, mark: &Mark) -> Result<()> {
+        let note = serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a note cannot be written: {e}")))?;
+        store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes()))])?;
+        store.sync()
+    }
+
+    /// The place at which a node goes on. Fails if the log does not lead there: it is another one, was made anew or cut,
+    /// or has dropped what the node lacks.
+    pub(super) fn begin(&self, log: &dyn Log, store: &dyn Store) -> Result<Mark> {
+        let note = store.note(MARK)?.ok_or_else(|| Error::Corrupt("a node without a mark".to_owned()))?;
+        let mark = Mark::read(&note)?;
+        let gone = |why: &str| {
+            Error::Setup(format!(
+                "this node has applied the command log up to offset {}, and {why}. Nothing was changed. Start it from a \
+                 backup of another node",
+                mark.last
+            ))
+        };
+        let bounds = wait(|| log.bounds(PART))?;
+        if bounds.start > mark.last + 1 {
+            return Err(gone(&format!("the log begins at offset {}: the records between are gone", bounds.start)));
+        }
+        if bounds.end <= mark.last {
+            return Err(gone(&format!("the log ends before it, at offset {}: it was cut or made anew", bounds.end)));
+        }
+        if bounds.start > mark.last {
+            // The record is gone, but all later ones are there; their hashes of the log are compared.
+            return Ok(mark);
+        }
+        let record = record_at(log, mark.last)?.ok_or_else(|| gone("the log has no record there"))?;
+        let is_same = chain(mark.before, &record.bytes) == mark.hash && mark.log == self.log.0;
+        if is_same {
+            Ok(mark)
+        } else {
+            Err(gone("the record there is another one: this is another log, or it was cut"))
+        }
+    }
+
+    /// Begins a log, which must be empty, and gives it to a store. The store may have data: then all other nodes must
+    /// start from a backup of it. Can be repeated if it fails. Returns the id of the log.
+    pub fn found(log: &dyn Log, feed: &Feed, agreed: Agreed) -> Result<String> {
+        let store = &**feed.store();
+        let has_base = store.has_content()? || !store.users_after(None, 1)?.is_empty();
+        let bounds = wait(|| log.bounds(PART))?;
+        if bounds.end > 0 {
+            return Err(Error::Setup(
+                "the command log has records already: another cluster uses this topic".to_owned(),
+            ));
+        }
+        let known = Self::of(store)?;
+        let origin = match known {
+            // An earlier attempt came to here.
+            Some(known) if has_base => known,
+            _ => Self { log: Token(random()?), agreed },
+        };
+        let genesis = Genesis { has_base, agreed: origin.agreed.clone() };
+        let envelope = Envelope {
+            level: LEVEL,
+            log: origin.log,
+            session: Token(random()?),
+            number: 1,
+            seen: None,
+            genesis: Some(genesis),
+            commands: Vec::new(),
+        };
+        let bytes = envelope.bytes()?;
+        if has_base {
+            let mut mark = first_mark(origin.log, &bytes);
+            mark.time = feed.streaming().time_of_changes();
+            mark.course = feed.streaming().sequencer().course();
+            mark.name = store.highest_name();
+            origin.write(store, &mark)?;
+        }
+        let began = Instant::now();
+        loop {
+            match log.append(&bytes, PART) {
+                Ok(0) => return Ok(origin.log.into()),
+                Ok(_) => {
+                    return Err(Error::Setup("another record came first: another cluster uses this topic".to_owned()));
+                }
+                Err(NotAppended::Unknown(_)) if began.elapsed() < PATIENCE && wait(|| log.bounds(PART))?.end == 0 => {}
+                Err(why) => return Err(Error::Setup(format!("the command log does not take its first record: {why}"))),
+            }
+        }
+    }
+
+    /// Takes a store out of its cluster: from then on its server serves alone.
+    pub fn leave(store: &dyn Store) -> Result<()> {
+        store.put_notes(&[(ORIGIN, None), (MARK, None)])?;
+        store.sync()
+    }
+}
+
+/// The mark of a node that has applied only the first record.
+fn first_mark(log: Token, bytes: &[u8]) -> Mark {
+    Mark {
+        log: log.0,
+        last: 0,
+        before: 0,
+        hash: chain(0, bytes),
+        done: 0,
+        time: 0,
+        name: 0,
+        sessions: Sessions::default(),
+        course: Course::new(0),
+    }
+}
+
+fn genesis(record: &Record) -> Result<(Envelope, Genesis)> {
+    let foreign = |why: &str| Error::Setup(format!("the topic is not the command log of a cluster: {why}"));
+    let mut envelope = Envelope::read(&record.bytes).map_err(|why| match why {
+        Unread::Newer(level) => {
+            Error::Setup(format!("a later version of Tideline began the command log (level {level}); update this node"))
+        }
+        Unread::Foreign(why) => foreign(&why),
+    })?;
+    let genesis = envelope.genesis.take().ok_or_else(|| foreign("its first record does not begin one"))?;
+    Ok((envelope, genesis))
+}
+
+fn first_record(log: &dyn Log) -> Result<Record> {
+    let bounds = wait(|| log.bounds(PART))?;
+    match bounds.start {
+        0 if bounds.end == 0 => {
+            Err(Error::Setup("the command log is empty: begin it with \"tideline cluster init\"".to_owned()))
+        }
+        0 => record_at(log, 0)?.ok_or_else(|| Error::Setup("the command log has no first record".to_owned())),
+        start => Err(Error::Setup(format!(
+            "the command log begins at offset {start}: earlier records are gone, so a node cannot start empty. Restore a \
+             backup of another node into this directory first"
+        ))),
+    }
+}
+
+/// The record at an offset that the log has; `None` if it has none there.
+fn record_at(log: &dyn Log, offset: u64) -> Result<Option<Record>> {
+    let began = Instant::now();
+    loop {
+        match log.read(offset, PART) {
+            Ok(records) if records.is_empty() && began.elapsed() < PATIENCE => {}
+            Ok(records) => return Ok(records.into_iter().next().filter(|record| record.offset == offset)),
+            Err(NotRead::Gone(_)) => return Ok(None),
+            Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => {}
+            Err(NotRead::Unreachable(why)) => return Err(unreachable(&why)),
+        }
+    }
+}
+
+/// Asks the log until it answers.
+fn wait<T>(ask: impl Fn() -> Result<T, NotRead>) -> Result<T> {
+    let began = Instant::now();
+    loop {
+        match ask() {
+            Ok(answer) => return Ok(answer),
+            Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => std::thread::sleep(PART / 10),
+            Err(NotRead::Unreachable(why)) => return Err(unreachable(&why)),
+            Err(NotRead::Gone(why)) => return Err(Error::Setup(format!("the command log cannot be used: {why}"))),
+        }
+    }
+}
+
+fn unreachable(why: &str) -> Error {
+    Error::Setup(format!("the command log does not answer (cluster.brokers): {why}"))
+}

@@ -1,0 +1,341 @@
+//! The part of a node that appends to the log.
+//!
+//! All commands that wait go into one record, and one record is under way at a time: the more there is to do, the more
+//! commands share an append. A read that must see all acknowledged changes asks for a *barrier*: the next record that is
+//! sent after the question, with commands or without. Once this node has applied it, it has applied all that came before
+//! it in the log, and so all that any node acknowledged before the question.
+//!
+//! A command is answered when its record is applied here *and* kept by the log: a record that readers see may still be
+//! lost until it is acknowledged. An acknowledged record vouches for all records before it.
+//!
+//! An append without an answer is sent again with the same number; nodes apply only one of them. After
+//! `cluster.timeout` the writer gives it up and sends a record with the next number. If that is applied and the other
+//! one was not, the other one never will be, because nodes ignore numbers that do not rise.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+
+use super::log::{Log, NotAppended};
+use super::record::{Envelope, LEVEL, MOST_BYTES, Token, write_command};
+use crate::error::{Code, Error, Result};
+use crate::feed::{Command, Outcome, Propose};
+use crate::model::Histogram;
+
+/// Bytes of commands in one record, unless a single command has more.
+const IN_RECORD: usize = 512 << 10;
+/// The part of a record beside its commands, at most.
+const ENVELOPE: usize = 1 << 10;
+/// Commands and their bytes that may wait.
+const MOST_WAITING: usize = 16_384;
+const MOST_WAITING_BYTES: usize = 64 << 20;
+/// Longest wait for the answer to one append.
+const ATTEMPT: Duration = Duration::from_secs(2);
+/// Pause after an append without an answer, which may have failed at once.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Bounds of the classes in which waits for barriers are counted, nanoseconds: from 1 ms to 10 s.
+const WAITS: [u64; 9] =
+    [1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000, 50_000_000, 200_000_000, 1_000_000_000, 10_000_000_000];
+
+/// The place in the log that this node has seen: an offset, and the hash of the log up to it.
+pub(super) type Seen = Box<dyn Fn() -> (u64, u64) + Send + Sync>;
+
+/// Receives the outcome of one command. The receiver may be gone.
+type Tell = SyncSender<Result<Outcome>>;
+
+/// Appends commands and barriers.
+pub(super) struct Writer {
+    log: Arc<dyn Log>,
+    id: Token,
+    /// This run of the node.
+    pub(super) session: u64,
+    timeout: Duration,
+    seen: Seen,
+    queue: Mutex<Queue>,
+    filled: Condvar,
+    flights: Mutex<Flights>,
+    /// The number of the last own record that is applied and kept.
+    served: watch::Sender<u64>,
+    unreachable: AtomicBool,
+    pub(super) counts: Counts,
+}
+
+/// The work of a writer in figures, since the start.
+#[derive(Debug)]
+pub(super) struct Counts {
+    /// Records that the log keeps, barriers included.
+    pub(super) records: AtomicU64,
+    /// Commands in them.
+    pub(super) commands: AtomicU64,
+    /// Waits of reads for a barrier.
+    pub(super) barriers: Histogram,
+}
+
+struct Queue {
+    waiting: Vec<(Box<RawValue>, Tell)>,
+    bytes: usize,
+    /// Whether a read waits for the next record.
+    barrier: bool,
+    /// The number of the next record.
+    next: u64,
+    closed: bool,
+}
+
+/// Records that were sent and whose commands are not answered.
+#[derive(Default)]
+struct Flights {
+    by_number: BTreeMap<u64, Flight>,
+    /// The number of the last own record that the log keeps.
+    kept: u64,
+    /// The number of the last own record that is applied.
+    applied: u64,
+}
+
+struct Flight {
+    tells: Vec<Tell>,
+    /// Once it is applied.
+    outcomes: Option<Vec<Result<Outcome>>>,
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("session", &Token(self.session)).finish_non_exhaustive()
+    }
+}
+
+impl Writer {
+    pub(super) fn new(log: Arc<dyn Log>, id: u64, session: u64, timeout: Duration, seen: Seen) -> Self {
+        let queue = Queue { waiting: Vec::new(), bytes: 0, barrier: false, next: 1, closed: false };
+        let counts = Counts {
+            records: AtomicU64::new(0),
+            commands: AtomicU64::new(0),
+            barriers: Histogram::of_durations(&WAITS),
+        };
+        Self {
+            log,
+            id: Token(id),
+            session,
+            timeout,
+            seen,
+            queue: Mutex::new(queue),
+            filled: Condvar::new(),
+            flights: Mutex::default(),
+            served: watch::Sender::new(0),
+            unreachable: AtomicBool::new(false),
+            counts,
+        }
+    }
+
+    /// Whether the last append had no answer.
+    pub(super) fn is_unreachable(&self) -> bool {
+        self.unreachable.load(Ordering::Relaxed)
+    }
+
+    /// Whether a barrier was ever applied: until then the node may lag far behind.
+    pub(super) fn has_served(&self) -> bool {
+        *self.served.borrow() > 0
+    }
+
+    /// Commands that wait, and are under way.
+    pub(super) fn waiting(&self) -> usize {
+        let waiting = self.queue.lock().waiting.len();
+        waiting + self.flights.lock().by_number.values().map(|flight| flight.tells.len()).sum::<usize>()
+    }
+
+    /// Waits until this node has applied all that any node acknowledged before the call; `log_unavailable` if that
+    /// takes longer than `cluster.timeout`, or the log cannot be reached.
+    pub(super) async fn barrier(&self) -> Result<()> {
+        if self.is_unreachable() {
+            return Err(Code::LogUnavailable.into());
+        }
+        let began = Instant::now();
+        let ticket = self.ask()?;
+        let mut served = self.served.subscribe();
+        let reached = tokio::time::timeout(self.timeout, served.wait_for(|served| *served >= ticket)).await;
+        self.counts.barriers.observe_duration(began.elapsed());
+        match reached {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Code::LogUnavailable.into()),
+        }
+    }
+
+    /// Asks for a record that is sent after this call, and returns its number.
+    pub(super) fn ask(&self) -> Result<u64> {
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return Err(Code::Stopping.into());
+        }
+        queue.barrier = true;
+        self.filled.notify_one();
+        Ok(queue.next)
+    }
+
+    /// Appends records until [`Writer::close`].
+    pub(super) fn run(&self) {
+        while let Some((number, commands, tells)) = self.next() {
+            let count = commands.len() as u64;
+            let (last, hash) = (self.seen)();
+            let envelope = Envelope {
+                level: LEVEL,
+                log: self.id,
+                session: Token(self.session),
+                number,
+                seen: Some((last, Token(hash))),
+                genesis: None,
+                commands,
+            };
+            self.flights.lock().by_number.insert(number, Flight { tells, outcomes: None });
+            let kept = envelope.bytes().is_ok_and(|bytes| self.append(number, &bytes));
+            if kept {
+                self.counts.records.fetch_add(1, Ordering::Relaxed);
+                self.counts.commands.fetch_add(count, Ordering::Relaxed);
+                self.change(|flights| flights.kept = number);
+            } else {
+                // A later record decides the fate of this one.
+                self.queue.lock().barrier = true;
+            }
+        }
+        self.change(|flights| flights.by_number.clear());
+    }
+
+    /// The number and the commands of the next record. Waits for some; `None` after [`Writer::close`].
+    fn next(&self) -> Option<(u64, Vec<Box<RawValue>>, Vec<Tell>)> {
+        let mut queue = self.queue.lock();
+        self.filled.wait_while(&mut queue, |queue| !queue.closed && queue.waiting.is_empty() && !queue.barrier);
+        if queue.closed {
+            return None;
+        }
+        let mut bytes = 0;
+        let fits = |(text, _): &&(Box<RawValue>, Tell)| {
+            bytes += text.get().len();
+            bytes <= IN_RECORD
+        };
+        let count = queue.waiting.iter().take_while(fits).count().max(1).min(queue.waiting.len());
+        let rest = queue.waiting.split_off(count);
+        let (commands, tells): (Vec<_>, Vec<_>) = mem::replace(&mut queue.waiting, rest).into_iter().unzip();
+        queue.bytes -= commands.iter().map(|text| text.get().len()).sum::<usize>();
+        queue.barrier = false;
+        queue.next += 1;
+        Some((queue.next - 1, commands, tells))
+    }
+
+    /// Appends one record; false if its fate is unknown, or it is refused.
+    fn append(&self, number: u64, bytes: &[u8]) -> bool {
+        let began = Instant::now();
+        loop {
+            match self.log.append(bytes, ATTEMPT.min(self.timeout)) {
+                Ok(_) => {
+                    if self.unreachable.swap(false, Ordering::Relaxed) {
+                        tracing::info!("the command log takes records again");
+                    }
+                    return true;
+                }
+                Err(refused) => {
+                    let is_first = !self.unreachable.swap(true, Ordering::Relaxed);
+                    if is_first {
+                        tracing::warn!(cause = %refused, "the command log does not take records");
+                    }
+                    if let NotAppended::Refused(why) = refused {
+                        let flight = self.flights.lock().by_number.remove(&number);
+                        let detail = format!("the command log refused the change; nothing has changed: {why}");
+                        let error = || Error::refused(Code::LogUnavailable, &detail);
+                        flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error())));
+                        std::thread::sleep(PAUSE);
+                        return false;
+                    }
+                }
+            }
+            if began.elapsed() >= self.timeout || self.queue.lock().closed {
+                return false;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// An own record is applied. Called once for each number that is applied, ascending.
+    pub(super) fn applied(&self, number: u64, outcomes: Vec<Result<Outcome>>) {
+        self.change(|flights| {
+            flights.applied = number;
+            if let Some(flight) = flights.by_number.get_mut(&number) {
+                flight.outcomes = Some(outcomes);
+            }
+        });
+    }
+
+    /// Changes the flights, and answers the commands whose fate is known then.
+    fn change(&self, change: impl FnOnce(&mut Flights)) {
+        let mut flights = self.flights.lock();
+        change(&mut flights);
+        let served = flights.kept.min(flights.applied);
+        while let Some(first) = flights.by_number.first_entry() {
+            let (number, is_applied) = (*first.key(), first.get().outcomes.is_some());
+            // A record that is not applied is lost once a later one is.
+            let is_lost = !is_applied && number < served;
+            if !is_lost && !(is_applied && number <= served) {
+                break;
+            }
+            let Flight { tells, outcomes } = first.remove();
+            match outcomes {
+                Some(outcomes) => tells.iter().zip(outcomes).for_each(|(tell, outcome)| told(tell, outcome)),
+                None => tells.iter().for_each(|tell| told(tell, Err(Code::LogUnavailable.into()))),
+            }
+        }
+        drop(flights);
+        self.served.send_if_modified(|present| mem::replace(present, served) != served);
+    }
+
+    /// Ends [`Writer::run`]; commands that wait are refused.
+    pub(super) fn close(&self) {
+        let mut queue = self.queue.lock();
+        queue.closed = true;
+        queue.waiting.drain(..).for_each(|(_, tell)| told(&tell, Err(Code::Stopping.into())));
+        self.filled.notify_all();
+    }
+}
+
+impl Propose for Writer {
+    fn propose(&self, command: Command) -> Result<Outcome> {
+        let text = write_command(&command)?;
+        drop(command);
+        let (tell, outcome) = sync_channel(1);
+        let bytes = text.get().len();
+        if bytes + ENVELOPE > MOST_BYTES {
+            return Err(Error::refused(Code::BodyTooLarge, "the change is larger than a record of the command log"));
+        }
+        if self.is_unreachable() {
+            return Err(Code::LogUnavailable.into());
+        }
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return Err(Code::Stopping.into());
+        }
+        if queue.waiting.len() >= MOST_WAITING || queue.bytes + bytes > MOST_WAITING_BYTES {
+            return Err(Error::refused(
+                Code::Overloaded,
+                "too many changes wait for the command log. Send the request again later",
+            ));
+        }
+        queue.bytes += bytes;
+        queue.waiting.push((text, tell));
+        self.filled.notify_one();
+        drop(queue);
+        // The record is given up after the timeout, and its fate is known soon after that, if ever.
+        match outcome.recv_timeout(2 * self.timeout) {
+            Ok(outcome) => outcome,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(Code::OutcomeUnknown.into()),
+        }
+    }
+}
+
+/// A caller that is gone needs no outcome.
+fn told(tell: &Tell, outcome: Result<Outcome>) {
+    let _ = tell.send(outcome);
+}
