@@ -4,6 +4,7 @@ mod backup;
 mod bench;
 mod calls;
 mod check;
+mod cluster;
 mod compact;
 mod demo;
 mod drain;
@@ -78,6 +79,9 @@ enum Command {
     Migrate(With<migrate::MigrateArgs>),
     /// Make a key for clients, or the hash of a key
     Key(key::KeyArgs),
+    /// Begin a cluster, show its nodes, or take a directory out of it
+    #[command(subcommand)]
+    Cluster(cluster::ClusterCommand),
     /// Print the OpenAPI 3.1 document of the API
     Openapi,
     /// Serve a fictional community for trials, or write its files
@@ -179,6 +183,7 @@ fn run(cli: Cli) -> Result<i32> {
             let (config, args) = with.ready()?;
             return restore::run(&config, &args);
         }
+        Command::Cluster(command) => return cluster::run(command),
         Command::Check(with) => return check::run(&with.ready()?.0, Told::default(), &|| false),
         Command::Compact(with) => compact::run(&with.ready()?.0)?,
         Command::Migrate(with) => {

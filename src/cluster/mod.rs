@@ -10,7 +10,7 @@ mod writer;
 
 pub use log::{Log, NotAppended, NotRead, Record};
 pub use node::{Node, Status};
-pub use origin::Origin;
+pub use origin::{Founded, Origin};
 
 use std::sync::Arc;
 
@@ -59,6 +59,11 @@ impl Joined {
     pub fn start(self, feed: &Arc<Feed>, config: &Config) -> Result<Node> {
         Node::start(self.log, feed, &self.origin, config)
     }
+}
+
+/// Makes the topic
+pub fn make_topic(_cluster: &crate::config::Cluster) -> Result<bool> {
+    Err(Error::Setup("no log".to_owned()))
 }
 
 /// The command log of the settings.

@@ -28,6 +28,17 @@ pub struct Origin {
     pub agreed: Agreed,
 }
 
+/// The result of [`Origin::found`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Founded {
+    /// The id of the log.
+    pub log: String,
+    /// Whether it was begun by this call.
+    pub is_new: bool,
+    /// Whether it goes on from data of a directory.
+    pub has_base: bool,
+}
+
 impl Origin {
     /// The log to which a store belongs; `None` if it is not the store of a node.
     pub fn of(store: &dyn Store) -> Result<Option<Self>> {
@@ -104,23 +115,26 @@ impl Origin {
         }
     }
 
-    /// Begins a log, which must be empty, and gives it to a store. The store may have data: then all other nodes must
-    /// start from a backup of it. Can be repeated if it fails. Returns the id of the log.
-    pub fn found(log: &dyn Log, feed: &Feed, agreed: Agreed) -> Result<String> {
-        let store = &**feed.store();
-        let has_base = store.has_content()? || !store.users_after(None, 1)?.is_empty();
-        let bounds = wait(|| log.bounds(PART))?;
-        if bounds.end > 0 {
-            return Err(Error::Setup(
-                "the command log has records already: another cluster uses this topic".to_owned(),
-            ));
-        }
-        let known = Self::of(store)?;
-        let origin = match known {
-            // An earlier attempt came to here.
-            Some(known) if has_base => known,
-            _ => Self { log: Token(random()?), agreed },
+    /// Begins a log with the data of a feed, if it has any: then all other nodes must start from a backup of it. A log
+    /// that was begun already stays as it is. Can be repeated if it fails.
+    pub fn found(log: &dyn Log, feed: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
+        let has_data = |feed: &&Feed| -> Result<bool> {
+            Ok(feed.store().has_content()? || !feed.store().users_after(None, 1)?.is_empty())
         };
+        let base = feed.map(|feed| has_data(&feed).map(|has| has.then_some(feed))).transpose()?.flatten();
+        let known = base.map(|feed| Self::of(&**feed.store())).transpose()?.flatten();
+        if wait(|| log.bounds(PART))?.end > 0 {
+            let (envelope, _) = genesis(&first_record(log)?)?;
+            if base.is_some() && known.is_none_or(|known| known.log != envelope.log) {
+                return Err(Error::Setup(
+                    "the command log has begun already, and not with the data of this directory".to_owned(),
+                ));
+            }
+            return Ok(Founded { log: envelope.log.into(), is_new: false, has_base: base.is_some() });
+        }
+        // If it is known, an earlier attempt came to here.
+        let origin = known.map_or_else(|| Ok(Self { log: Token(random()?), agreed }), Ok::<_, Error>)?;
+        let has_base = base.is_some();
         let genesis = Genesis { has_base, agreed: origin.agreed.clone() };
         let envelope = Envelope {
             level: LEVEL,
@@ -132,7 +146,8 @@ impl Origin {
             commands: Vec::new(),
         };
         let bytes = envelope.bytes()?;
-        if has_base {
+        if let Some(feed) = base {
+            let store = &**feed.store();
             let mut mark = first_mark(origin.log, &bytes);
             mark.time = feed.streaming().time_of_changes();
             mark.course = feed.streaming().sequencer().course();
@@ -142,7 +157,7 @@ impl Origin {
         let began = Instant::now();
         loop {
             match log.append(&bytes, PART) {
-                Ok(0) => return Ok(origin.log.into()),
+                Ok(0) => return Ok(Founded { log: origin.log.into(), is_new: true, has_base }),
                 Ok(_) => {
                     return Err(Error::Setup("another record came first: another cluster uses this topic".to_owned()));
                 }

@@ -128,6 +128,7 @@ mod tests {
             backlog: Arc::clone(&backlog),
             streaming: Arc::clone(&streaming),
             config: config.clone(),
+            members: None,
             help,
             candidates: Candidates::default(),
             tally: Arc::default(),

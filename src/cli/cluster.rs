@@ -1,0 +1,175 @@
+//! `tideline cluster`: begins a cluster, shows its nodes, and takes a directory out of it.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
+use ureq::Agent;
+
+use super::{FAILURE, Nothing, SUCCESS, With, calls, plain, print, say, tls};
+use crate::cluster::{self, Origin};
+use crate::config::{Config, Member};
+use crate::error::{Error, Result};
+use crate::server::{self, Told};
+use crate::store::rocks::Rocks;
+
+/// Longest wait for the answer of one node.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ClusterCommand {
+    /// Make the topic of the command log and begin it, with the data of the directory if it has any
+    Init(With<Nothing>),
+    /// Show all members: their place in the command log and their lag; exit code 1 if one is not ready
+    Status(With<StatusArgs>),
+    /// Take a data directory out of its cluster, so that its server serves alone
+    Leave(With<Nothing>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(command: ClusterCommand) -> Result<i32> {
+    match command {
+        ClusterCommand::Init(with) => init(&with.ready()?.0).map(|()| SUCCESS),
+        ClusterCommand::Status(with) => {
+            let (config, args) = with.ready()?;
+            status(&config, &args)
+        }
+        ClusterCommand::Leave(with) => leave(&with.ready()?.0).map(|()| SUCCESS),
+    }
+}
+
+fn must_be_set(config: &Config) -> Result<()> {
+    if config.cluster.is_on() {
+        return Ok(());
+    }
+    Err(Error::Setup("cluster.brokers: this command needs the settings of a cluster".to_owned()))
+}
+
+fn init(config: &Config) -> Result<()> {
+    must_be_set(config)?;
+    let made = cluster::make_topic(&config.cluster)?;
+    let log = cluster::connect(&config.cluster)?;
+    // An empty directory, or none, has no part in the beginning.
+    let founded = match Rocks::must_be_there(&config.storage.data_dir) {
+        Err(_) => Origin::found(&*log, None, config.agreed())?,
+        Ok(()) => {
+            let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
+            let founded = Origin::found(&*log, Some(app.feed()), config.agreed());
+            app.stop(config.server.shutdown_timeout.get())?;
+            founded?
+        }
+    };
+    let (topic, log) = (&config.cluster.topic, &founded.log);
+    print(|out| {
+        if made {
+            writeln!(out, "the topic \"{topic}\" is made")?;
+        }
+        match (founded.is_new, founded.has_base) {
+            (false, _) => writeln!(out, "the command log {log} has begun already; nothing has changed"),
+            (true, false) => writeln!(out, "the command log {log} has begun; nodes start with empty directories"),
+            (true, true) => writeln!(
+                out,
+                "the command log {log} has begun with the data of this directory; all other nodes start from a backup \
+                 of it"
+            ),
+        }
+    })
+}
+
+fn leave(config: &Config) -> Result<()> {
+    Rocks::must_be_there(&config.storage.data_dir)?;
+    let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
+    let store = &**app.feed().store();
+    let is_node = Origin::of(store)?.is_some();
+    let left = if is_node { Origin::leave(store) } else { Ok(()) };
+    app.stop(config.server.shutdown_timeout.get())?;
+    left?;
+    print(|out| match is_node {
+        true => writeln!(out, "this directory is no node any more; remove [cluster] from its settings"),
+        false => writeln!(out, "this directory is not that of a node; nothing has changed"),
+    })
+}
+
+/// The part of a node's description of itself that is shown.
+#[derive(Debug, Deserialize, Serialize)]
+struct Shown {
+    log: String,
+    position: u64,
+    lag: Option<u64>,
+    reachable: bool,
+    caught_up: bool,
+    waiting: u64,
+}
+
+/// A member, and its answer or the reason why there is none.
+type Asked<'m> = (&'m Member, Result<Shown, String>);
+
+fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
+    must_be_set(config)?;
+    let key = calls::key(None)?;
+    let asked: Vec<_> = config.cluster.members.iter().map(|member| (member, ask(member, key.as_deref()))).collect();
+    print(|out| if args.json { json(out, &asked) } else { table(out, &asked) })?;
+    for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
+        say(format_args!("{}: {}", member.name, plain(problem)));
+    }
+    let is_well = |(_, asked): &Asked<'_>| asked.as_ref().is_ok_and(|node| node.reachable && node.caught_up);
+    Ok(if asked.iter().all(is_well) { SUCCESS } else { FAILURE })
+}
+
+fn ask(member: &Member, key: Option<&str>) -> Result<Shown, String> {
+    // The certificate is not checked: it may be for the names by which clients call.
+    let agent: Agent = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .proxy(None)
+        .tls_config(tls::unchecked())
+        .timeout_global(Some(TIMEOUT))
+        .build()
+        .into();
+    let mut request = agent.get(format!("{}/v1/admin/cluster", member.url));
+    if let Some(key) = key {
+        request = request.header("Authorization", format!("Bearer {key}"));
+    }
+    let mut answer = request.call().map_err(|e| calls::unreached(&member.url, &e))?;
+    if answer.status() == 200 {
+        return answer.body_mut().read_json().map_err(|_| "it is not a node of this cluster".to_owned());
+    }
+    let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
+    Err(format!("{} {}", answer.status(), problem["detail"].as_str().unwrap_or_default()))
+}
+
+fn table(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
+    let width = asked.iter().map(|(member, _)| member.name.as_str().len()).max().unwrap_or(0).max("node".len());
+    writeln!(out, "{:width$}  {:>12}  {:>8}  {:>8}  state", "node", "position", "lag", "waiting")?;
+    for (member, asked) in asked {
+        let name = member.name.as_str();
+        let Ok(Shown { position, lag, reachable, caught_up, waiting, .. }) = asked else {
+            writeln!(out, "{name:width$}  {:>12}  {:>8}  {:>8}  does not answer", "-", "-", "-")?;
+            continue;
+        };
+        let lag = lag.map_or_else(|| "?".to_owned(), |lag| lag.to_string());
+        let state = match (reachable, caught_up) {
+            (false, _) => "cannot reach the command log",
+            (true, false) => "catches up",
+            (true, true) => "ready",
+        };
+        writeln!(out, "{name:width$}  {position:>12}  {lag:>8}  {waiting:>8}  {state}")?;
+    }
+    Ok(())
+}
+
+fn json(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
+    let item = |(member, asked): &Asked<'_>| {
+        let (node, problem) = (asked.as_ref().ok(), asked.as_ref().err());
+        serde_json::json!({"name": member.name, "url": member.url, "node": node, "problem": problem})
+    };
+    let items: Vec<_> = asked.iter().map(item).collect();
+    writeln!(out, "{}", serde_json::json!({ "items": items }))
+}
