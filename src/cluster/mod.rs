@@ -1,6 +1,8 @@
 //! A cluster: nodes that apply one command log, each to a whole store of its own.
 
 mod applier;
+mod connect;
+mod kafka;
 mod log;
 mod mark;
 mod node;
@@ -8,6 +10,7 @@ mod origin;
 mod record;
 mod writer;
 
+pub use connect::{connect, make_topic};
 pub use log::{Log, NotAppended, NotRead, Record};
 pub use node::{Node, Status};
 pub use origin::{Founded, Origin};
@@ -59,14 +62,4 @@ impl Joined {
     pub fn start(self, feed: &Arc<Feed>, config: &Config) -> Result<Node> {
         Node::start(self.log, feed, &self.origin, config)
     }
-}
-
-/// Makes the topic
-pub fn make_topic(_cluster: &crate::config::Cluster) -> Result<bool> {
-    Err(Error::Setup("no log".to_owned()))
-}
-
-/// The command log of the settings.
-pub fn connect(_cluster: &crate::config::Cluster) -> Result<Arc<dyn Log>> {
-    Err(Error::Setup("no log".to_owned()))
 }

@@ -7,6 +7,7 @@ mod address;
 mod agreed;
 mod auth;
 mod cluster;
+mod declare;
 mod duration;
 mod environment;
 mod key_files;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use self::declare::settings;
 use self::load::wrong;
 use crate::error::Result;
 
@@ -31,59 +33,6 @@ pub use cluster::{Consistency, MAX_MEMBERS, Member, NodeName, Password, Sasl};
 pub use duration::Duration;
 pub use network::Network;
 pub use web::{Authority, Host, HostName, Origin, PageOrigin};
-
-/// Declares the sections and [`Config`]. A setting is `name: type = default;` or `name: type = default, range;`.
-macro_rules! settings {
-    ($(
-        $(#[$about:meta])*
-        $section:ident: $Section:ident {
-            $($(#[$attribute:meta])* $key:ident: $type:ty = $default:expr $(, $range:expr)?;)*
-        }
-    )*) => {
-        $(
-            $(#[$about])*
-            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-            #[serde(default, deny_unknown_fields)]
-            pub struct $Section {
-                $($(#[$attribute])* pub $key: $type,)*
-            }
-
-            impl Default for $Section {
-                fn default() -> Self {
-                    Self { $($key: $default,)* }
-                }
-            }
-        )*
-
-        /// All settings.
-        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        pub struct Config {
-            $($(#[$about])* pub $section: $Section,)*
-        }
-
-        impl Config {
-            /// The first setting with a value out of its range: its name, and the detail.
-            fn check_ranges(&self) -> Result<(), (&'static str, String)> {
-                $($($(
-                    let name = concat!(stringify!($section), ".", stringify!($key));
-                    check(&self.$section.$key, &$range).map_err(|detail| (name, detail))?;
-                )?)*)*
-                Ok(())
-            }
-
-            /// The range of a setting in words, if it has one.
-            fn range_of(name: &str) -> Option<String> {
-                $($($(
-                    if name == concat!(stringify!($section), ".", stringify!($key)) {
-                        return Some(in_words(&$range));
-                    }
-                )?)*)*
-                None
-            }
-        }
-    };
-}
 
 /// Longer durations are typing mistakes; a hundred years.
 const LONGEST: Duration = Duration::from_days(36_500);

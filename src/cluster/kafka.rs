@@ -1,0 +1,65 @@
+//! The command log as a topic of an engine that speaks the Kafka protocol. No other module knows the client library.
+//!
+//! The topic has one partition, so that it has one order. A record counts as appended once all replicas in sync have it
+//! (`acks=all`), and the topic asks for at least two of them: `topic.rs` has the settings that this takes.
+
+mod append;
+mod connection;
+mod read;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod topic;
+mod watch;
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+pub use self::connection::{ClientCert, Connection, Mechanism, Sasl, Tls};
+pub use self::topic::{DEFAULT_RETENTION, check_topic, create_topic};
+use self::{append::Appender, read::Reader};
+use super::log::{Log, NotAppended, NotRead, Record};
+use crate::error::Result;
+
+/// The largest record, bytes.
+pub const MAX_RECORD: usize = 32 << 20;
+/// The largest message: a record and its frame.
+const MAX_MESSAGE: usize = MAX_RECORD + (64 << 10);
+/// The only partition of the topic.
+const PARTITION: i32 = 0;
+
+/// A topic as the command log. It has some threads of the client library: two, and two for each broker.
+pub struct Kafka {
+    topic: String,
+    appender: Appender,
+    reader: Reader,
+}
+
+impl Kafka {
+    /// Makes the clients, and waits for no broker. Fails if a setting or a file of the connection is wrong.
+    pub fn open(connection: &Connection) -> Result<Self> {
+        let (appender, reader) = (Appender::new(connection)?, Reader::new(connection)?);
+        Ok(Self { topic: connection.topic.clone(), appender, reader })
+    }
+}
+
+impl fmt::Debug for Kafka {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kafka").field("topic", &self.topic).finish_non_exhaustive()
+    }
+}
+
+impl Log for Kafka {
+    fn append(&self, bytes: &[u8], timeout: Duration) -> Result<u64, NotAppended> {
+        self.appender.append(bytes, timeout)
+    }
+
+    fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
+        self.reader.read(from, timeout)
+    }
+
+    fn bounds(&self, timeout: Duration) -> Result<Range<u64>, NotRead> {
+        self.reader.bounds(timeout)
+    }
+}

@@ -1,0 +1,220 @@
+//! Appends of records: one message in flight, of which the fate is known or said to be unknown.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use rdkafka::client::ClientContext;
+use rdkafka::config::{FromClientConfigAndContext, RDKafkaLogLevel};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
+use rdkafka::message::{DeliveryResult, Message};
+use rdkafka::producer::{BaseRecord, Producer, ProducerContext, PurgeConfig, ThreadedProducer};
+
+use super::connection::{Connection, unusable};
+use super::watch::Watch;
+use super::{MAX_RECORD, PARTITION};
+use crate::cluster::log::NotAppended;
+use crate::error::Result;
+
+/// Between attempts of one append.
+const PAUSE: Duration = Duration::from_millis(100);
+/// `retry.backoff.ms`, of which the library takes 80 to 120 %.
+const BACKOFF: Duration = Duration::from_millis(250);
+/// An answer within this time belongs to the first transmission of a message: the library has sent no other one yet.
+const FIRST: Duration = Duration::from_millis(150);
+
+/// The writer's side of the log.
+pub(super) struct Appender {
+    producer: ThreadedProducer<Reports>,
+    topic: String,
+    /// The number of the last attempt. Held by one append at a time.
+    last: Mutex<usize>,
+}
+
+/// What became of an attempt.
+type Outcome = Result<u64, Failure>;
+
+/// An attempt without an offset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Failure {
+    why: String,
+    /// Whether it may be in the log in spite of this.
+    perhaps: bool,
+    /// Whether a further attempt may have an offset.
+    passes: bool,
+}
+
+/// The reports of the library on messages, taken by its thread.
+struct Reports {
+    watch: Watch,
+    /// The attempt in wait, and its outcome.
+    waited: Mutex<(usize, Option<Result<i64, Report>>)>,
+    came: Condvar,
+}
+
+/// A report of failure.
+struct Report {
+    error: KafkaError,
+    at: Instant,
+}
+
+impl Appender {
+    pub(super) fn new(connection: &Connection) -> Result<Self> {
+        let mut config = connection.config();
+        for (key, value) in [
+            ("acks", "all"),
+            ("linger.ms", "0"),
+            // The writer sends a record again after an unknown outcome, and the nodes drop what they have applied. So
+            // the idempotence of the library would save nothing; and it would add a request before the first message, a
+            // new epoch after each message that was given up, and errors after which a producer is of no use.
+            ("enable.idempotence", "false"),
+            // An uncertain outcome ends the attempt, so that `Appender::append` knows of it. In spite of this the
+            // library sends again after "not the leader", which a leader also answers that is deposed while it waits
+            // for its followers: see `FIRST`.
+            ("retries", "0"),
+            ("retry.backoff.ms", &BACKOFF.as_millis().to_string()),
+            // The deadline of an append is its own.
+            ("message.timeout.ms", "0"),
+            // A leader that hangs is given up after this time, a follower that hangs delays no answer for longer.
+            ("request.timeout.ms", "5000"),
+            ("socket.timeout.ms", "6000"),
+            // A record is JSON with texts. A batch of one message that does not shrink is sent as it is.
+            ("compression.type", "lz4"),
+            ("queue.buffering.max.messages", "16"),
+            ("queue.buffering.max.kbytes", "131072"),
+        ] {
+            config.set(key, value);
+        }
+        let reports = Reports { watch: Watch::new("writer"), waited: Mutex::default(), came: Condvar::new() };
+        let producer = ThreadedProducer::from_config_and_context(&config, reports).map_err(|error| unusable(&error))?;
+        Ok(Self { producer, topic: connection.topic.clone(), last: Mutex::default() })
+    }
+
+    /// [`crate::cluster::log::Log::append`].
+    pub(super) fn append(&self, bytes: &[u8], timeout: Duration) -> Result<u64, NotAppended> {
+        if bytes.len() > MAX_RECORD {
+            return Err(NotAppended::Refused(format!("the record is larger than {MAX_RECORD} bytes")));
+        }
+        let mut last = self.last.lock();
+        let deadline = Instant::now() + timeout;
+        let mut perhaps = false;
+        loop {
+            *last += 1;
+            let failure = match self.attempt(*last, bytes, deadline) {
+                Ok(offset) => {
+                    self.producer.client().context().watch.answered();
+                    return Ok(offset);
+                }
+                Err(failure) => failure,
+            };
+            tracing::debug!(perhaps = failure.perhaps, "an append to the command log failed: {}", failure.why);
+            perhaps |= failure.perhaps;
+            if !failure.passes || Instant::now() + PAUSE >= deadline {
+                let kind = if perhaps { NotAppended::Unknown } else { NotAppended::Refused };
+                return Err(kind(failure.why));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn attempt(&self, number: usize, bytes: &[u8], deadline: Instant) -> Outcome {
+        let reports = self.producer.client().context();
+        *reports.waited.lock() = (number, None);
+        let sent = Instant::now();
+        let message = BaseRecord::<(), [u8], usize>::with_opaque_to(&self.topic, number);
+        if let Err((error, _)) = self.producer.send(message.partition(PARTITION).payload(bytes)) {
+            // It did not come into the queue.
+            return Err(Failure { perhaps: false, ..judge(&error, Duration::ZERO) });
+        }
+        match reports.wait(deadline) {
+            Some(Ok(offset)) => u64::try_from(offset).map_err(|_| Failure {
+                why: "the log acknowledged a record without its offset".into(),
+                perhaps: true,
+                passes: false,
+            }),
+            Some(Err(report)) => {
+                let failure = judge(&report.error, report.at - sent);
+                Err(Failure { why: failure.why + &reports.watch.since(sent), ..failure })
+            }
+            None => {
+                // A message that waits for a leader is given up. One that was sent stays: by its timeout the library
+                // finds out that the leader hangs.
+                self.producer.purge(PurgeConfig::default().queue().non_blocking());
+                let cause = reports.watch.since(sent);
+                Err(Failure {
+                    why: format!("the log did not acknowledge the record in time{cause}"),
+                    perhaps: true,
+                    passes: false,
+                })
+            }
+        }
+    }
+}
+
+/// What an error that came so long after the message was sent says about it.
+fn judge(error: &KafkaError, after: Duration) -> Failure {
+    let code = error.rdkafka_error_code();
+    let why = code.map_or_else(|| error.to_string(), |code| format!("the log took no record: {code}"));
+    // The leader checks these before it appends.
+    let (is_refusal, passes) = match code {
+        Some(
+            Code::MessageSizeTooLarge
+            | Code::InvalidMessageSize
+            | Code::MessageBatchTooLarge
+            | Code::InvalidRecord
+            | Code::InvalidTimestamp
+            | Code::PolicyViolation
+            | Code::InvalidRequiredAcks
+            | Code::TopicAuthorizationFailed
+            | Code::ClusterAuthorizationFailed,
+        ) => (true, false),
+        Some(
+            Code::NotEnoughReplicas
+            | Code::UnknownTopic
+            | Code::UnknownPartition
+            | Code::UnknownTopicOrPartition
+            | Code::QueueFull,
+        ) => (true, true),
+        _ => (false, true),
+    };
+    Failure { why, perhaps: !is_refusal || after >= FIRST, passes }
+}
+
+impl Reports {
+    /// The outcome of the attempt in wait, if it comes in time.
+    fn wait(&self, deadline: Instant) -> Option<Result<i64, Report>> {
+        let mut waited = self.waited.lock();
+        while waited.1.is_none() {
+            if self.came.wait_until(&mut waited, deadline).timed_out() {
+                break;
+            }
+        }
+        waited.1.take()
+    }
+}
+
+impl ClientContext for Reports {
+    fn log(&self, level: RDKafkaLogLevel, fac: &str, text: &str) {
+        self.watch.log(level, fac, text);
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.watch.error(error, reason);
+    }
+}
+
+impl ProducerContext for Reports {
+    type DeliveryOpaque = usize;
+
+    fn delivery(&self, result: &DeliveryResult<'_>, number: usize) {
+        let mut waited = self.waited.lock();
+        // A message that was given up is no longer waited for.
+        if waited.0 == number {
+            waited.1 = Some(match result {
+                Ok(message) => Ok(message.offset()),
+                Err((error, _)) => Err(Report { error: error.clone(), at: Instant::now() }),
+            });
+            self.came.notify_all();
+        }
+    }
+}

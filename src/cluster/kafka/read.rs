@@ -1,0 +1,230 @@
+//! Reads of the log from a place on, without a consumer group.
+
+use std::ops::Range;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rdkafka::config::FromClientConfigAndContext;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
+use rdkafka::message::{BorrowedMessage, Message, Timestamp};
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+
+use super::connection::{Connection, unusable};
+use super::watch::Watch;
+use super::{MAX_MESSAGE, PARTITION};
+use crate::cluster::log::{NotRead, Record};
+use crate::error::Result;
+
+/// Records of one read.
+const RECORDS: usize = 500;
+/// Bytes of records after which a read takes no further one.
+const BYTES: usize = 8 << 20;
+/// A silent log is asked for a sign of life this often.
+const SILENCE: Duration = Duration::from_secs(3);
+/// Waits for this sign, and for the bounds that an error names.
+const SIGN: Duration = Duration::from_secs(2);
+/// The reader's side of the log.
+pub(super) struct Reader {
+    consumer: BaseConsumer<Watch>,
+    topic: String,
+    place: Mutex<Place>,
+}
+
+/// Where the consumer is.
+#[derive(Debug, Default)]
+struct Place {
+    /// The offset of the next record, unless the consumer is to be placed anew.
+    next: Option<u64>,
+    /// The last sign of life of the log.
+    heard: Option<Instant>,
+}
+
+impl Reader {
+    pub(super) fn new(connection: &Connection) -> Result<Self> {
+        let mut config = connection.config();
+        // As the library asks: the largest message, and 512 bytes for the rest of an answer.
+        let most = (MAX_MESSAGE + 4096).to_string();
+        for (key, value) in [
+            // The library asks for a name, although a reader that assigns itself is in no group.
+            ("group.id", "tideline"),
+            ("enable.auto.commit", "false"),
+            ("enable.auto.offset.store", "false"),
+            // A place that the log does not have must end in an error, never in a jump to another place.
+            ("auto.offset.reset", "error"),
+            // There are no transactions on the topic, and with "committed" one that somebody left open would stop all
+            // readers. A record is visible once all replicas in sync have it, in either mode.
+            ("isolation.level", "read_uncommitted"),
+            ("check.crcs", "true"),
+            // Prefetch, bounded. One record may be larger.
+            ("queued.max.messages.kbytes", "16384"),
+            ("queued.min.messages", "10000"),
+            ("fetch.message.max.bytes", "4194304"),
+            ("fetch.max.bytes", &most),
+            ("receive.message.max.bytes", &(MAX_MESSAGE + 8192).to_string()),
+            // The queue is full often while a node catches up; the default of a second would be all of its time.
+            ("fetch.queue.backoff.ms", "10"),
+            ("fetch.error.backoff.ms", "100"),
+            ("retry.backoff.ms", "100"),
+            // A leader that hangs is given up after this time.
+            ("socket.timeout.ms", "6000"),
+        ] {
+            config.set(key, value);
+        }
+        let consumer = BaseConsumer::from_config_and_context(&config, Watch::new("reader"));
+        let consumer = consumer.map_err(|error| unusable(&error))?;
+        Ok(Self { consumer, topic: connection.topic.clone(), place: Mutex::default() })
+    }
+
+    /// [`crate::cluster::log::Log::read`].
+    pub(super) fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
+        let deadline = Instant::now() + timeout;
+        let mut place = self.place.lock();
+        if place.next != Some(from) {
+            self.assign(from)?;
+            place.next = Some(from);
+        }
+        let (mut records, mut next, mut size) = (Vec::new(), from, 0);
+        while records.len() < RECORDS && size < BYTES {
+            let wait =
+                if records.is_empty() { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
+            let fault = match self.consumer.poll(wait) {
+                Some(Ok(message)) => match record(&message, next) {
+                    Ok(record) => {
+                        size += record.bytes.len();
+                        next += 1;
+                        records.push(record);
+                        continue;
+                    }
+                    Err(fault) => fault,
+                },
+                Some(Err(error)) if is_passing(&error) => continue,
+                Some(Err(error)) => {
+                    if records.is_empty() {
+                        self.fault(&mut place, from, &error, deadline)
+                    } else {
+                        NotRead::Unreachable(error.to_string())
+                    }
+                }
+                None if records.is_empty() && Instant::now() < deadline => continue,
+                None => break,
+            };
+            // What came before the fault is good. The next read meets the fault again.
+            place.next = None;
+            return if records.is_empty() { Err(fault) } else { Ok(records) };
+        }
+        if records.is_empty() {
+            self.live(&mut place)?;
+        } else {
+            *place = Place { next: Some(next), heard: Some(Instant::now()) };
+            self.consumer.client().context().answered();
+        }
+        Ok(records)
+    }
+
+    /// [`crate::cluster::log::Log::bounds`].
+    pub(super) fn bounds(&self, timeout: Duration) -> Result<Range<u64>, NotRead> {
+        let asked = Instant::now();
+        let (first, end) = self.consumer.fetch_watermarks(&self.topic, PARTITION, timeout).map_err(|error| {
+            NotRead::Unreachable(format!("{}{}", told(&error), self.consumer.client().context().since(asked)))
+        })?;
+        match (u64::try_from(first), u64::try_from(end)) {
+            (Ok(first), Ok(end)) if first <= end => Ok(first..end),
+            _ => Err(NotRead::Unreachable(format!("the log told {first} and {end} as its bounds"))),
+        }
+    }
+
+    fn assign(&self, from: u64) -> Result<(), NotRead> {
+        let wrong = |error: KafkaError| NotRead::Unreachable(format!("the log cannot be read from {from} on: {error}"));
+        let offset = i64::try_from(from).map_err(|_| NotRead::Gone(format!("{from} is no offset of a log")))?;
+        let mut list = TopicPartitionList::new();
+        list.add_partition_offset(&self.topic, PARTITION, Offset::Offset(offset)).map_err(wrong)?;
+        self.consumer.assign(&list).map_err(wrong)
+    }
+
+    /// Fails if a log that has been silent for a while does not answer.
+    fn live(&self, place: &mut Place) -> Result<(), NotRead> {
+        if place.heard.is_none_or(|heard| heard.elapsed() >= SILENCE) {
+            self.bounds(SIGN)?;
+            place.heard = Some(Instant::now());
+            self.consumer.client().context().answered();
+        }
+        Ok(())
+    }
+
+    /// An error at a place of the log.
+    fn fault(&self, place: &mut Place, from: u64, error: &KafkaError, deadline: Instant) -> NotRead {
+        if !matches!(
+            error.rdkafka_error_code(),
+            Some(Code::AutoOffsetReset | Code::OffsetOutOfRange | Code::LogTruncation)
+        ) {
+            self.pause(deadline);
+            return NotRead::Unreachable(told(error));
+        }
+        let reason = self.consumer.client().context().since(Instant::now() - SILENCE);
+        NotRead::Gone(match self.bounds(SIGN) {
+            Ok(Range { start, end }) if from < start => {
+                format!("the log begins at {start} and ends before {end}: it has no record {from} any more")
+            }
+            // It may end later by now, with other records than before.
+            Ok(Range { start, end }) => {
+                format!("the log begins at {start} and ends before {end}, and had no place {from}: it was cut{reason}")
+            }
+            Err(_) => format!("the log has no place {from}{reason}"),
+        })
+    }
+
+    /// So that a caller that reads again at once does not spin.
+    fn pause(&self, deadline: Instant) {
+        thread::sleep(deadline.saturating_duration_since(Instant::now()).min(Duration::from_millis(200)));
+    }
+}
+
+/// An error for people.
+fn told(error: &KafkaError) -> String {
+    match error.rdkafka_error_code() {
+        Some(Code::OperationTimedOut | Code::BrokerTransportFailure | Code::AllBrokersDown | Code::DestroyBroker) => {
+            "no leader of the log answers".into()
+        }
+        Some(code) => format!("the log cannot be read: {code}"),
+        None => format!("the log cannot be read: {error}"),
+    }
+}
+
+/// Whether the library goes on by itself. Whether the log answers at all is asked at the end of a read.
+fn is_passing(error: &KafkaError) -> bool {
+    matches!(
+        error.rdkafka_error_code(),
+        Some(
+            Code::BrokerTransportFailure
+                | Code::AllBrokersDown
+                | Code::Resolve
+                | Code::DestroyBroker
+                | Code::OperationTimedOut
+                // Of the group, which is not used.
+                | Code::GroupAuthorizationFailed
+                | Code::CoordinatorNotAvailable
+                | Code::CoordinatorLoadInProgress
+                | Code::NotCoordinator
+        )
+    )
+}
+
+/// The record of a message that has to be at a place.
+fn record(message: &BorrowedMessage<'_>, next: u64) -> Result<Record, NotRead> {
+    let offset = message.offset();
+    if u64::try_from(offset) != Ok(next) {
+        return Err(NotRead::Gone(format!("the log has a hole: after {next} was expected, {offset} came")));
+    }
+    match message.timestamp() {
+        Timestamp::LogAppendTime(time) if time >= 0 => Ok(Record {
+            offset: next,
+            time: time.unsigned_abs(),
+            bytes: message.payload().unwrap_or_default().to_vec(),
+        }),
+        other => Err(NotRead::Gone(format!(
+            "record {offset} has no time of the log but {other:?}: the topic must have message.timestamp.type=LogAppendTime"
+        ))),
+    }
+}

@@ -1,0 +1,172 @@
+//! The topic of the log: made once, looked at before each start of a node.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use rdkafka::admin::{AdminClient, AdminOptions, ConfigResource, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::config::FromClientConfigAndContext;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
+
+use super::connection::{Connection, unusable};
+use super::rules::{Found, Settings, judge};
+use super::watch::Watch;
+use super::{MAX_MESSAGE, PARTITION};
+use crate::error::{Error, Result};
+
+/// How long records are kept, unless the operator says otherwise: a node that was away for longer starts from a backup.
+pub const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// For each request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// For a new topic until it has a leader.
+const ELECTION: Duration = Duration::from_secs(30);
+
+/// Makes the topic, with the settings that keep an acknowledged record: `replication` copies, of which `min_in_sync`
+/// have a record before it is acknowledged. Records are kept for the time of `retention`, or for ever. Fails if the
+/// topic exists, if fewer brokers than copies are there, or if no broker answers.
+pub fn create_topic(
+    connection: &Connection,
+    replication: i32,
+    min_in_sync: i32,
+    retention: Option<Duration>,
+) -> Result<bool> {
+    let name = connection.topic.as_str();
+    let min = min_in_sync.to_string();
+    let retention = retention.map_or("-1".into(), |time| time.as_millis().to_string());
+    let largest = MAX_MESSAGE.to_string();
+    let topic = [
+        ("min.insync.replicas", min.as_str()),
+        ("unclean.leader.election.enable", "false"),
+        ("message.timestamp.type", "LogAppendTime"),
+        ("cleanup.policy", "delete"),
+        ("retention.ms", &retention),
+        ("retention.bytes", "-1"),
+        ("max.message.bytes", &largest),
+        ("compression.type", "producer"),
+    ]
+    .into_iter()
+    .fold(NewTopic::new(name, 1, TopicReplication::Fixed(replication)), |topic, (key, value)| topic.set(key, value));
+
+    let asker = asker(connection)?;
+    metadata(&asker, None)?;
+    let admin = admin(connection)?;
+    let options = AdminOptions::new().request_timeout(Some(TIMEOUT)).operation_timeout(Some(TIMEOUT));
+    let made = block_on(admin.create_topics([&topic], &options)).map_err(|error| failed(name, "be made", &error))?;
+    match made.into_iter().next() {
+        Some(Ok(_)) => {}
+        Some(Err((_, Code::TopicAlreadyExists))) => return Ok(false),
+        Some(Err((_, code))) => return Err(failed(name, "be made", &KafkaError::AdminOp(code))),
+        None => return Err(failed(name, "be made", &KafkaError::NoMessageReceived)),
+    }
+    let asked = Instant::now();
+    while let Err(error) = asker.fetch_watermarks(name, PARTITION, TIMEOUT) {
+        if asked.elapsed() > ELECTION {
+            return Err(failed(name, "be read after it was made", &error));
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    Ok(true)
+}
+
+/// Looks at the topic before a node uses it. Fails, with the name of the setting, if an acknowledged record could be
+/// lost or changed, or if no broker answers. The result has one line for each lesser danger. A `single` cluster is for
+/// trials: it may have one broker.
+pub fn check_topic(connection: &Connection, single: bool) -> Result<Vec<String>> {
+    let name = connection.topic.as_str();
+    let metadata = metadata(&asker(connection)?, Some(name))?;
+    let topic = metadata.topics().iter().find(|topic| topic.name() == name);
+    let (partitions, error) = topic.map_or((&[][..], None), |topic| (topic.partitions(), topic.error()));
+    match error.map(Code::from) {
+        None if !partitions.is_empty() => {}
+        None | Some(Code::UnknownTopicOrPartition | Code::UnknownTopic) => {
+            return Err(Error::Setup(format!("the topic {name:?} does not exist. `tideline cluster init` makes it")));
+        }
+        Some(code) => return Err(failed(name, "be looked at", &KafkaError::MetadataFetch(code))),
+    }
+    let brokers: Vec<i32> = metadata.brokers().iter().map(|broker| broker.id()).collect();
+    let admin = admin(connection)?;
+    let settings = settings(&admin, ResourceSpecifier::Topic(name))
+        .map_err(|error| failed(name, "tell its settings (DescribeConfigs)", &error))?;
+    let (mut known, mut silent) = (Vec::new(), None);
+    for &id in &brokers {
+        match self::settings(&admin, ResourceSpecifier::Broker(id)) {
+            Ok(settings) => known.push((id, settings)),
+            Err(error) => silent = Some(format!("the settings of broker {id} cannot be seen: {error}")),
+        }
+    }
+    let found = Found {
+        partitions: partitions.len(),
+        replicas: partitions.iter().map(|one| one.replicas().len()).min().unwrap_or_default(),
+        in_sync: partitions.iter().map(|one| one.isr().len()).min().unwrap_or_default(),
+        settings,
+        brokers: known,
+    };
+    let mut warnings = judge(name, &found, single).map_err(Error::Setup)?;
+    warnings.extend(silent);
+    Ok(warnings)
+}
+
+fn failed(topic: &str, what: &str, error: &KafkaError) -> Error {
+    let cause = error.rdkafka_error_code().map_or_else(|| error.to_string(), |code| code.to_string());
+    Error::Setup(format!("the topic {topic:?} cannot {what}: {cause}"))
+}
+
+/// A client for questions. It is in no group, and makes no topic by asking for it.
+fn asker(connection: &Connection) -> Result<BaseConsumer<Watch>> {
+    BaseConsumer::from_config_and_context(&connection.config(), Watch::new("setup")).map_err(|error| unusable(&error))
+}
+
+fn admin(connection: &Connection) -> Result<AdminClient<Watch>> {
+    AdminClient::from_config_and_context(&connection.config(), Watch::new("setup")).map_err(|error| unusable(&error))
+}
+
+/// The brokers, and the topic if one is named.
+fn metadata(asker: &BaseConsumer<Watch>, topic: Option<&str>) -> Result<rdkafka::metadata::Metadata> {
+    let asked = Instant::now();
+    asker.fetch_metadata(topic, TIMEOUT).map_err(|error| {
+        // The cause, such as a wrong password, comes as an event.
+        while asker.poll(Duration::ZERO).is_some() {}
+        let code = error.rdkafka_error_code().map_or_else(|| error.to_string(), |code| code.to_string());
+        Error::Setup(format!("no broker of the command log answers: {code}{}", asker.client().context().since(asked)))
+    })
+}
+
+fn settings(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Settings, KafkaError> {
+    let options = AdminOptions::new().request_timeout(Some(TIMEOUT));
+    let found = block_on(admin.describe_configs([&of], &options))?;
+    let entries = match found.into_iter().next() {
+        Some(Ok(ConfigResource { entries, .. })) => entries,
+        Some(Err(code)) => return Err(KafkaError::AdminOp(code)),
+        None => return Err(KafkaError::NoMessageReceived),
+    };
+    // The library tells a refusal as a list without entries.
+    if entries.is_empty() {
+        return Err(KafkaError::AdminOp(Code::TopicAuthorizationFailed));
+    }
+    Ok(entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?))).collect())
+}
+
+/// Waits for an answer of the library, whose own thread wakes this one. Unlike a runtime of tokio, this may also be
+/// called from a thread of one.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
+}

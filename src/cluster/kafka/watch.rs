@@ -1,0 +1,114 @@
+//! What the client library says about its connections, for the server log.
+
+use std::collections::HashMap;
+use std::mem;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rdkafka::client::ClientContext;
+use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::consumer::ConsumerContext;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+
+/// The library tries again each second, and tells it each time. One warning of a fault of a broker within this time.
+const QUIET: Duration = Duration::from_secs(300);
+/// A client without a fault for this long is well again.
+const WELL: Duration = Duration::from_secs(10);
+/// Kinds of faults that are remembered.
+const KINDS: usize = 64;
+
+/// Passes the lines of the library to the server log, and keeps the last fault.
+#[derive(Debug)]
+pub(super) struct Watch {
+    /// The part of the log that the client serves.
+    client: &'static str,
+    told: Mutex<HashMap<String, Instant>>,
+    last: Mutex<Option<(Instant, String)>>,
+}
+
+impl Watch {
+    pub(super) fn new(client: &'static str) -> Self {
+        Self { client, told: Mutex::default(), last: Mutex::default() }
+    }
+
+    /// The last fault since a moment, as an addition to a sentence.
+    pub(super) fn since(&self, moment: Instant) -> String {
+        let last = self.last.lock();
+        last.as_ref().filter(|(at, _)| *at >= moment).map_or(String::new(), |(_, fault)| format!(" ({fault})"))
+    }
+
+    /// To be called after an answer. Tells it if there were faults and are none any more.
+    pub(super) fn answered(&self) {
+        let is_well = self.last.lock().as_ref().is_some_and(|(at, _)| at.elapsed() >= WELL);
+        if is_well && !mem::take(&mut *self.told.lock()).is_empty() {
+            *self.last.lock() = None;
+            tracing::info!(client = self.client, "the command log: its brokers answer again");
+        }
+    }
+
+    /// Whether a fault is to be told as a warning now.
+    fn is_news(&self, kind: String) -> bool {
+        let mut told = self.told.lock();
+        let now = Instant::now();
+        if told.len() >= KINDS {
+            told.clear();
+        }
+        match told.get(&kind) {
+            Some(before) if now - *before < QUIET => false,
+            _ => {
+                told.insert(kind, now);
+                true
+            }
+        }
+    }
+}
+
+impl ClientContext for Watch {
+    /// Connections that fail come as errors too, so that most lines are for the search of faults only.
+    fn log(&self, level: RDKafkaLogLevel, fac: &str, text: &str) {
+        let client = self.client;
+        match level {
+            RDKafkaLogLevel::Emerg | RDKafkaLogLevel::Alert | RDKafkaLogLevel::Critical => {
+                tracing::error!(client, fac, "the client of the command log: {text}");
+            }
+            _ => tracing::debug!(client, fac, "the client of the command log: {text}"),
+        }
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        let client = self.client;
+        let code = error.rdkafka_error_code();
+        // A fault of a broker begins with it: "127.0.0.1:9092/1: Connect to … failed: Connection refused".
+        let broker = reason.trim_start_matches("GroupCoordinator: ").split(['/', ' ']).next().unwrap_or_default();
+        if code != Some(RDKafkaErrorCode::AllBrokersDown) {
+            *self.last.lock() = Some((Instant::now(), reason.to_owned()));
+        }
+        if self.is_news(format!("{code:?} {}", broker.trim_end_matches(':'))) {
+            tracing::warn!(client, "the command log: {reason}; repetitions are at level debug for 5 minutes");
+        } else {
+            tracing::debug!(client, "the command log: {reason}");
+        }
+    }
+}
+
+impl ConsumerContext for Watch {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_news_once_and_the_last_one_is_kept() {
+        let watch = Watch::new("reader");
+        assert!(watch.is_news("a".into()) && watch.is_news("b".into()) && !watch.is_news("a".into()));
+        (0..KINDS).for_each(|kind| assert!(watch.is_news(kind.to_string())));
+        assert!(watch.told.lock().len() <= KINDS);
+
+        let before = Instant::now();
+        assert_eq!(watch.since(before), "");
+        watch.error(KafkaError::Global(RDKafkaErrorCode::BrokerTransportFailure), "b:1/1: refused");
+        watch.error(KafkaError::Global(RDKafkaErrorCode::AllBrokersDown), "3/3 brokers are down");
+        assert_eq!(watch.since(before), " (b:1/1: refused)");
+        assert_eq!(watch.since(Instant::now()), "");
+    }
+}

@@ -1,0 +1,56 @@
+//! The macro that declares all settings in one table.
+
+/// Declares the sections and [`Config`]. A setting is `name: type = default;` or `name: type = default, range;`.
+macro_rules! settings {
+    ($(
+        $(#[$about:meta])*
+        $section:ident: $Section:ident {
+            $($(#[$attribute:meta])* $key:ident: $type:ty = $default:expr $(, $range:expr)?;)*
+        }
+    )*) => {
+        $(
+            $(#[$about])*
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            #[serde(default, deny_unknown_fields)]
+            pub struct $Section {
+                $($(#[$attribute])* pub $key: $type,)*
+            }
+
+            impl Default for $Section {
+                fn default() -> Self {
+                    Self { $($key: $default,)* }
+                }
+            }
+        )*
+
+        /// All settings.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Config {
+            $($(#[$about])* pub $section: $Section,)*
+        }
+
+        impl Config {
+            /// The first setting with a value out of its range: its name, and the detail.
+            fn check_ranges(&self) -> Result<(), (&'static str, String)> {
+                $($($(
+                    let name = concat!(stringify!($section), ".", stringify!($key));
+                    check(&self.$section.$key, &$range).map_err(|detail| (name, detail))?;
+                )?)*)*
+                Ok(())
+            }
+
+            /// The range of a setting in words, if it has one.
+            fn range_of(name: &str) -> Option<String> {
+                $($($(
+                    if name == concat!(stringify!($section), ".", stringify!($key)) {
+                        return Some(in_words(&$range));
+                    }
+                )?)*)*
+                None
+            }
+        }
+    };
+}
+
+pub(super) use settings;

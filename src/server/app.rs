@@ -1,0 +1,182 @@
+//! Everything but the HTTP server: opened and closed in order.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::bounded;
+
+use super::files;
+use crate::backlog::Backlog;
+use crate::backup::Backups;
+use crate::cluster::{self, Node};
+use crate::config::{Config, Durability};
+use crate::error::{Error, Result};
+use crate::failpoint::{self, Place};
+use crate::feed::Feed;
+use crate::store::Store;
+use crate::store::rocks::{InboxRoom, Options, Rocks};
+use crate::streaming::Streaming;
+use crate::worker::{self, Candidates, Figures, Workers};
+
+/// How often a stop checks whether the store is still in use.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// An open data directory with its workers running: everything but the HTTP server.
+#[derive(Debug)]
+pub struct App {
+    pub(super) feed: Arc<Feed>,
+    pub(super) backups: Arc<Backups>,
+    workers: Workers,
+    /// This server as a node of a cluster.
+    pub(super) node: Option<Arc<Node>>,
+    /// Connections for which files are left.
+    pub(super) connections: usize,
+}
+
+/// Opens the data directory that `config` names, for changes, takes over the jobs in it and starts the workers.
+pub fn open(config: &Config) -> Result<App> {
+    open_as_told(config, Told { changes: true, ..Told::default() })
+}
+
+/// Options of one start that are not settings.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told {
+    /// Start although the log is damaged, without the acknowledged changes that are lost.
+    pub accept_log_loss: bool,
+    /// Refuse a directory of an earlier format instead of migrating it.
+    pub refuse_migration: bool,
+    /// Refuse a log with a torn end, which a backup does not have.
+    pub whole_log: bool,
+    /// Reserve no room for a later start on a full device.
+    pub reserve_nothing: bool,
+    /// Make changes. On a node of a cluster they go through the command log, so its brokers must be there.
+    pub changes: bool,
+}
+
+/// The options of the store by the settings, without listeners.
+pub fn options(config: &Config) -> Options {
+    let Config { server, storage, timeline, topics, .. } = config;
+    let files::Shares { tables, .. } = files::share(storage.max_open_files, server.max_connections);
+    Options {
+        // On a node of a cluster, the command log is what survives.
+        sync: storage.durability == Durability::Sync && !config.cluster.is_on(),
+        keep_room: true,
+        min_free: mebibytes(storage.min_free_mb) as u64,
+        block_cache: mebibytes(storage.block_cache_mb),
+        write_buffer: mebibytes(storage.write_buffer_mb),
+        max_open_files: tables,
+        arrivals: mebibytes(storage.arrivals_mb),
+        inbox_room: InboxRoom { limit: timeline.inbox_limit, slack: worker::slack(timeline.inbox_limit) },
+        notice_outbox_above: match timeline.outbox_limit {
+            0 => 0,
+            limit => limit + worker::slack(limit),
+        },
+        notice_topic_above: worker::topic_room(topics.limit) + worker::slack(topics.limit),
+        ..Options::new(&storage.data_dir)
+    }
+}
+
+/// The same, as told.
+pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
+    let mut config = config.clone();
+    let Config { server, storage, fanout, content, presence, .. } = &config;
+    let candidates = Candidates::default();
+    let files::Shares { connections, .. } = files::share(storage.max_open_files, server.max_connections);
+    let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
+        accept_log_loss: told.accept_log_loss,
+        whole_log: told.whole_log,
+        may_migrate: !told.refuse_migration,
+        keep_room: !told.reserve_nothing,
+        listeners: candidates.listeners(content),
+        ..options(&config)
+    })?);
+    failpoint::pass(Place::StartOpened);
+    let backlog = Arc::new(Backlog::new(fanout.queue));
+    let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
+    let joined = cluster::join(&mut config, &*store, told.changes)?;
+    if let Some(members) = config.cluster.members() {
+        worker::evict_others(&*store, &members)?;
+    }
+    backlog.restore(store.jobs()?);
+    failpoint::pass(Place::StartRestored);
+    let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config)?;
+    let feed = Arc::new(feed);
+    let node = joined.map(|joined| joined.start(&feed, &config).map(Arc::new)).transpose()?;
+    let workers = Workers::start(store, backlog, streaming, &config, candidates)?;
+    Ok(App { feed, backups: Arc::new(Backups::new(&config)), workers, node, connections })
+}
+
+fn mebibytes(n: usize) -> usize {
+    n.saturating_mul(1 << 20)
+}
+
+impl App {
+    /// The service.
+    pub fn feed(&self) -> &Arc<Feed> {
+        &self.feed
+    }
+
+    /// This server as a node of a cluster; `None` if it is not.
+    pub fn node(&self) -> Option<&Arc<Node>> {
+        self.node.as_ref()
+    }
+
+    /// The figures of the workers.
+    pub fn figures(&self) -> &Figures {
+        self.workers.figures()
+    }
+
+    /// Stops the workers as [`App::stop`] does, and keeps the store open, without a writer. Fails if they do not stop
+    /// in time.
+    pub fn rest(self, timeout: Duration) -> Result<Arc<dyn Store>> {
+        let store = Arc::clone(self.feed.store());
+        let (done, stopped) = bounded(1);
+        std::thread::spawn(move || {
+            drop(self.node);
+            self.workers.stop();
+            // Nobody listens after the timeout.
+            let _ = done.send(());
+        });
+        match stopped.recv_timeout(timeout) {
+            Ok(()) => Ok(store),
+            Err(_) => Err(Error::Setup("a worker did not stop within server.shutdown_timeout".to_owned())),
+        }
+    }
+
+    /// Stops the workers, each at the end of its chunk or job, then closes the store, once nothing else holds the
+    /// [`Feed`]. Waits for up to `timeout`; jobs not done by then are on disk, and continue after the next start. Fails
+    /// if written data cannot be made durable.
+    pub fn stop(self, timeout: Duration) -> Result<()> {
+        let began = Instant::now();
+        let Self { feed, backups, workers, node, .. } = self;
+        backups.stop();
+        let (done, stopped) = bounded(1);
+        let stopping = std::thread::spawn(move || {
+            if let Some(node) = node {
+                node.stop();
+            }
+            workers.stop();
+            // Nobody listens after the timeout.
+            let _ = done.send(());
+        });
+        if stopped.recv_timeout(timeout).is_err() && !stopping.is_finished() {
+            tracing::warn!(
+                "a worker did not stop within server.shutdown_timeout; its job continues after the next start"
+            );
+            return feed.store().sync();
+        }
+        failpoint::pass(Place::StopWorkers);
+        feed.store().sync()?;
+        failpoint::pass(Place::StopSynced);
+        while Arc::strong_count(&feed) > 1 || Arc::strong_count(feed.store()) > 1 {
+            if began.elapsed() >= timeout {
+                tracing::warn!(
+                    "a request did not end within server.shutdown_timeout; the next start replays the write-ahead log"
+                );
+                break;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
+    }
+}
