@@ -1,5 +1,5 @@
 //! Feeds that apply the same commands at the same times agree on every outcome and every list, whatever their store,
-//! their own settings, their inboxes and the progress of their workers.
+//! their own settings, their inboxes and the progress of their workers. One feed has them from JSON.
 
 use std::thread;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tideline::config::{Config, Duration};
 use tideline::feed::{Command, Feed, Follow, Reacting, Sight, Wish};
 use tideline::model::{
-    Barrier, ContentId, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side, Span, UserId,
+    Barrier, ContentId, EditDraft, HostId, Millis, PageRequest, Position, Profile, ReactionKind, Side, Span, UserId,
 };
 use tideline::store::Tier;
 use tideline::streaming::At;
@@ -23,6 +23,26 @@ use super::system::System;
 const COMMANDS: u32 = 3000;
 /// More events than come between two comparisons.
 const EVENTS: usize = 1000;
+/// The feed that has its commands from JSON.
+const READER: usize = 2;
+
+/// Ids that a log could mistake for others, or spoil.
+const ODD_NAMES: [&str; 10] =
+    [" ", "null", "1-1", "'\"\\/", "\u{feff}", "\u{2028}", "\u{202e}1", "\u{fffd}", "é", "e\u{301}"];
+/// The same for texts.
+const ODD_TEXTS: [&str; 4] = ["", "\0\u{1}\t\r\n\"\\/", "\u{2028}\u{feff}\u{10ffff}", "e\u{301} \\u00e9 null"];
+/// Media and extra, as a host may write them.
+const MEDIA: [&str; 3] = [
+    "[]",
+    "[ {\"url\" : \"\\u00e9\\/\",\n\"type\":\"\", \"w\":1.50} ]",
+    r#"[{"type":"a","url":"b"},{"type":"a","url":"b"}]"#,
+];
+const EXTRA: [&str; 4] = [
+    "{}",
+    r#"{"a":1}"#,
+    "{ \"b\":-0.10e+2,\r\n\"a\":[12345678901234567890123,null,\"\\ud83c\\udf0a\\u0000\"] }",
+    r#"{"$serde_json::private::RawValue":"{}"}"#,
+];
 
 pub(crate) fn run() {
     for ids in modes() {
@@ -41,8 +61,13 @@ pub(crate) fn run() {
         for n in 0..scaled(COMMANDS) {
             let (at, command) = log.next();
             let shown = format!("{command:?}");
-            let outcomes: Vec<_> =
-                systems.iter().map(|system| format!("{:?}", system.feed.apply(command.clone(), at))).collect();
+            let mut copies = [(); 4].map(|()| command.clone());
+            copies[READER] = from_json(&command);
+            let outcomes: Vec<_> = systems
+                .iter()
+                .zip(copies)
+                .map(|(system, command)| format!("{:?}", system.feed.apply(command, at)))
+                .collect();
             log.learn(&systems[0].feed);
             let same = outcomes.iter().all(|outcome| *outcome == outcomes[0]);
             assert!(same, "{ids:?}, command {n} at {at:?}\n{shown}\n{outcomes:#?}");
@@ -54,6 +79,16 @@ pub(crate) fn run() {
         systems.iter_mut().for_each(|system| system.drain().expect("drains"));
         compare(&systems, ids, &mut random);
     }
+}
+
+/// A command, written to a log and read from it.
+fn from_json(command: &Command) -> Command {
+    let json = serde_json::to_vec(command).expect("writes");
+    let read: Command = serde_json::from_slice(&json).expect("reads");
+    let text = String::from_utf8(json).expect("UTF-8");
+    assert_eq!(format!("{read:?}"), format!("{command:?}"), "{text}");
+    assert_eq!(serde_json::to_string(&read).expect("writes"), text);
+    read
 }
 
 /// Settings that agree in all that decides an answer.
@@ -92,13 +127,19 @@ impl Log {
     }
 
     fn user(&mut self) -> HostId {
-        self.ids.host(pick(&mut self.random, &USERS))
+        self.odd_name().unwrap_or_else(|| self.ids.host(pick(&mut self.random, &USERS)))
+    }
+
+    /// Rarely a name that no comparison asks for.
+    fn odd_name(&mut self) -> Option<HostId> {
+        let wanted = self.ids != Ids::Numbers && self.random.u8(..30) == 0;
+        wanted.then(|| pick(&mut self.random, &ODD_NAMES).parse().expect("an id"))
     }
 
     fn item(&mut self) -> HostId {
         match self.random.choice(&self.made) {
             Some(made) if self.random.u8(..4) == 0 => made.clone(),
-            _ => self.ids.host(id(self.random.u64(..IDS))),
+            _ => self.odd_name().unwrap_or_else(|| self.ids.host(id(self.random.u64(..IDS)))),
         }
     }
 
@@ -111,28 +152,63 @@ impl Log {
         )
     }
 
+    /// Mostly one of a few, so that publishes are repeated.
+    fn text(&mut self) -> String {
+        match self.random.u8(..8) {
+            0 => pick(&mut self.random, &ODD_TEXTS).to_owned(),
+            _ => self.random.u8(..3).to_string(),
+        }
+    }
+
+    /// The fields that a publish and a comment have. Some of those left out are null.
     fn fields(&mut self) -> Value {
-        let mut fields = json!({"author_id": self.user(), "text": self.random.u8(..3).to_string()});
-        if self.random.bool() {
-            fields["content_id"] = json!(self.item());
-        }
-        if let Some(at) = self.time() {
-            fields["published_at"] = json!(at);
-        }
-        if self.random.bool() {
-            fields["topics"] = json!([pick(&mut self.random, &TOPICS)]);
+        let mut fields = json!({"author_id": self.user(), "text": self.text()});
+        let topics = [pick(&mut self.random, &TOPICS)];
+        let given = [
+            ("content_id", self.random.bool().then(|| json!(self.item()))),
+            ("published_at", self.time().map(|at| json!(at))),
+            ("topics", self.random.bool().then(|| json!(topics))),
+        ];
+        for (name, given) in given {
+            if let Some(value) = given.or_else(|| (self.random.u8(..4) == 0).then_some(Value::Null)) {
+                fields[name] = value;
+            }
         }
         fields
     }
 
+    /// A draft of these fields. JSON of the host is given as text, because its exact bytes count.
+    fn body<T: DeserializeOwned>(&mut self, fields: &Value) -> T {
+        let mut text = fields.to_string();
+        for (name, some) in [("media", &MEDIA[..]), ("extra", &EXTRA[..])] {
+            let value = match self.random.u8(..8) {
+                0 => "null",
+                1 | 2 => pick(&mut self.random, some),
+                _ => continue,
+            };
+            let end = if text == "{}" { "" } else { "," };
+            text.insert_str(1, &format!("\"{name}\": {value}{end}"));
+        }
+        serde_json::from_str(&text).expect("a draft")
+    }
+
     fn draft<T: DeserializeOwned>(&mut self) -> T {
         let mut fields = self.fields();
-        fields["broadcast"] = json!(self.random.u8(..4) > 0);
+        fields["broadcast"] = pick(&mut self.random, &[None, Some(true), Some(true), Some(false)]).into();
         if self.random.u8(..5) == 0 {
             fields["kind"] = json!(pick(&mut self.random, &["comment", "repost"]));
             fields["ref_id"] = json!(self.item());
         }
-        serde_json::from_value(fields).expect("a draft")
+        self.body(&fields)
+    }
+
+    fn edit(&mut self) -> EditDraft {
+        let fields = match self.random.u8(..4) {
+            0 => json!({}),
+            1 => json!({"text": null}),
+            _ => json!({"text": self.text()}),
+        };
+        self.body(&fields)
     }
 
     fn some<T>(&mut self, most: usize, make: impl Fn(&mut Self) -> T) -> Vec<T> {
@@ -154,7 +230,9 @@ impl Log {
     }
 
     fn profile(&mut self) -> Profile {
-        Profile { nickname: Some(self.random.u8(..3).to_string()), ..Profile::default() }
+        let [nickname, avatar] = [(); 2].map(|()| Some(self.text()).filter(|text| !text.is_empty()));
+        let extra = self.random.bool().then(|| pick(&mut self.random, &EXTRA).to_owned());
+        Profile { nickname, avatar, extra }
     }
 
     fn command(&mut self) -> Command {
@@ -162,13 +240,10 @@ impl Log {
             0..9 => Command::Publish { drafts: vec![self.draft()] },
             9 => Command::Publish { drafts: self.some(4, Self::draft) },
             10 => {
-                let draft = serde_json::from_value(self.fields()).expect("a comment");
-                Command::Comment { subject: self.item(), draft: Box::new(draft) }
+                let fields = self.fields();
+                Command::Comment { subject: self.item(), draft: Box::new(self.body(&fields)) }
             }
-            11 | 12 => {
-                let text = pick(&mut self.random, &["{}", r#"{"text":"e"}"#, r#"{"text":null,"extra":{"a":1}}"#]);
-                Command::Edit { item: self.item(), edit: serde_json::from_str(text).expect("an edit") }
-            }
+            11 | 12 => Command::Edit { item: self.item(), edit: self.edit() },
             13..16 => Command::Delete { item: self.item() },
             16 | 17 => Command::Restore { item: self.item() },
             18..24 => Command::Relate {
