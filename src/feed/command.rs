@@ -17,7 +17,7 @@ use crate::streaming::At;
 /// Fan-out, settles, trims, activity, presence and purges are no commands: each server has its own.
 ///
 /// In a log of commands it is JSON, which later versions read. So names and meanings never change, and a new field has a
-/// default. The tag stands outside: other forms lose the exact text of `media` and `extra`.
+/// default, with which it is not written. The tag stands outside: other forms lose the exact text of `media` and `extra`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields are the parameters of the functions that are named")]

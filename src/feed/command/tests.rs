@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::*;
 
-/// One command of each kind with every field, and one with as few as possible. Logs have such lines, so none may
-/// change: a new field gets further lines.
+/// Commands of each kind, with every field and with as few as possible. Logs have such lines, so none may change: a new
+/// field gets a further line.
 const GOLDEN: [&str; 26] = [
     r#"{"publish":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false}]}}"#,
     r#"{"publish":{"drafts":[{"author_id":"ann","kind":"post","topics":[],"broadcast":true},{"author_id":"01","kind":"post","topics":[],"broadcast":true}]}}"#,
@@ -41,7 +41,7 @@ fn written(command: &Command) -> String {
     serde_json::to_string(command).expect("writes")
 }
 
-/// The names that would have been accepted in the place of `?`.
+/// The names that are accepted in the place of `?`, from the error.
 fn accepted(json: &str) -> Vec<String> {
     let error = serde_json::from_str::<Command>(json).expect_err(json).to_string();
     let names = error.split_once("expected").expect(json).1.split('`').skip(1).step_by(2);
