@@ -45,6 +45,7 @@ mod store {
     mod records;
     mod relate;
     mod reopen;
+    mod replica;
     mod restore;
     mod settle;
     mod support;

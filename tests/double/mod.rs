@@ -166,6 +166,7 @@ impl Upkeep for Double {
             ("unpushed", state.unpushed.len()),
             ("jobs", state.jobs.len()),
             ("events", state.events.len()),
+            ("replica", state.notes.len()),
         ];
         let rows = rows.into_iter().chain(state.records.rows());
         Ok(rows.map(|(table, rows)| TableStats { table, rows: rows as u64, bytes: 0 }).collect())

@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::model::{Job, LANES, Lane, Work};
+use crate::model::{Job, LANES, Lane, UserId, Work};
 use crate::store::{Delivery, Store, Then};
 use crate::streaming::Streaming;
 use crate::world::Wrong;
@@ -19,6 +19,16 @@ mod fan_out;
 mod online;
 #[path = "../../src/worker/settle.rs"]
 mod settle;
+
+/// The module that the sources name `super::evict`.
+mod evict {
+    use crate::model::Cursor;
+
+    /// Only the node of a cluster evicts here.
+    pub(super) fn top() -> Cursor {
+        Cursor::NEWEST
+    }
+}
 
 /// The module that the sources name `super::retry`.
 mod retry {
@@ -64,6 +74,10 @@ impl Context {
     ) -> Self {
         let (help, wanted) = bounded(usize::from(LANES));
         Self { store, backlog, streaming, config, help, wanted, tally: Tally, wrong }
+    }
+
+    fn keeps_inbox_of(&self, _: UserId) -> bool {
+        true
     }
 
     /// Does jobs until none is left and `is_over`.

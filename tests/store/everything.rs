@@ -64,6 +64,7 @@ pub(crate) fn fill(store: &dyn Store) {
     store.move_marker(user(4), place(100, 1)).expect("moves");
     store.move_marker(user(5), place(2, 1002)).expect("moves");
     store.meet(user(7), 5).expect("meets");
+    store.put_notes(&[("note", Some(b"1"))]).expect("writes");
     for (who, now) in [(1, 10), (2, 20), (3, 30), (4, 40)] {
         let job = store.touch(user(who), now).expect("touches").job.expect("was dormant");
         if who % 2 == 0 {
@@ -227,6 +228,9 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("unpushed", move |store, tier| store.unpushed(user, tier));
     reads.add("profiles", move |store, tier| store.profiles(&[user], tier));
     reads.add("marker", move |store, tier| store.marker(user, tier));
+    reads.add("note", move |store, _| {
+        ["a", "b", "note"].map(|name| store.note(name)).into_iter().collect::<Result<Vec<_>>>()
+    });
     reads.0.into_iter().for_each(|(name, read)| put(&name, read));
 }
 

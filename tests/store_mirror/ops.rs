@@ -248,6 +248,12 @@ fn same() -> impl Strategy<Value = Call> {
         2 => Just(()).prop_map(|of| call("write_arrivals", of, |store, (), _| store.write_arrivals())),
         3 => (some_users(), time())
             .prop_map(|of| call("split_active", of, |store, (users, since), _| store.split_active(users, *since))),
+        1 => user().prop_map(|of| call("keep_no_inbox", of, |store, user, _| store.keep_no_inbox(*user))),
+        1 => (select(vec!["a", "b"]), option::of(0..3_u8)).prop_map(|of| {
+            call("put_notes", of, |store, (name, note), _| {
+                store.put_notes(&[(name, note.as_ref().map(std::slice::from_ref))])
+            })
+        }),
         2 => (user(), time()).prop_map(|of| call("meet", of, |store, &(user, now), _| store.meet(user, now))),
         3 => (user(), time(), position(item()))
             .prop_map(|of| call("evict", of, |store, &(user, before, floor), _| store.evict(user, before, floor))),
