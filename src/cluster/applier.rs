@@ -11,8 +11,10 @@ use tokio::sync::watch;
 
 use super::log::{Log, NotRead, Record};
 use super::mark::Mark;
+use super::origin::Origin;
 use super::record::{Envelope, Token, Unread, chain, read_command};
 use super::writer::Writer;
+use crate::config::Agreed;
 use crate::error::{Code, Error, Result};
 use crate::feed::{Feed, Outcome};
 use crate::model::Millis;
@@ -51,6 +53,8 @@ pub(super) struct Applier {
     pub(super) log: Arc<dyn Log>,
     pub(super) writer: Arc<Writer>,
     pub(super) shared: Arc<Shared>,
+    /// The settings of all nodes.
+    pub(super) agreed: Agreed,
     /// Offsets of late, each with the hash of the log up to it.
     pub(super) hashes: VecDeque<(u64, u64)>,
 }
@@ -157,6 +161,7 @@ impl Applier {
             hash,
             done: 0,
             time: present.time.max(record.time),
+            level: present.level.max(envelope.level.into()),
             ..present.clone()
         };
         let mut outcomes = Vec::new();
@@ -170,6 +175,9 @@ impl Applier {
             }
             self.shared.commands.fetch_add(outcomes.len() as u64, std::sync::atomic::Ordering::Relaxed);
         }
+        if let Some(agreed) = envelope.agreed.filter(|agreed| is_new && *agreed != self.agreed) {
+            return Err(self.take_over(whole, agreed));
+        }
         self.feed.streaming().set_log_time(whole.time);
         *self.shared.mark.lock() = whole;
         if self.hashes.len() == HASHES {
@@ -181,6 +189,20 @@ impl Applier {
             self.writer.applied(envelope.number, outcomes);
         }
         Ok(())
+    }
+
+    /// Takes over new settings, which are in force from the next start on.
+    fn take_over(&self, mut mark: Mark, agreed: Agreed) -> Fault {
+        mark.final_before = self.agreed.final_before(mark.time, mark.final_before);
+        let (store, log) = (self.feed.store(), Token(mark.log));
+        let (name, course) = (store.highest_name(), self.feed.streaming().sequencer().course());
+        let written = Origin { log, agreed }.write(&**store, &Mark { name, course, ..mark.clone() });
+        // The thread writes the mark once more when it ends.
+        *self.shared.mark.lock() = mark;
+        Fault(match written {
+            Ok(()) => "the cluster has agreed on other settings. Start it again: it uses them then".to_owned(),
+            Err(error) => format!("new settings of the cluster cannot be written: {error}"),
+        })
     }
 
     /// Compares the log as another node has seen it with the log as this node has applied it.

@@ -8,7 +8,7 @@ use crate::streaming::Course;
 /// so one that has written nothing while this many others began is over.
 const MOST_SESSIONS: usize = 32;
 const VERSION: u8 = 1;
-const NUMBERS: usize = 8;
+const NUMBERS: usize = 10;
 
 /// The place of a node in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub(super) struct Mark {
     pub(super) time: Millis,
     /// The highest number of a name.
     pub(super) name: u64,
+    /// The level in force: no record of the log has a higher one so far.
+    pub(super) level: u64,
+    /// Items deleted before this time stay deleted, whatever the settings say now.
+    pub(super) final_before: Millis,
     /// The last record of each session.
     pub(super) sessions: Sessions,
     /// Times, made ids and numbers of events.
@@ -53,18 +57,10 @@ impl Sessions {
 }
 
 impl Mark {
-    /// As bytes: the version, eight numbers, the course, and a pair of numbers for each session; big-endian.
+    /// As bytes: the version, ten numbers, the course, and a pair of numbers for each session; big-endian.
     pub(super) fn bytes(&self) -> Vec<u8> {
-        let numbers = [
-            self.log,
-            self.last,
-            self.before,
-            self.hash,
-            self.done,
-            self.time,
-            self.name,
-            self.sessions.0.len() as u64,
-        ];
+        let Self { log, last, before, hash, done, time, name, level, final_before, .. } = *self;
+        let numbers = [log, last, before, hash, done, time, name, level, final_before, self.sessions.0.len() as u64];
         let mut bytes = Vec::with_capacity(1 + 8 * NUMBERS + Course::BYTES + 16 * self.sessions.0.len());
         bytes.push(VERSION);
         numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
@@ -83,14 +79,14 @@ impl Mark {
         let (version, rest) = bytes.split_first()?;
         let (numbers, rest) = rest.split_at_checked(8 * NUMBERS)?;
         let (course, sessions) = rest.split_at_checked(Course::BYTES)?;
-        let [log, last, before, hash, done, time, name, len] = of(numbers).try_into().ok()?;
+        let [log, last, before, hash, done, time, name, level, final_before, len] = of(numbers).try_into().ok()?;
         let sessions: Vec<_> = of(sessions).chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         let is_whole = *version == VERSION && rest.len() == Course::BYTES + 16 * sessions.len();
         if !is_whole || sessions.len() as u64 != len {
             return None;
         }
         let (sessions, course) = (Sessions(sessions), Course::read(course)?);
-        Some(Self { log, last, before, hash, done, time, name, sessions, course })
+        Some(Self { log, last, before, hash, done, time, name, level, final_before, sessions, course })
     }
 }
 
@@ -108,7 +104,19 @@ mod tests {
         sessions.note(8, 1);
         sessions.note(9, 5);
         let course = Course::new(1_700_000_000_000);
-        Mark { log: 1, last: 2, before: 3, hash: u64::MAX, done: 5, time: 6, name: 7, sessions, course }
+        Mark {
+            log: 1,
+            last: 2,
+            before: 3,
+            hash: u64::MAX,
+            done: 5,
+            time: 6,
+            name: 7,
+            level: 1,
+            final_before: 4,
+            sessions,
+            course,
+        }
     }
 
     #[test]
@@ -116,7 +124,7 @@ mod tests {
         let bytes = mark().bytes();
         assert_eq!(Mark::read(&bytes).expect("reads"), mark());
         assert_eq!(bytes[..17], [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
-        assert_eq!(bytes.len(), 1 + 64 + 64 + 32);
+        assert_eq!(bytes.len(), 1 + 80 + 64 + 32);
         for wrong in [&bytes[1..], &bytes[..bytes.len() - 1], &bytes[..bytes.len() - 16], &[]] {
             assert!(Mark::read(wrong).is_err());
         }

@@ -14,6 +14,7 @@ pub use connect::{connect, make_topic};
 pub use log::{Log, NotAppended, NotRead, Record};
 pub use node::{Node, Status};
 pub use origin::{Founded, Origin};
+pub use record::LEVEL;
 
 use std::sync::Arc;
 

@@ -14,8 +14,8 @@ use super::applier::{Applier, Shared};
 use super::log::Log;
 use super::mark::Mark;
 use super::origin::Origin;
-use super::record::Token;
-use super::writer::Writer;
+use super::record::{FIRST_LEVEL, LEVEL, Token};
+use super::writer::{Seen, Writer};
 use crate::config::Config;
 use crate::error::{Code, Error, Result};
 use crate::feed::Feed;
@@ -42,6 +42,10 @@ pub struct Status {
     pub position: u64,
     /// The time of the last command.
     pub time: Millis,
+    /// The level in force, and the highest one that this node reads.
+    pub level: u64,
+    /// See `level`.
+    pub newest_level: u64,
     /// Records in the log that are not applied yet; `None` if the log does not answer.
     pub lag: Option<u64>,
     /// Whether the log takes records.
@@ -75,6 +79,7 @@ impl Node {
         sequencer.take_course(&mark.course);
         feed.store().continue_names(mark.name);
         feed.streaming().set_log_time(mark.time.max(1));
+        feed.streaming().set_final_before(mark.final_before);
         tracing::info!(
             node = config.cluster.node.as_str(),
             log = String::from(Token(mark.log)),
@@ -99,8 +104,8 @@ impl Node {
         let timeout = config.cluster.timeout.get();
         let seen = Arc::clone(&shared);
         let seen = Box::new(move || {
-            let mark = seen.mark.lock();
-            (mark.last, mark.hash)
+            let Mark { last, hash, level, .. } = *seen.mark.lock();
+            Seen { last, hash, level: u32::try_from(level).unwrap_or(FIRST_LEVEL) }
         });
         let (id, session) = (shared.mark.lock().log, random()?);
         let writer = Arc::new(Writer::new(Arc::clone(&log), id, session, timeout, seen));
@@ -110,6 +115,7 @@ impl Node {
             log: Arc::clone(&log),
             writer: Arc::clone(&writer),
             shared: Arc::clone(&shared),
+            agreed: origin.agreed.clone(),
             hashes: VecDeque::from([(last, hash)]),
         };
         let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
@@ -193,6 +199,8 @@ impl Node {
             log: Token(mark.log).into(),
             position,
             time: mark.time,
+            level: mark.level,
+            newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),
             reachable: !self.writer.is_unreachable(),
             caught_up: self.writer.has_served(),

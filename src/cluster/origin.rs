@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::{Mark, Sessions};
 use super::node::random;
-use super::record::{Envelope, Genesis, LEVEL, Token, Unread, chain};
+use super::record::{Envelope, FIRST_LEVEL, Genesis, Token, Unread, chain};
 use crate::config::Agreed;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
@@ -23,7 +23,7 @@ const PART: Duration = Duration::from_secs(2);
 /// The log of a directory, with the settings of all its nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    log: Token,
+    pub(super) log: Token,
     /// The settings of all nodes.
     pub agreed: Agreed,
 }
@@ -77,7 +77,7 @@ impl Origin {
         Ok(origin)
     }
 
-    fn write(&self, store: &dyn Store, mark: &Mark) -> Result<()> {
+    pub(super) fn write(&self, store: &dyn Store, mark: &Mark) -> Result<()> {
         let note = serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a note cannot be written: {e}")))?;
         store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes()))])?;
         store.sync()
@@ -136,15 +136,8 @@ impl Origin {
         let origin = known.map_or_else(|| Ok(Self { log: Token(random()?), agreed }), Ok::<_, Error>)?;
         let has_base = base.is_some();
         let genesis = Genesis { has_base, agreed: origin.agreed.clone() };
-        let envelope = Envelope {
-            level: LEVEL,
-            log: origin.log,
-            session: Token(random()?),
-            number: 1,
-            seen: None,
-            genesis: Some(genesis),
-            commands: Vec::new(),
-        };
+        let session = Token(random()?);
+        let envelope = Envelope { genesis: Some(genesis), ..Envelope::empty(FIRST_LEVEL, origin.log, session, 1) };
         let bytes = envelope.bytes()?;
         if let Some(feed) = base {
             let store = &**feed.store();
@@ -167,6 +160,22 @@ impl Origin {
         }
     }
 
+    /// Appends a record for all nodes of a log, named by its id: settings that they take over, or a level that comes into
+    /// force. Must not be above that of any node. Returns its offset.
+    pub fn announce(log: &dyn Log, id: &str, level: u32, agreed: Option<Agreed>) -> Result<u64> {
+        let id = Token::try_from(id.to_owned()).map_err(|why| Error::Setup(format!("the id of the log: {why}")))?;
+        let bytes = Envelope { agreed, ..Envelope::empty(level, id, Token(random()?), 1) }.bytes()?;
+        let began = Instant::now();
+        loop {
+            // Of several equal records only the first counts.
+            match log.append(&bytes, PART) {
+                Ok(offset) => return Ok(offset),
+                Err(_) if began.elapsed() < PATIENCE => std::thread::sleep(PART / 10),
+                Err(why) => return Err(Error::Setup(format!("the command log does not take a record: {why}"))),
+            }
+        }
+    }
+
     /// Takes a store out of its cluster: from then on its server serves alone.
     pub fn leave(store: &dyn Store) -> Result<()> {
         store.put_notes(&[(ORIGIN, None), (MARK, None)])?;
@@ -184,6 +193,8 @@ fn first_mark(log: Token, bytes: &[u8]) -> Mark {
         done: 0,
         time: 0,
         name: 0,
+        level: FIRST_LEVEL.into(),
+        final_before: 0,
         sessions: Sessions::default(),
         course: Course::new(0),
     }

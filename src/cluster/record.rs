@@ -8,9 +8,13 @@ use crate::config::Agreed;
 use crate::error::{Error, Result};
 use crate::feed::Command;
 
-/// The highest level of records that this version reads, and the one that it writes. A version that adds a kind of
-/// command raises it; nodes of earlier versions then stop at the first record of the new level.
-pub(super) const LEVEL: u32 = 1;
+/// The highest level of records that this version reads. A version that adds a kind of command, or a field that must not
+/// be passed over, raises it. Nodes write the level in force, so that nodes of the version before can read along until
+/// all of them are updated; then `tideline cluster upgrade` brings the new level into force. Builds for tests read one
+/// more, so that this can be tried.
+pub const LEVEL: u32 = if cfg!(feature = "failpoints") { 2 } else { FIRST_LEVEL };
+/// The level of a new log.
+pub(super) const FIRST_LEVEL: u32 = 1;
 
 /// Most bytes of a record: the body of a batch, written anew as JSON, fits.
 pub(super) const MOST_BYTES: usize = 32 << 20;
@@ -32,6 +36,9 @@ pub(super) struct Envelope {
     /// to there stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) seen: Option<(u64, Token)>,
+    /// Settings that all nodes take over at this place. They start again for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) agreed: Option<Agreed>,
     /// The beginning of the log: only in its first record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) genesis: Option<Genesis>,
@@ -83,6 +90,11 @@ pub(super) enum Unread {
 }
 
 impl Envelope {
+    /// A record without commands.
+    pub(super) fn empty(level: u32, log: Token, session: Token, number: u64) -> Self {
+        Self { level, log, session, number, seen: None, agreed: None, genesis: None, commands: Vec::new() }
+    }
+
     /// As bytes.
     pub(super) fn bytes(&self) -> Result<Vec<u8>> {
         serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a record cannot be written: {e}")))
@@ -106,7 +118,11 @@ impl Envelope {
 
 /// A command as JSON.
 pub(super) fn write_command(command: &Command) -> Result<Box<RawValue>> {
-    serde_json::value::to_raw_value(command).map_err(|e| Error::Corrupt(format!("a command cannot be written: {e}")))
+    let text = serde_json::value::to_raw_value(command)
+        .map_err(|e| Error::Corrupt(format!("a command cannot be written: {e}")))?;
+    // In the log, a command that cannot be read would stop all nodes.
+    read_command(&text)?;
+    Ok(text)
 }
 
 /// A command from JSON.
@@ -126,22 +142,15 @@ mod tests {
 
     #[test]
     fn a_record_is_json_with_a_level_that_all_versions_read() {
-        let barrier = Envelope {
-            level: LEVEL,
-            log: Token(0xA1),
-            session: Token(u64::MAX),
-            number: 7,
-            seen: Some((3, Token(9))),
-            genesis: None,
-            commands: Vec::new(),
-        };
+        let barrier =
+            Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7) };
         let bytes = barrier.bytes().expect("writes");
         let golden = r#"{"level":1,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"seen":[3,"0000000000000009"],"commands":[]}"#;
         assert_eq!(String::from_utf8_lossy(&bytes), golden);
         let read = Envelope::read(&bytes).expect("reads");
         assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));
-        let newer = golden.replace("\"level\":1", "\"level\":2").replace("commands", "orders");
-        assert_eq!(Envelope::read(newer.as_bytes()).expect_err("newer"), Unread::Newer(2));
+        let newer = golden.replace("\"level\":1", "\"level\":9").replace("commands", "orders");
+        assert_eq!(Envelope::read(newer.as_bytes()).expect_err("newer"), Unread::Newer(9));
         for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {
             assert!(matches!(Envelope::read(foreign.as_bytes()), Err(Unread::Foreign(_))), "{foreign}");
         }

@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 use super::log::{Log, NotAppended};
-use super::record::{Envelope, LEVEL, MOST_BYTES, Token, write_command};
+use super::record::{Envelope, MOST_BYTES, Token, write_command};
 use crate::error::{Code, Error, Result};
 use crate::feed::{Command, Outcome, Propose};
 use crate::model::Histogram;
@@ -45,8 +45,18 @@ const PAUSE: Duration = Duration::from_millis(50);
 const WAITS: [u64; 9] =
     [1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000, 50_000_000, 200_000_000, 1_000_000_000, 10_000_000_000];
 
-/// The place in the log that this node has seen: an offset, and the hash of the log up to it.
-pub(super) type Seen = Box<dyn Fn() -> (u64, u64) + Send + Sync>;
+/// The place of this node in the log.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// The offset of the last record that is applied, and the hash of the log up to it.
+    pub(super) last: u64,
+    pub(super) hash: u64,
+    /// The level in force.
+    pub(super) level: u32,
+}
+
+/// Tells the place.
+pub(super) type Look = Box<dyn Fn() -> Seen + Send + Sync>;
 
 /// Receives the outcome of one command. The receiver may be gone.
 type Tell = SyncSender<Result<Outcome>>;
@@ -58,7 +68,7 @@ pub(super) struct Writer {
     /// This run of the node.
     pub(super) session: u64,
     timeout: Duration,
-    seen: Seen,
+    seen: Look,
     queue: Mutex<Queue>,
     filled: Condvar,
     flights: Mutex<Flights>,
@@ -112,7 +122,7 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    pub(super) fn new(log: Arc<dyn Log>, id: u64, session: u64, timeout: Duration, seen: Seen) -> Self {
+    pub(super) fn new(log: Arc<dyn Log>, id: u64, session: u64, timeout: Duration, seen: Look) -> Self {
         let queue = Queue { waiting: Vec::new(), bytes: 0, barrier: false, next: 1, closed: false };
         let counts = Counts {
             records: AtomicU64::new(0),
@@ -182,15 +192,11 @@ impl Writer {
     pub(super) fn run(&self) {
         while let Some((number, commands, tells)) = self.next() {
             let count = commands.len() as u64;
-            let (last, hash) = (self.seen)();
+            let Seen { last, hash, level } = (self.seen)();
             let envelope = Envelope {
-                level: LEVEL,
-                log: self.id,
-                session: Token(self.session),
-                number,
                 seen: Some((last, Token(hash))),
-                genesis: None,
                 commands,
+                ..Envelope::empty(level, self.id, Token(self.session), number)
             };
             self.flights.lock().by_number.insert(number, Flight { tells, outcomes: None });
             let kept = envelope.bytes().is_ok_and(|bytes| self.append(number, &bytes));
@@ -303,6 +309,14 @@ impl Writer {
 
 impl Propose for Writer {
     fn propose(&self, command: Command) -> Result<Outcome> {
+        let (needed, level) = (command.level(), (self.seen)().level);
+        if needed > level {
+            let detail = format!(
+                "this change needs level {needed} of the command log, and level {level} is in force. Once all nodes are \
+                 updated, run \"tideline cluster upgrade\""
+            );
+            return Err(Error::refused(Code::LogUnavailable, detail));
+        }
         let text = write_command(&command)?;
         drop(command);
         let (tell, outcome) = sync_channel(1);

@@ -16,6 +16,14 @@ pub struct Agreed {
     topic_limit: usize,
 }
 
+impl Agreed {
+    /// The time before which deletions are final when other settings follow these: what was final stays final. `time` is
+    /// that of the change, and `final_before` the result of the change before it; milliseconds.
+    pub fn final_before(&self, time: u64, final_before: u64) -> u64 {
+        final_before.max((time + 1).saturating_sub(self.deleted_retention.as_millis()))
+    }
+}
+
 impl Config {
     /// The present values of the settings that all nodes must share.
     pub fn agreed(&self) -> Agreed {

@@ -121,6 +121,12 @@ pub trait Propose: fmt::Debug + Send + Sync {
 }
 
 impl Command {
+    /// The level of a command log from which on it may be in the log: nodes of versions before that level cannot read it.
+    /// A new kind of command has the next level.
+    pub fn level(&self) -> u32 {
+        1
+    }
+
     /// About how many jobs it may make.
     fn jobs(&self) -> usize {
         match self {

@@ -262,7 +262,7 @@ impl Feed {
         let _turn = self.turns.of(id.get()).lock();
         let mut room = self.room(1, at)?;
         // An item deleted at this instant or later can still be restored.
-        let deleted_since = (at.now() + 1).saturating_sub(self.config.content.deleted_retention.as_millis());
+        let deleted_since = self.streaming.final_before(at.now(), self.config.content.deleted_retention.as_millis());
         let ticket = self.streaming.sequencer().take(Kind::Restore, at);
         let restored =
             self.store.restore(id, deleted_since, Some(ticket.stamp()), &mut |job| self.backlog.add(&mut room, job))?;

@@ -51,6 +51,8 @@ pub struct Streaming {
     hints: Receiver<()>,
     /// The time of the last change of a command log; 0 without one.
     log_time: AtomicU64,
+    /// Items deleted before this time stay deleted, whatever the settings say.
+    final_before: AtomicU64,
 }
 
 impl Streaming {
@@ -60,7 +62,7 @@ impl Streaming {
         let presence = Arc::new(Presence::new(ttl));
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
         let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
-        Self { presence, sequencer, streams, hint, hints, log_time: AtomicU64::new(0) }
+        Self { presence, sequencer, streams, hint, hints, log_time: AtomicU64::new(0), final_before: AtomicU64::new(0) }
     }
 
     /// The users online.
@@ -89,6 +91,16 @@ impl Streaming {
             0 => now(),
             time => time,
         }
+    }
+
+    /// Items deleted before this time stay deleted from now on.
+    pub fn set_final_before(&self, time: Millis) {
+        self.final_before.fetch_max(time, Ordering::Relaxed);
+    }
+
+    /// Items deleted before the result cannot be restored by a change at a time. They are kept for `retention`.
+    pub fn final_before(&self, at: Millis, retention: Millis) -> Millis {
+        (at + 1).saturating_sub(retention).max(self.final_before.load(Ordering::Relaxed))
     }
 
     /// Ends [`Streaming::wait`] at once.

@@ -164,8 +164,8 @@ impl Context {
     /// compaction.
     fn purge(&self, id: ContentId, stopped: &Receiver<()>) -> Result<()> {
         // By the time of changes, so that every later restore is refused, on each node of a cluster.
-        let deleted_before =
-            final_before(self.streaming.time_of_changes(), self.config.content.deleted_retention.as_millis());
+        let retention = self.config.content.deleted_retention.as_millis();
+        let deleted_before = self.streaming.final_before(self.streaming.time_of_changes(), retention);
         let mut last = None;
         loop {
             let purged = self.store.purge_reactions(id, deleted_before, MOVED, last)?;
