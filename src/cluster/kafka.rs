@@ -16,21 +16,21 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-pub use self::connection::{ClientCert, Connection, Mechanism, Sasl, Tls};
-pub use self::topic::{DEFAULT_RETENTION, check_topic, create_topic};
+pub(crate) use self::connection::{ClientCert, Connection, Mechanism, Sasl, Tls};
+pub(crate) use self::topic::{check_topic, create_topic};
 use self::{append::Appender, read::Reader};
 use super::log::{Log, NotAppended, NotRead, Record};
 use crate::error::Result;
 
 /// The largest record, bytes.
-pub const MAX_RECORD: usize = 32 << 20;
+const MAX_RECORD: usize = 32 << 20;
 /// The largest message: a record and its frame.
 const MAX_MESSAGE: usize = MAX_RECORD + (64 << 10);
 /// The only partition of the topic.
 const PARTITION: i32 = 0;
 
 /// A topic as the command log. It has some threads of the client library: two, and two for each broker.
-pub struct Kafka {
+pub(crate) struct Kafka {
     topic: String,
     appender: Appender,
     reader: Reader,
@@ -38,7 +38,7 @@ pub struct Kafka {
 
 impl Kafka {
     /// Makes the clients, and waits for no broker. Fails if a setting or a file of the connection is wrong.
-    pub fn open(connection: &Connection) -> Result<Self> {
+    pub(crate) fn open(connection: &Connection) -> Result<Self> {
         let (appender, reader) = (Appender::new(connection)?, Reader::new(connection)?);
         Ok(Self { topic: connection.topic.clone(), appender, reader })
     }

@@ -218,3 +218,27 @@ impl ProducerContext for Reports {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_refusal_before_any_append_is_certain() {
+        let fate = |code, after| {
+            let Failure { perhaps, passes, .. } = judge(&KafkaError::MessageProduction(code), after);
+            (perhaps, passes)
+        };
+        let at_once = Duration::from_millis(2);
+        assert_eq!(fate(Code::MessageSizeTooLarge, at_once), (false, false));
+        assert_eq!(fate(Code::TopicAuthorizationFailed, at_once), (false, false));
+        assert_eq!(fate(Code::NotEnoughReplicas, at_once), (false, true));
+        assert_eq!(fate(Code::NotEnoughReplicasAfterAppend, at_once), (true, true));
+        assert_eq!(fate(Code::NotLeaderForPartition, at_once), (true, true));
+        assert_eq!(fate(Code::BrokerTransportFailure, at_once), (true, true));
+        assert_eq!(fate(Code::RequestTimedOut, at_once), (true, true));
+        // The library may have sent it before, to a leader that was deposed after it had appended.
+        assert_eq!(fate(Code::NotEnoughReplicas, FIRST), (true, true));
+        assert!(FIRST < BACKOFF * 8 / 10);
+    }
+}

@@ -11,49 +11,49 @@ use crate::error::Error;
 
 /// The brokers and the topic of the command log, and the credentials for them.
 #[derive(Debug, Clone, Default)]
-pub struct Connection {
+pub(crate) struct Connection {
     /// Some brokers as `host:port`; they name the others.
-    pub brokers: Vec<String>,
+    pub(crate) brokers: Vec<String>,
     /// The topic with the log. It has one partition.
-    pub topic: String,
+    pub(crate) topic: String,
     /// Encryption, or plain text if absent.
-    pub tls: Option<Tls>,
+    pub(crate) tls: Option<Tls>,
     /// Name and password, or none if absent.
-    pub sasl: Option<Sasl>,
+    pub(crate) sasl: Option<Sasl>,
 }
 
 /// Encryption of the connections to the brokers. The name in the certificate of a broker is checked.
 #[derive(Debug, Clone, Default)]
-pub struct Tls {
+pub(crate) struct Tls {
     /// A PEM file with the authorities that sign the certificates of brokers. Without it: those of the system.
-    pub ca_file: Option<PathBuf>,
+    pub(crate) ca_file: Option<PathBuf>,
     /// The certificate of this client, where brokers ask for one.
-    pub client: Option<ClientCert>,
+    pub(crate) client: Option<ClientCert>,
 }
 
 /// A certificate with its key.
 #[derive(Debug, Clone, Default)]
-pub struct ClientCert {
+pub(crate) struct ClientCert {
     /// A PEM file with the certificate and its chain.
-    pub cert_file: PathBuf,
+    pub(crate) cert_file: PathBuf,
     /// A PEM file with the private key, not encrypted.
-    pub key_file: PathBuf,
+    pub(crate) key_file: PathBuf,
 }
 
 /// A name and a password for the brokers.
 #[derive(Clone)]
-pub struct Sasl {
+pub(crate) struct Sasl {
     /// How they are sent.
-    pub mechanism: Mechanism,
+    pub(crate) mechanism: Mechanism,
     /// The name.
-    pub user: String,
+    pub(crate) user: String,
     /// The password.
-    pub password: String,
+    pub(crate) password: String,
 }
 
 /// A mechanism of SASL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mechanism {
+pub(crate) enum Mechanism {
     /// In clear text: only with [`Tls`].
     Plain,
     /// Salted challenge and response with SHA-256.
@@ -63,11 +63,8 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// Every mechanism.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::ScramSha256, Self::ScramSha512];
-
     /// The registered name.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Plain => "PLAIN",
             Self::ScramSha256 => "SCRAM-SHA-256",
@@ -104,10 +101,6 @@ impl Connection {
             ("log.connection.close", "false"),
         ] {
             config.set(key, value);
-        }
-        if let Ok(d) = std::env::var("RDDEBUG") {
-            config.set("debug", d);
-            config.set_log_level(RDKafkaLogLevel::Debug);
         }
         config.set("bootstrap.servers", self.brokers.join(","));
         config.set(

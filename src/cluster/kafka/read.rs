@@ -23,7 +23,11 @@ const RECORDS: usize = 500;
 const BYTES: usize = 8 << 20;
 /// A silent log is asked for a sign of life this often.
 const SILENCE: Duration = Duration::from_secs(3);
-/// Waits for this sign, and for the bounds that an error names.
+/// Records that are there and do not come within this time are asked for anew.
+const STUCK: Duration = Duration::from_secs(30);
+/// After an error that lasts.
+const PAUSE: Duration = Duration::from_millis(200);
+/// Waits for a sign of life, and for the bounds that an error names.
 const SIGN: Duration = Duration::from_secs(2);
 /// The reader's side of the log.
 pub(super) struct Reader {
@@ -35,10 +39,15 @@ pub(super) struct Reader {
 /// Where the consumer is.
 #[derive(Debug, Default)]
 struct Place {
-    /// The offset of the next record, unless the consumer is to be placed anew.
+    /// The offset of the next record, unless the consumer is to be placed anew. It is placed anew as rarely as possible:
+    /// only while it is in place it knows the epoch of the last record, by which it finds out that the log was cut.
     next: Option<u64>,
+    /// The last record, or the placing.
+    moved: Option<Instant>,
     /// The last sign of life of the log.
     heard: Option<Instant>,
+    /// Why there is nothing at `next`, and will not be.
+    gone: Option<String>,
 }
 
 impl Reader {
@@ -83,42 +92,41 @@ impl Reader {
         let mut place = self.place.lock();
         if place.next != Some(from) {
             self.assign(from)?;
-            place.next = Some(from);
+            *place = Place { next: Some(from), moved: Some(Instant::now()), heard: place.heard, gone: None };
         }
         let (mut records, mut next, mut size) = (Vec::new(), from, 0);
-        while records.len() < RECORDS && size < BYTES {
+        while place.gone.is_none() && records.len() < RECORDS && size < BYTES {
             let wait =
                 if records.is_empty() { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
-            let fault = match self.consumer.poll(wait) {
+            match self.consumer.poll(wait) {
                 Some(Ok(message)) => match record(&message, next) {
                     Ok(record) => {
                         size += record.bytes.len();
                         next += 1;
                         records.push(record);
-                        continue;
                     }
-                    Err(fault) => fault,
+                    Err(gone) => place.gone = Some(gone),
                 },
-                Some(Err(error)) if is_passing(&error) => continue,
-                Some(Err(error)) => {
-                    if records.is_empty() {
-                        self.fault(&mut place, from, &error, deadline)
-                    } else {
-                        NotRead::Unreachable(error.to_string())
-                    }
+                Some(Err(error)) if is_reset(&error) => place.gone = Some(self.reset(next)),
+                Some(Err(error)) if is_passing(&error) => {}
+                Some(Err(error)) if records.is_empty() => {
+                    // So that a caller that reads again at once does not spin.
+                    thread::sleep(deadline.saturating_duration_since(Instant::now()).min(PAUSE));
+                    return Err(NotRead::Unreachable(told(&error)));
                 }
-                None if records.is_empty() && Instant::now() < deadline => continue,
-                None => break,
-            };
-            // What came before the fault is good. The next read meets the fault again.
-            place.next = None;
-            return if records.is_empty() { Err(fault) } else { Ok(records) };
+                None if records.is_empty() && Instant::now() < deadline => {}
+                Some(Err(_)) | None => break,
+            }
         }
-        if records.is_empty() {
-            self.live(&mut place)?;
-        } else {
-            *place = Place { next: Some(next), heard: Some(Instant::now()) };
+        if !records.is_empty() {
+            // What came before a fault is good.
+            let now = Some(Instant::now());
+            *place = Place { next: Some(next), moved: now, heard: now, gone: place.gone.take() };
             self.consumer.client().context().answered();
+        } else if let Some(gone) = &place.gone {
+            return Err(NotRead::Gone(gone.clone()));
+        } else {
+            self.live(&mut place, from)?;
         }
         Ok(records)
     }
@@ -144,41 +152,41 @@ impl Reader {
     }
 
     /// Fails if a log that has been silent for a while does not answer.
-    fn live(&self, place: &mut Place) -> Result<(), NotRead> {
-        if place.heard.is_none_or(|heard| heard.elapsed() >= SILENCE) {
-            self.bounds(SIGN)?;
-            place.heard = Some(Instant::now());
-            self.consumer.client().context().answered();
+    fn live(&self, place: &mut Place, from: u64) -> Result<(), NotRead> {
+        if place.heard.is_some_and(|heard| heard.elapsed() < SILENCE) {
+            return Ok(());
+        }
+        let end = self.bounds(SIGN)?.end;
+        place.heard = Some(Instant::now());
+        self.consumer.client().context().answered();
+        if end > from && place.moved.is_none_or(|moved| moved.elapsed() >= STUCK) {
+            tracing::warn!(from, end, "the command log has records that do not come; they are asked for anew");
+            place.next = None;
         }
         Ok(())
     }
 
-    /// An error at a place of the log.
-    fn fault(&self, place: &mut Place, from: u64, error: &KafkaError, deadline: Instant) -> NotRead {
-        if !matches!(
-            error.rdkafka_error_code(),
-            Some(Code::AutoOffsetReset | Code::OffsetOutOfRange | Code::LogTruncation)
-        ) {
-            self.pause(deadline);
-            return NotRead::Unreachable(told(error));
-        }
+    /// Why the library says that the log does not have a place. There is no second question: a leader that does not yet
+    /// know that it is deposed may answer so to a client that knows of no other one; but whoever asks until the place is
+    /// there goes on in a log that was cut and grew again.
+    fn reset(&self, next: u64) -> String {
         let reason = self.consumer.client().context().since(Instant::now() - SILENCE);
-        NotRead::Gone(match self.bounds(SIGN) {
-            Ok(Range { start, end }) if from < start => {
-                format!("the log begins at {start} and ends before {end}: it has no record {from} any more")
+        match self.bounds(SIGN) {
+            Ok(Range { start, end }) if next < start => {
+                format!("the log begins at {start} and ends before {end}: it has no record {next} any more")
             }
             // It may end later by now, with other records than before.
             Ok(Range { start, end }) => {
-                format!("the log begins at {start} and ends before {end}, and had no place {from}: it was cut{reason}")
+                format!("the log begins at {start} and ends before {end}, and had no place {next}: it was cut{reason}")
             }
-            Err(_) => format!("the log has no place {from}{reason}"),
-        })
+            Err(_) => format!("the log has no place {next}{reason}"),
+        }
     }
+}
 
-    /// So that a caller that reads again at once does not spin.
-    fn pause(&self, deadline: Instant) {
-        thread::sleep(deadline.saturating_duration_since(Instant::now()).min(Duration::from_millis(200)));
-    }
+/// Whether the library has stopped because the log does not have the place.
+fn is_reset(error: &KafkaError) -> bool {
+    matches!(error.rdkafka_error_code(), Some(Code::AutoOffsetReset | Code::OffsetOutOfRange | Code::LogTruncation))
 }
 
 /// An error for people.
@@ -211,11 +219,11 @@ fn is_passing(error: &KafkaError) -> bool {
     )
 }
 
-/// The record of a message that has to be at a place.
-fn record(message: &BorrowedMessage<'_>, next: u64) -> Result<Record, NotRead> {
+/// The record of a message that has to be at a place, or why there is none.
+fn record(message: &BorrowedMessage<'_>, next: u64) -> Result<Record, String> {
     let offset = message.offset();
     if u64::try_from(offset) != Ok(next) {
-        return Err(NotRead::Gone(format!("the log has a hole: after {next} was expected, {offset} came")));
+        return Err(format!("the log has a hole: {offset} came in place of {next}"));
     }
     match message.timestamp() {
         Timestamp::LogAppendTime(time) if time >= 0 => Ok(Record {
@@ -223,8 +231,8 @@ fn record(message: &BorrowedMessage<'_>, next: u64) -> Result<Record, NotRead> {
             time: time.unsigned_abs(),
             bytes: message.payload().unwrap_or_default().to_vec(),
         }),
-        other => Err(NotRead::Gone(format!(
-            "record {offset} has no time of the log but {other:?}: the topic must have message.timestamp.type=LogAppendTime"
-        ))),
+        other => Err(format!(
+            "record {offset} has {other:?}, not a time of the log: the topic needs message.timestamp.type=LogAppendTime"
+        )),
     }
 }

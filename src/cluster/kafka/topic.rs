@@ -17,18 +17,15 @@ use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
 use crate::error::{Error, Result};
 
-/// How long records are kept, unless the operator says otherwise: a node that was away for longer starts from a backup.
-pub const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
-
 /// For each request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// For a new topic until it has a leader.
 const ELECTION: Duration = Duration::from_secs(30);
 
 /// Makes the topic, with the settings that keep an acknowledged record: `replication` copies, of which `min_in_sync`
-/// have a record before it is acknowledged. Records are kept for the time of `retention`, or for ever. Fails if the
-/// topic exists, if fewer brokers than copies are there, or if no broker answers.
-pub fn create_topic(
+/// have a record before it is acknowledged. Records are kept for the time of `retention`, or for ever. False, and no change,
+/// if the topic exists. Fails if fewer brokers than copies are there, or if no broker answers.
+pub(crate) fn create_topic(
     connection: &Connection,
     replication: i32,
     min_in_sync: i32,
@@ -75,7 +72,7 @@ pub fn create_topic(
 /// Looks at the topic before a node uses it. Fails, with the name of the setting, if an acknowledged record could be
 /// lost or changed, or if no broker answers. The result has one line for each lesser danger. A `single` cluster is for
 /// trials: it may have one broker.
-pub fn check_topic(connection: &Connection, single: bool) -> Result<Vec<String>> {
+pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<String>> {
     let name = connection.topic.as_str();
     let metadata = metadata(&asker(connection)?, Some(name))?;
     let topic = metadata.topics().iter().find(|topic| topic.name() == name);
