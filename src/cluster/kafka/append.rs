@@ -60,7 +60,7 @@ struct Report {
 
 impl Appender {
     pub(super) fn new(connection: &Connection) -> Result<Self> {
-        let mut config = connection.config();
+        let mut config = connection.config()?;
         for (key, value) in [
             ("acks", "all"),
             ("linger.ms", "0"),

@@ -1,13 +1,14 @@
 //! How a node reaches the brokers of the command log.
 
 use std::fmt;
+use std::fs::File;
 use std::path::PathBuf;
 
 use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::error::KafkaError;
 
 use super::MAX_MESSAGE;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// The brokers and the topic of the command log, and the credentials for them.
 #[derive(Debug, Clone, Default)]
@@ -80,8 +81,8 @@ impl fmt::Debug for Sasl {
 }
 
 impl Connection {
-    /// The settings that all clients share.
-    pub(super) fn config(&self) -> ClientConfig {
+    /// The settings that all clients share. Fails if a file of the connection cannot be read.
+    pub(super) fn config(&self) -> Result<ClientConfig> {
         let mut config = ClientConfig::new();
         config.set_log_level(RDKafkaLogLevel::Info);
         let message = MAX_MESSAGE.to_string();
@@ -113,6 +114,11 @@ impl Connection {
             },
         );
         if let Some(tls) = &self.tls {
+            let client = tls.client.iter().flat_map(|client| [&client.cert_file, &client.key_file]);
+            for file in tls.ca_file.iter().chain(client) {
+                // The library would not name the file.
+                File::open(file).map_err(|error| Error::Setup(format!("{}: {error}", file.display())))?;
+            }
             // The library has an OpenSSL of its own, which does not know where the system keeps its authorities.
             let ca = tls.ca_file.as_ref().map_or("probe".into(), |file| file.to_string_lossy());
             config.set("ssl.ca.location", ca).set("ssl.endpoint.identification.algorithm", "https");
@@ -125,7 +131,7 @@ impl Connection {
             config.set("sasl.mechanism", sasl.mechanism.name());
             config.set("sasl.username", &sasl.user).set("sasl.password", &sasl.password);
         }
-        config
+        Ok(config)
     }
 }
 
@@ -146,9 +152,9 @@ mod tests {
     fn a_password_is_in_no_text() {
         let sasl = Sasl { mechanism: Mechanism::Plain, user: "node".into(), password: "s3cret\0".into() };
         let connection = Connection { sasl: Some(sasl), ..Connection::default() };
-        let text = format!("{connection:?} {:?}", connection.config());
+        let text = format!("{connection:?} {:?}", connection.config().unwrap());
         assert!(text.contains("node") && !text.contains("s3cret"), "{text}");
-        let made: Result<rdkafka::consumer::BaseConsumer, _> = connection.config().create();
+        let made: Result<rdkafka::consumer::BaseConsumer, KafkaError> = connection.config().unwrap().create();
         let Err(error) = made.map(drop) else { panic!("a zero byte in a password was accepted") };
         assert!(!unusable(&error).to_string().contains("s3cret"));
     }

@@ -52,7 +52,7 @@ struct Place {
 
 impl Reader {
     pub(super) fn new(connection: &Connection) -> Result<Self> {
-        let mut config = connection.config();
+        let mut config = connection.config()?;
         // As the library asks: the largest message, and 512 bytes for the rest of an answer.
         let most = (MAX_MESSAGE + 4096).to_string();
         for (key, value) in [

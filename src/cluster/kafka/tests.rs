@@ -1,5 +1,5 @@
 //! The log against the brokers in memory that the client library has for tests. They do not know `LogAppendTime`, so
-//! that records are read with real brokers only (tests/cluster).
+//! that records are read in tests with real brokers only.
 
 use std::path::PathBuf;
 
@@ -120,5 +120,5 @@ fn a_missing_file_fails_the_start() {
     let tls = Tls { ca_file: Some(PathBuf::from("/nowhere/ca.pem")), client: None };
     let connection = Connection { brokers: vec!["127.0.0.1:1".into()], tls: Some(tls), ..Connection::default() };
     let error = Kafka::open(&connection).unwrap_err().to_string();
-    assert!(error.contains("ssl.ca.location"), "{error}");
+    assert!(error.starts_with("/nowhere/ca.pem: "), "{error}");
 }

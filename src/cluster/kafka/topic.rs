@@ -21,6 +21,8 @@ use crate::error::{Error, Result};
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// For a new topic until it has a leader.
 const ELECTION: Duration = Duration::from_secs(30);
+/// Events of a client during one question, at most.
+const EVENTS: usize = 256;
 
 /// Makes the topic, with the settings that keep an acknowledged record: `replication` copies, of which `min_in_sync`
 /// have a record before it is acknowledged. Records are kept for the time of `retention`, or for ever. False, and no change,
@@ -92,7 +94,7 @@ pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<S
     for &id in &brokers {
         match self::settings(&admin, ResourceSpecifier::Broker(id)) {
             Ok(settings) => known.push((id, settings)),
-            Err(error) => silent = Some(format!("the settings of broker {id} cannot be seen: {error}")),
+            Err(error) => silent = Some(format!("the settings of broker {id} cannot be seen: {}", cause(&error))),
         }
     }
     let found = Found {
@@ -108,27 +110,30 @@ pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<S
 }
 
 fn failed(topic: &str, what: &str, error: &KafkaError) -> Error {
-    let cause = error.rdkafka_error_code().map_or_else(|| error.to_string(), |code| code.to_string());
-    Error::Setup(format!("the topic {topic:?} cannot {what}: {cause}"))
+    Error::Setup(format!("the topic {topic:?} cannot {what}: {}", cause(error)))
+}
+
+fn cause(error: &KafkaError) -> String {
+    error.rdkafka_error_code().map_or_else(|| error.to_string(), |code| code.to_string())
 }
 
 /// A client for questions. It is in no group, and makes no topic by asking for it.
 fn asker(connection: &Connection) -> Result<BaseConsumer<Watch>> {
-    BaseConsumer::from_config_and_context(&connection.config(), Watch::new("setup")).map_err(|error| unusable(&error))
+    BaseConsumer::from_config_and_context(&connection.config()?, Watch::new("setup")).map_err(|error| unusable(&error))
 }
 
 fn admin(connection: &Connection) -> Result<AdminClient<Watch>> {
-    AdminClient::from_config_and_context(&connection.config(), Watch::new("setup")).map_err(|error| unusable(&error))
+    AdminClient::from_config_and_context(&connection.config()?, Watch::new("setup")).map_err(|error| unusable(&error))
 }
 
 /// The brokers, and the topic if one is named.
 fn metadata(asker: &BaseConsumer<Watch>, topic: Option<&str>) -> Result<rdkafka::metadata::Metadata> {
     let asked = Instant::now();
     asker.fetch_metadata(topic, TIMEOUT).map_err(|error| {
-        // The cause, such as a wrong password, comes as an event.
-        while asker.poll(Duration::ZERO).is_some() {}
-        let code = error.rdkafka_error_code().map_or_else(|| error.to_string(), |code| code.to_string());
-        Error::Setup(format!("no broker of the command log answers: {code}{}", asker.client().context().since(asked)))
+        // The cause, such as a wrong password, is among the events; a poll takes one.
+        (0..EVENTS).for_each(|_| drop(asker.poll(Duration::ZERO)));
+        let faults = asker.client().context().since(asked);
+        Error::Setup(format!("no broker of the command log answers: {}{faults}", cause(&error)))
     })
 }
 
@@ -142,7 +147,10 @@ fn settings(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Set
     };
     // The library tells a refusal as a list without entries.
     if entries.is_empty() {
-        return Err(KafkaError::AdminOp(Code::TopicAuthorizationFailed));
+        return Err(KafkaError::AdminOp(match of {
+            ResourceSpecifier::Broker(_) => Code::ClusterAuthorizationFailed,
+            _ => Code::TopicAuthorizationFailed,
+        }));
     }
     Ok(entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?))).collect())
 }

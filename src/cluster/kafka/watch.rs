@@ -80,10 +80,13 @@ impl ClientContext for Watch {
         let code = error.rdkafka_error_code();
         // A fault of a broker begins with it: "127.0.0.1:9092/1: Connect to … failed: Connection refused".
         let broker = reason.trim_start_matches("GroupCoordinator: ").split(['/', ' ']).next().unwrap_or_default();
-        if code != Some(RDKafkaErrorCode::AllBrokersDown) {
+        // Beside the first one each broker has a fault of its own, with the cause. The group is not used.
+        let is_idle =
+            matches!(code, Some(RDKafkaErrorCode::AllBrokersDown | RDKafkaErrorCode::GroupAuthorizationFailed));
+        if !is_idle {
             *self.last.lock() = Some((Instant::now(), reason.to_owned()));
         }
-        if self.is_news(format!("{code:?} {}", broker.trim_end_matches(':'))) {
+        if !is_idle && self.is_news(format!("{code:?} {}", broker.trim_end_matches(':'))) {
             tracing::warn!(client, "the command log: {reason}; repetitions are at level debug for 5 minutes");
         } else {
             tracing::debug!(client, "the command log: {reason}");
