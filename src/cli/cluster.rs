@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use ureq::Agent;
 
 use super::{FAILURE, Nothing, SUCCESS, With, calls, plain, print, say, tls};
-use crate::cluster::{self, Origin};
+use crate::cluster::{self, LEVEL, Origin};
 use crate::config::{Config, Member};
 use crate::error::{Error, Result};
 use crate::server::{self, Told};
@@ -23,6 +23,11 @@ pub(super) enum ClusterCommand {
     Init(With<Nothing>),
     /// Show all members: their place in the command log and their lag; exit code 1 if one is not ready
     Status(With<StatusArgs>),
+    /// Let all nodes take over ids.accept, graph.follow_limit, content.max_ahead, content.deleted_retention,
+    /// timeline.include_own and topics.limit of these settings; the nodes stop for that, and must be started again
+    Agree(With<Nothing>),
+    /// After an upgrade of all nodes: allow the kinds of changes that are new in this version
+    Upgrade(With<Nothing>),
     /// Take a data directory out of its cluster, so that its server serves alone
     Leave(With<Nothing>),
 }
@@ -41,6 +46,8 @@ pub(super) fn run(command: ClusterCommand) -> Result<i32> {
             let (config, args) = with.ready()?;
             status(&config, &args)
         }
+        ClusterCommand::Agree(with) => agree(&with.ready()?.0).map(|()| SUCCESS),
+        ClusterCommand::Upgrade(with) => upgrade(&with.ready()?.0).map(|()| SUCCESS),
         ClusterCommand::Leave(with) => leave(&with.ready()?.0).map(|()| SUCCESS),
     }
 }
@@ -83,6 +90,43 @@ fn init(config: &Config) -> Result<()> {
     })
 }
 
+/// All members, which must answer.
+fn all(config: &Config) -> Result<Vec<Shown>> {
+    must_be_set(config)?;
+    let key = calls::key(None)?;
+    let asked = config.cluster.members.iter().map(|member| {
+        let refused = |why: String| Error::Setup(format!("{} does not answer: {}", member.name, plain(&why)));
+        ask(member, key.as_deref()).map_err(refused)
+    });
+    asked.collect()
+}
+
+fn agree(config: &Config) -> Result<()> {
+    let nodes = all(config)?;
+    let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
+    let topic = cluster::connect(&config.cluster)?;
+    let offset = Origin::announce(&*topic, log, *level, Some(config.agreed()))?;
+    print(|out| writeln!(out, "the settings are in the command log, at offset {offset}; start the nodes again"))
+}
+
+fn upgrade(config: &Config) -> Result<()> {
+    let nodes = all(config)?;
+    let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
+    if *level >= LEVEL {
+        return print(|out| writeln!(out, "level {level} is in force already; nothing has changed"));
+    }
+    let behind = config.cluster.members.iter().zip(&nodes).find(|(_, node)| node.newest_level < LEVEL);
+    if let Some((member, node)) = behind {
+        return Err(Error::Setup(format!(
+            "{} reads only level {} of the command log: update all nodes first",
+            member.name, node.newest_level
+        )));
+    }
+    let topic = cluster::connect(&config.cluster)?;
+    let offset = Origin::announce(&*topic, log, LEVEL, None)?;
+    print(|out| writeln!(out, "level {LEVEL} is in force from offset {offset} of the command log on"))
+}
+
 fn leave(config: &Config) -> Result<()> {
     Rocks::must_be_there(&config.storage.data_dir)?;
     let app = server::open_as_told(config, Told { refuse_migration: true, ..Told::default() })?;
@@ -106,6 +150,8 @@ struct Shown {
     reachable: bool,
     caught_up: bool,
     waiting: u64,
+    level: u32,
+    newest_level: u32,
 }
 
 /// A member, and its answer or the reason why there is none.

@@ -235,35 +235,43 @@ impl Writer {
 
     /// Appends one record; false if its fate is unknown, or it is refused.
     fn append(&self, number: u64, bytes: &[u8]) -> bool {
-        let began = Instant::now();
+        let (began, mut may_be_there) = (Instant::now(), false);
         loop {
-            match self.log.append(bytes, ATTEMPT.min(self.timeout)) {
+            let why = match self.log.append(bytes, ATTEMPT.min(self.timeout)) {
                 Ok(_) => {
                     if self.unreachable.swap(false, Ordering::Relaxed) {
                         tracing::info!("the command log takes records again");
                     }
                     return true;
                 }
-                Err(refused) => {
-                    let is_first = !self.unreachable.swap(true, Ordering::Relaxed);
-                    if is_first {
-                        tracing::warn!(cause = %refused, "the command log does not take records");
-                    }
-                    if let NotAppended::Refused(why) = refused {
-                        let flight = self.flights.lock().by_number.remove(&number);
-                        let detail = format!("the command log refused the change; nothing has changed: {why}");
-                        let error = || Error::refused(Code::LogUnavailable, &detail);
-                        flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error())));
-                        std::thread::sleep(PAUSE);
-                        return false;
-                    }
+                Err(why) => why,
+            };
+            if !self.unreachable.swap(true, Ordering::Relaxed) {
+                tracing::warn!(cause = %why, "the command log does not take records");
+            }
+            match why {
+                NotAppended::Refused(why) if !may_be_there => {
+                    self.refuse(number, &why);
+                    std::thread::sleep(PAUSE);
+                    return false;
                 }
+                // A refusal says nothing of the attempts before it.
+                NotAppended::Refused(_) => {}
+                NotAppended::Unknown(_) => may_be_there = true,
             }
             if began.elapsed() >= self.timeout || self.queue.lock().closed {
                 return false;
             }
             std::thread::sleep(PAUSE);
         }
+    }
+
+    /// Answers the commands of a record that is not in the log, and never will be.
+    fn refuse(&self, number: u64, why: &str) {
+        let flight = self.flights.lock().by_number.remove(&number);
+        let detail = format!("the command log refused the change; nothing has changed: {why}");
+        let error = || Error::refused(Code::LogUnavailable, &detail);
+        flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error())));
     }
 
     /// An own record is applied. Called once for each number that is applied, ascending.
@@ -284,8 +292,8 @@ impl Writer {
         while let Some(first) = flights.by_number.first_entry() {
             let (number, is_applied) = (*first.key(), first.get().outcomes.is_some());
             // A record that is not applied is lost once a later one is.
-            let is_lost = !is_applied && number < served;
-            if !is_lost && !(is_applied && number <= served) {
+            let is_decided = if is_applied { number <= served } else { number < served };
+            if !is_decided {
                 break;
             }
             let Flight { tells, outcomes } = first.remove();
