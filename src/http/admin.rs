@@ -53,6 +53,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .never_waits(),
         get("/v1/admin/stats", stats, "getStats", "The main figures of the server")
             .answers::<Stats<'_>>(200, "The main figures", stats_of_now)
+            .of_this_server()
             .refuses(&[Code::Overloaded])
             .never_waits(),
         get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Compare a timeline with its sources")

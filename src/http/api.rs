@@ -10,8 +10,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::access::Access;
 use super::address;
 use super::auth::{Caller, Gate, Permit, Who};
+use super::consistency;
 use super::cors::Cors;
 use super::disk_figures::Sampler;
+use super::endpoint::API;
 use super::limits::Limits;
 use super::pools::{Pools, Wants};
 use super::problem::Problem;
@@ -139,12 +141,15 @@ impl Api {
         address::client(request, &self.config().server.trusted_proxies)
     }
 
-    /// Adds the headers that all answers have: the id of the request, the permission to read the answer, and the rest of
-    /// the limits.
+    /// Adds the headers that all answers have: the id of the request, the permission to read the answer, the rest of the
+    /// limits, and the position of a node.
     pub(super) fn sign(&self, request: &HttpRequest, id: RequestId, response: &mut HttpResponse) {
         id.show(response);
         self.cors.permit(request, response);
         self.rates.show(request, response);
+        if let Some(node) = self.node.as_ref().filter(|_| request.path().starts_with(API)) {
+            consistency::show(node, response);
+        }
     }
 
     /// The settings.

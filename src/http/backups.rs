@@ -70,7 +70,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .answers_nothing("The backup is removed")
             .refuses(&[Code::BackupNotFound, Code::BackupBusy]),
     ];
-    group("operations", calls)
+    group("operations", calls.map(Endpoint::of_this_server))
 }
 
 /// A backup.

@@ -16,6 +16,7 @@ use super::answer_memory::Room;
 use super::api::Api;
 use super::auth::{Caller, Who};
 use super::body::{self, Body, Since};
+use super::consistency;
 use super::limits::Limits;
 use super::pools::Wants;
 use super::problem::Problem;
@@ -71,6 +72,9 @@ pub(super) struct Call {
     pub(super) caller: Caller,
     /// The path of the endpoint, with names of parameters in braces.
     pattern: &'static str,
+    /// Whether it reads data that all nodes of a cluster share, and so takes the parameter for its
+    /// [consistency](super::consistency).
+    shares: bool,
     payload: Option<web::Payload>,
     started: Instant,
 }
@@ -78,13 +82,13 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn new(
         api: Rc<ThreadApi>,
-        pattern: &'static str,
+        (pattern, shares): (&'static str, bool),
         request: HttpRequest,
         caller: Caller,
         payload: web::Payload,
         started: Instant,
     ) -> Self {
-        Self { request, api, caller, pattern, payload: Some(payload), started }
+        Self { request, api, caller, pattern, shares, payload: Some(payload), started }
     }
 
     /// The user named in the path as `{uid}`.
@@ -150,9 +154,15 @@ impl Call {
         place.and_then(|place| self.request.uri().path().split('/').nth(place)).unwrap_or_default()
     }
 
-    /// The values of the query parameters `names`, in that order. Refuses any other parameter.
+    /// The values of the query parameters `names`, in that order. Refuses any other parameter, but for the one that all
+    /// reads take.
     pub(super) fn query<const N: usize>(&self, names: [&'static str; N]) -> Result<[Option<Cow<'_, str>>; N], Problem> {
-        query::parse(self.request.query_string(), names)
+        let also = self.shares.then_some(consistency::PARAMETER);
+        let (values, asked) = query::parse(self.request.query_string(), names, also)?;
+        if self.shares {
+            consistency::check(&self.request, asked.as_deref())?;
+        }
+        Ok(values)
     }
 
     /// Refuses all query parameters.
@@ -304,7 +314,7 @@ mod tests {
         let (request, mut payload) = TestRequest::default().to_http_parts();
         let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
         let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
-        Call::new(Rc::new(ThreadApi(Arc::clone(api))), "/", request, caller, payload, Instant::now())
+        Call::new(Rc::new(ThreadApi(Arc::clone(api))), ("/", false), request, caller, payload, Instant::now())
     }
 
     #[actix_web::test]

@@ -20,6 +20,9 @@ use super::openapi::{Shape, parameters};
 use super::routes;
 use crate::error::Code;
 
+/// The start of the paths of the API.
+pub(super) const API: &str = "/v1/";
+
 /// Makes the route of an endpoint.
 type Serve = Box<dyn Fn(&Arc<Api>, &Endpoint) -> Route + Send + Sync>;
 /// Parameters of another call, each with the expression that extracts it from a request or its answer.
@@ -63,6 +66,8 @@ pub(super) struct Endpoint {
     pub(super) always: bool,
     /// Whether it answers requests for any host, and from any page.
     pub(super) open: bool,
+    /// Whether it is about this server alone, and not about the data that all nodes of a cluster share.
+    alone: bool,
     codes: Vec<Code>,
     reads_body: bool,
     waits: bool,
@@ -114,6 +119,7 @@ impl Endpoint {
             schemas: Vec::new(),
             always: false,
             open: false,
+            alone: false,
             codes: Vec::new(),
             reads_body: false,
             waits: true,
@@ -240,6 +246,21 @@ impl Endpoint {
         Self { open: true, ..self }
     }
 
+    /// For a call about this server alone: on a node of a cluster it waits for no other node.
+    pub(super) fn of_this_server(self) -> Self {
+        Self { alone: true, ..self }
+    }
+
+    /// Whether the call is one of the API, and not a page or a probe.
+    pub(super) fn is_of_api(&self) -> bool {
+        self.path.starts_with(API)
+    }
+
+    /// Whether the call reads data that all nodes of a cluster share.
+    pub(super) fn reads_shared(&self) -> bool {
+        self.is_of_api() && !self.alone && !self.writes
+    }
+
     /// Another call that uses a part of this answer.
     pub(super) fn leads_to(mut self, id: &'static str, takes: &Takes) -> Self {
         self.links.push((id, takes.to_vec()));
@@ -267,6 +288,9 @@ impl Endpoint {
             if self.writes {
                 all.push(Code::StorageUnavailable);
             }
+        }
+        if self.is_of_api() && !self.alone {
+            all.extend([Code::LogUnavailable, if self.writes { Code::OutcomeUnknown } else { Code::InvalidHeader }]);
         }
         all.extend(&self.codes);
         all.sort_unstable();

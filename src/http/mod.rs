@@ -16,6 +16,7 @@ mod body;
 mod call;
 mod comments;
 mod connections;
+mod consistency;
 mod console;
 mod content;
 mod cors;

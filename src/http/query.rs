@@ -16,24 +16,27 @@ pub(super) const MAX_IDS: usize = 100;
 /// Default number of items of a page.
 pub(super) const DEFAULT_LIMIT: usize = 20;
 
-/// The values of the parameters `names`, in that order. Refuses any other parameter.
+/// The values of the parameters `names`, in that order, and the value of the parameter `also`. Refuses any other
+/// parameter.
 pub(super) fn parse<'a, const N: usize>(
     query: &'a str,
     names: [&'static str; N],
-) -> Result<[Option<Cow<'a, str>>; N], Problem> {
-    let mut values = [const { None }; N];
+    also: Option<&'static str>,
+) -> Result<([Option<Cow<'a, str>>; N], Option<Cow<'a, str>>), Problem> {
+    let (mut values, mut other) = ([const { None }; N], None);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(name)?, decode(value)?);
         let known = names.iter().zip(&mut values).find(|(known, _)| **known == name);
-        let Some((_, slot)) = known else {
+        let known = known.map(|(_, slot)| slot).or_else(|| (also == Some(&*name)).then_some(&mut other));
+        let Some(slot) = known else {
             return Err(Problem::invalid_parameter(format_args!("unknown parameter \"{name}\"")));
         };
         if slot.replace(value).is_some() {
             return Err(Problem::invalid_parameter(format_args!("{name}: given twice")));
         }
     }
-    Ok(values)
+    Ok((values, other))
 }
 
 /// The values of all parameters of this name. A malformed one is left out: the call refuses the whole query.
@@ -214,16 +217,18 @@ mod tests {
 
     #[test]
     fn known_parameters_come_back_in_order() {
-        let [a, b, c] = parse("b=%31+%C3%A9&a=x", ["a", "b", "c"]).expect("parses");
-        assert_eq!((a.as_deref(), b.as_deref(), c), (Some("x"), Some("1 é"), None));
-        assert!(parse("", []).is_ok());
+        let ([a, b, c], also) = parse("b=%31+%C3%A9&a=x&d=y", ["a", "b", "c"], Some("d")).expect("parses");
+        assert_eq!((a.as_deref(), b.as_deref(), c, also.as_deref()), (Some("x"), Some("1 é"), None, Some("y")));
+        assert!(parse("", [], None).is_ok());
     }
 
     #[test]
     fn anything_else_is_refused() {
         for bad in ["x=1", "a", "a=1&a=1", "a=%", "a=%f", "a=%zz", "a=%00", "a=%ff", "%ff=1", "a=1&=2", "a=1&%61=2"] {
-            let parsed = parse(bad, ["a"]).and_then(|[a]| required::<HostId>("a", a));
+            let parsed = parse(bad, ["a"], None).and_then(|([a], _)| required::<HostId>("a", a));
             assert!(parsed.is_err(), "{bad}");
+            let also = bad.replace('a', "b");
+            assert!(parse(&also, [], Some("b")).and_then(|(_, b)| required::<HostId>("b", b)).is_err(), "{also}");
         }
     }
 

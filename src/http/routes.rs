@@ -15,6 +15,7 @@ use super::api::Api;
 use super::auth::{self, Caller, Permit};
 use super::call::{Answer, Call, ThreadApi};
 use super::connections::{Surplus, Turn};
+use super::consistency;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::request_id::RequestId;
@@ -67,6 +68,7 @@ where
     let api = Rc::new(ThreadApi(Arc::clone(api)));
     let counts = Rc::new(api.requests.route(endpoint.path, endpoint.method));
     let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
+    let shares = endpoint.reads_shared();
     let method = endpoint.method;
     let permit = Permit::of(endpoint.method, endpoint.path);
     let audited = pattern.starts_with("/v1/admin/") && !permit.read;
@@ -81,15 +83,19 @@ where
             false => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)),
         };
         let caller = admitted.as_ref().ok().map(Caller::tag);
-        let call = |caller| Call::new(Rc::clone(&api), pattern, request.clone(), caller, payload, began);
-        let answer = admitted.map(|caller| handler(call(caller)));
+        let call = |caller| Call::new(Rc::clone(&api), (pattern, shares), request.clone(), caller, payload, began);
+        let answer = admitted.map(call).map(|call| match shares && call.api.node.is_some() {
+            true => Work::OfNode(Box::pin(of_node(call, handler.clone()))),
+            false => Work::Here(handler(call)),
+        });
         async move {
             Turn::take(&request).await;
             let answer = match answer {
-                Ok(answer) if always => answer.await,
-                Ok(answer) => {
-                    answer.await.and_then(|response| answer_memory::hold(&request, response, &api.limits.answers))
-                }
+                Ok(answer) if always => answer.done().await,
+                Ok(answer) => answer
+                    .done()
+                    .await
+                    .and_then(|response| answer_memory::hold(&request, response, &api.limits.answers)),
                 Err(problem) => Err(problem),
             };
             let mut response = answer.unwrap_or_else(|problem| problem.respond(&request, &id));
@@ -111,6 +117,27 @@ where
         asked => method == asked,
     });
     web::route().guard(guard).to(handle)
+}
+
+/// The work of a handler. That of a node is boxed: it waits for other nodes, and would make all futures large.
+enum Work<R> {
+    Here(R),
+    OfNode(Pin<Box<dyn Future<Output = Answer>>>),
+}
+
+impl<R: Future<Output = Answer>> Work<R> {
+    async fn done(self) -> Answer {
+        match self {
+            Self::Here(work) => work.await,
+            Self::OfNode(work) => work.await,
+        }
+    }
+}
+
+/// A read on a node of a cluster.
+async fn of_node<R: Future<Output = Answer>>(call: Call, handler: impl Fn(Call) -> R) -> Answer {
+    consistency::wait(&call).await?;
+    handler(call).await
 }
 
 /// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. Some

@@ -7,10 +7,11 @@ use utoipa::openapi::link::LinkBuilder;
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{RefBuilder, Type};
-use utoipa::openapi::{ContentBuilder, HeaderBuilder, Object, Ref, Required, Response, ResponseBuilder};
+use utoipa::openapi::{ContentBuilder, Header, HeaderBuilder, Object, Ref, Required, Response, ResponseBuilder};
 
 use super::{parameters, schemas, security};
 use crate::error::Code;
+use crate::http::consistency::POSITION_TITLE;
 use crate::http::endpoint::{Endpoint, Good};
 use crate::http::problem::Document;
 
@@ -38,7 +39,8 @@ pub(super) fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
         .summary(Some(endpoint.summary))
         .description(endpoint.about)
         .securities(Some(security::taken_by(endpoint)))
-        .parameters(Some(names.filter_map(parameters::in_path).chain(endpoint.parameters.iter().cloned())));
+        .parameters(Some(names.filter_map(parameters::in_path).chain(endpoint.parameters.iter().cloned())))
+        .parameters(endpoint.reads_shared().then(parameters::consistency));
     if let Some(body) = &endpoint.body {
         let content =
             ContentBuilder::new().schema(Some(body.schema.clone())).example(Some(body.example.clone())).build();
@@ -47,7 +49,11 @@ pub(super) fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
         operation = operation.request_body(Some(body));
     }
     for good in &endpoint.good {
-        operation = operation.response(good.status.to_string(), answer(good, &endpoint.links));
+        let mut answer = answer(good, &endpoint.links);
+        if endpoint.is_of_api() {
+            answer.headers.insert(POSITION_TITLE.to_owned(), position().into());
+        }
+        operation = operation.response(good.status.to_string(), answer);
     }
     operation.response("default", refer(codes)).build()
 }
@@ -81,6 +87,13 @@ fn answer(good: &Good, links: &[(&'static str, Vec<(&'static str, &'static str)>
         response = response.link(*id, link.build());
     }
     response.build()
+}
+
+/// The header of all answers of a node.
+fn position() -> Header {
+    let about = "On a node of a cluster: a position that has the change, or all that the answer shows; for later reads \
+                 with `consistency=session`";
+    HeaderBuilder::new().schema(Some(parameters::position())).description(Some(about)).build()
 }
 
 /// The response for all problems. The codes of the call stand beside the reference.

@@ -6,16 +6,22 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Required, Schema, path::Parameter};
 
 use super::schemas::{self, enumeration};
+use crate::http::consistency;
 use crate::http::query::{DEFAULT_LIMIT, MAX_LIMIT};
 
 /// Names of the schemas of enumerations. Generated clients have one type for each, not one a parameter.
 const REACTION_KIND: &str = "ReactionKind";
 const VIEW: &str = "View";
+const CONSISTENCY: &str = "Consistency";
 
 /// The schemas of these enumerations.
-pub(in crate::http) fn words() -> [(String, RefOr<Schema>); 2] {
+pub(in crate::http) fn words() -> [(String, RefOr<Schema>); 3] {
     let named = |name: &str, words: Object| (name.to_owned(), words.into());
-    [named(REACTION_KIND, schemas::reaction_kind()), named(VIEW, enumeration(&["full", "ids"]))]
+    [
+        named(REACTION_KIND, schemas::reaction_kind()),
+        named(VIEW, enumeration(&["full", "ids"])),
+        named(CONSISTENCY, enumeration(&["strict", "session", "local"])),
+    ]
 }
 
 /// The parameter `{name}` of a path; `None` for an unknown name.
@@ -90,6 +96,32 @@ pub(in crate::http) fn page() -> [Parameter; 3] {
             schemas::cursor(),
         ),
     ]
+}
+
+/// The parameter and the header of every read of data that all nodes of a cluster share.
+pub(in crate::http) fn consistency() -> [Parameter; 2] {
+    [
+        optional(
+            consistency::PARAMETER,
+            "On a node of a cluster, the changes that the answer must show. `strict`: all that any node has acknowledged \
+             before the request; costs a round trip to the command log, some milliseconds. `session`: all up to the \
+             position in `Tideline-Position`; waits only if this node is behind it. `local`: those that this node has \
+             applied; waits for nothing, also while the command log cannot be reached. Without the parameter, the \
+             setting `cluster.consistency`. A server without a cluster always shows all acknowledged changes",
+            Ref::from_schema_name(CONSISTENCY),
+        ),
+        header(
+            consistency::POSITION_TITLE,
+            "For `session`: the value of this header in the answer to the last change or read of the client",
+            position(),
+            "42",
+        ),
+    ]
+}
+
+/// A position in the command log.
+pub(super) fn position() -> Object {
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).build()
 }
 
 /// The parameter of lists of content.
