@@ -33,14 +33,15 @@ pub(super) fn method(endpoint: &Endpoint) -> HttpMethod {
 /// The call with the codes that it may answer.
 pub(super) fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
     let names = endpoint.path.split(['{', '}']).skip(1).step_by(2);
+    let of_all = endpoint.reads_shared().then(parameters::consistency).into_iter().flatten();
+    let others = endpoint.parameters.iter().cloned().chain(of_all);
     let mut operation = OperationBuilder::new()
         .tag(endpoint.tag)
         .operation_id(Some(endpoint.id))
         .summary(Some(endpoint.summary))
         .description(endpoint.about)
         .securities(Some(security::taken_by(endpoint)))
-        .parameters(Some(names.filter_map(parameters::in_path).chain(endpoint.parameters.iter().cloned())))
-        .parameters(endpoint.reads_shared().then(parameters::consistency));
+        .parameters(Some(names.filter_map(parameters::in_path).chain(others)));
     if let Some(body) = &endpoint.body {
         let content =
             ContentBuilder::new().schema(Some(body.schema.clone())).example(Some(body.example.clone())).build();

@@ -55,7 +55,12 @@ fn in_query(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parame
 }
 
 /// An optional header of the request.
-pub(in crate::http) fn header(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
+pub(in crate::http) fn header(
+    name: &str,
+    about: &str,
+    schema: impl Into<RefOr<Schema>>,
+    example: impl Into<Value>,
+) -> Parameter {
     in_query(name, about, schema).parameter_in(ParameterIn::Header).example(Some(example.into())).build()
 }
 
@@ -114,7 +119,7 @@ pub(in crate::http) fn consistency() -> [Parameter; 2] {
             consistency::POSITION_TITLE,
             "For `session`: the value of this header in the answer to the last change or read of the client",
             position(),
-            "42",
+            42,
         ),
     ]
 }
