@@ -6,7 +6,7 @@ use actix_web::HttpRequest;
 
 use crate::config::Network;
 
-const X_FORWARDED_FOR: &str = "x-forwarded-for";
+pub(super) const X_FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The address of the client. A proxy in `proxies` appends the address of its own client to `X-Forwarded-For`, so the
 /// last entry that is no such proxy is the client; all before it may be made up by the client.

@@ -19,7 +19,7 @@ use super::problem::Problem;
 use crate::error::{Code, Error, Result};
 
 /// Answers up to this size, bytes, are not counted: a connection has at most one.
-const SMALL: usize = 16 << 10;
+pub(super) const SMALL: usize = 16 << 10;
 /// A large answer goes to the connection in pieces of this size, bytes. So the connection buffers only one or two of
 /// them while the client does not read.
 pub(super) const PIECE: usize = 16 << 10;

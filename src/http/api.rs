@@ -15,6 +15,7 @@ use super::cors::Cors;
 use super::disk_figures::Sampler;
 use super::endpoint::API;
 use super::limits::Limits;
+use super::peers::Peers;
 use super::pools::{Pools, Wants};
 use super::problem::Problem;
 use super::rate_limits::RateLimits;
@@ -64,6 +65,8 @@ pub struct Api {
     pub(super) sampler: Sampler,
     /// This server as a node of a cluster.
     pub(super) node: Option<Arc<Node>>,
+    /// The other nodes of the cluster.
+    pub(super) peers: Option<Peers>,
     stopping: AtomicBool,
 }
 
@@ -79,6 +82,7 @@ impl Api {
         node: Option<Arc<Node>>,
     ) -> Self {
         let server = &feed.config().server;
+        let peers = Peers::of(&feed.config().cluster);
         let slow = feed.config().log.slow_request.get();
         Self {
             access: Access::new(server),
@@ -95,6 +99,7 @@ impl Api {
             workers,
             sampler: Sampler::default(),
             node,
+            peers,
             stopping: AtomicBool::new(false),
         }
     }
@@ -113,6 +118,11 @@ impl Api {
     /// Whether the server is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Whether some requests concern other nodes of a cluster.
+    pub(super) fn is_clustered(&self) -> bool {
+        self.node.is_some() || self.peers.is_some()
     }
 
     /// Receives a request, unless its address has sent too many, or a web page may not send it.
@@ -137,7 +147,7 @@ impl Api {
     }
 
     /// The address of the client.
-    fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
+    pub(super) fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
         address::client(request, &self.config().server.trusted_proxies)
     }
 

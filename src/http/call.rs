@@ -17,6 +17,7 @@ use super::api::Api;
 use super::auth::{Caller, Who};
 use super::body::{self, Body, Since};
 use super::consistency;
+use super::endpoint::Kind;
 use super::limits::Limits;
 use super::pools::Wants;
 use super::problem::Problem;
@@ -70,11 +71,7 @@ pub(super) struct Call {
     pub(super) api: Rc<ThreadApi>,
     /// The sender, whose credentials allow the call.
     pub(super) caller: Caller,
-    /// The path of the endpoint, with names of parameters in braces.
-    pattern: &'static str,
-    /// Whether it reads data that all nodes of a cluster share, and so takes the parameter for its
-    /// [consistency](super::consistency).
-    shares: bool,
+    pub(super) kind: Kind,
     payload: Option<web::Payload>,
     started: Instant,
 }
@@ -82,13 +79,13 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn new(
         api: Rc<ThreadApi>,
-        (pattern, shares): (&'static str, bool),
+        kind: Kind,
         request: HttpRequest,
         caller: Caller,
         payload: web::Payload,
         started: Instant,
     ) -> Self {
-        Self { request, api, caller, pattern, shares, payload: Some(payload), started }
+        Self { request, api, caller, kind, payload: Some(payload), started }
     }
 
     /// The user named in the path as `{uid}`.
@@ -150,16 +147,16 @@ impl Call {
     /// A parameter of the path as it was sent. The router decodes only some of the escapes.
     fn segment(&self, name: &str) -> &str {
         let is_it = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
-        let place = self.pattern.split('/').position(is_it);
+        let place = self.kind.pattern.split('/').position(is_it);
         place.and_then(|place| self.request.uri().path().split('/').nth(place)).unwrap_or_default()
     }
 
     /// The values of the query parameters `names`, in that order. Refuses any other parameter, but for the one that all
     /// reads take.
     pub(super) fn query<const N: usize>(&self, names: [&'static str; N]) -> Result<[Option<Cow<'_, str>>; N], Problem> {
-        let also = self.shares.then_some(consistency::PARAMETER);
+        let also = self.kind.shares.then_some(consistency::PARAMETER);
         let (values, asked) = query::parse(self.request.query_string(), names, also)?;
-        if self.shares {
+        if self.kind.shares {
             consistency::check(&self.request, asked.as_deref())?;
         }
         Ok(values)
@@ -314,7 +311,14 @@ mod tests {
         let (request, mut payload) = TestRequest::default().to_http_parts();
         let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
         let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
-        Call::new(Rc::new(ThreadApi(Arc::clone(api))), ("/", false), request, caller, payload, Instant::now())
+        Call::new(
+            Rc::new(ThreadApi(Arc::clone(api))),
+            Kind { pattern: "/", shares: false, kept: None },
+            request,
+            caller,
+            payload,
+            Instant::now(),
+        )
     }
 
     #[actix_web::test]

@@ -20,6 +20,27 @@ use super::openapi::{Shape, parameters};
 use super::routes;
 use crate::error::Code;
 
+/// The part of an endpoint that its calls know.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    /// The path of the endpoint, with names of parameters in braces.
+    pub(super) pattern: &'static str,
+    /// Whether it reads data that all nodes of a cluster share, and so takes the parameter for its
+    /// [consistency](super::consistency).
+    pub(super) shares: bool,
+    /// The part of the data of the user `{uid}` that some nodes alone keep.
+    pub(super) kept: Option<OfOwner>,
+}
+
+/// Data of a user that not every node of a cluster keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OfOwner {
+    /// The inbox, at the owners of the user. Other nodes answer without it, at a higher price.
+    Inbox,
+    /// The presence, at the first owner.
+    Presence,
+}
+
 /// The start of the paths of the API.
 pub(super) const API: &str = "/v1/";
 
@@ -68,6 +89,7 @@ pub(super) struct Endpoint {
     pub(super) open: bool,
     /// Whether it is about this server alone, and not about the data that all nodes of a cluster share.
     alone: bool,
+    kept: Option<OfOwner>,
     codes: Vec<Code>,
     reads_body: bool,
     waits: bool,
@@ -120,6 +142,7 @@ impl Endpoint {
             always: false,
             open: false,
             alone: false,
+            kept: None,
             codes: Vec::new(),
             reads_body: false,
             waits: true,
@@ -249,6 +272,16 @@ impl Endpoint {
     /// For a call about this server alone: on a node of a cluster it waits for no other node.
     pub(super) fn of_this_server(self) -> Self {
         Self { alone: true, ..self }
+    }
+
+    /// For a call about data that only the owners of the user `{uid}` keep.
+    pub(super) fn of_owner(self, kept: OfOwner) -> Self {
+        Self { kept: Some(kept), ..self }
+    }
+
+    /// The part that calls know.
+    pub(super) fn kind(&self) -> Kind {
+        Kind { pattern: self.path, shares: self.reads_shared(), kept: self.kept }
     }
 
     /// Whether the call is one of the API, and not a page or a probe.

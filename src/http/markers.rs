@@ -5,7 +5,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
-use super::endpoint::{Endpoint, get, group, put};
+use super::endpoint::{Endpoint, OfOwner, get, group, put};
 use super::openapi::schemas;
 use super::pools::Wants;
 use super::reply;
@@ -24,6 +24,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "getUnread",
             "The number of unread items: those above the marker",
         )
+        .of_owner(OfOwner::Inbox)
         .about("Counts up to 1,000 items; `capped` says that there are more. Without a marker all items are unread.")
         .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
         get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user").answers::<MarkerBody>(

@@ -1,11 +1,15 @@
 //! `/v1/users/{uid}/presence`: heartbeats, and whether a user is online.
 
+use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
-use super::endpoint::{Endpoint, get, group, put};
+use super::endpoint::{Endpoint, OfOwner, get, group, put};
+use super::forward;
+use super::pools::Wants;
+use super::problem::Problem;
 use super::reply;
 use crate::clock::now;
 use crate::error::Error;
@@ -21,18 +25,22 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         get("/v1/users/{uid}/presence", show, "getPresence", "Whether a user is online")
             .about(
                 "This call does not mark the user as active. Presence is in memory: after a restart nobody is online \
-                 until the next heartbeat or stream.",
+                 until the next heartbeat or stream. In a cluster the owner of the user keeps the heartbeats, and all \
+                 nodes ask it; a stream counts at the node that it is open on. If the owner does not answer, the node \
+                 that is asked answers alone.",
             )
+            .of_owner(OfOwner::Presence)
             .answers::<PresenceBody>(200, "The presence of the user", there.clone()),
         put("/v1/users/{uid}/presence", beat, "setPresence", "Send a heartbeat, or end it")
             .about("A user is online for `presence.ttl` after a heartbeat, and while a stream is open.")
+            .of_owner(OfOwner::Presence)
             .takes::<NewPresence>(json!({"online": true}))
             .answers::<PresenceBody>(200, "The presence after the change", there),
     ];
     group("streams", calls)
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewPresence {
     /// `true` for a heartbeat, `false` to end it.
@@ -72,6 +80,11 @@ pub(super) async fn beat(mut call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let NewPresence { online } = call.json().await?;
+    if call.api.peers.is_some()
+        && let Some(answer) = beat_at_owner(&call, &user, online).await?
+    {
+        return Ok(answer);
+    }
     let id = user.clone();
     let beat = move |feed: &Feed, tier| {
         if !online {
@@ -86,4 +99,17 @@ pub(super) async fn beat(mut call: Call) -> Answer {
     };
     let state = call.read(beat).await?;
     reply::ok(&PresenceBody::new(user, state))
+}
+
+/// The answer of the owner of a user to a heartbeat; `None` if this node is to answer.
+async fn beat_at_owner(call: &Call, user: &HostId, online: bool) -> Result<Option<HttpResponse>, Problem> {
+    let id = user.clone();
+    let mut found: UserId = call.read(move |feed, tier| feed.find(&id, tier)).await?;
+    if online && found == UserId::UNKNOWN {
+        // The owner of a user follows from the number.
+        let id = user.clone();
+        found = call.run(Wants::Change, move |feed| feed.give(&id)).await?;
+    }
+    let body = reply::encode(&NewPresence { online })?;
+    Ok(forward::to_owner(call, found, body.into()).await)
 }

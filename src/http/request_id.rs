@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse};
 
-const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The context of a trace (W3C Trace Context): version, trace, span, flags.
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Longest id that a client may give, bytes.
 const LONGEST: usize = 128;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use actix_web::guard::fn_guard;
-use actix_web::http::ConnectionType;
+use actix_web::http::{ConnectionType, Method};
 use actix_web::web::{self, Payload, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, Route};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route};
 
 use super::api::Api;
 use super::auth::{self, Caller, Permit};
@@ -19,7 +19,7 @@ use super::consistency;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::request_id::RequestId;
-use super::{ENDPOINTS, answer_memory, query};
+use super::{ENDPOINTS, answer_memory, forward, query};
 use crate::error::Code;
 
 /// The answer to a request without a route.
@@ -68,7 +68,7 @@ where
     let api = Rc::new(ThreadApi(Arc::clone(api)));
     let counts = Rc::new(api.requests.route(endpoint.path, endpoint.method));
     let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
-    let shares = endpoint.reads_shared();
+    let kind = endpoint.kind();
     let method = endpoint.method;
     let permit = Permit::of(endpoint.method, endpoint.path);
     let audited = pattern.starts_with("/v1/admin/") && !permit.read;
@@ -83,11 +83,12 @@ where
             false => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)),
         };
         let caller = admitted.as_ref().ok().map(Caller::tag);
-        let call = |caller| Call::new(Rc::clone(&api), (pattern, shares), request.clone(), caller, payload, began);
-        let answer = admitted.map(call).map(|call| match shares && call.api.node.is_some() {
-            true => Work::OfNode(Box::pin(of_node(call, handler.clone()))),
-            false => Work::Here(handler(call)),
-        });
+        let call = |caller| Call::new(Rc::clone(&api), kind, request.clone(), caller, payload, began);
+        let answer =
+            admitted.map(call).map(|call| match call.api.is_clustered() && (kind.shares || kind.kept.is_some()) {
+                true => Work::OfNode(Box::pin(of_node(call, id.clone(), handler.clone()))),
+                false => Work::Here(handler(call)),
+            });
         async move {
             Turn::take(&request).await;
             let answer = match answer {
@@ -135,8 +136,16 @@ impl<R: Future<Output = Answer>> Work<R> {
 }
 
 /// A read on a node of a cluster.
-async fn of_node<R: Future<Output = Answer>>(call: Call, handler: impl Fn(Call) -> R) -> Answer {
-    consistency::wait(&call).await?;
+async fn of_node<R: Future<Output = Answer>>(call: Call, id: RequestId, handler: impl Fn(Call) -> R) -> Answer {
+    call.request.extensions_mut().insert(id);
+    if call.request.method() == Method::GET
+        && let Some(answer) = forward::read(&call).await
+    {
+        return Ok(answer);
+    }
+    if call.kind.shares {
+        consistency::wait(&call).await?;
+    }
     handler(call).await
 }
 

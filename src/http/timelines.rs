@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::call::{Answer, Call};
-use super::endpoint::{Endpoint, get, group};
+use super::endpoint::{Endpoint, OfOwner, get, group};
 use super::openapi::parameters;
 use super::query::{self, Kept, View};
 use super::reply::{self, Text};
@@ -36,6 +36,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                  authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \
                  each item. The call marks the user as active.",
             )
+            .of_owner(OfOwner::Inbox)
             .leads_to("getTimeline", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
         pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The own page of a user"))
             .about("All broadcast items of the user.")

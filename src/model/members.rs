@@ -44,6 +44,12 @@ impl Members {
         all.into_iter().take(self.copies).map(|(_, index)| index).filter(|index| *index != self.own).collect()
     }
 
+    /// The member with the greatest weight for a user, unless that is this node.
+    pub fn first_elsewhere(&self, user: UserId) -> Option<usize> {
+        let first = (0..self.names.len()).max_by_key(|index| self.weight(*index, user))?;
+        Some(first).filter(|first| *first != self.own)
+    }
+
     /// Distinct for distinct names, whatever their order: the hash of the name decides first.
     fn weight(&self, index: usize, user: UserId) -> (u64, u64) {
         let (_, seed) = self.names[index];
@@ -84,6 +90,9 @@ mod tests {
                 for (index, of_one) in all.iter().enumerate() {
                     let mut others = of_one.others(user(raw));
                     others.sort_unstable();
+                    let first = of_one.first_elsewhere(user(raw));
+                    assert!(first.is_none_or(|first| first != index && owners.contains(&first)));
+                    assert_eq!(first.is_none(), members(&NAMES, NAMES[index], 1).owns(user(raw)));
                     assert!(others.iter().eq(owners.iter().filter(|owner| **owner != index)));
                 }
             }

@@ -1,0 +1,138 @@
+//! Requests that a node passes on to an owner of the user: only owners keep the user's inbox, and the first owner the
+//! user's presence.
+//!
+//! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner fails
+//! or takes too long, this node answers: a timeline that is pulled has the same items.
+
+use std::time::Duration;
+
+use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, LINK, RETRY_AFTER};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::Bytes;
+use actix_web::{HttpMessage, HttpResponse};
+use http_body_util::Full;
+
+use super::address::X_FORWARDED_FOR;
+use super::answer_memory::{Counted, Pieces, Room};
+use super::call::Call;
+use super::consistency::{self, POSITION, Wanted};
+use super::endpoint::OfOwner;
+use super::peers::{Peers, Told};
+use super::query::MAX_LIMIT;
+use super::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
+use crate::feed::Feed;
+use crate::model::UserId;
+
+/// The name of the node that has passed a request on. Such a request goes no further.
+const FORWARDED: HeaderName = HeaderName::from_static("tideline-forwarded");
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+/// The owner gets this fraction of the timeout of a request, and no more than so long. Time is left for an own answer.
+const PART: u32 = 3;
+const LONGEST: Duration = Duration::from_secs(2);
+/// Most bytes of an item on a page, beside those of its publish: counts, and the profile of its author.
+const BESIDE: usize = 16 << 10;
+
+/// The answer of an owner to a read; `None` if this node is to answer.
+pub(super) async fn read(call: &Call) -> Option<HttpResponse> {
+    call.kind.kept.filter(|_| call.api.peers.is_some())?;
+    let id = call.user().ok()?;
+    let user = call.read(move |feed: &Feed, tier| feed.find::<UserId>(&id, tier)).await.ok()?;
+    to_owner(call, user, Bytes::new()).await
+}
+
+/// The answer of an owner of a user to a request; `None` if this node is to answer.
+pub(super) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<HttpResponse> {
+    let (peers, kept) = (call.api.peers.as_ref()?, call.kind.kept?);
+    // A user without a number has no inbox.
+    if user == UserId::UNKNOWN {
+        return None;
+    }
+    let owners = match kept {
+        OfOwner::Inbox => peers.of_inbox(user),
+        OfOwner::Presence => peers.of_presence(user),
+    };
+    if owners.is_empty() {
+        return None;
+    }
+    let told = told(call, peers, &owners, body).await;
+    match &told {
+        Some(_) => peers.count_forwarded(),
+        None => peers.count_answered_here(),
+    }
+    told.and_then(answer)
+}
+
+async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<Told> {
+    if call.request.headers().contains_key(FORWARDED) {
+        return None;
+    }
+    let owner = peers.first_well(owners)?;
+    let request = outgoing(call, peers, owner, body)?;
+    let server = &call.api.config().server;
+    let timeout = (call.api.timeout() / PART).min(LONGEST);
+    let most = MAX_LIMIT * server.body_limit.saturating_add(BESIDE);
+    let room = || Room::new(&call.api.limits.answers, call.api.timeout()).ok();
+    peers.ask(owner, request, (timeout, most), room).await
+}
+
+/// The request as the owner gets it.
+fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyper::Request<Full<Bytes>>> {
+    let mut path = call.request.uri().path_and_query()?.as_str().to_owned();
+    if call.kind.shares {
+        path.push_str(&missing_parameter(call)?);
+    }
+    let mut request = hyper::Request::builder().method(call.request.method().as_str()).uri(peers.address(owner, &path));
+    let headers = call.request.headers();
+    for name in [AUTHORIZATION, POSITION, TRACEPARENT, TRACESTATE] {
+        for value in headers.get_all(&name) {
+            request = request.header(name.as_str(), value.as_bytes());
+        }
+    }
+    // The id that this node logs. A trace comes first at the owner, too.
+    if let Some(id) = call.request.extensions().get::<RequestId>() {
+        request = request.header(X_REQUEST_ID.as_str(), id.as_str());
+    }
+    if let Some(client) = call.api.address(&call.request) {
+        request = request.header(X_FORWARDED_FOR, client.to_string());
+    }
+    if *call.request.method() != Method::GET {
+        request = request.header(CONTENT_TYPE.as_str(), "application/json");
+    }
+    request.header(FORWARDED.as_str(), peers.own.as_str()).body(Full::new(body)).ok()
+}
+
+/// The parameter of the consistency, if the request leaves it to this node: the setting of the owner may differ. `None`
+/// if the request is wrong; then this node refuses it.
+fn missing_parameter(call: &Call) -> Option<String> {
+    let wanted = consistency::of(&call.request, call.api.config().cluster.consistency).ok()?;
+    let query = call.request.query_string();
+    if super::query::values(query, consistency::PARAMETER).next().is_some() {
+        return Some(String::new());
+    }
+    let word = match wanted {
+        Wanted::All => "strict",
+        Wanted::Position(_) => "session",
+        Wanted::Nothing => "local",
+    };
+    let mark = if call.request.uri().query().is_some() { '&' } else { '?' };
+    Some(format!("{mark}{}={word}", consistency::PARAMETER))
+}
+
+/// The answer of the owner as the client gets it.
+fn answer(told: Told) -> Option<HttpResponse> {
+    let mut response = HttpResponse::build(StatusCode::from_u16(told.status).ok()?);
+    for name in [CONTENT_TYPE, LINK, RETRY_AFTER, POSITION] {
+        if let Some(value) = told.headers.get(name.as_str()) {
+            response.insert_header((name, value.as_bytes()));
+        }
+    }
+    let Told { pieces, room, .. } = told;
+    Some(match room {
+        Some(room) => {
+            let mut answer = response.body(Pieces::new(pieces, room));
+            answer.extensions_mut().insert(Counted);
+            answer
+        }
+        None => response.body(pieces.into_iter().collect::<Vec<_>>().concat()),
+    })
+}

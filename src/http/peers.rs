@@ -1,0 +1,286 @@
+//! The other members of a cluster as this node calls them: pooled connections, limits, and a pause after a failure.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::{HeaderMap, Request};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::crypto::aws_lc_rs;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_native_certs::load_native_certs;
+use tokio::sync::Semaphore;
+
+use super::answer_memory::{Room, SMALL};
+use crate::config::Cluster;
+use crate::error::{Error, Result};
+use crate::model::{Members, UserId};
+
+/// Most requests to one member at once, each on a connection of its own.
+const AT_ONCE: usize = 128;
+/// Connections to one member that are kept without a request, and for how long: shorter than a server keeps them.
+const IDLE_AT_ONCE: usize = 32;
+const IDLE: Duration = Duration::from_secs(30);
+/// Longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(1);
+/// A member that failed is not asked again for this time, milliseconds. So a dead one does not cost each read a timeout.
+const PAUSE: u64 = 1000;
+/// Bytes that a connection reads at once.
+const BUFFER: usize = 64 << 10;
+
+/// The members of the cluster, and the connections to them.
+pub(super) struct Peers {
+    pub(super) members: Members,
+    /// The name of this node.
+    pub(super) own: String,
+    /// In the order of the settings.
+    peers: Vec<Peer>,
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    began: Instant,
+    forwarded: AtomicU64,
+    answered_here: AtomicU64,
+}
+
+/// One member.
+struct Peer {
+    name: String,
+    url: String,
+    places: Semaphore,
+    /// Until when it is not asked, milliseconds after `began`.
+    paused: AtomicU64,
+    /// Whether its last answer was a failure.
+    failed: AtomicBool,
+}
+
+/// The answer of a member.
+pub(super) struct Told {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) pieces: VecDeque<Bytes>,
+    /// Counts the pieces of a large answer.
+    pub(super) room: Option<Room>,
+}
+
+impl fmt::Debug for Peers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peers").field("members", &self.members).finish_non_exhaustive()
+    }
+}
+
+impl Peers {
+    /// The members of the settings; `None` without a cluster.
+    pub(super) fn of(cluster: &Cluster) -> Option<Self> {
+        let members = cluster.members()?;
+        let is_encrypted = cluster.members.iter().any(|member| member.url.starts_with("https://"));
+        let client = client(is_encrypted).inspect_err(
+            |error| tracing::error!(%error, "other members of the cluster cannot be called: this node answers itself"),
+        );
+        let peer = |(name, url): (String, String)| Peer {
+            name,
+            url,
+            places: Semaphore::new(AT_ONCE),
+            paused: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+        };
+        let named = cluster.members.iter().map(|member| (member.name.to_string(), member.url.clone()));
+        Some(Self {
+            members,
+            own: cluster.node.to_string(),
+            peers: named.map(peer).collect(),
+            client: client.ok()?,
+            began: Instant::now(),
+            forwarded: AtomicU64::new(0),
+            answered_here: AtomicU64::new(0),
+        })
+    }
+
+    /// The members that keep the inbox of a user, unless this node is one of them.
+    pub(super) fn of_inbox(&self, user: UserId) -> Vec<usize> {
+        if self.members.owns(user) { Vec::new() } else { self.members.others(user) }
+    }
+
+    /// The member that keeps the presence of a user, unless this node is the one.
+    pub(super) fn of_presence(&self, user: UserId) -> Vec<usize> {
+        self.members.first_elsewhere(user).into_iter().collect()
+    }
+
+    /// The first of these members that has not failed just now.
+    pub(super) fn first_well(&self, members: &[usize]) -> Option<usize> {
+        let now = self.now();
+        let is_well = |index: &usize| self.peers.get(*index).is_some_and(|peer| peer.is_asked(now));
+        members.iter().copied().find(is_well)
+    }
+
+    /// The address of a path at a member.
+    pub(super) fn address(&self, member: usize, path: &str) -> String {
+        format!("{}{path}", self.peers.get(member).map_or("", |peer| peer.url.as_str()))
+    }
+
+    /// The answer of a member to a request, within a time and a size. `None` if there is none, or if it does not answer
+    /// the request of the client; the member is then not asked for a while. `room` gives the memory of a large answer.
+    pub(super) async fn ask(
+        &self,
+        member: usize,
+        request: Request<Full<Bytes>>,
+        (timeout, most): (Duration, usize),
+        room: impl FnOnce() -> Option<Room>,
+    ) -> Option<Told> {
+        let peer = self.peers.get(member)?;
+        let _place = peer.places.try_acquire().ok()?;
+        let told = match tokio::time::timeout(timeout, self.exchange(request, most, room)).await {
+            Ok(Ok(told)) if is_for_the_client(told.status) => Ok(told),
+            Ok(Ok(told)) => Err(format!("it answered {}", told.status)),
+            Ok(Err(why)) => Err(why),
+            Err(_) => Err("it did not answer in time".to_owned()),
+        };
+        peer.note(told.as_ref().err(), self.now());
+        told.ok()
+    }
+
+    async fn exchange(
+        &self,
+        request: Request<Full<Bytes>>,
+        most: usize,
+        room: impl FnOnce() -> Option<Room>,
+    ) -> Result<Told, String> {
+        let answer = self.client.request(request).await.map_err(|e| chain(&e))?;
+        let (head, mut body) = answer.into_parts();
+        let mut told =
+            Told { status: head.status.as_u16(), headers: head.headers, pieces: VecDeque::new(), room: None };
+        if !is_for_the_client(told.status) {
+            return Ok(told);
+        }
+        let (mut room, mut bytes) = (Some(room), 0);
+        while let Some(frame) = body.frame().await {
+            let Ok(piece) = frame.map_err(|e| chain(&e))?.into_data() else { continue };
+            bytes += piece.len();
+            if bytes > most {
+                return Err(format!("its answer is larger than {most} bytes"));
+            }
+            if bytes > SMALL {
+                if let Some(room) = room.take() {
+                    told.room = Some(room().ok_or("there is no memory for its answer")?);
+                }
+                if let Some(room) = &mut told.room {
+                    let more = bytes - room.used();
+                    room.grow(more).map_err(|e| e.to_string())?;
+                }
+            }
+            told.pieces.push_back(piece);
+        }
+        Ok(told)
+    }
+
+    /// Counts a request that a member has answered.
+    pub(super) fn count_forwarded(&self) {
+        self.forwarded.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request for a member that this node answers itself.
+    pub(super) fn count_answered_here(&self) {
+        self.answered_here.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Requests that other members have answered, and requests for them that this node has answered itself.
+    pub(super) fn figures(&self) -> [u64; 2] {
+        [&self.forwarded, &self.answered_here].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Peer {
+    fn is_asked(&self, now: u64) -> bool {
+        self.paused.load(Ordering::Relaxed) <= now
+    }
+
+    /// Notes the end of a request, and the reason if it failed. The log gets a line for each change.
+    fn note(&self, failure: Option<&String>, now: u64) {
+        if failure.is_some() {
+            self.paused.store(now.saturating_add(PAUSE), Ordering::Relaxed);
+        }
+        let had_failed = self.failed.swap(failure.is_some(), Ordering::Relaxed);
+        let member = self.name.as_str();
+        match failure {
+            Some(cause) if !had_failed => {
+                tracing::warn!(member, cause, "a member of the cluster does not answer: this node answers for it");
+            }
+            None if had_failed => tracing::info!(member, "a member of the cluster answers again"),
+            _ => {}
+        }
+    }
+}
+
+/// Whether the client gets an answer of this status: it is about the request. All others are about the way to the member
+/// or about the member itself: this node has admitted the request, and answers it.
+fn is_for_the_client(status: u16) -> bool {
+    (200..300).contains(&status) || (400..500).contains(&status) && ![401, 403, 408, 421, 429].contains(&status)
+}
+
+fn client(is_encrypted: bool) -> Result<Client<HttpsConnector<HttpConnector>, Full<Bytes>>> {
+    let failed = |e: rustls::Error| Error::Setup(format!("cannot use TLS: {e}"));
+    let mut roots = RootCertStore::empty();
+    if is_encrypted {
+        roots.add_parsable_certificates(load_native_certs().certs);
+    }
+    let provider = aws_lc_rs::default_provider();
+    let tls = ClientConfig::builder_with_provider(provider.into()).with_safe_default_protocol_versions();
+    let tls = tls.map_err(failed)?.with_root_certificates(roots).with_no_client_auth();
+    let mut sockets = HttpConnector::new();
+    sockets.enforce_http(false);
+    sockets.set_nodelay(true);
+    sockets.set_connect_timeout(Some(CONNECT));
+    let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
+    let client = Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(IDLE_AT_ONCE)
+        .http1_max_buf_size(BUFFER)
+        .build(connector.wrap_connector(sockets));
+    Ok(client)
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_that_fails_is_left_alone_for_a_while() {
+        let peer = Peer {
+            name: "b".to_owned(),
+            url: "http://b".to_owned(),
+            places: Semaphore::new(1),
+            paused: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+        };
+        assert!(peer.is_asked(0));
+        peer.note(None, 5);
+        assert!(peer.is_asked(5));
+        peer.note(Some(&"refused".to_owned()), 10);
+        assert!(!peer.is_asked(10) && !peer.is_asked(9 + PAUSE) && peer.is_asked(10 + PAUSE));
+        peer.note(None, 10 + PAUSE);
+        assert!(peer.is_asked(10 + PAUSE) && !peer.failed.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn answers_about_the_way_are_not_for_the_client() {
+        let passed = [200, 204, 400, 404, 409, 413, 415, 422];
+        let kept = [100, 301, 304, 401, 403, 408, 421, 429, 500, 502, 503, 504];
+        assert!(passed.into_iter().all(is_for_the_client));
+        assert!(!kept.into_iter().any(is_for_the_client));
+    }
+}
