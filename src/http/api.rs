@@ -235,8 +235,12 @@ pub(super) mod tests {
 
     /// An API over an empty store.
     pub(in crate::http) fn api() -> Arc<Api> {
+        api_with(Config::default())
+    }
+
+    /// The same with these settings.
+    pub(in crate::http) fn api_with(config: Config) -> Arc<Api> {
         let store = Arc::new(Double::new());
-        let config = Config::default();
         let feed =
             Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), &config).expect("opens");
         let (gate, backups) = (Gate::new(&config.auth).expect("no keys"), Backups::new(&config));

@@ -136,3 +136,6 @@ fn answer(told: Told) -> Option<HttpResponse> {
         None => response.body(pieces.into_iter().collect::<Vec<_>>().concat()),
     })
 }
+
+#[cfg(test)]
+mod tests;
