@@ -37,7 +37,7 @@ const LINGER: Duration = Duration::from_secs(5);
 /// Bytes of an answer that may wait in a connection's buffer before more is asked for.
 const WRITE_BUFFER: usize = 16 << 10;
 
-/// Blocking threads of each event loop: only the figures of `/metrics` use them. Requests have pools of their own.
+/// Blocking threads of each event loop: the figures of `/metrics` use them, and look-ups of names of other nodes. Requests have pools of their own.
 const SAMPLERS: usize = 4;
 
 /// How often a stop checks that only streams are open, and how many times in a row that must be so.

@@ -42,7 +42,7 @@ const LAYERS: [(&str, &str); 22] = [
 /// A crate by the beginning of its name, and the only places that may name it.
 const CRATES: [(&str, &str); 19] = [
     ("actix", "http/ server.rs server/"),
-    ("rustls", "server/tls.rs http/connections.rs cli/tls.rs"),
+    ("rustls", "server/tls.rs http/connections.rs http/peers.rs cli/tls.rs"),
     ("jsonwebtoken", "config/auth.rs http/auth/"),
     ("rocksdb", "store/rocks/"),
     ("bincode", "store/rocks/values"),
@@ -54,8 +54,8 @@ const CRATES: [(&str, &str); 19] = [
     ("zip", "http/docs.rs"),
     ("socket2", "http/connections.rs"),
     ("hdrhistogram", "cli/bench/record.rs"),
-    ("http_body_util", "cli/bench/client.rs"),
-    ("hyper", "cli/bench/client.rs cli/bench/requests.rs cli/bench/prepare.rs"),
+    ("http_body_util", "http/peers.rs http/forward.rs cli/bench/client.rs"),
+    ("hyper", "http/peers.rs http/forward.rs cli/bench/client.rs cli/bench/requests.rs cli/bench/prepare.rs"),
     ("plotters", "cli/bench/plot.rs"),
     ("rustix", "cli/backup/target.rs cli/bench/timer.rs clock.rs priority.rs server/files.rs store/rocks/"),
     ("signal_hook", "cli/mod.rs"),

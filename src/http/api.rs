@@ -12,7 +12,7 @@ use super::address;
 use super::auth::{Caller, Gate, Permit, Who};
 use super::consistency;
 use super::cors::Cors;
-use super::disk_figures::Sampler;
+use super::disk_figures::DiskFigures;
 use super::endpoint::API;
 use super::limits::Limits;
 use super::peers::Peers;
@@ -21,9 +21,10 @@ use super::problem::Problem;
 use super::rate_limits::RateLimits;
 use super::request_id::RequestId;
 use super::requests::Requests;
+use super::sampler::Sampler;
 use super::slow_log::SlowLog;
 use crate::backup::Backups;
-use crate::cluster::Node;
+use crate::cluster::{Node, Status};
 use crate::config::{Config, Server};
 use crate::feed::Feed;
 use crate::worker::Figures;
@@ -62,7 +63,9 @@ pub struct Api {
     /// Figures of the workers.
     pub(super) workers: Figures,
     /// Figures that may need the disk.
-    pub(super) sampler: Sampler,
+    pub(super) sampler: Sampler<DiskFigures>,
+    /// Figures that need the command log.
+    pub(super) node_sampler: Sampler<Status>,
     /// This server as a node of a cluster.
     pub(super) node: Option<Arc<Node>>,
     /// The other nodes of the cluster.
@@ -98,6 +101,7 @@ impl Api {
             timed_out: AtomicU64::new(0),
             workers,
             sampler: Sampler::default(),
+            node_sampler: Sampler::default(),
             node,
             peers,
             stopping: AtomicBool::new(false),

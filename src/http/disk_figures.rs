@@ -4,16 +4,15 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix_web::web;
-use parking_lot::Mutex;
-use tokio::sync::Semaphore;
-
 use super::api::Api;
 use crate::clock::processor_time;
+use crate::cluster::Status;
 use crate::store::Usage;
 
 /// A request waits this long for fresh figures, then gets the last ones.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// The same for figures that a command log must answer.
+const PATIENCE_FOR_LOG: Duration = Duration::from_millis(100);
 
 /// Figures of one instant.
 #[derive(Debug, Clone)]
@@ -37,43 +36,24 @@ pub(super) struct Process {
     pub(super) processor_seconds: f64,
 }
 
-/// Takes samples, one at a time.
-#[derive(Debug)]
-pub(super) struct Sampler {
-    turn: Arc<Semaphore>,
-    last: Mutex<Option<DiskFigures>>,
-}
-
-impl Default for Sampler {
-    fn default() -> Self {
-        Self { turn: Arc::new(Semaphore::new(1)), last: Mutex::new(None) }
-    }
-}
-
 impl Api {
-    /// Fresh figures; the last ones if another sample is being taken, or if sampling is slow. Sampling does not count
-    /// as a request that waits for the disk, because figures are needed most when there are many of these.
+    /// Fresh figures; the last ones if another sample is being taken, or if sampling is slow.
     pub(super) async fn sample(self: &Arc<Self>) -> Option<DiskFigures> {
-        if let Ok(turn) = Arc::clone(&self.sampler.turn).try_acquire_owned() {
-            let api = Arc::clone(self);
-            let taken = web::block(move || {
-                match api.feed().store().usage() {
-                    Ok(store) => {
-                        let sample =
-                            DiskFigures { at: Instant::now(), store: Arc::new(store), process: Process::now() };
-                        *api.sampler.last.lock() = Some(sample);
-                    }
-                    Err(error) => tracing::warn!(%error, "the figures of the store could not be read"),
-                }
-                drop(turn);
-            });
-            // In time or not, the answer is the last sample.
-            let _ = tokio::time::timeout(PATIENCE, taken).await;
-        } else if self.sampler.last.lock().is_none() {
-            // The first sample of all is being taken.
-            let _ = tokio::time::timeout(PATIENCE, self.sampler.turn.acquire()).await;
-        }
-        self.sampler.last.lock().clone()
+        let api = Arc::clone(self);
+        let take = move || match api.feed().store().usage() {
+            Ok(store) => Some(DiskFigures { at: Instant::now(), store: Arc::new(store), process: Process::now() }),
+            Err(error) => {
+                tracing::warn!(%error, "the figures of the store could not be read");
+                None
+            }
+        };
+        self.sampler.sample(PATIENCE, take).await
+    }
+
+    /// The figures of this node of a cluster; older ones if its log does not answer soon.
+    pub(super) async fn sample_node(&self) -> Option<Status> {
+        let node = Arc::clone(self.node.as_ref()?);
+        self.node_sampler.sample(PATIENCE_FOR_LOG, move || Some(node.status())).await
     }
 }
 

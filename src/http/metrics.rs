@@ -2,6 +2,7 @@
 //!
 //! Each figure is kept beside the thing it counts, and named here. Reading waits for no disk; see [`DiskFigures`].
 
+mod cluster;
 mod page;
 mod storage;
 
@@ -21,9 +22,11 @@ use super::api::Api;
 use super::call::{Answer, Call};
 use super::disk_figures::DiskFigures;
 use super::endpoint::{Endpoint, get, group};
+use super::peers::Peers;
 use super::problem::Problem;
 use super::requests::CLASSES;
 use crate::clock::now;
+use crate::cluster::Status;
 use crate::model::Fill;
 
 /// The text format that every version of Prometheus reads.
@@ -41,9 +44,9 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 /// `GET /metrics`
 async fn metrics(call: Call) -> Answer {
     call.no_query()?;
-    let sample = call.api.sample().await;
+    let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(Scrape { api: Arc::clone(&call.api), sample }));
+    registry.register_collector(Box::new(Scrape { api: Arc::clone(&call.api), sample, node }));
     let mut page = String::with_capacity(64 << 10);
     text::encode_registry(&mut page, &registry).map_err(Problem::internal)?;
     Ok(HttpResponseBuilder::new(StatusCode::OK).content_type(TEXT).body(page))
@@ -54,6 +57,7 @@ async fn metrics(call: Call) -> Answer {
 struct Scrape {
     api: Arc<Api>,
     sample: Option<DiskFigures>,
+    node: Option<Status>,
 }
 
 impl Collector for Scrape {
@@ -74,6 +78,10 @@ impl Collector for Scrape {
         self.requests(&mut page)?;
         self.caches(&mut page)?;
         self.backups(&mut page)?;
+        if let Some(node) = &self.api.node {
+            let forwarded = self.api.peers.as_ref().map(Peers::figures).unwrap_or_default();
+            cluster::figures(&mut page, node.position(), self.node.as_ref(), node.barriers(), forwarded)?;
+        }
         match &self.sample {
             Some(sample) => storage::figures(&mut page, sample),
             None => Ok(()),

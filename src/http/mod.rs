@@ -14,6 +14,7 @@ mod backups;
 mod barriers;
 mod body;
 mod call;
+mod cluster;
 mod comments;
 mod connections;
 mod consistency;
@@ -43,6 +44,7 @@ mod reply;
 mod request_id;
 mod requests;
 mod routes;
+mod sampler;
 mod show;
 mod slow_log;
 mod stream;
@@ -87,6 +89,7 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         stream::endpoints(),
         admin::endpoints(),
         backups::endpoints(),
+        cluster::endpoints(),
         metrics::endpoints(),
         docs::endpoints(),
         console::endpoints(),

@@ -16,13 +16,16 @@ pub(super) const MAX_IDS: usize = 100;
 /// Default number of items of a page.
 pub(super) const DEFAULT_LIMIT: usize = 20;
 
+/// The value of a parameter, if it is given.
+type Value<'a> = Option<Cow<'a, str>>;
+
 /// The values of the parameters `names`, in that order, and the value of the parameter `also`. Refuses any other
 /// parameter.
 pub(super) fn parse<'a, const N: usize>(
     query: &'a str,
     names: [&'static str; N],
     also: Option<&'static str>,
-) -> Result<([Option<Cow<'a, str>>; N], Option<Cow<'a, str>>), Problem> {
+) -> Result<([Value<'a>; N], Value<'a>), Problem> {
     let (mut values, mut other) = ([const { None }; N], None);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
