@@ -10,6 +10,8 @@ mod ahead;
 mod auth;
 #[path = "http/clock.rs"]
 mod clock;
+#[path = "http/consistency.rs"]
+mod consistency;
 #[path = "http/console.rs"]
 mod console;
 #[path = "http/content.rs"]

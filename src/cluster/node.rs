@@ -167,6 +167,13 @@ impl Node {
         *self.shared.position.borrow()
     }
 
+    /// A position that has all that this node can have shown until now: the commands of a record are seen one after
+    /// another, before its position is reached.
+    pub fn shown(&self) -> u64 {
+        let mark = self.shared.mark.lock();
+        mark.last + 1 + u64::from(mark.done > 0)
+    }
+
     /// Whether the node can answer strict reads and changes; else why not.
     pub fn is_ready(&self) -> Result<()> {
         self.check()?;

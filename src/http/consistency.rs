@@ -65,7 +65,7 @@ pub(super) async fn wait(call: &Call) -> Result<(), Problem> {
 /// Adds the position of the node to an answer, unless the answer is that of another node and has its position.
 pub(super) fn show(node: &Node, response: &mut HttpResponse) {
     if !response.headers().contains_key(POSITION) {
-        response.headers_mut().insert(POSITION, node.position().into());
+        response.headers_mut().insert(POSITION, node.shown().into());
     }
 }
 

@@ -71,6 +71,7 @@ CALLS: Dict[str, Tuple[Any, ...]] = {
     "verifyTimeline": (lambda c: c.verify("u", depth=9), "depth=9"),
     "explainTimeline": (lambda c: c.explain("u", "c/d"), "content_id=c%2Fd"),
     "getStats": (lambda c: c.stats(),),
+    "getCluster": (lambda c: c.cluster(),),
     "listBackups": (lambda c: c.backups(),),
     "takeBackup": (lambda c: c.take_backup(),),
     "readBackup": (lambda c: c.read_backup("n"),),

@@ -310,6 +310,11 @@ export class Tideline {
     return this.#transport.json("getStats", {}, options);
   }
 
+  /** The server as a node of a cluster; its `node` is `null` without one. */
+  cluster(options?: CallOptions): Promise<api.ClusterNode> {
+    return this.#transport.json("getCluster", {}, options);
+  }
+
   /** All backups, newest first. */
   async backups(options?: CallOptions): Promise<api.Backup[]> {
     return (await this.#transport.json("listBackups", {}, options, "items")).items;

@@ -71,6 +71,7 @@ const calls: Record<string, [(client: Tideline) => Promise<unknown> | List<unkno
   verifyTimeline: [(c) => c.verify("u", { depth: 9 }), "depth=9"],
   explainTimeline: [(c) => c.explain("u", "c/d"), "content_id=c%2Fd"],
   getStats: [(c) => c.stats()],
+  getCluster: [(c) => c.cluster()],
   listBackups: [(c) => c.backups()],
   takeBackup: [(c) => c.takeBackup()],
   readBackup: [(c) => c.readBackup("n")],
