@@ -7,6 +7,8 @@ mod server;
 
 #[path = "check/damage.rs"]
 mod damage;
+#[path = "check/digests.rs"]
+mod digests;
 #[allow(dead_code, reason = "shared with tests/store")]
 #[path = "store/everything.rs"]
 mod everything;

@@ -30,6 +30,7 @@ mod store {
     mod barriers;
     mod comments;
     mod content;
+    mod digests;
     mod edges;
     mod events;
     mod everything;

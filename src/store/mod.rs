@@ -15,6 +15,7 @@
 //!   instead of touching the disk.
 
 mod content;
+mod digest;
 mod names;
 pub mod rocks;
 mod types;
@@ -26,9 +27,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::{Event, UserId};
+use crate::model::{Event, Millis, UserId};
 
 pub use content::{Contents, Lists, Reacting, Topics};
+pub use digest::{Digester, TableDigest};
 pub use names::{Hold, Names, shown};
 pub use types::{
     Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related,
@@ -52,6 +54,7 @@ pub trait Store:
     + Upkeep
     + Copies
     + Replica
+    + Digests
     + Any
     + Debug
     + Send
@@ -151,4 +154,18 @@ pub trait Replica {
 
     /// Gives numbers above this one from now on, and above those that names hold.
     fn continue_names(&self, highest: u64);
+}
+
+/// Comparisons of the stores of two nodes.
+pub trait Digests {
+    /// The digests of the tables that are equal on all nodes of a cluster, as of one instant. Nodes that have applied the
+    /// same commands have the same digests, whenever each of them archives, purges or compacts.
+    ///
+    /// `taken` is called once, after that instant. Until then the caller makes no change that is replicated; later
+    /// changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
+    /// the calling thread for good.
+    ///
+    /// Items deleted before `final_before` count only as deleted, because some nodes may have purged them. No item that
+    /// was deleted later may be purged yet. `watch` gets the rows looked at, and can end the walk.
+    fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>>;
 }

@@ -1,5 +1,7 @@
 //! Content and lists of content, each derived from the live content.
 
+use std::collections::BTreeSet;
+
 use tideline::error::Result;
 use tideline::model::{
     COMMENT, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, ReactionKind,
@@ -20,6 +22,8 @@ impl Contents for Double {
         if batch == Batch::AllOrNone && known.contains(&Some(Published::Taken)) {
             return Ok(known.into_iter().map(|known| known.unwrap_or(Published::New(None))).collect());
         }
+        let new = items.iter().zip(&known).filter(|(_, known)| known.is_none());
+        state.name_topics(new.map(|(item, _)| &item.content));
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
                 state.put_event(item.stamp, &item.content);
@@ -218,7 +222,6 @@ impl State {
     }
 
     fn publish(&mut self, content: &Content) -> Published {
-        self.name_topics(content);
         self.content.insert(content.id, content.clone());
         Published::New(self.make_live(content))
     }
@@ -250,9 +253,10 @@ impl State {
 }
 
 impl State {
-    /// Numbers the topics of a new item that have no number yet.
-    pub(super) fn name_topics(&mut self, content: &Content) {
-        for name in &content.topics {
+    /// Numbers the topics of new items that have no number yet.
+    fn name_topics<'c>(&mut self, new: impl Iterator<Item = &'c Content>) {
+        let names: BTreeSet<_> = new.flat_map(|content| &content.topics).collect();
+        for name in names {
             let next = TopicId::new(self.topics.len() as u64 + 1).unwrap_or(TopicId::MAX);
             self.topics.entry(name.clone()).or_insert(next);
         }
@@ -269,6 +273,6 @@ impl State {
     /// The number of rows in the lists of all topics.
     pub(super) fn topic_rows(&self) -> usize {
         let live = self.content.values().filter(|content| !self.deleted.contains_key(&content.id));
-        live.map(|content| content.topics.iter().collect::<std::collections::BTreeSet<_>>().len()).sum()
+        live.map(|content| content.topics.iter().collect::<BTreeSet<_>>().len()).sum()
     }
 }

@@ -5,6 +5,7 @@
 //! `tests/shuttle` provides those of a scheduler, so another thread may run before and after each operation.
 
 mod content;
+mod digests;
 mod events;
 mod graph;
 mod inbox;

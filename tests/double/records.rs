@@ -19,6 +19,14 @@ impl Tables {
     pub(super) fn rows(&self) -> Vec<(&'static str, usize)> {
         vec![("profiles", self.profiles.len()), ("markers", self.markers.len())]
     }
+
+    pub(super) fn profiles(&self) -> impl Iterator<Item = (&UserId, &Profile)> {
+        self.profiles.iter()
+    }
+
+    pub(super) fn markers(&self) -> impl Iterator<Item = (&UserId, &Cursor)> {
+        self.markers.iter()
+    }
 }
 
 impl Records for Double {

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use tideline::error::Result;
 use tideline::model::{
-    Content, ContentId, Cursor, Entry, Job, Lane, Order, Position, Publish, Relation, Span, UserId, Work,
+    Content, ContentId, Cursor, Entry, Job, Lane, Millis, Order, Position, Publish, Relation, Span, UserId, Work,
 };
 use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Batch, Change, Delivery, Published, Related, Store, Then, Tier, Upkeep, Watch};
+use tideline::store::{
+    Batch, Change, Delivery, Digests, Published, Related, Store, TableDigest, Then, Tier, Upkeep, Watch,
+};
 
 use super::everything;
 
@@ -40,6 +42,20 @@ pub(crate) fn audit(store: &(impl Upkeep + ?Sized)) -> Vec<String> {
     let mut found = Found(Vec::new());
     store.audit(&mut found).expect("audits");
     found.0
+}
+
+/// The digests of a store in which nothing is under way.
+pub(crate) fn digest(store: &(impl Digests + ?Sized), final_before: Millis) -> Vec<TableDigest> {
+    struct Quiet;
+    impl Watch for Quiet {
+        fn finds(&mut self, line: String) {
+            panic!("{line}");
+        }
+        fn looked_at(&mut self, _: &'static str, _: u64) -> Result<()> {
+            Ok(())
+        }
+    }
+    store.digest(final_before, &mut || (), &mut Quiet).expect("digests")
 }
 
 pub(crate) fn user(raw: u64) -> UserId {

@@ -20,7 +20,7 @@ use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then,
 
 use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS};
 use crate::everything::{NAMES, Scope, reads, without_job};
-use crate::support::audit;
+use crate::support;
 
 type Checked = std::result::Result<(), TestCaseError>;
 
@@ -293,7 +293,10 @@ impl World {
         let translate = |job: Job| Job { id: self.jobs[&job.id], ..job };
         let model: Vec<_> = self.model.jobs().expect("reads").into_iter().map(translate).collect();
         prop_assert_eq!(model, self.disk().jobs().expect("reads"));
-        prop_assert_eq!(audit(self.disk()), Vec::<String>::new());
+        prop_assert_eq!(support::audit(self.disk()), Vec::<String>::new());
+        for final_before in [0, Millis::MAX] {
+            prop_assert_eq!(digest(&*self.model, final_before), digests(self.disk(), final_before));
+        }
         Ok(())
     }
 }

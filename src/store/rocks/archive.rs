@@ -78,6 +78,11 @@ impl Archived {
         LockedFloors { of: self, floors: RefCell::default(), _locks: self.locks.many(partitions, RwLock::read) }
     }
 
+    /// Keeps all rows from being moved.
+    pub(super) fn hold_all(&self) -> LockedFloors<'_> {
+        LockedFloors { of: self, floors: RefCell::default(), _locks: self.locks.all().map(RwLock::read).collect() }
+    }
+
     /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`, in one
     /// change. Returns how many.
     pub(super) fn move_rows(&self, store: &Rocks, partition: u64, newest: Cursor, most: usize) -> Result<usize> {

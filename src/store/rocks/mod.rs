@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod barriers;
 mod content;
+mod digests;
 mod directory;
 mod engine;
 mod engine_figures;

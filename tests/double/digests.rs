@@ -1,0 +1,231 @@
+//! Digests: the rows that the store on disk has, made of the facts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bincode::{Encode, config};
+use tideline::error::{Error, Result};
+use tideline::model::{
+    COMMENT, Content, ContentId, Event, EventKind, ItemCounts, Millis, Profile, ReactionKind, UserId,
+};
+use tideline::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
+
+use super::{Double, State};
+
+/// Events that count.
+const NEWEST: u64 = 500_000;
+
+/// A row: key and value.
+type Row = (Vec<u8>, Vec<u8>);
+
+impl Digests for Double {
+    fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
+        let tables = self.state().rows(final_before)?;
+        taken();
+        let mut digests = Vec::new();
+        for (table, rows) in tables {
+            let mut digester = Digester::new(table);
+            rows.iter().for_each(|(key, value)| digester.add(key, value));
+            watch.looked_at(table, rows.len() as u64)?;
+            digests.push(digester.finish());
+        }
+        Ok(digests)
+    }
+}
+
+/// Big-endian numbers.
+fn key(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
+}
+
+/// A row of a time-ordered table.
+fn place(partition: impl Into<u64>, at: Millis, id: impl Into<u64>) -> Vec<u8> {
+    key(&[partition.into(), !at, !id.into()])
+}
+
+/// The rows of pairs by id, and by time.
+fn pairs(rows: &BTreeMap<(UserId, UserId), Millis>) -> [Vec<Row>; 2] {
+    let by_id = rows.iter().map(|((user, other), at)| (key(&[user.get(), other.get()]), key(&[*at])));
+    let by_time = rows.iter().map(|((user, other), at)| (place(*user, *at, *other), Vec::new()));
+    [by_id.collect(), by_time.collect()]
+}
+
+/// A version byte, then bincode.
+fn record(fields: impl Encode) -> Result<Vec<u8>> {
+    let bytes = bincode::encode_to_vec(fields, config::standard());
+    bytes.map(|bytes| [vec![1], bytes].concat()).map_err(|e| Error::Corrupt(e.to_string()))
+}
+
+impl State {
+    fn rows(&self, final_before: Millis) -> Result<Vec<(&'static str, Vec<Row>)>> {
+        let is_final = |id: &ContentId| self.deleted.get(id).is_some_and(|at| is_deleted_before(*at, final_before));
+        let mut content = Vec::new();
+        for item in self.content.values().filter(|item| !is_final(&item.id)) {
+            content.push((key(&[item.id.get()]), record(self.fields(item))?));
+        }
+        let deleted = self.deleted.iter().map(|(id, at)| {
+            let value = if is_final(id) { Vec::new() } else { key(&[*at]) };
+            (key(&[id.get()]), value)
+        });
+        let outbox = self.outbox.iter().map(|(author, at)| (place(*author, at.at, at.id), Vec::new()));
+        let mut tables = vec![("content", content), ("deleted", deleted.collect()), ("outbox", outbox.collect())];
+        tables.extend(self.comment_rows(&is_final));
+        tables.extend(self.follow_rows());
+        tables.push(("counts", self.count_rows()));
+        tables.push(("item_counts", self.item_count_rows(&is_final)));
+        for kind in ReactionKind::ALL {
+            tables.extend(self.reaction_rows(kind, &is_final)?);
+        }
+        tables.extend(self.barrier_rows());
+        let mut profiles = Vec::new();
+        for (user, Profile { nickname, avatar, extra }) in self.records.profiles() {
+            profiles.push((key(&[user.get()]), record((nickname, avatar, extra))?));
+        }
+        tables.push(("profiles", profiles));
+        tables.extend(self.topic_rows_of());
+        let names = self.names.iter().map(|(name, number)| (name.clone().into_bytes(), key(&[*number])));
+        tables.push(("names", names.clone().collect()));
+        tables.push(("names_by_number", names.map(|(name, number)| (number, name)).collect()));
+        let markers = self.records.markers();
+        let markers = markers.map(|(user, at)| (key(&[user.get()]), key(&[at.at, at.id.get()])));
+        tables.push(("markers", markers.collect()));
+        tables.push(("events", self.event_rows()));
+        Ok(tables)
+    }
+
+    fn fields(&self, item: &Content) -> impl Encode {
+        let item = item.clone();
+        (
+            item.author.get(),
+            item.published_at,
+            item.edited_at,
+            self.deleted.get(&item.id).copied(),
+            item.kind,
+            item.text,
+            item.media,
+            item.topics,
+            item.ref_id.map(ContentId::get),
+            item.extra,
+            item.broadcast,
+            item.fingerprint,
+        )
+    }
+
+    fn live_items(&self) -> impl Iterator<Item = &Content> {
+        self.content.values().filter(|item| !self.deleted.contains_key(&item.id))
+    }
+
+    fn comment_rows(&self, is_final: &dyn Fn(&ContentId) -> bool) -> [(&'static str, Vec<Row>); 2] {
+        let comments: Vec<_> = self.live_items().filter(|item| item.kind == COMMENT).collect();
+        let on_item = comments.iter().filter_map(|item| {
+            let subject = item.ref_id.filter(|subject| !is_final(subject) && !self.is_purged(*subject))?;
+            Some((place(subject, item.published_at, item.id), key(&[item.author.get()])))
+        });
+        let of_user = comments.iter().map(|item| (place(item.author, item.published_at, item.id), Vec::new()));
+        [("comments", on_item.collect()), ("user_comments", of_user.collect())]
+    }
+
+    fn follow_rows(&self) -> [(&'static str, Vec<Row>); 5] {
+        let [following, following_by_time] = pairs(&self.following);
+        let [followers, followers_by_time] = pairs(&self.followers);
+        let friends = self.following.iter().filter_map(|((user, other), at)| {
+            let since = self.followers.get(&(*user, *other))?.max(at);
+            Some((place(*user, *since, *other), Vec::new()))
+        });
+        [
+            ("following", following),
+            ("following_by_time", following_by_time),
+            ("followers", followers),
+            ("followers_by_time", followers_by_time),
+            ("friends_by_time", friends.collect()),
+        ]
+    }
+
+    fn count_rows(&self) -> Vec<Row> {
+        let mut counts = BTreeMap::<(UserId, u8), i64>::new();
+        let mut add = |user: UserId, what| *counts.entry((user, what)).or_default() += 1;
+        self.following.keys().for_each(|(user, _)| add(*user, 1));
+        self.followers.keys().for_each(|(user, _)| add(*user, 2));
+        let friends = self.following.keys().filter(|pair| self.followers.contains_key(pair));
+        friends.for_each(|(user, _)| add(*user, 3));
+        self.outbox.iter().for_each(|(author, _)| add(*author, 4));
+        let row = |((user, what), count): ((UserId, u8), i64)| {
+            ([key(&[user.get()]), vec![what]].concat(), count.to_le_bytes().to_vec())
+        };
+        counts.into_iter().map(row).collect()
+    }
+
+    fn item_count_rows(&self, is_final: &dyn Fn(&ContentId) -> bool) -> Vec<Row> {
+        let subjects = self.content.values().filter_map(|item| item.ref_id);
+        let items: BTreeSet<_> = subjects.chain(self.reactions.keys().map(|(id, ..)| *id)).collect();
+        let row = |id: ContentId| {
+            let counts = self.counts_of(id);
+            let ItemCounts { likes, favorites, comments, reposts } = counts;
+            let value = [likes, favorites, comments, reposts].into_iter().flat_map(|count| count.to_le_bytes());
+            (counts != ItemCounts::default()).then(|| (key(&[id.get()]), value.collect()))
+        };
+        items.into_iter().filter(|id| !is_final(id)).filter_map(row).collect()
+    }
+
+    fn reaction_rows(
+        &self,
+        kind: ReactionKind,
+        is_final: &dyn Fn(&ContentId) -> bool,
+    ) -> Result<[(&'static str, Vec<Row>); 3]> {
+        let [mut by_item, mut by_time, mut by_user] = [Vec::new(), Vec::new(), Vec::new()];
+        for ((id, _, user), since) in self.reactions.iter().filter(|((id, of, _), _)| *of == kind && !is_final(id)) {
+            let item = self.content.get(id).ok_or_else(|| Error::Corrupt("a reaction to no item".to_owned()))?;
+            by_item.push((key(&[id.get(), user.get()]), key(&[*since])));
+            by_time.push((place(*id, *since, *user), Vec::new()));
+            by_user.push((place(*user, item.published_at, *id), key(&[item.author.get()])));
+        }
+        let [a, b, c] = match kind {
+            ReactionKind::Like => ["likes", "likes_by_time", "likes_by_user"],
+            ReactionKind::Favorite => ["favorites", "favorites_by_time", "favorites_by_user"],
+        };
+        Ok([(a, by_item), (b, by_time), (c, by_user)])
+    }
+
+    fn barrier_rows(&self) -> [(&'static str, Vec<Row>); 5] {
+        let ([mutes, mutes_by_time], [hidden, hidden_by_time]) = (pairs(&self.mutes), pairs(&self.hidden));
+        let to = self.hidden.keys().map(|(user, target)| (key(&[target.get(), user.get()]), Vec::new()));
+        [
+            ("mutes", mutes),
+            ("mutes_by_time", mutes_by_time),
+            ("hidden", hidden),
+            ("hidden_by_time", hidden_by_time),
+            ("hidden_to", to.collect()),
+        ]
+    }
+
+    fn topic_rows_of(&self) -> [(&'static str, Vec<Row>); 2] {
+        let highest = self.topics.values().max().map(|id| (Vec::new(), key(&[id.get()])));
+        let ids = self.topics.iter().map(|(name, id)| (name.clone().into_bytes(), key(&[id.get()])));
+        let mut lists = Vec::new();
+        for item in self.live_items() {
+            let topics: BTreeSet<_> = item.topics.iter().collect();
+            let ids = topics.into_iter().filter_map(|name| self.topics.get(name));
+            lists.extend(ids.map(|id| (place(*id, item.published_at, item.id), key(&[item.author.get()]))));
+        }
+        [("topic_ids", ids.chain(highest).collect()), ("topic_content", lists)]
+    }
+
+    fn event_rows(&self) -> Vec<Row> {
+        let highest = self.events.keys().next_back().copied().unwrap_or_default();
+        let newest = self.events.range(highest.saturating_sub(NEWEST - 1)..);
+        let row = |(number, event): (&u64, &Event)| {
+            let kind = match event.kind {
+                EventKind::Publish => 1,
+                EventKind::Restore => 2,
+                EventKind::Edit => 3,
+                EventKind::Delete => 4,
+                EventKind::Mark => 5,
+                EventKind::Gap => 6,
+            };
+            let flags = vec![kind, u8::from(event.broadcast) | u8::from(event.given) << 1];
+            let entry = event.entry;
+            let rest = key(&[entry.author.get(), entry.cursor.at, entry.cursor.id.get(), event.logged, event.top]);
+            (key(&[*number]), [flags, rest].concat())
+        };
+        newest.map(row).collect()
+    }
+}

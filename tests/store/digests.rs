@@ -1,0 +1,262 @@
+//! Digests of the tables that are equal on all nodes of a cluster.
+
+use std::collections::BTreeSet;
+
+use tideline::error::{Code, Result};
+use tideline::model::{Barrier, Content, Edit, EventKind, Moment, Order, Profile, Reaction, ReactionKind, Span, Stamp};
+use tideline::store::{Store, TableDigest, Tier, Watch};
+
+use super::everything::fill;
+use super::support::{
+    MANY, digest, follow, item, open, place, post, publish, publish_post, relate, unfollow_of, user, users,
+};
+use crate::double::Double;
+
+on_both!(
+    a_store_has_the_rows_of_the_schema,
+    own_work_of_a_node_counts_for_nothing,
+    the_order_of_changes_counts_for_nothing,
+    each_change_shows_in_its_tables,
+    changes_after_the_instant_do_not_count,
+    deletions_that_are_not_final_count_with_all_rows,
+    a_watch_can_end_it,
+);
+
+/// The tables whose digests differ.
+fn differing(a: &[TableDigest], b: &[TableDigest]) -> Vec<&'static str> {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).filter(|(a, b)| a != b).map(|(a, _)| a.table).collect()
+}
+
+fn a_store_has_the_rows_of_the_schema(store: &dyn Store) {
+    let model = Double::new();
+    assert_eq!(differing(&digest(&model, 0), &digest(store, 0)), Vec::<&str>::new());
+    fill(&model);
+    fill(store);
+    for final_before in [0, 50, 51, u64::MAX] {
+        assert_eq!(digest(&model, final_before), digest(store, final_before));
+    }
+    let filled = digest(store, 0);
+    let empty: Vec<_> = filled.iter().filter(|digest| digest.rows == 0).map(|digest| digest.table).collect();
+    assert_eq!(empty, Vec::<&str>::new());
+    assert_eq!(filled.iter().map(|digest| digest.digest).collect::<BTreeSet<_>>().len(), filled.len());
+}
+
+/// Moves all rows of outboxes and of topics to archives.
+fn archive(store: &dyn Store) {
+    for author in 1..=3 {
+        store.archive_outbox(user(author), place(200, 5000), 100).expect("archives");
+    }
+    for name in ["t", "u"] {
+        let topic = store.topic(name, Tier::Disk).expect("reads").expect("a topic");
+        store.archive_topic(topic, place(200, 5000), MANY).expect("archives");
+    }
+}
+
+fn own_work_of_a_node_counts_for_nothing(store: &dyn Store) {
+    fill(store);
+    let before = digest(store, 51);
+    store.touch(user(77), 5).expect("touches");
+    store.raise_floor(user(5), place(300, 1)).expect("raises");
+    archive(store);
+    assert_eq!(digest(store, 51), before);
+    store.compact().expect("compacts");
+    assert_eq!(digest(store, 51), before);
+    assert_eq!(store.purge_reactions(item(1007), 51, 3, None).expect("purges").len(), 3);
+    assert_eq!(digest(store, 51), before, "a purge has begun");
+    store.purge_reactions(item(1007), 51, MANY, None).expect("purges");
+    for id in [1007, 2004, 3200] {
+        assert!(store.purge(item(id), 51).expect("purges"));
+    }
+    assert_eq!(digest(store, 51), before);
+    store.compact().expect("compacts");
+    assert_eq!(digest(store, 51), before);
+}
+
+fn the_order_of_changes_counts_for_nothing(store: &dyn Store) {
+    let other = Double::new();
+    let changes: [fn(&dyn Store); 4] = [
+        |store| _ = publish_post(store, 1, 1, 10),
+        |store| _ = publish_post(store, 2, 1, 20),
+        |store| _ = follow(store, 3, 4, 5),
+        |store| _ = follow(store, 4, 3, 6),
+    ];
+    changes.iter().for_each(|change| change(store));
+    changes.iter().rev().for_each(|change| change(&other));
+    assert_eq!(digest(store, 0), digest(&other, 0));
+}
+
+/// A change, and the tables in which it shows.
+type Case<'a> = (&'a [&'a str], Box<dyn Fn() + 'a>);
+
+fn each_change_shows_in_its_tables(store: &dyn Store) {
+    fill(store);
+    let stamp = |number| Some(Stamp { number, kind: EventKind::Edit, given: false, logged: 500, top: 500 });
+    let comment = Content {
+        kind: "comment".to_owned(),
+        ref_id: Some(item(1000)),
+        topics: vec!["t".to_owned()],
+        ..post(90, 9, 500)
+    };
+    let like = Reaction { user: user(11), kind: ReactionKind::Like, since: Some(500) };
+    let unlike = Reaction { since: None, ..like };
+    let changes: Vec<Case<'_>> = vec![
+        (
+            &["content", "outbox", "comments", "user_comments", "counts", "item_counts", "topic_content"],
+            Box::new(|| _ = publish(store, comment.clone())),
+        ),
+        (
+            &["content", "events"],
+            Box::new(|| {
+                let edit = Edit { text: Some(Some("new".to_owned())), ..Edit::default() };
+                store.edit(item(90), &edit, Moment { at: 501, stamp: stamp(2) }).expect("edits");
+            }),
+        ),
+        (
+            &["item_counts", "likes", "likes_by_time", "likes_by_user"],
+            Box::new(|| _ = store.react(item(90), &[like]).expect("reacts")),
+        ),
+        (
+            &["item_counts", "likes", "likes_by_time", "likes_by_user"],
+            Box::new(|| _ = store.react(item(90), &[unlike]).expect("reacts")),
+        ),
+        (
+            &[
+                "content",
+                "deleted",
+                "outbox",
+                "comments",
+                "user_comments",
+                "counts",
+                "item_counts",
+                "topic_content",
+                "events",
+            ],
+            Box::new(|| _ = store.delete(item(90), Moment { at: 502, stamp: stamp(3) }).expect("deletes")),
+        ),
+        (
+            &["following", "following_by_time", "followers", "followers_by_time", "counts"],
+            Box::new(|| _ = follow(store, 12, 1, 500)),
+        ),
+        (
+            &["following", "following_by_time", "followers", "followers_by_time", "friends_by_time", "counts"],
+            Box::new(|| _ = follow(store, 1, 12, 500)),
+        ),
+        (
+            &["following", "following_by_time", "followers", "followers_by_time", "friends_by_time", "counts"],
+            Box::new(|| _ = relate(store, 12, &[unfollow_of(1)])),
+        ),
+        (
+            &["mutes", "mutes_by_time"],
+            Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Mute, Some(5), MANY).expect("mutes")),
+        ),
+        (
+            &["hidden", "hidden_by_time", "hidden_to"],
+            Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Hide, Some(5), MANY).expect("hides")),
+        ),
+        (&["profiles"], Box::new(|| store.put_profiles(&[(user(9), Profile::default())]).expect("puts"))),
+        (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
+        (&["markers"], Box::new(|| _ = store.move_marker(user(4), place(600, 1)).expect("moves"))),
+        (
+            &["content", "topic_ids", "topic_content"],
+            Box::new(|| {
+                let topics = vec!["quite new".to_owned()];
+                assert_eq!(publish(store, Content { topics, broadcast: false, ..post(91, 9, 500) }), None);
+            }),
+        ),
+    ];
+    let mut seen = vec![digest(store, 0)];
+    for (tables, change) in changes {
+        change();
+        let after = digest(store, 0);
+        assert_eq!(differing(&seen[seen.len() - 1], &after), tables);
+        seen.push(after);
+    }
+    let mut shown: BTreeSet<_> = seen.windows(2).flat_map(|pair| differing(&pair[0], &pair[1])).collect();
+    shown.extend(["favorites", "favorites_by_time", "favorites_by_user"]);
+    assert_eq!(shown, seen[0].iter().map(|digest| digest.table).collect(), "a table without a change");
+}
+
+fn changes_after_the_instant_do_not_count(store: &dyn Store) {
+    fill(store);
+    let before = digest(store, 0);
+    let mut taken = 0;
+    let late = store.digest(
+        0,
+        &mut || {
+            taken += 1;
+            publish_post(store, 90, 1, 500);
+            archive(store);
+            store.compact().expect("compacts");
+            for id in [1007, 2004] {
+                store.purge_reactions(item(id), u64::MAX, MANY, None).expect("purges");
+                assert!(store.purge(item(id), u64::MAX).expect("purges"));
+            }
+            store.compact().expect("compacts");
+        },
+        &mut Quiet,
+    );
+    assert_eq!(late.expect("digests"), before);
+    assert_eq!(taken, 1);
+    assert_ne!(digest(store, 0), before);
+    let newest = store.outboxes(&users([1]), Span::ALL, Order::NewestFirst, 1, Tier::Disk).expect("reads");
+    assert_eq!(newest[0].cursor, place(500, 90));
+}
+
+fn deletions_that_are_not_final_count_with_all_rows(store: &dyn Store) {
+    fill(store);
+    let (whole, partly) = (digest(store, 50), digest(store, 51));
+    assert_eq!(
+        differing(&whole, &partly),
+        [
+            "content",
+            "deleted",
+            "item_counts",
+            "likes",
+            "likes_by_time",
+            "likes_by_user",
+            "favorites",
+            "favorites_by_time",
+            "favorites_by_user"
+        ]
+    );
+    let rows = |of: &[TableDigest], table| of.iter().find(|digest| digest.table == table).expect("a table").rows;
+    assert_eq!(rows(&whole, "content") - rows(&partly, "content"), 3);
+    assert_eq!(rows(&whole, "likes_by_user") - rows(&partly, "likes_by_user"), 9);
+    assert_eq!((rows(&whole, "deleted"), rows(&partly, "deleted")), (3, 3));
+}
+
+struct Quiet;
+
+impl Watch for Quiet {
+    fn finds(&mut self, line: String) {
+        panic!("{line}");
+    }
+    fn looked_at(&mut self, _: &'static str, _: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn a_watch_can_end_it(store: &dyn Store) {
+    struct Ends;
+    impl Watch for Ends {
+        fn finds(&mut self, line: String) {
+            panic!("{line}");
+        }
+        fn looked_at(&mut self, _: &'static str, _: u64) -> Result<()> {
+            Err(Code::Stopping.into())
+        }
+    }
+    let error = store.digest(0, &mut || (), &mut Ends).expect_err("ended");
+    assert_eq!(error.code(), Some(Code::Stopping));
+}
+
+#[test]
+fn a_restart_changes_no_digest() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(dir.path());
+    fill(&*store);
+    let before = digest(&*store, 0);
+    drop(store);
+    assert_eq!(digest(&*open(dir.path()), 0), before);
+}
