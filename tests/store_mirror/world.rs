@@ -295,7 +295,7 @@ impl World {
         prop_assert_eq!(model, self.disk().jobs().expect("reads"));
         prop_assert_eq!(support::audit(self.disk()), Vec::<String>::new());
         for final_before in [0, Millis::MAX] {
-            prop_assert_eq!(digest(&*self.model, final_before), digests(self.disk(), final_before));
+            prop_assert_eq!(support::digest(&*self.model, final_before), support::digest(self.disk(), final_before));
         }
         Ok(())
     }
