@@ -85,6 +85,9 @@ codes! {
     ContentNotFound = 404 "content_not_found", "the item does not exist, or is deleted";
     /// There is no such backup.
     BackupNotFound = 404 "backup_not_found", "there is no such backup; GET /v1/admin/backups lists all";
+    /// There is no such comparison of nodes, or this node has not come to its place in the command log.
+    ComparisonNotFound = 404 "comparison_not_found",
+        "there is no such comparison, or this node has not come to its place in the command log";
     /// There is no such path.
     RouteNotFound = 404 "route_not_found", "there is no such path; /docs lists all calls";
     /// The path exists, but not for this method.
@@ -96,6 +99,8 @@ codes! {
         "content_id: the item exists with other fields, or is deleted. Use another content_id";
     /// A backup is being taken, too many backups wait for their verification, or this backup is being read.
     BackupBusy = 409 "backup_busy", "a backup is being taken. Send the request again later";
+    /// This server is not a node of a cluster.
+    NoCluster = 409 "no_cluster", "this server is not a node of a cluster";
     /// The body, or an item of a batch, is larger than its limit.
     BodyTooLarge = 413 "body_too_large", "the body is larger than its limit of 65536 bytes";
     /// The `Content-Type` or `Content-Encoding` is not supported.

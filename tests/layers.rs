@@ -28,7 +28,7 @@ const LAYERS: [(&str, &str); 22] = [
     ("cluster", "feed streaming store config failpoint model error"),
     (
         "http",
-        "backup cluster feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage worker::Figures clock priority model error config",
+        "backup cluster feed streaming cache store::Tier store::TableStats store::Usage store::EngineUsage store::TableDigest worker::Figures clock priority model error config",
     ),
     ("server", "http cluster worker backup feed backlog streaming store clock config failpoint error model"),
     ("trace", ""),

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
+use super::comparison::{Asked, Comparer, Comparisons};
 use super::log::{Log, NotRead, Record};
 use super::mark::Mark;
 use super::origin::Origin;
@@ -43,6 +44,8 @@ pub(super) struct Shared {
     pub(super) stop: watch::Sender<bool>,
     /// Commands applied since the start.
     pub(super) commands: std::sync::atomic::AtomicU64,
+    /// The digests of this node.
+    pub(super) comparisons: Arc<Comparisons>,
     /// Whether the last read of the log had no answer.
     pub(super) unread: std::sync::atomic::AtomicBool,
 }
@@ -57,6 +60,7 @@ pub(super) struct Applier {
     pub(super) agreed: Agreed,
     /// Offsets of late, each with the hash of the log up to it.
     pub(super) hashes: VecDeque<(u64, u64)>,
+    pub(super) comparer: Comparer,
 }
 
 /// The node cannot go on: the reason.
@@ -75,6 +79,7 @@ impl Applier {
         }
         self.write_mark();
         self.writer.close();
+        self.comparer.end();
     }
 
     fn follow(&mut self) -> Result<(), Fault> {
@@ -90,7 +95,10 @@ impl Applier {
                         if *self.shared.stop.borrow() {
                             break;
                         }
-                        self.apply(&record)?;
+                        if let Some(asked) = self.apply(&record)? {
+                            let stop = self.shared.stop.subscribe();
+                            self.comparer.begin(asked, &self.feed, &self.shared.comparisons, stop);
+                        }
                     }
                 }
                 Err(NotRead::Unreachable(why)) => {
@@ -132,11 +140,12 @@ impl Applier {
         }
     }
 
-    fn apply(&mut self, record: &Record) -> Result<(), Fault> {
+    /// Applies a record. Returns the comparison for which it asks.
+    fn apply(&mut self, record: &Record) -> Result<Option<Asked>, Fault> {
         let present = self.shared.mark.lock().clone();
         let at = record.offset;
         if at <= present.last {
-            return Ok(());
+            return Ok(None);
         }
         let envelope = Envelope::read(&record.bytes).map_err(|why| match why {
             Unread::Newer(level) => Fault(format!(
@@ -178,7 +187,8 @@ impl Applier {
         if let Some(agreed) = envelope.agreed.filter(|agreed| is_new && *agreed != self.agreed) {
             return Err(self.take_over(whole, agreed));
         }
-        self.feed.streaming().set_log_time(whole.time);
+        let time = whole.time;
+        self.feed.streaming().set_log_time(time);
         *self.shared.mark.lock() = whole;
         if self.hashes.len() == HASHES {
             self.hashes.pop_front();
@@ -188,7 +198,7 @@ impl Applier {
         if is_new && envelope.session.0 == self.writer.session {
             self.writer.applied(envelope.number, outcomes);
         }
-        Ok(())
+        Ok(envelope.compare.filter(|_| is_new).map(|id| Asked { id, position: at + 1, time }))
     }
 
     /// Takes over new settings, which are in force from the next start on.

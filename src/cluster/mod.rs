@@ -1,6 +1,7 @@
 //! A cluster: nodes that apply one command log, each to a whole store of its own.
 
 mod applier;
+mod comparison;
 mod connect;
 mod kafka;
 mod log;
@@ -10,6 +11,7 @@ mod origin;
 mod record;
 mod writer;
 
+pub use comparison::{Compared, Comparison};
 pub use connect::{connect, make_topic};
 pub use log::{Log, NotAppended, NotRead, Record};
 pub use node::{Node, Status};

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::applier::{Applier, Shared};
+use super::comparison::{Comparer, Comparison};
 use super::log::Log;
 use super::mark::Mark;
 use super::origin::Origin;
@@ -92,6 +93,7 @@ impl Node {
             fault: watch::Sender::new(None),
             stop: watch::Sender::new(false),
             commands: AtomicU64::new(0),
+            comparisons: Arc::default(),
             unread: AtomicBool::new(false),
             mark: Mutex::new(mark),
         });
@@ -117,6 +119,7 @@ impl Node {
             shared: Arc::clone(&shared),
             agreed: origin.agreed.clone(),
             hashes: VecDeque::from([(last, hash)]),
+            comparer: Comparer::default(),
         };
         let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
         node.spawn("applier", move || applier.run())?;
@@ -217,6 +220,19 @@ impl Node {
             commands: counts.commands.load(Ordering::Relaxed),
             waiting: self.writer.waiting(),
         }
+    }
+
+    /// Asks all nodes for the digests of their stores at one position of the log. Returns the id of the comparison.
+    /// `log_unavailable` if the log cannot be reached. If it does not take the record, no node ever has the digests.
+    pub fn compare(&self) -> Result<u64> {
+        self.check()?;
+        self.writer.ask_comparison(Token(random()?)).map(|Token(id)| id)
+    }
+
+    /// The part of this node in a comparison. `None` if the record has not come here yet, if no node has asked for it, or
+    /// after some later comparisons.
+    pub fn comparison(&self, id: u64) -> Option<Comparison> {
+        self.shared.comparisons.get(Token(id))
     }
 
     /// How long reads waited for barriers.

@@ -42,6 +42,9 @@ pub(super) struct Envelope {
     /// The beginning of the log: only in its first record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) genesis: Option<Genesis>,
+    /// Asks each node for the digests of its store at this place of the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) compare: Option<Token>,
     /// The changes, in their order. None in a barrier.
     #[serde(default)]
     pub(super) commands: Vec<Box<RawValue>>,
@@ -92,7 +95,17 @@ pub(super) enum Unread {
 impl Envelope {
     /// A record without commands.
     pub(super) fn empty(level: u32, log: Token, session: Token, number: u64) -> Self {
-        Self { level, log, session, number, seen: None, agreed: None, genesis: None, commands: Vec::new() }
+        Self {
+            level,
+            log,
+            session,
+            number,
+            seen: None,
+            agreed: None,
+            genesis: None,
+            compare: None,
+            commands: Vec::new(),
+        }
     }
 
     /// As bytes.
@@ -149,6 +162,9 @@ mod tests {
         assert_eq!(String::from_utf8_lossy(&bytes), golden);
         let read = Envelope::read(&bytes).expect("reads");
         assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));
+        let asking = golden.replace("],\"commands", "],\"compare\":\"0000000000000008\",\"commands");
+        let read = Envelope::read(asking.as_bytes()).expect("reads");
+        assert_eq!((read.compare, String::from_utf8(read.bytes().expect("writes"))), (Some(Token(8)), Ok(asking)));
         let newer = golden.replace("\"level\":1", "\"level\":9").replace("commands", "orders");
         assert_eq!(Envelope::read(newer.as_bytes()).expect_err("newer"), Unread::Newer(9));
         for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {

@@ -94,9 +94,26 @@ struct Queue {
     bytes: usize,
     /// Whether a read waits for the next record.
     barrier: bool,
+    /// The comparison for which the next record asks.
+    compare: Option<Token>,
     /// The number of the next record.
     next: u64,
     closed: bool,
+}
+
+impl Queue {
+    /// Whether anything waits for the next record.
+    fn wants_record(&self) -> bool {
+        !self.waiting.is_empty() || self.barrier || self.compare.is_some()
+    }
+}
+
+/// The next record: its number, its commands with the receivers of their outcomes, and a comparison.
+struct Next {
+    number: u64,
+    commands: Vec<Box<RawValue>>,
+    tells: Vec<Tell>,
+    compare: Option<Token>,
 }
 
 /// Records that were sent and whose commands are not answered.
@@ -123,7 +140,7 @@ impl fmt::Debug for Writer {
 
 impl Writer {
     pub(super) fn new(log: Arc<dyn Log>, id: u64, session: u64, timeout: Duration, seen: Look) -> Self {
-        let queue = Queue { waiting: Vec::new(), bytes: 0, barrier: false, next: 1, closed: false };
+        let queue = Queue { waiting: Vec::new(), bytes: 0, barrier: false, compare: None, next: 1, closed: false };
         let counts = Counts {
             records: AtomicU64::new(0),
             commands: AtomicU64::new(0),
@@ -188,13 +205,29 @@ impl Writer {
         Ok(queue.next)
     }
 
+    /// Asks for a record that makes all nodes take their digests. Returns the id of the comparison: this one, or that of
+    /// another question that waits for the same record.
+    pub(super) fn ask_comparison(&self, id: Token) -> Result<Token> {
+        if self.is_unreachable() {
+            return Err(Code::LogUnavailable.into());
+        }
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return Err(Code::Stopping.into());
+        }
+        let id = *queue.compare.get_or_insert(id);
+        self.filled.notify_one();
+        Ok(id)
+    }
+
     /// Appends records until [`Writer::close`].
     pub(super) fn run(&self) {
-        while let Some((number, commands, tells)) = self.next() {
+        while let Some(Next { number, commands, tells, compare }) = self.next() {
             let count = commands.len() as u64;
             let Seen { last, hash, level } = (self.seen)();
             let envelope = Envelope {
                 seen: Some((last, Token(hash))),
+                compare,
                 commands,
                 ..Envelope::empty(level, self.id, Token(self.session), number)
             };
@@ -212,10 +245,10 @@ impl Writer {
         self.change(|flights| flights.by_number.clear());
     }
 
-    /// The number and the commands of the next record. Waits for some; `None` after [`Writer::close`].
-    fn next(&self) -> Option<(u64, Vec<Box<RawValue>>, Vec<Tell>)> {
+    /// The next record. Waits for a reason to append one; `None` after [`Writer::close`].
+    fn next(&self) -> Option<Next> {
         let mut queue = self.queue.lock();
-        self.filled.wait_while(&mut queue, |queue| !queue.closed && queue.waiting.is_empty() && !queue.barrier);
+        self.filled.wait_while(&mut queue, |queue| !queue.closed && !queue.wants_record());
         if queue.closed {
             return None;
         }
@@ -230,7 +263,7 @@ impl Writer {
         queue.bytes -= commands.iter().map(|text| text.get().len()).sum::<usize>();
         queue.barrier = false;
         queue.next += 1;
-        Some((queue.next - 1, commands, tells))
+        Some(Next { number: queue.next - 1, commands, tells, compare: queue.compare.take() })
     }
 
     /// Appends one record; false if its fate is unknown, or it is refused.

@@ -21,6 +21,7 @@ mod consistency;
 mod console;
 mod content;
 mod cors;
+mod digests;
 mod disk_figures;
 mod dispatch;
 mod docs;
@@ -90,6 +91,7 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         admin::endpoints(),
         backups::endpoints(),
         cluster::endpoints(),
+        digests::endpoints(),
         metrics::endpoints(),
         docs::endpoints(),
         console::endpoints(),

@@ -99,13 +99,14 @@ mod tests {
 
     /// Calls that only the application and its operators make. If a new endpoint is not for users, it belongs here;
     /// otherwise it needs a rule.
-    const FOR_KEYS_ONLY: [&str; 21] = [
+    const FOR_KEYS_ONLY: [&str; 23] = [
         "DELETE /v1/admin/backups/{name}",
         "DELETE /v1/content/{content_id}",
         "GET /metrics",
         "GET /v1/admin/backups",
         "GET /v1/admin/backups/{name}",
         "GET /v1/admin/cluster",
+        "GET /v1/admin/cluster/digests/{id}",
         "GET /v1/admin/stats",
         "GET /v1/admin/users/{uid}/timeline/explain",
         "GET /v1/admin/users/{uid}/timeline/verify",
@@ -116,6 +117,7 @@ mod tests {
         "GET /v1/topics/{topic}/content",
         "PATCH /v1/content/{content_id}",
         "POST /v1/admin/backups",
+        "POST /v1/admin/cluster/digests",
         "POST /v1/content",
         "POST /v1/content/batch",
         "POST /v1/content/{content_id}/comments",
