@@ -1,5 +1,6 @@
 //! `tideline check`: compares stored data with the expected data, inboxes user by user, the rest table by table.
 
+mod against;
 mod inbox;
 
 use std::collections::HashMap;
@@ -14,8 +15,15 @@ use crate::server::{self, Told};
 use crate::store::rocks::Rocks;
 use crate::store::{Store, Tier, Watch, shown};
 
+pub(super) use self::against::CheckArgs;
+
 /// Users read at a time.
 const USERS: usize = 1000;
+
+/// Checks a directory, or compares nodes if there are any to compare with.
+pub(super) fn run_as_told(config: &Config, args: &CheckArgs) -> Result<i32> {
+    if args.against.is_empty() { run(config, Told::default(), &|| false) } else { against::run(config, args) }
+}
 
 /// Checks everything. Fails if anything differs, or if `stop` says so.
 pub(super) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Result<i32> {

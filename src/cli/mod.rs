@@ -71,8 +71,8 @@ enum Command {
     Config(With<Nothing>),
     /// Print the size of each table and the number of waiting jobs
     Stats(With<stats::StatsArgs>),
-    /// Check that all inboxes, tables and counts agree
-    Check(With<Nothing>),
+    /// Check that all inboxes, tables and counts agree, or that nodes of a cluster do
+    Check(With<check::CheckArgs>),
     /// Rewrite all tables: trim inboxes, purge old deletions, remove rows below floors; then print the sizes
     Compact(With<Nothing>),
     /// Take a data directory of an earlier version to the present format; serve, import and compact do this, too
@@ -184,7 +184,10 @@ fn run(cli: Cli) -> Result<i32> {
             return restore::run(&config, &args);
         }
         Command::Cluster(command) => return cluster::run(command),
-        Command::Check(with) => return check::run(&with.ready()?.0, Told::default(), &|| false),
+        Command::Check(with) => {
+            let (config, args) = with.ready()?;
+            return check::run_as_told(&config, &args);
+        }
         Command::Compact(with) => compact::run(&with.ready()?.0)?,
         Command::Migrate(with) => {
             let (config, args) = with.ready()?;
