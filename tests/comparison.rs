@@ -1,0 +1,115 @@
+//! Nodes on one log in memory are asked to compare: each takes its digests at the same position.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+/// The locks of the double.
+use parking_lot as sync;
+#[allow(dead_code)]
+mod double;
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tideline::backlog::Backlog;
+use tideline::cluster::{Compared, Comparison, Log, Node, NotAppended, NotRead, Origin, Record};
+use tideline::config::Config;
+use tideline::feed::Feed;
+use tideline::model::{HostId, Profile, UserId};
+use tideline::store::rocks::{Options, Rocks};
+use tideline::store::{Store, TableDigest};
+use tideline::streaming::Streaming;
+
+/// A log that loses nothing.
+#[derive(Debug, Default)]
+struct Kept(Mutex<Vec<Record>>);
+
+impl Log for Kept {
+    fn append(&self, bytes: &[u8], _: Duration) -> Result<u64, NotAppended> {
+        let mut records = self.0.lock();
+        let offset = records.len() as u64;
+        records.push(Record { offset, time: 1_000 + offset, bytes: bytes.to_vec() });
+        Ok(offset)
+    }
+
+    fn read(&self, from: u64, _: Duration) -> Result<Vec<Record>, NotRead> {
+        let records: Vec<_> = self.0.lock().iter().skip(from as usize).take(3).cloned().collect();
+        if records.is_empty() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(records)
+    }
+
+    fn bounds(&self, _: Duration) -> Result<Range<u64>, NotRead> {
+        Ok(0..self.0.lock().len() as u64)
+    }
+}
+
+/// A node that has joined the log with this store.
+fn join(log: &Arc<Kept>, store: Arc<dyn Store>) -> (Arc<Feed>, Node) {
+    let config = Config::default();
+    let log: Arc<dyn Log> = Arc::clone(log) as Arc<_>;
+    let origin = Origin::join(&*log, &*store).expect("joins");
+    let backlog = Arc::new(Backlog::new(config.fanout.queue));
+    let streaming = Arc::new(Streaming::new(config.presence.ttl.as_millis()));
+    let feed = Arc::new(Feed::new(store, backlog, streaming, &config).expect("a feed"));
+    let node = Node::start(log, &feed, &origin, &config).expect("starts");
+    (feed, node)
+}
+
+fn profile(name: &str) -> Profile {
+    Profile { nickname: Some(name.to_owned()), ..Profile::default() }
+}
+
+/// The digests of a node, once it has them.
+fn digests(node: &Node, id: u64) -> (u64, Arc<[TableDigest]>) {
+    let began = Instant::now();
+    loop {
+        match node.comparison(id) {
+            Some(Comparison { position, state: Compared::Done(digests) }) => return (position, digests),
+            Some(Comparison { state: Compared::Failed(why), .. }) => panic!("{why}"),
+            _ => assert!(began.elapsed() < Duration::from_secs(60), "no digests in time"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn differing(a: &[TableDigest], b: &[TableDigest]) -> Vec<&'static str> {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).filter(|(a, b)| a != b).map(|(a, _)| a.table).collect()
+}
+
+#[test]
+fn nodes_take_their_digests_at_one_position() {
+    let log = Arc::new(Kept::default());
+    Origin::found(&*log, None, Config::default().agreed()).expect("begins");
+    let dir = tempfile::tempdir().expect("a directory");
+    let on_disk = Arc::new(Rocks::open(&Options::new(dir.path())).expect("opens"));
+    let (one, first) = join(&log, on_disk);
+    let (other, second) = join(&log, Arc::new(double::Double::new()));
+    for n in 1..=20 {
+        let feed = if n % 2 == 0 { &one } else { &other };
+        feed.put_profile(HostId::Number(n), profile("a name")).expect("puts");
+        feed.relate(HostId::Number(n), vec![(HostId::Number(n + 1), Some(n))], vec![]).expect("follows");
+    }
+    let id = first.compare().expect("asks");
+    // These are after the position.
+    for n in 1..=20 {
+        one.put_profile(HostId::Number(n), profile("another name")).expect("puts");
+    }
+    let ((position, before), at_second) = (digests(&first, id), digests(&second, id));
+    assert_eq!((position, &before), (at_second.0, &at_second.1));
+    assert!(position <= first.position());
+    let rows = |table| before.iter().find(|digest| digest.table == table).expect("a table").rows;
+    assert_eq!((rows("profiles"), rows("followers"), rows("content")), (20, 20, 0));
+
+    // A row that came by no command.
+    other.store().put_profiles(&[(UserId::MIN, profile("a third name"))]).expect("puts");
+    let id = second.compare().expect("asks");
+    let (at_first, at_second) = (digests(&first, id), digests(&second, id));
+    assert_eq!(at_first.0, at_second.0);
+    assert_eq!(differing(&at_first.1, &at_second.1), ["profiles"]);
+    assert_eq!(differing(&before, &at_first.1), ["profiles"], "the changes after the first position");
+    assert!(first.comparison(id ^ 1).is_none());
+}
