@@ -49,14 +49,10 @@ fn each_row_shows_in_the_digest_of_its_table() {
     let (dir, tables, before) = filled();
     for table in tables {
         let expected = if OWN.contains(&table) { vec![] } else { vec![counted_as(table)] };
-        let last = {
+        let (last, value) = {
             let db = engine(dir.path());
             let mut rows = db.iterator_cf(db.cf_handle(table).expect("a table"), IteratorMode::End);
-            rows.next().map(|row| row.expect("reads"))
-        };
-        let Some((last, value)) = last else {
-            assert_eq!(table, "replica");
-            continue;
+            rows.next().expect("a row").expect("reads")
         };
         let row = Row(table, last.into());
         set(dir.path(), &row, None);
