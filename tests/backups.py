@@ -19,7 +19,9 @@ from pathlib import Path
 import chaos
 from support import prefix
 from support.client import Client, Unexpected
+from support.everything import compare_all
 from support.judge import judge
+from support.load import arguments
 from support.server import Tideline, Workspace
 from support.writer import Lost
 
@@ -30,7 +32,7 @@ WAYS = ("directory", "stream", "command")
 
 
 def options() -> argparse.Namespace:
-    parser = chaos.arguments(__doc__.splitlines()[0])
+    parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--backups", type=int, default=20)
     return parser.parse_args()
 
@@ -120,7 +122,7 @@ class Backups(chaos.Chaos):
 
     def compare_all(self, client: Client, tideline: Tideline) -> int:
         users = self.rng.sample(self.users, len(self.users))
-        return chaos.compare_all(client, self.shared, users, self.rng, int(tideline.settings["topics.limit"]))
+        return compare_all(client, self.shared, users, self.rng, int(tideline.settings["topics.limit"]))
 
     def verified(self, client: Client, name: str) -> None:
         """Waits until a backup is verified."""

@@ -10,30 +10,21 @@ events must agree with the timeline. Needs only Python 3.10 or newer.
 """
 
 import argparse
-import os
 import random
 import sys
-import threading
 import time
 from pathlib import Path
 
 from support.client import Client
-from support.everything import compare_all
-from support.ids import KINDS, Id, make, quoted
 from support.judge import judge
-from support.listener import Listener
-from support.model import Model
+from support.load import FOLLOW_LIMIT, Load, arguments
 from support.preload import Clock, Impossible
 from support.server import Tideline
-from support.shared import Shared, must
-from support.writer import Reader, Writer
 
 # The default of `server.shutdown_timeout`, and a little more to close the store, seconds.
 STOP_WITHIN = 12
 # Seconds between progress lines.
 TELL_EVERY = 20
-# So many that one user can follow all new ids of a round: see `Shared.rank`.
-FOLLOW_LIMIT = 100_000
 # Shifts of the time of day, seconds.
 SHIFTS = (-86_400, -3600, -60, -1, 0, 0, 0, 1, 60, 3600, 86_400)
 
@@ -60,24 +51,6 @@ def settings(rng: random.Random) -> dict[str, str]:
     }
 
 
-def arguments(description: str) -> argparse.ArgumentParser:
-    """The options of every test with this load."""
-    parser = argparse.ArgumentParser(description=description)
-    target = os.environ.get("CARGO_TARGET_DIR", "target")
-    parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in fanout.chunk=5")
-    parser.add_argument("--seconds", type=float, default=1.2, help="longest load before the end of the server")
-    parser.add_argument("--writers", type=int, default=6)
-    parser.add_argument("--readers", type=int, default=2)
-    parser.add_argument("--listeners", type=int, default=3, help="streams that resume after every end of the server")
-    parser.add_argument("--users", type=int, default=60)
-    parser.add_argument("--ids", choices=KINDS, help="ids of users and items; by default both mixed, and those of new items differ by round")
-    parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--tmp", help="where to put the temporary data directory")
-    parser.add_argument("--keep", action="store_true", help="keep the data directory")
-    return parser
-
-
 def options() -> argparse.Namespace:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=25)
@@ -86,29 +59,24 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-class Chaos:
+class Chaos(Load):
     """One data directory that lives through many rounds."""
 
     def __init__(self, given: argparse.Namespace, directory: Path, seed: int):
-        self.given = given
-        self.rng = random.Random(seed)
+        super().__init__(given, seed)
         self.fixed = dict(text.split("=", 1) for text in given.set)
         self.tideline = Tideline(given.binary, directory, settings(self.rng) | self.fixed)
         self.clock: Clock | None = None
-        self.model = Model(FOLLOW_LIMIT)
-        self.shared = Shared(self.model)
-        # Viewers follow many, publish nothing, and keep their follows.
-        self.users = [make(given.ids or "mixed", number, self.rng) for number in range(1, given.users + 7)]
-        self.everybody, self.viewers = self.users[: given.users], self.users[given.users :]
-        self.writers = [
-            Writer(self.shared, number, self.everybody[number :: given.writers], self.everybody, random.Random(self.rng.random()))
-            for number in range(given.writers)
-        ]
-        self.readers = [Reader(self.shared, self.viewers, random.Random(self.rng.random())) for _ in range(given.readers)]
-        self.listeners = [Listener(self.shared, viewer) for viewer in self.viewers[: given.listeners]]
-        self.began = self.told = time.monotonic()
         self.slowest = self.longest_stop = 0.0
-        self.items = 0
+
+    def client(self) -> Client:
+        return Client(self.tideline.address)
+
+    def place(self) -> tuple[str, int]:
+        return self.tideline.address
+
+    def topic_limit(self) -> int:
+        return int(self.tideline.settings["topics.limit"])
 
     def run(self) -> bool:
         """Runs all rounds. Returns whether nothing was wrong."""
@@ -146,22 +114,6 @@ class Chaos:
             return time.monotonic() - self.began < 60 * self.given.minutes
         return rounds < self.given.rounds
 
-    def tell(self, what: str) -> None:
-        print(
-            f"{what}; {sum(writer.acknowledged for writer in self.writers):,} changes acknowledged so far, "
-            f"{sum(reader.scrolls for reader in [*self.readers, *self.writers]):,} scrolls under load, {self.items:,} items compared, "
-            f"{len(self.shared.wrong)} wrong, {time.monotonic() - self.began:.0f} s",
-            flush=True,
-        )
-
-    def tell_of_streams(self) -> bool:
-        """Prints figures of the streams. Returns whether they mostly resumed."""
-        resumed = sum(listener.resumed for listener in self.listeners)
-        resets = sum(listener.resets for listener in self.listeners)
-        events = sum(listener.events for listener in self.listeners)
-        print(f"streams: {events:,} events received, {resumed} times resumed, {resets} resets")
-        return 2 * resets <= resumed
-
     def take_clock(self) -> None:
         """Gives the server a clock that is set forward and back, from the next start on."""
         try:
@@ -187,39 +139,6 @@ class Chaos:
             self.set_clock()
         self.start()
         self.listen()
-
-    def listen(self) -> None:
-        """Opens most closed streams. The others miss the next events, and resume after another end of the server. All
-        begin before the first publish."""
-        for listener in self.listeners:
-            if not listener.is_open() and (listener.last_id is None or self.rng.random() < 0.8):
-                listener.open(self.tideline.address)
-
-    def begin(self) -> None:
-        """Makes the viewers follow users."""
-        client = Client(self.tideline.address)
-        self.shared.expect(self.users)
-        self.shared.rank(client)
-        for viewer in self.viewers:
-            follow = self.rng.sample(self.everybody, self.given.users // 2)
-            must(client, "POST", f"/v1/users/{quoted(viewer)}/following/batch", {"follow": follow, "unfollow": []})
-            for target in follow:
-                self.model.follow(viewer, target)
-        self.listen()
-
-    def begin_load(self) -> tuple[threading.Event, list[threading.Thread]]:
-        """Starts all writers and readers. Closes some streams meanwhile. Returns the stop event and the threads."""
-        for listener in self.listeners:
-            if self.rng.random() < 0.2:
-                listener.close()
-        kind = self.given.ids or self.rng.choice(KINDS)
-        for writer in self.writers:
-            writer.ids = kind
-        stop = threading.Event()
-        threads = [threading.Thread(target=each.run, args=(self.tideline.address, stop)) for each in [*self.writers, *self.readers]]
-        for thread in threads:
-            thread.start()
-        return stop, threads
 
     def round(self) -> str:
         """Load for a random time, then the end of the server: mostly by kill -9, at times by SIGTERM."""
@@ -253,36 +172,13 @@ class Chaos:
 
     def compare(self) -> None:
         """Resolves the changes that were under way, then compares all lists and streams."""
-        client = Client(self.tideline.address)
+        client = self.client()
         for writer in self.writers:
             writer.resolve(client)
         self.shared.rank(client)
         self.compare_lists(client)
         self.compare_streams(client)
         client.close()
-
-    def compare_lists(self, client: Client) -> None:
-        """Compares every list of every user, and of every topic."""
-        users = self.rng.sample(self.users, len(self.users))
-        self.items += compare_all(client, self.shared, users, self.rng, int(self.tideline.settings["topics.limit"]))
-
-    def compare_streams(self, client: Client) -> None:
-        """Compares each stream with the timeline, once it has sent the last change."""
-        heard = [listener for listener in self.listeners if listener.is_open()]
-        last: list[tuple[Id, Id]] = []
-        for listener in heard:
-            author = self.rng.choice(sorted(self.model.authors(listener.user)))
-            writer = next(writer for writer in self.writers if author in writer.owned)
-            writer.carry_out(client, writer.publish_unnamed(author))
-            last.append((author, writer.live[-1]))
-        for listener in heard:
-            authors = self.model.authors(listener.user)
-            for author, content_id in last:
-                if author in authors:
-                    listener.hear(content_id)
-            if wrong := listener.compare():
-                self.shared.fail(wrong)
-
 
 def main() -> None:
     given = options()

@@ -25,6 +25,7 @@ import chaos
 from support import ids, prefix
 from support.client import Client, Unexpected
 from support.device import CannotFollow, Device, build
+from support.load import arguments
 from support.server import Tideline, Workspace
 
 DURABILITIES = ("sync", "os")
@@ -35,7 +36,7 @@ MEMORY = "/dev/shm"
 
 
 def options() -> argparse.Namespace:
-    parser = chaos.arguments(__doc__.splitlines()[0])
+    parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--cuts", type=int, default=20, help="power cuts in each durability")
     parser.add_argument("--durability", choices=DURABILITIES, default=None, help="only this durability")
     parser.add_argument("--flush", type=float, default=0.3, help="longest time that a flush takes, milliseconds")

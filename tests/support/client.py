@@ -32,6 +32,10 @@ class CutOff(http.client.HTTPException):
     """The connection ended inside an answer."""
 
 
+class NotMade(Exception):
+    """A change that was refused for now: it was not made, and never will be."""
+
+
 class Unexpected(Exception):
     """An answer that the contract does not allow."""
 

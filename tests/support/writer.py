@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .client import Answer, Client, CutOff, Item, Unexpected, item_of, members
+from .client import Answer, Client, CutOff, Item, NotMade, Unexpected, item_of, members
 from .ids import Id, host_id, listed, make, quoted
 from .shared import Place, Shared
 
@@ -56,6 +56,7 @@ class Writer:
         self.live: list[Id] = []
         self.gone: list[Item] = []  # deleted, and not restored
         self.acknowledged = 0
+        self.refused = 0  # for now, and not sent again
         self.scrolls = 0
         self.pending: Change | None = None
         self.pending_since = 0.0
@@ -64,20 +65,25 @@ class Writer:
         self.resends = True  # whether a publish without an answer may be sent again
         self.just_changed: Id | None = None  # whom this writer owns
 
-    def run(self, address: tuple[str, int], stop: threading.Event) -> None:
-        """Makes changes until told to stop or until the server is gone."""
-        client = Client(address)
+    def work(self, client: Client, stop: threading.Event) -> None:
+        """Makes changes over a connection of its own, until told to stop or until one has no answer."""
         try:
             while not stop.is_set():
                 self.pending = change = self.choose()()
                 if change is None:
                     continue
-                self.carry_out(client, change)
+                try:
+                    self.carry_out(client, change)
+                except NotMade:
+                    self.refused += 1
+                    self.just_changed = None
+                    continue
                 self.pending = None
                 if self.just_changed is not None and self.rng.random() < 0.2:
                     self.scrolls += 1
                     self.shared.scroll(client, self.just_changed, self.rng.choice((3, 20, 100)))
                 self.just_changed = None
+            self.pending = None
         except Unexpected as error:
             self.shared.fail(str(error))
         except CutOff as error:
@@ -371,9 +377,8 @@ class Reader:
         self.rng = rng
         self.scrolls = 0
 
-    def run(self, address: tuple[str, int], stop: threading.Event) -> None:
-        """Scrolls the timelines of viewers whose follows nobody changes."""
-        client = Client(address)
+    def work(self, client: Client, stop: threading.Event) -> None:
+        """Scrolls the timelines of viewers whose follows nobody changes, over a connection of its own."""
         try:
             while not stop.is_set():
                 self.shared.scroll(client, self.rng.choice(self.viewers), self.rng.choice((3, 10, 37)))

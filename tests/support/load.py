@@ -1,0 +1,145 @@
+"""The load of the machines that end a server at random: writers, readers, and streams that resume."""
+
+import argparse
+import os
+import random
+import threading
+import time
+from pathlib import Path
+
+from .client import Client
+from .everything import compare_all
+from .ids import KINDS, Id, make, quoted
+from .listener import Listener
+from .model import Model
+from .shared import Shared, must
+from .writer import Reader, Writer
+
+# So many that one user can follow all new ids of a round: see `Shared.rank`.
+FOLLOW_LIMIT = 100_000
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """The options of every test with this load."""
+    parser = argparse.ArgumentParser(description=description)
+    target = os.environ.get("CARGO_TARGET_DIR", "target")
+    parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in fanout.chunk=5")
+    parser.add_argument("--seconds", type=float, default=1.2, help="longest load before the end of the server")
+    parser.add_argument("--writers", type=int, default=6)
+    parser.add_argument("--readers", type=int, default=2)
+    parser.add_argument("--listeners", type=int, default=3, help="streams that resume after every end of the server")
+    parser.add_argument("--users", type=int, default=60)
+    parser.add_argument("--ids", choices=KINDS, help="ids of users and items; by default both mixed, and those of new items differ by round")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--tmp", help="where to put the temporary data directory")
+    parser.add_argument("--keep", action="store_true", help="keep the data directory")
+    return parser
+
+
+class Load:
+    """Writers, readers and streams over one model. A machine says where the servers are."""
+
+    def __init__(self, given: argparse.Namespace, seed: int):
+        self.given = given
+        self.rng = random.Random(seed)
+        self.model = Model(FOLLOW_LIMIT)
+        self.shared = Shared(self.model)
+        # Viewers follow many, publish nothing, and keep their follows.
+        self.users = [make(given.ids or "mixed", number, self.rng) for number in range(1, given.users + 7)]
+        self.everybody, self.viewers = self.users[: given.users], self.users[given.users :]
+        self.writers = [
+            Writer(self.shared, number, self.everybody[number :: given.writers], self.everybody, random.Random(self.rng.random()))
+            for number in range(given.writers)
+        ]
+        self.readers = [Reader(self.shared, self.viewers, random.Random(self.rng.random())) for _ in range(given.readers)]
+        self.listeners = [Listener(self.shared, viewer) for viewer in self.viewers[: given.listeners]]
+        self.began = self.told = time.monotonic()
+        self.items = 0
+
+    def client(self) -> Client:
+        """A connection for changes and reads."""
+        raise NotImplementedError
+
+    def load_client(self) -> Client:
+        """The connection of a writer or a reader."""
+        return self.client()
+
+    def place(self) -> tuple[str, int]:
+        """The address of a server for a stream."""
+        raise NotImplementedError
+
+    def topic_limit(self) -> int:
+        """The number of items that a topic shows."""
+        raise NotImplementedError
+
+    def tell(self, what: str) -> None:
+        print(
+            f"{what}; {sum(writer.acknowledged for writer in self.writers):,} changes acknowledged so far, "
+            f"{sum(reader.scrolls for reader in [*self.readers, *self.writers]):,} scrolls under load, {self.items:,} items compared, "
+            f"{len(self.shared.wrong)} wrong, {time.monotonic() - self.began:.0f} s",
+            flush=True,
+        )
+
+    def tell_of_streams(self) -> bool:
+        """Prints figures of the streams. Returns whether they mostly resumed."""
+        resumed = sum(listener.resumed for listener in self.listeners)
+        resets = sum(listener.resets for listener in self.listeners)
+        events = sum(listener.events for listener in self.listeners)
+        print(f"streams: {events:,} events received, {resumed} times resumed, {resets} resets")
+        return 2 * resets <= resumed
+
+    def listen(self) -> None:
+        """Opens most closed streams. The others miss the next events, and resume after another end of the server. All
+        begin before the first publish."""
+        for listener in self.listeners:
+            if not listener.is_open() and (listener.last_id is None or self.rng.random() < 0.8):
+                listener.open(self.place())
+
+    def begin(self) -> None:
+        """Makes the viewers follow users."""
+        client = self.client()
+        self.shared.expect(self.users)
+        self.shared.rank(client)
+        for viewer in self.viewers:
+            follow = self.rng.sample(self.everybody, self.given.users // 2)
+            must(client, "POST", f"/v1/users/{quoted(viewer)}/following/batch", {"follow": follow, "unfollow": []})
+            for target in follow:
+                self.model.follow(viewer, target)
+        self.listen()
+
+    def begin_load(self) -> tuple[threading.Event, list[threading.Thread]]:
+        """Starts all writers and readers. Closes some streams meanwhile. Returns the stop event and the threads."""
+        for listener in self.listeners:
+            if self.rng.random() < 0.2:
+                listener.close()
+        kind = self.given.ids or self.rng.choice(KINDS)
+        for writer in self.writers:
+            writer.ids = kind
+        stop = threading.Event()
+        threads = [threading.Thread(target=each.work, args=(self.load_client(), stop)) for each in [*self.writers, *self.readers]]
+        for thread in threads:
+            thread.start()
+        return stop, threads
+
+    def compare_lists(self, client: Client) -> None:
+        """Compares every list of every user, and of every topic."""
+        users = self.rng.sample(self.users, len(self.users))
+        self.items += compare_all(client, self.shared, users, self.rng, self.topic_limit())
+
+    def compare_streams(self, client: Client) -> None:
+        """Compares each stream with the timeline, once it has sent the last change."""
+        heard = [listener for listener in self.listeners if listener.is_open()]
+        last: list[tuple[Id, Id]] = []
+        for listener in heard:
+            author = self.rng.choice(sorted(self.model.authors(listener.user)))
+            writer = next(writer for writer in self.writers if author in writer.owned)
+            writer.carry_out(client, writer.publish_unnamed(author))
+            last.append((author, writer.live[-1]))
+        for listener in heard:
+            authors = self.model.authors(listener.user)
+            for author, content_id in last:
+                if author in authors:
+                    listener.hear(content_id)
+            if wrong := listener.compare():
+                self.shared.fail(wrong)
