@@ -54,8 +54,10 @@ class Guards:
         place.mkdir()
         shutil.copytree(node.data, place / "data")
         alone = Tideline(self.given.binary, place, {})
-        if alone.command("cluster", "leave").wait() != 0:
-            raise Unexpected(f"tideline cluster leave: {alone.output('cluster')}")
+        command = [alone.binary, "cluster", "leave", "--data-dir", alone.data]
+        left = subprocess.run(command, env=alone.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if left.returncode != 0:
+            raise Unexpected(f"tideline cluster leave: {left.stderr}")
         alone.start()
         try:
             client = Client(alone.address)
@@ -123,6 +125,7 @@ class Guards:
         self.cut()
         self.later_version()
         self.anew()
+        self.stranger()
 
     def retention(self) -> None:
         """Records that a node lacks are gone; an empty node and an old backup lack them too."""
@@ -192,7 +195,7 @@ class Guards:
         cluster.wait_ready()
 
     def later_version(self) -> None:
-        """A record of a later version, and one of another program: all nodes stop."""
+        """A record of a later version: all nodes stop."""
         position = self.publish("a")
         last = json.loads(kafka_tools.record(self.brokers, TOPIC, position - 1))
         later = json.dumps(last | {"level": 1000, "number": 10**6}, separators=(",", ":"))
@@ -222,8 +225,19 @@ class Guards:
             if done.returncode != 0:
                 raise Unexpected(f"tideline cluster init: {done.stderr}")
 
-        self.stops("a topic that is made anew", "bcf", "command log", again)
+        self.stops("a topic that is made anew", "bcf", "this node has stopped", again)
         self.refuses("a topic that was made anew", cluster.nodes["b"], "cut or made anew")
+
+    def stranger(self) -> None:
+        """A record of another program in the log."""
+        node = self.cluster.nodes["b"]
+        node.wipe()
+        node.begin()
+        self.cluster.wait_ready()
+        self.publish("b")
+        append = lambda: kafka_tools.append(self.brokers, TOPIC, "not a record of Tideline")
+        self.stops("a record of another program", "b", "is not one of Tideline", append)
+        self.refuses("a record of another program", node, "is not one of Tideline")
 
 
 def run(given: argparse.Namespace, directory: Path) -> bool:
