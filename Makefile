@@ -22,6 +22,7 @@ RATE ?= 200
 SECONDS ?= 60
 CUTS ?= 100
 BACKUPS ?= 20
+ROUNDS ?= 200
 # Where flushing to the device costs nothing. Tests there do not prove durability.
 RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
 
@@ -70,6 +71,14 @@ test: setup ## run all tests
 	python3 tests/examples.py --binary $(TIDELINE)
 	python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
+.PHONY: test-cluster
+test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, logs to refuse; needs Java and Maven
+	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds 10 --seed 20260101 --case rounds --case paused-leader --case guards
+
+.PHONY: test-cluster-short
+test-cluster-short: build ## a short share of test-cluster; left out, and said so, where there is no Java, no Maven or no Maven Central
+	python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 3 --times 1 --seed 20260101 --case rounds --case paused-leader
+
 .PHONY: check
 check: setup ## format, lints, documentation, tests, licences and advisories
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
@@ -109,6 +118,14 @@ scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served 
 .PHONY: chaos
 chaos: build ## kill the server at random instants under load, and compare all acknowledged changes: ARGS=
 	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: cluster
+cluster: build ## three brokers from Maven Central and three nodes on this machine, to try, until Ctrl-C; says what is missing: ARGS=
+	@python3 tests/cluster_by_hand.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: cluster-chaos
+cluster-chaos: build ## ROUNDS= rounds (default: 200) of kills, pauses, lost answers and full disks in a real cluster under load: ARGS=
+	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds $(ROUNDS) $(ARGS)
 
 .PHONY: backups
 backups: build ## take BACKUPS= backups under full write load (default: 20), restore each, and compare all acknowledged changes: ARGS=

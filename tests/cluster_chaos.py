@@ -29,7 +29,7 @@ from support.earlier import LocalReader, Recorded
 from support.faults import Faults
 from support.ids import quoted
 from support.judge import judge
-from support.kafka_jars import missing
+from support.kafka_jars import Failed, jars, missing
 from support.load import FOLLOW_LIMIT, Load, arguments
 from support.preload import Clock, Impossible
 from support.small_disk import Impossible as NoDisk
@@ -47,6 +47,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--case", action="append", choices=CASES, help="what to test; rounds by default")
     parser.add_argument("--fault", action="append", help="make only faults of this kind, as in kill-leader")
+    parser.add_argument("--optional", action="store_true", help="leave all out where the brokers cannot be had")
     parser.add_argument("--times", type=int, default=5, help="how often a leader is paused")
     parser.set_defaults(seconds=4.0, writers=9, readers=3)
     return parser.parse_args()
@@ -259,9 +260,19 @@ class ClusterChaos(Load):
             print(f"  {line}")
 
 
+def without_brokers() -> str | None:
+    """Why there can be no brokers here."""
+    try:
+        return missing() or (jars() and None)
+    except Failed as error:
+        return str(error)
+
+
 def main() -> None:
     given = options()
-    if reason := missing():
+    if reason := without_brokers():
+        if not given.optional:
+            sys.exit(f"no cluster here: {reason}")
         print(f"left out: {reason}")
         return
     for case in given.case or ["rounds"]:
