@@ -252,12 +252,13 @@ class ClusterChaos(Load):
         print("faults: " + ", ".join(f"{kind} {count}" for kind, count in self.faults.made.items() if count))
 
     def explain(self) -> None:
-        """The calls that matter: those that name an id of the first fault."""
-        words = set(re.findall(r"[^\s,'\"\[\](){}]{6,}", "\n".join(self.shared.wrong[:3])))
-        ids = sorted(word for word in words if any(str(id) == word for id in self.shared.begun))[:3]
+        """The calls that matter: those that name an item of the first faults."""
+        text = "\n".join(self.shared.wrong[:3])
+        ids = [str(id) for id in self.shared.begun if re.search(rf"(?<!\w){re.escape(str(id))}(?!\w)", text)]
         self.calls.write(self.directory / "calls.txt")
-        for line in self.calls.about(ids)[-30:]:
-            print(f"  {line}")
+        print(f"the calls about {ids[:4]}; all are in {self.directory / 'calls.txt'}")
+        for call in self.calls.about(ids[:4])[-30:]:
+            print(f"  {str(call)[:400]}")
 
 
 def without_brokers() -> str | None:

@@ -5,12 +5,14 @@ import random
 import threading
 from collections.abc import Sequence
 
-from .client import Client, Unexpected, item_of
+from .client import Client, Item, Unexpected, item_of
 from .cluster import Node
 from .ids import Id, quoted
 from .model import Model
 
+# The items of an author. While a batch is made, some of them may be there: the least and the most.
 State = frozenset[Id]
+States = list[tuple[State, State]]
 # Items of one page.
 MOST = 100
 
@@ -20,26 +22,27 @@ class Recorded(Model):
 
     def __init__(self, follow_limit: int):
         super().__init__(follow_limit)
-        self.states: dict[Id, list[State]] = {}
+        self.states: dict[Id, States] = {}
 
     def state(self, author: Id) -> State:
         return frozenset(item[1] for item in self.posts.get(author, ()))
 
-    def note(self, author: Id) -> None:
-        self.states.setdefault(author, [frozenset()]).append(self.state(author))
+    def publish_all(self, items: list[Item]) -> None:
+        before = {item[2]: self.state(item[2]) for item in items}
+        super().publish_all(items)
+        for author, least in before.items():
+            most = self.state(author)
+            self.states.setdefault(author, [(least, least)]).extend([(least, most), (most, most)])
 
-    def publish(self, item: tuple[int, Id, Id]) -> None:
-        super().publish(item)
-        self.note(item[2])
-
-    def delete(self, content_id: Id) -> tuple[int, Id, Id]:
+    def delete(self, content_id: Id) -> Item:
         item = super().delete(content_id)
-        self.note(item[2])
+        state = self.state(item[2])
+        self.states[item[2]].append((state, state))
         return item
 
     def forget(self) -> None:
         """All nodes have the present state."""
-        self.states = {author: [self.state(author)] for author in self.states}
+        self.states = {author: [(self.state(author),) * 2] for author in self.states}
 
 
 class LocalReader:
@@ -77,18 +80,19 @@ class LocalReader:
         """Everything that was seen and was never so, or no more."""
         wrong = []
         for author, seen in self.seen.items():
-            states, place, last = model.states.get(author, [frozenset()]), 0, 0
+            states, place, last = model.states.get(author, [(frozenset(), frozenset())]), 0, 0
             for run, state in seen:
                 if run != last:
                     place, last = 0, run
-                later = next((at for at in range(place, len(states)) if states[at] == state), None)
-                if later is None:
-                    once = state in states
-                    wrong.append(
-                        f"a local read of {author} at {self.node.name} showed {sorted(map(str, state))}, "
-                        + ("after a later state" if once else f"which never was: {[sorted(map(str, s)) for s in states[-4:]]}")
-                    )
+                fits = [at for at, (least, most) in enumerate(states) if least < state < most or least == state == most]
+                if all(at < place for at in fits):
+                    why = "after a later state" if fits else f"which never was: {[shown(most) for _, most in states[-4:]]}"
+                    wrong.append(f"a local read of {author} at {self.node.name} showed {shown(state)}, {why}")
                     break
-                place = later
+                place = next(at for at in fits if at >= place)
         self.seen.clear()
         return wrong
+
+
+def shown(state: State) -> list[str]:
+    return sorted(map(str, state))

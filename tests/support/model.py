@@ -78,6 +78,11 @@ class Model:
         self.items[item[1]] = item
         self.posts.setdefault(item[2], []).append(item)
 
+    def publish_all(self, items: list[Item]) -> None:
+        """New items of one batch."""
+        for item in items:
+            self.publish(item)
+
     def delete(self, content_id: Id) -> Item:
         """Takes a live item out."""
         item = self.items.pop(content_id)

@@ -144,6 +144,7 @@ class Writer:
 
     def published(self, *contents: dict[str, Any]) -> None:
         """Takes over what was published, as the server shows it."""
+        items = []
         for content in contents:
             item = item_of(content)
             if item[0] > LATEST and self.above is not None:
@@ -151,8 +152,9 @@ class Writer:
                 self.shared.given = max(self.shared.given, item[:2])
             self.shared.acknowledge(item[1])
             self.shared.texts[item[1]] = content["text"]
-            self.model.publish(item)
-            self.live.append(item[1])
+            items.append(item)
+        self.model.publish_all(items)
+        self.live += [item[1] for item in items]
 
     def publish(self) -> Change:
         body = self.draft()
@@ -257,7 +259,7 @@ class Writer:
             if answer is not None and item_of(answer.body) != item:
                 raise Unexpected(f"restored {item}, got {answer.body}")
             self.gone.remove(item)
-            self.model.publish(item)
+            self.model.publish_all([item])
             self.live.append(content_id)
 
         def resolve(client: Client) -> None:
