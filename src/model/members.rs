@@ -124,5 +124,5 @@ mod tests {
         assert_eq!(owners, GOLDEN);
     }
 
-    const GOLDEN: &str = "";
+    const GOLDEN: &str = "bdadabaadccbcadbbbdbabad";
 }
