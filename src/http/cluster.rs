@@ -17,8 +17,9 @@ use crate::model::{Millis, Time};
 /// The call of this file.
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let node = json!({
-        "node": "a", "log": "0f7c5b1d9a3e4266", "position": 42, "time": 1_689_089_522_000_u64, "lag": 0,
-        "reachable": true, "caught_up": true, "level": 1, "newest_level": 1, "applied": 40, "records": 12, "commands": 20, "waiting": 0,
+        "node": "a", "log": "0f7c5b1d9a3e42668b1c0d2e4f6a8b90", "position": 42, "time": 1_689_089_522_000_u64, "lag": 0,
+        "reachable": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 0, "level": 1,
+        "newest_level": 1,
         "members": [{"name": "a", "url": "http://10.0.0.1:8080", "self": true}]
     });
     let call = get("/v1/admin/cluster", show, "getCluster", "This server as a node of a cluster")
@@ -52,14 +53,6 @@ struct ClusterBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Time)]
     time: Option<Millis>,
-    /// The level of the log in force. Kinds of changes that need a higher one are refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    level: Option<u64>,
-    /// The highest level that this version reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    newest_level: Option<u64>,
     /// Records of the log that are not applied yet. Missing while the log does not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -92,6 +85,14 @@ struct ClusterBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     waiting: Option<usize>,
+    /// The level of the log in force: which kinds of changes it may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    level: Option<u64>,
+    /// The highest level that this node reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    newest_level: Option<u64>,
 }
 
 /// A node in the settings.
@@ -119,8 +120,6 @@ impl ClusterBody {
             log: Some(status.log),
             position: Some(status.position),
             time: Some(status.time),
-            level: Some(status.level),
-            newest_level: Some(status.newest_level),
             lag: status.lag,
             reachable: Some(status.reachable),
             caught_up: Some(status.caught_up),
@@ -129,6 +128,8 @@ impl ClusterBody {
             records: Some(status.records),
             commands: Some(status.commands),
             waiting: Some(status.waiting),
+            level: Some(status.level),
+            newest_level: Some(status.newest_level),
         }
     }
 }
@@ -152,8 +153,6 @@ pub(super) mod tests {
             log: "0f".repeat(16),
             position: 42,
             time: 7,
-            level: 1,
-            newest_level: 1,
             lag: None,
             reachable: false,
             caught_up: true,
@@ -162,6 +161,8 @@ pub(super) mod tests {
             records: 12,
             commands: 20,
             waiting: 3,
+            level: 1,
+            newest_level: 2,
         }
     }
 
@@ -174,7 +175,8 @@ pub(super) mod tests {
             serde_json::to_value(ClusterBody::new(&cluster, status())).expect("JSON"),
             json!({
                 "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "caught_up": true,
-                "applied": 40, "records": 12, "commands": 20, "waiting": 3,
+                "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
+                "newest_level": 2,
                 "members": [
                     {"name": "a", "url": "http://x", "self": true},
                     {"name": "b", "url": "https://y/z", "self": false}

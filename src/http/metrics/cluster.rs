@@ -40,7 +40,7 @@ pub(super) fn figures(
         page.one("tideline_cluster_lag", "Records in the command log that this node has not applied yet.", lag)?;
     }
     page.one(
-        "tideline_cluster_log_reachable",
+        "tideline_cluster_reachable",
         "1 if the command log takes changes and was read.",
         u64::from(status.reachable),
     )?;
@@ -90,7 +90,7 @@ mod tests {
         for line in [
             "tideline_cluster_position 42",
             "tideline_cluster_lag 9",
-            "tideline_cluster_log_reachable 0",
+            "tideline_cluster_reachable 0",
             "tideline_cluster_caught_up 1",
             "tideline_cluster_applied_total 40",
             "tideline_cluster_records_total 12",
