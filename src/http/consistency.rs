@@ -21,6 +21,11 @@ pub(super) const POSITION: HeaderName = HeaderName::from_static("tideline-positi
 /// The same as the documentation writes it.
 pub(super) const POSITION_TITLE: &str = "Tideline-Position";
 
+/// Most digits of a position.
+const DIGITS: usize = 19;
+/// The form of a position.
+pub(super) const POSITION_PATTERN: &str = "^[0-9]{1,19}$";
+
 /// Refuses a wrong header, and the parameter if it is given and wrong.
 pub(super) fn check(request: &HttpRequest, parameter: Option<&str>) -> Result<(), Problem> {
     let position = position(request)?;
@@ -88,7 +93,8 @@ fn position(request: &HttpRequest) -> Result<Option<u64>, Problem> {
     if values.next().is_some() {
         return Err(wrong_header("given twice"));
     }
-    let text = value.to_str().ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+    let is_plain = |text: &&str| text.len() <= DIGITS && text.bytes().all(|b| b.is_ascii_digit());
+    let text = value.to_str().ok().filter(is_plain);
     let number = text.and_then(|text| text.parse().ok());
     number.map(Some).ok_or_else(|| wrong_header("expected a whole number, as in the answer to a change"))
 }
@@ -126,8 +132,9 @@ mod tests {
         assert_eq!(wanted("/", &["007"], Session), Some(Wanted::Position(7)));
         assert_eq!(wanted("/", &[], Session), Some(Wanted::All), "no position, no promise to weaken");
         assert_eq!(wanted("/", &["7"], Local), Some(Wanted::Nothing));
-        let last = u64::MAX.to_string();
-        assert_eq!(wanted("/", &[&last], Session), Some(Wanted::Position(u64::MAX)));
+        let last = "9".repeat(DIGITS);
+        assert_eq!(wanted("/", &[&last], Session), Some(Wanted::Position(9_999_999_999_999_999_999)));
+        assert!(POSITION_PATTERN.contains(&format!(",{DIGITS}}}")));
     }
 
     #[test]
@@ -135,7 +142,7 @@ mod tests {
         for uri in ["/?consistency=", "/?consistency=Strict", "/?consistency=session"] {
             assert_eq!(wanted(uri, &[], Consistency::Local), None, "{uri}");
         }
-        for bad in ["", "-1", "+1", "1.0", "0x7", "7 8", "abc", "18446744073709551616"] {
+        for bad in ["", "-1", "+1", "1.0", "0x7", "7 8", "abc", "10000000000000000000"] {
             for uri in ["/", "/?consistency=local", "/?consistency=session"] {
                 assert_eq!(wanted(uri, &[bad], Consistency::Local), None, "{uri} {bad:?}");
             }

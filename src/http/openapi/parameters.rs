@@ -55,12 +55,7 @@ fn in_query(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parame
 }
 
 /// An optional header of the request.
-pub(in crate::http) fn header(
-    name: &str,
-    about: &str,
-    schema: impl Into<RefOr<Schema>>,
-    example: impl Into<Value>,
-) -> Parameter {
+pub(in crate::http) fn header(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
     in_query(name, about, schema).parameter_in(ParameterIn::Header).example(Some(example.into())).build()
 }
 
@@ -119,14 +114,14 @@ pub(in crate::http) fn consistency() -> [Parameter; 2] {
             consistency::POSITION_TITLE,
             "For `session`: the value of this header in the answer to the last change or read of the client",
             position(),
-            42,
+            "42",
         ),
     ]
 }
 
 /// A position in the command log.
 pub(super) fn position() -> Object {
-    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).build()
+    schemas::text(consistency::POSITION_PATTERN)
 }
 
 /// The parameter of lists of content.
