@@ -182,8 +182,8 @@ class Guards:
         cluster.start("a", "b")
         self.publish("a", 5)
         self.publish("b", 5)
-        cluster.stop()
-        kafka_tools.set_back(self.brokers, kept)
+        cluster.stop("a")
+        self.stops("a log that is cut", "b", "this node has stopped", lambda: kafka_tools.set_back(self.brokers, kept))
         self.refuses("a log that was cut", cluster.nodes["a"], "it was cut or made anew")
         # This node has applied nothing of what is gone.
         cluster.start("c")
@@ -199,8 +199,9 @@ class Guards:
         position = self.publish("a")
         last = json.loads(kafka_tools.record(self.brokers, TOPIC, position - 1))
         later = json.dumps(last | {"level": 1000, "number": 10**6}, separators=(",", ":"))
-        self.stops("a record of a later version", "abc", "a later version of Tideline wrote", lambda: kafka_tools.append(self.brokers, TOPIC, later))
-        self.refuses("a record of a later version", self.cluster.nodes["a"], "a later version of Tideline wrote")
+        words, append = "a later version of Tideline wrote", lambda: kafka_tools.append(self.brokers, TOPIC, later)
+        self.stops("a record of a later version", "abc", words, append)
+        self.refuses("a record of a later version", self.cluster.nodes["a"], words)
 
     def anew(self) -> None:
         """The topic is deleted and made again."""

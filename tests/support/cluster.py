@@ -12,7 +12,7 @@ from typing import Any
 from .brokers import Brokers, free_ports
 from .client import Unexpected
 from .doors import Doors, Pair
-from .server import Tideline
+from .server import Tideline, environment
 from .small_disk import SmallDisk
 
 TOPIC = "tideline"
@@ -266,4 +266,11 @@ class Cluster:
                 raise Unexpected(f"after {patience:.0f} s the nodes are at different positions: {found}")
             time.sleep(PAUSE)
 
-
+    def digests(self) -> str:
+        """Compares the tables of all nodes at one position; what `tideline check` printed, with its exit code."""
+        urls = [word for node in self.nodes.values() for word in ("--against", node.url)]
+        command = [self.binary.resolve(), "check", "--timeout", f"{PATIENCE:.0f}s", *urls]
+        done = subprocess.run(command, env=environment({}), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * PATIENCE)
+        if done.returncode != 0:
+            raise Unexpected(f"tideline check --against: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout.strip()
