@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -13,6 +14,7 @@ use super::comparison::{Asked, Comparer, Comparisons};
 use super::log::{Log, NotRead, Record};
 use super::mark::Mark;
 use super::origin::Origin;
+use super::outage::Outage;
 use super::record::{Envelope, Token, Unread, chain, read_command};
 use super::writer::Writer;
 use crate::config::Agreed;
@@ -43,11 +45,11 @@ pub(super) struct Shared {
     /// Told to stop.
     pub(super) stop: watch::Sender<bool>,
     /// Commands applied since the start.
-    pub(super) commands: std::sync::atomic::AtomicU64,
+    pub(super) commands: AtomicU64,
     /// The digests of this node.
     pub(super) comparisons: Arc<Comparisons>,
     /// Whether the last read of the log had no answer.
-    pub(super) unread: std::sync::atomic::AtomicBool,
+    pub(super) outage: Outage,
 }
 
 /// Applies records.
@@ -86,9 +88,10 @@ impl Applier {
         let (mut written, mut looked) = (self.position(), Instant::now());
         while !*self.shared.stop.borrow() {
             let read = self.log.read(self.position(), WAIT);
-            self.shared
-                .unread
-                .store(matches!(read, Err(NotRead::Unreachable(_))), std::sync::atomic::Ordering::Relaxed);
+            match &read {
+                Err(NotRead::Unreachable(_)) => self.shared.outage.note(),
+                _ => self.shared.outage.end(),
+            };
             match read {
                 Ok(records) => {
                     for record in records {
@@ -182,7 +185,7 @@ impl Applier {
                 *self.shared.mark.lock() = if done as usize == last { whole.clone() } else { part() };
                 outcomes.push(self.make(at, command, whole.time)?);
             }
-            self.shared.commands.fetch_add(outcomes.len() as u64, std::sync::atomic::Ordering::Relaxed);
+            self.shared.commands.fetch_add(outcomes.len() as u64, Ordering::Relaxed);
         }
         if let Some(agreed) = envelope.agreed.filter(|agreed| is_new && *agreed != self.agreed) {
             return Err(self.take_over(whole, agreed));

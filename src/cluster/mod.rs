@@ -8,6 +8,7 @@ mod log;
 mod mark;
 mod node;
 mod origin;
+mod outage;
 mod record;
 mod writer;
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use super::comparison::{Comparer, Comparison};
 use super::log::Log;
 use super::mark::Mark;
 use super::origin::Origin;
+use super::outage::Outage;
 use super::record::{FIRST_LEVEL, LEVEL, Token};
 use super::writer::{Seen, Writer};
 use crate::config::Config;
@@ -94,7 +95,7 @@ impl Node {
             stop: watch::Sender::new(false),
             commands: AtomicU64::new(0),
             comparisons: Arc::default(),
-            unread: AtomicBool::new(false),
+            outage: Outage::default(),
             mark: Mutex::new(mark),
         });
         let (marked, streaming) = (Arc::clone(&shared), Arc::clone(feed.streaming()));
@@ -180,7 +181,7 @@ impl Node {
     /// Whether the node can answer strict reads and changes; else why not.
     pub fn is_ready(&self) -> Result<()> {
         self.check()?;
-        if self.writer.is_unreachable() || self.shared.unread.load(Ordering::Relaxed) {
+        if self.writer.outage.lasts() || self.shared.outage.lasts() {
             return Err(Code::LogUnavailable.into());
         }
         if !self.writer.has_served() {
@@ -212,7 +213,7 @@ impl Node {
             level: mark.level,
             newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),
-            reachable: !self.writer.is_unreachable(),
+            reachable: !self.writer.outage.is_on(),
             caught_up: self.writer.has_served(),
             fault: self.shared.fault.borrow().clone(),
             applied: self.shared.commands.load(Ordering::Relaxed),

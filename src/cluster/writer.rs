@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,7 @@ use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 use super::log::{Log, NotAppended};
+use super::outage::Outage;
 use super::record::{Envelope, MOST_BYTES, Token, write_command};
 use crate::error::{Code, Error, Result};
 use crate::feed::{Command, Outcome, Propose};
@@ -74,7 +75,8 @@ pub(super) struct Writer {
     flights: Mutex<Flights>,
     /// The number of the last own record that is applied and kept.
     served: watch::Sender<u64>,
-    unreachable: AtomicBool,
+    /// Whether the last append had no answer.
+    pub(super) outage: Outage,
     pub(super) counts: Counts,
 }
 
@@ -156,14 +158,9 @@ impl Writer {
             filled: Condvar::new(),
             flights: Mutex::default(),
             served: watch::Sender::new(0),
-            unreachable: AtomicBool::new(false),
+            outage: Outage::default(),
             counts,
         }
-    }
-
-    /// Whether the last append had no answer.
-    pub(super) fn is_unreachable(&self) -> bool {
-        self.unreachable.load(Ordering::Relaxed)
     }
 
     /// Whether a barrier was ever applied: until then the node may lag far behind.
@@ -180,7 +177,7 @@ impl Writer {
     /// Waits until this node has applied all that any node acknowledged before the call; `log_unavailable` if that
     /// takes longer than `cluster.timeout`, or the log cannot be reached.
     pub(super) async fn barrier(&self) -> Result<()> {
-        if self.is_unreachable() {
+        if self.outage.lasts() {
             return Err(Code::LogUnavailable.into());
         }
         let began = Instant::now();
@@ -208,7 +205,7 @@ impl Writer {
     /// Asks for a record that makes all nodes take their digests. Returns the id of the comparison: this one, or that of
     /// another question that waits for the same record.
     pub(super) fn ask_comparison(&self, id: Token) -> Result<Token> {
-        if self.is_unreachable() {
+        if self.outage.lasts() {
             return Err(Code::LogUnavailable.into());
         }
         let mut queue = self.queue.lock();
@@ -272,14 +269,14 @@ impl Writer {
         loop {
             let why = match self.log.append(bytes, ATTEMPT.min(self.timeout)) {
                 Ok(_) => {
-                    if self.unreachable.swap(false, Ordering::Relaxed) {
+                    if self.outage.end() {
                         tracing::info!("the command log takes records again");
                     }
                     return true;
                 }
                 Err(why) => why,
             };
-            if !self.unreachable.swap(true, Ordering::Relaxed) {
+            if self.outage.note() {
                 tracing::warn!(cause = %why, "the command log does not take records");
             }
             match why {
@@ -365,7 +362,7 @@ impl Propose for Writer {
         if bytes + ENVELOPE > MOST_BYTES {
             return Err(Error::refused(Code::BodyTooLarge, "the change is larger than a record of the command log"));
         }
-        if self.is_unreachable() {
+        if self.outage.lasts() {
             return Err(Code::LogUnavailable.into());
         }
         let mut queue = self.queue.lock();

@@ -110,7 +110,9 @@ impl Sequencer {
 
     /// Goes on from a course, also back. No change may be under way.
     pub fn take_course(&self, course: &Course) {
-        self.state.lock().take_course(course);
+        let mut state = self.state.lock();
+        state.take_course(course);
+        self.show_figures(&state);
     }
 
     /// Adds a gap to the log in memory and returns it: changes that streams have sent may be lost, so no client can

@@ -78,6 +78,8 @@ impl State {
         self.times.take_course(course.times);
         self.ids.continue_from(course.last_id);
         (self.next, self.top) = (course.next, course.top);
+        // The times of a command log may be behind the clock, from which they began.
+        (self.given_at, self.given_end) = (course.times.at, self.log.end());
     }
 
     /// Takes a number for a change that is about to be written. `latest` is the latest time in it.
