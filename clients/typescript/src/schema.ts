@@ -39,6 +39,51 @@ export interface BackupList {
   items: Backup[];
 }
 
+/** A node in the settings. */
+export interface ClusterMember {
+  name: string;
+  /** Whether it is the node that answers. */
+  self: boolean;
+  /** The address at which the other nodes reach it. */
+  url: string;
+}
+
+/** A node of a cluster. */
+export interface ClusterNode {
+  /** Changes applied since the start, of all nodes. */
+  applied?: number;
+  /** Whether all that was acknowledged before the start is applied. */
+  caught_up?: boolean;
+  /** Changes in these records. */
+  commands?: number;
+  /** Why the node has stopped itself, if it has. */
+  fault?: string;
+  /** Records of the log that are not applied yet. Missing while the log does not answer. */
+  lag?: number;
+  /** The level of the log in force: which kinds of changes it may have. */
+  level?: number;
+  /** The id of the command log. */
+  log?: string;
+  /** All nodes of the settings. */
+  members: ClusterMember[];
+  /** The highest level that this node reads. */
+  newest_level?: number;
+  /** The name of this node; `null` without a cluster. */
+  node: string | null;
+  /** The number after the last record that is applied. */
+  position?: number;
+  /** Whether the log takes records. */
+  reachable?: boolean;
+  /** Records appended since the start. */
+  records?: number;
+  /** The time of the last change. */
+  time?: number;
+  /** Changes that wait for the log. */
+  waiting?: number;
+}
+
+export type Consistency = "strict" | "session" | "local";
+
 /** An item. Optional fields are missing if they have no value. */
 export interface Content {
   /** Only in lists and in streams. */
@@ -405,12 +450,14 @@ export type Code =
   | "invalid_parameter"
   | "invalid_path"
   | "invalid_topic"
+  | "log_unavailable"
   | "method_not_allowed"
   | "misdirected_request"
   | "mute_limit"
   | "no_credentials"
   | "no_room"
   | "not_permitted"
+  | "outcome_unknown"
   | "overloaded"
   | "rate_limited"
   | "route_not_found"
@@ -437,6 +484,7 @@ export const operations = {
   takeBackup: { method: "POST", path: "/v1/admin/backups", repeatable: false },
   readBackup: { method: "GET", path: "/v1/admin/backups/{name}", repeatable: true },
   removeBackup: { method: "DELETE", path: "/v1/admin/backups/{name}", repeatable: false },
+  getCluster: { method: "GET", path: "/v1/admin/cluster", repeatable: true },
   getStats: { method: "GET", path: "/v1/admin/stats", repeatable: true },
   explainTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/explain", repeatable: true },
   verifyTimeline: { method: "GET", path: "/v1/admin/users/{uid}/timeline/verify", repeatable: true },
@@ -486,6 +534,7 @@ export interface Answers {
   getReadiness: Health;
   listBackups: BackupList;
   takeBackup: Backup;
+  getCluster: ClusterNode;
   getStats: Stats;
   explainTimeline: Explanation;
   verifyTimeline: Verification;

@@ -15,6 +15,9 @@ JsonObject = Dict[str, Any]
 MediaItem = Dict[str, Json]
 
 
+Consistency = Literal["strict", "session", "local"]
+
+
 EventName = Literal["content", "edit", "delete", "reset"]
 
 
@@ -69,6 +72,54 @@ class Backup(_Backup, total=False):
 
 class BackupList(TypedDict):
     items: List[Backup]
+
+
+class ClusterMember(TypedDict):
+    """A node in the settings."""
+
+    name: str
+    # Whether it is the node that answers.
+    self: bool
+    # The address at which the other nodes reach it.
+    url: str
+
+
+class _ClusterNode(TypedDict):
+    # All nodes of the settings.
+    members: List[ClusterMember]
+    # The name of this node; `null` without a cluster.
+    node: Union[str, None]
+
+
+class ClusterNode(_ClusterNode, total=False):
+    """A node of a cluster."""
+
+    # Changes applied since the start, of all nodes.
+    applied: int
+    # Whether all that was acknowledged before the start is applied.
+    caught_up: bool
+    # Changes in these records.
+    commands: int
+    # Why the node has stopped itself, if it has.
+    fault: str
+    # Records of the log that are not applied yet. Missing while the log does not answer.
+    lag: int
+    # The level of the log in force: which kinds of changes it may have.
+    level: int
+    # The id of the command log.
+    log: str
+    # The highest level that this node reads.
+    newest_level: int
+    # The number after the last record that is applied.
+    position: int
+    # Whether the log takes records.
+    reachable: bool
+    # Records appended since the start.
+    records: int
+    # The time of the last change.
+    time: int
+    # Changes that wait for the log.
+    waiting: int
 
 
 class _Content(TypedDict):
@@ -453,12 +504,14 @@ Code = Literal[
     "invalid_parameter",
     "invalid_path",
     "invalid_topic",
+    "log_unavailable",
     "method_not_allowed",
     "misdirected_request",
     "mute_limit",
     "no_credentials",
     "no_room",
     "not_permitted",
+    "outcome_unknown",
     "overloaded",
     "rate_limited",
     "route_not_found",
@@ -494,6 +547,7 @@ OPERATIONS: Dict[str, Operation] = {
     "takeBackup": Operation("POST", "/v1/admin/backups", False),
     "readBackup": Operation("GET", "/v1/admin/backups/{name}", True),
     "removeBackup": Operation("DELETE", "/v1/admin/backups/{name}", False),
+    "getCluster": Operation("GET", "/v1/admin/cluster", True),
     "getStats": Operation("GET", "/v1/admin/stats", True),
     "explainTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/explain", True),
     "verifyTimeline": Operation("GET", "/v1/admin/users/{uid}/timeline/verify", True),

@@ -28,6 +28,7 @@ from .._requests import CallOptions, Request, has_id, with_ids
 from ..schema import (
     Backup,
     BackupList,
+    ClusterNode,
     Content,
     ContentEdit,
     ContentList,
@@ -575,6 +576,11 @@ class Tideline:
     def stats(self) -> Stats:
         """The main figures of the server."""
         answer: Stats = self._json(Request("getStats"))
+        return answer
+
+    def cluster(self) -> ClusterNode:
+        """The server as a node of a cluster; its `node` is `None` without one."""
+        answer: ClusterNode = self._json(Request("getCluster"))
         return answer
 
     def backups(self) -> List[Backup]:
