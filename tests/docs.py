@@ -117,7 +117,7 @@ class Project:
         self.help = self.ask("--help")
         self.commands = set(re.findall(r"^  ([a-z]+)  ", self.help, re.M))
         commands = self.commands - {"help"}
-        self.options = {name: set(re.findall(r"--[a-z-]+", self.ask(name, "--help"))) for name in commands}
+        self.options = {name: self.options_of(name) for name in commands}
         self.settings: dict[str, str] = {}  # with their defaults
         section = ""
         for line in self.ask("config").splitlines():
@@ -147,6 +147,13 @@ class Project:
         answer = self.call(*arguments)
         answer.check_returncode()
         return answer.stdout
+
+    def options_of(self, name: str) -> set[str]:
+        """The options of a command, and of the commands below it."""
+        text = self.ask(name, "--help")
+        below = re.findall(r"^  ([a-z]+)  ", text.partition("Commands:")[2].partition("Options:")[0], re.M)
+        texts = [text, *(self.ask(name, word, "--help") for word in below if word != "help")]
+        return {option for text in texts for option in re.findall(r"--[a-z-]+", text)}
 
     def range(self, name: str, default: str) -> str:
         """The range of a setting, such as `0 to 1024`: the binary names it when it refuses a value."""
