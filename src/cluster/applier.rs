@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -20,7 +20,6 @@ use super::writer::Writer;
 use crate::config::Agreed;
 use crate::error::{Code, Error, Result};
 use crate::feed::{Feed, Outcome};
-use crate::model::Millis;
 use crate::store::MARK;
 use crate::streaming::At;
 
@@ -38,6 +37,8 @@ const HASHES: usize = 4096;
 pub(super) struct Shared {
     /// The mark as it is when the command under way has been applied.
     pub(super) mark: Mutex<Mark>,
+    /// Whether it is that before the command instead, with the course and the names of then.
+    pub(super) is_before: AtomicBool,
     /// The offset after the last record that is applied as a whole.
     pub(super) position: watch::Sender<u64>,
     /// Why the node has stopped itself.
@@ -181,9 +182,9 @@ impl Applier {
             whole.sessions.note(envelope.session.0, envelope.number);
             let last = envelope.commands.len();
             for (command, done) in envelope.commands.iter().zip(1..).skip(present.done as usize) {
-                let part = || Mark { done, time: whole.time, ..present.clone() };
-                *self.shared.mark.lock() = if done as usize == last { whole.clone() } else { part() };
-                outcomes.push(self.make(at, command, whole.time)?);
+                let before = Mark { done: done - 1, time: whole.time, ..present.clone() };
+                let after = if done as usize == last { whole.clone() } else { Mark { done, ..before.clone() } };
+                outcomes.push(self.make(at, command, before, after)?);
             }
             self.shared.commands.fetch_add(outcomes.len() as u64, Ordering::Relaxed);
         }
@@ -210,12 +211,14 @@ impl Applier {
         let (store, log) = (self.feed.store(), Token(mark.log));
         let (name, course) = (store.highest_name(), self.feed.streaming().sequencer().course());
         let written = Origin { log, agreed }.write(&**store, &Mark { name, course, ..mark.clone() });
-        // The thread writes the mark once more when it ends.
-        *self.shared.mark.lock() = mark;
-        Fault(match written {
-            Ok(()) => "the cluster has agreed on other settings. Start it again: it uses them then".to_owned(),
-            Err(error) => format!("new settings of the cluster cannot be written: {error}"),
-        })
+        match written {
+            Ok(()) => {
+                // The thread writes the mark once more when it ends.
+                *self.shared.mark.lock() = mark;
+                Fault("the cluster has agreed on other settings. Start it again: it uses them then".to_owned())
+            }
+            Err(error) => Fault(format!("new settings of the cluster cannot be written: {error}")),
+        }
     }
 
     /// Compares the log as another node has seen it with the log as this node has applied it.
@@ -231,16 +234,39 @@ impl Applier {
         Ok(())
     }
 
-    /// Applies one command. A store that takes no changes at present only delays it.
-    fn make(&self, at: u64, command: &RawValue, time: Millis) -> Result<Result<Outcome>, Fault> {
+    /// Applies one command. A store that takes no changes at present only delays it. If it cannot be applied, the mark is
+    /// again that before the command, so that the next start does not pass it over.
+    fn make(&self, at: u64, text: &RawValue, before: Mark, after: Mark) -> Result<Result<Outcome>, Fault> {
         let (store, sequencer) = (self.feed.store(), self.feed.streaming().sequencer());
-        let (course, name) = (sequencer.course(), store.highest_name());
+        let before = Mark { name: store.highest_name(), course: sequencer.course(), ..before };
+        let made = self.try_to_make(at, text, &before, &after);
+        if made.is_err() {
+            self.go_back(&before);
+        } else {
+            *self.shared.mark.lock() = after;
+        }
+        self.shared.is_before.store(false, Ordering::Relaxed);
+        made
+    }
+
+    /// Lets times, ids and names go on from a mark.
+    fn go_back(&self, before: &Mark) {
+        self.feed.streaming().sequencer().take_course(&before.course);
+        self.feed.store().continue_names(before.name);
+        *self.shared.mark.lock() = before.clone();
+    }
+
+    fn try_to_make(&self, at: u64, text: &RawValue, before: &Mark, after: &Mark) -> Result<Result<Outcome>, Fault> {
         let fault = |error: &Error| Fault(format!("a command of the record at offset {at} cannot be applied: {error}"));
         let mut told = false;
         loop {
-            let command = read_command(command).map_err(|error| fault(&error))?;
-            let made = catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, At::Log(time))));
-            let error = match made {
+            let command = read_command(text).map_err(|error| fault(&error))?;
+            // A crash between two writes of a command must not pass over the second one. To make all of it again is safe.
+            let is_before = !command.is_one_write();
+            *self.shared.mark.lock() = if is_before { before.clone() } else { after.clone() };
+            self.shared.is_before.store(is_before, Ordering::Relaxed);
+            let time = At::Log(after.time);
+            let error = match catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, time))) {
                 Ok(Ok(outcome)) => return Ok(Ok(outcome)),
                 Ok(Err(error)) => error,
                 Err(_) => return Err(fault(&Error::Panicked("in a command".to_owned()))),
@@ -254,8 +280,7 @@ impl Applier {
             if !std::mem::replace(&mut told, true) {
                 tracing::warn!(%error, offset = at, "a command of the log waits until the storage takes changes");
             }
-            sequencer.take_course(&course);
-            store.continue_names(name);
+            self.go_back(before);
             std::thread::sleep(AGAIN);
             if *self.shared.stop.borrow() {
                 return Err(Fault("it was stopped while its storage took no changes".to_owned()));

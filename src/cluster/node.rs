@@ -97,12 +97,13 @@ impl Node {
             comparisons: Arc::default(),
             outage: Outage::default(),
             mark: Mutex::new(mark),
+            is_before: AtomicBool::new(false),
         });
         let (marked, streaming) = (Arc::clone(&shared), Arc::clone(feed.streaming()));
         feed.store().keep_mark(Arc::new(move |name| {
             let course = streaming.sequencer().course();
             let mark = marked.mark.lock().clone();
-            Mark { name, course, ..mark }.bytes()
+            if marked.is_before.load(Ordering::Relaxed) { mark.bytes() } else { Mark { name, course, ..mark }.bytes() }
         }));
         let timeout = config.cluster.timeout.get();
         let seen = Arc::clone(&shared);
@@ -123,10 +124,10 @@ impl Node {
             comparer: Comparer::default(),
         };
         let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
+        // So that the node knows when it has caught up. Before the applier, which may stop the node at once.
+        node.writer.ask()?;
         node.spawn("applier", move || applier.run())?;
         node.spawn("appender", move || writer.run())?;
-        // So that the node knows when it has caught up.
-        node.writer.ask()?;
         Ok(node)
     }
 
@@ -175,7 +176,8 @@ impl Node {
     /// another, before its position is reached.
     pub fn shown(&self) -> u64 {
         let mark = self.shared.mark.lock();
-        mark.last + 1 + u64::from(mark.done > 0)
+        let is_seen_in_part = mark.done > 0 || self.shared.is_before.load(Ordering::Relaxed);
+        mark.last + 1 + u64::from(is_seen_in_part)
     }
 
     /// Whether the node can answer strict reads and changes; else why not.

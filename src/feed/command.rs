@@ -127,6 +127,11 @@ impl Command {
         1
     }
 
+    /// Whether the store makes all of it in one write, or none. Other commands can be made again after a part of them.
+    pub fn is_one_write(&self) -> bool {
+        !matches!(self, Self::ImportContent { .. } | Self::ImportFollows { .. } | Self::ImportReactions { .. })
+    }
+
     /// About how many jobs it may make.
     fn jobs(&self) -> usize {
         match self {

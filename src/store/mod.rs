@@ -152,7 +152,7 @@ pub trait Replica {
     /// The highest number of a name given so far, written or not.
     fn highest_name(&self) -> u64;
 
-    /// Gives numbers above this one from now on, and above those that names hold.
+    /// Gives numbers above this one from now on, and above those that names have or hold.
     fn continue_names(&self, highest: u64);
 }
 

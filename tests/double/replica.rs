@@ -29,6 +29,7 @@ impl Replica for Double {
     }
 
     fn continue_names(&self, highest: u64) {
-        self.state().last_name = highest;
+        let mut state = self.state();
+        state.last_name = state.names.values().copied().fold(highest, u64::max);
     }
 }

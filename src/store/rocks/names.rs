@@ -44,6 +44,8 @@ pub(super) struct Names {
 struct Given {
     /// The highest number given.
     highest: u64,
+    /// The highest number on disk.
+    written: u64,
     /// Names written of late with their numbers, for changes that have looked for them before.
     recent: HashMap<Arc<str>, u64>,
     held: HashMap<Arc<str>, Held>,
@@ -66,8 +68,13 @@ pub(super) type Written = Vec<(u64, Arc<str>)>;
 impl Default for Names {
     fn default() -> Self {
         // The first number above those of hosts stays free.
-        let given =
-            Given { highest: MAX_ID + 1, recent: HashMap::new(), held: HashMap::new(), wanted: BTreeMap::new() };
+        let given = Given {
+            highest: MAX_ID + 1,
+            written: MAX_ID + 1,
+            recent: HashMap::new(),
+            held: HashMap::new(),
+            wanted: BTreeMap::new(),
+        };
         Self {
             numbers: Numbering::new(NAMES, MEMORY),
             names: Cache::new(MEMORY, USUAL, BYTES),
@@ -93,6 +100,7 @@ impl Names {
         for (number, name) in names {
             given.held.remove(&name);
             given.wanted.remove(&number);
+            given.written = given.written.max(number);
             self.numbers.remember(&name, number);
             self.names.insert(number, Arc::clone(&name));
             if given.keep_recent(name, number) {
@@ -171,6 +179,7 @@ impl Rocks {
         if let Some(number) = rows.key().and_then(keys::number) {
             let mut given = self.names.given.lock();
             given.highest = given.highest.max(number);
+            given.written = given.written.max(number);
         }
         Ok(())
     }
@@ -180,10 +189,10 @@ impl Rocks {
         self.names.given.lock().highest
     }
 
-    /// Continues after this number, and after those that names hold.
+    /// Continues after this number, and after those that names have or hold.
     pub(super) fn continue_after(&self, highest: u64) {
         let mut given = self.names.given.lock();
-        given.highest = given.held.values().map(|held| held.number).fold(highest, u64::max);
+        given.highest = given.held.values().map(|held| held.number).fold(highest.max(given.written), u64::max);
     }
 
     /// Adds the rows of names that are held for changes to a change; returns them for [`Names::written`].
