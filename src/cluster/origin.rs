@@ -256,3 +256,6 @@ fn wait<T>(ask: impl Fn() -> Result<T, NotRead>) -> Result<T> {
 fn unreachable(why: &str) -> Error {
     Error::Setup(format!("the command log does not answer (cluster.brokers): {why}"))
 }
+
+#[cfg(test)]
+mod tests;

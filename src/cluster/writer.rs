@@ -391,3 +391,6 @@ impl Propose for Writer {
 fn told(tell: &Tell, outcome: Result<Outcome>) {
     let _ = tell.send(outcome);
 }
+
+#[cfg(test)]
+mod tests;

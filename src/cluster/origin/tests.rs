@@ -1,0 +1,188 @@
+use std::ops::Range;
+
+use parking_lot::Mutex;
+use tempfile::TempDir;
+
+use super::*;
+use crate::config::Config;
+use crate::store::Replica;
+use crate::store::rocks::{Options, Rocks};
+
+/// A log in memory that does as it should.
+#[derive(Debug, Default)]
+struct Shelf(Mutex<Vec<Record>>);
+
+impl Shelf {
+    /// A log that has begun, with some barriers.
+    fn begun() -> Self {
+        let shelf = Self::default();
+        Origin::found(&shelf, None, Config::default().agreed()).expect("begins");
+        shelf.fill(5);
+        shelf
+    }
+
+    fn fill(&self, barriers: u64) {
+        let first = self.0.lock()[0].bytes.clone();
+        let log = Envelope::read(&first).expect("a record").log;
+        for number in 1..=barriers {
+            let barrier = Envelope::empty(FIRST_LEVEL, log, Token(5), number);
+            self.append(&barrier.bytes().expect("writes"), PART).expect("appends");
+        }
+    }
+
+    /// Drops the records before an offset.
+    fn drop_before(&self, offset: u64) {
+        self.0.lock().retain(|record| record.offset >= offset);
+    }
+
+    /// Drops the records from an offset on.
+    fn cut(&self, offset: u64) {
+        self.0.lock().retain(|record| record.offset < offset);
+    }
+}
+
+impl Log for Shelf {
+    fn append(&self, bytes: &[u8], _: Duration) -> Result<u64, NotAppended> {
+        let mut records = self.0.lock();
+        let offset = records.last().map_or(0, |last| last.offset + 1);
+        records.push(Record { offset, time: 1000 + offset, bytes: bytes.to_vec() });
+        Ok(offset)
+    }
+
+    fn read(&self, from: u64, _: Duration) -> Result<Vec<Record>, NotRead> {
+        let found: Vec<_> = self.0.lock().iter().filter(|record| record.offset >= from).cloned().collect();
+        if found.is_empty() { Err(NotRead::Gone("no such record".to_owned())) } else { Ok(found) }
+    }
+
+    fn bounds(&self, _: Duration) -> Result<Range<u64>, NotRead> {
+        let records = self.0.lock();
+        let start = records.first().map_or(0, |first| first.offset);
+        Ok(start..records.last().map_or(start, |last| last.offset + 1))
+    }
+}
+
+/// An empty store.
+fn store() -> (TempDir, Rocks) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+    (dir, store)
+}
+
+/// Lets a node have applied a log up to its end.
+fn apply_all(store: &dyn Store, shelf: &Shelf) {
+    let mut mark = Mark::read(&store.note(MARK).expect("reads").expect("a mark")).expect("a mark");
+    for record in shelf.0.lock().iter().skip(1) {
+        (mark.last, mark.before, mark.hash) = (record.offset, mark.hash, chain(mark.hash, &record.bytes));
+    }
+    store.put_notes(&[(MARK, Some(&mark.bytes()))]).expect("writes");
+}
+
+/// A node that has applied a log of six records.
+fn node(shelf: &Shelf) -> (TempDir, Rocks, Origin) {
+    let (dir, store) = store();
+    let origin = Origin::join(shelf, &store).expect("joins");
+    apply_all(&store, shelf);
+    (dir, store, origin)
+}
+
+/// A start fails with this message, and changes nothing.
+#[track_caller]
+fn stops(shelf: &Shelf, store: &Rocks, origin: &Origin, message: &str) {
+    let notes = || [ORIGIN, MARK].map(|name| store.note(name).expect("reads"));
+    let before = notes();
+    let why = origin.begin(shelf, store).expect_err("stops").to_string();
+    assert!(why.contains(message), "{why}");
+    assert!(why.contains("Nothing was changed"), "{why}");
+    assert_eq!(notes(), before);
+}
+
+#[test]
+fn a_node_goes_on_where_it_was() {
+    let shelf = Shelf::begun();
+    let (_dir, store, origin) = node(&shelf);
+    assert_eq!(Origin::of(&store).expect("reads"), Some(origin.clone()));
+    assert_eq!(Origin::join(&shelf, &store).expect("joins"), origin);
+    shelf.fill(3);
+    assert_eq!(origin.begin(&shelf, &store).expect("begins").last, 5);
+    shelf.drop_before(5);
+    assert_eq!(origin.begin(&shelf, &store).expect("the last record is there").last, 5);
+    shelf.drop_before(6);
+    assert_eq!(origin.begin(&shelf, &store).expect("the next record is there").last, 5);
+}
+
+#[test]
+fn a_node_does_not_go_on_with_another_log() {
+    let shelf = Shelf::begun();
+    let (_dir, store, origin) = node(&shelf);
+    // Made anew, as long as before or longer.
+    let anew = Shelf::begun();
+    anew.fill(4);
+    stops(&anew, &store, &origin, "another one: this is another log, or it was cut");
+    // Made anew and empty, or cut.
+    stops(&Shelf::default(), &store, &origin, "the log ends before it, at offset 0");
+    shelf.cut(5);
+    stops(&shelf, &store, &origin, "the log ends before it, at offset 5");
+    // Cut, and then with other records.
+    shelf.append(b"another", PART).expect("appends");
+    stops(&shelf, &store, &origin, "another one: this is another log, or it was cut");
+}
+
+#[test]
+fn a_node_that_was_away_for_too_long_or_an_old_backup_does_not_go_on() {
+    let shelf = Shelf::begun();
+    let (_dir, store, origin) = node(&shelf);
+    shelf.fill(9);
+    shelf.drop_before(7);
+    stops(&shelf, &store, &origin, "the log begins at offset 7: the records between are gone");
+}
+
+/// An empty store does not join, for this reason, and stays empty.
+#[track_caller]
+fn does_not_join(shelf: &Shelf, message: &str) {
+    let (_dir, store) = store();
+    let why = Origin::join(shelf, &store).expect_err("does not join").to_string();
+    assert!(why.contains(message), "{why}");
+    assert_eq!([ORIGIN, MARK].map(|name| store.note(name).expect("reads")), [None, None]);
+}
+
+#[test]
+fn an_empty_node_joins_no_log_that_it_cannot_follow_from_the_start() {
+    does_not_join(&Shelf::default(), "the command log is empty");
+    let foreign = Shelf::default();
+    foreign.append(b"hello", PART).expect("appends");
+    does_not_join(&foreign, "the topic is not the command log of a cluster");
+    let headless = Shelf::begun();
+    headless.0.lock().remove(0);
+    headless.0.lock().iter_mut().for_each(|record| record.offset -= 1);
+    does_not_join(&headless, "its first record does not begin one");
+    let newer = Shelf::default();
+    newer.append(br#"{"level":9,"begins":true}"#, PART).expect("appends");
+    does_not_join(&newer, "a later version of Tideline began the command log (level 9)");
+    let late = Shelf::begun();
+    late.drop_before(1);
+    does_not_join(&late, "the command log begins at offset 1");
+    let based = Shelf::begun();
+    let first = String::from_utf8(based.0.lock()[0].bytes.clone()).expect("text");
+    based.0.lock()[0].bytes = first.replace("\"has_base\":false", "\"has_base\":true").into_bytes();
+    does_not_join(&based, "begins with the data of a directory");
+}
+
+#[test]
+fn a_log_is_begun_once() {
+    let shelf = Shelf::default();
+    let agreed = Config::default().agreed();
+    let first = Origin::found(&shelf, None, agreed.clone()).expect("begins");
+    assert!(first.is_new && !first.has_base);
+    let again = Origin::found(&shelf, None, agreed).expect("has begun");
+    assert_eq!(again, Founded { is_new: false, ..first });
+    assert_eq!(shelf.0.lock().len(), 1);
+}
+
+#[test]
+fn a_store_that_leaves_is_of_no_cluster() {
+    let shelf = Shelf::begun();
+    let (_dir, store, _) = node(&shelf);
+    Origin::leave(&store).expect("leaves");
+    assert_eq!(Origin::of(&store).expect("reads"), None);
+    assert_eq!(store.note(MARK).expect("reads"), None);
+}

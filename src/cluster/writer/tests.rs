@@ -1,0 +1,304 @@
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::thread::{self, JoinHandle};
+
+use super::super::log::{NotRead, Record};
+use super::*;
+use crate::model::HostId;
+
+const TIMEOUT: Duration = Duration::from_millis(200);
+/// Long enough for a thread to do what it must not do.
+const WHILE: Duration = Duration::from_millis(30);
+
+/// What an append of the script does.
+#[derive(Debug, Clone, Copy)]
+enum Line {
+    /// Takes the record.
+    Takes,
+    /// Takes it, once [`Script::opens`] is set.
+    Waits,
+    /// Has no answer.
+    Silent,
+    Refuses,
+}
+
+/// A log that does what it is told, and then takes everything.
+#[derive(Debug, Default)]
+struct Script {
+    lines: Mutex<VecDeque<Line>>,
+    /// Numbers of records that never have an answer.
+    silent: Mutex<Vec<u64>>,
+    opens: AtomicBool,
+    /// All that was sent.
+    sent: Mutex<Vec<Envelope>>,
+}
+
+impl Log for Script {
+    fn append(&self, bytes: &[u8], _: Duration) -> Result<u64, NotAppended> {
+        let mut sent = self.sent.lock();
+        sent.push(Envelope::read(bytes).expect("a record"));
+        let (offset, number) = (sent.len() as u64, sent[sent.len() - 1].number);
+        drop(sent);
+        if self.silent.lock().contains(&number) {
+            return Err(NotAppended::Unknown("silent".to_owned()));
+        }
+        let line = self.lines.lock().pop_front().unwrap_or(Line::Takes);
+        match line {
+            Line::Takes => Ok(offset),
+            Line::Waits => {
+                wait_until(|| self.opens.load(Ordering::SeqCst));
+                Ok(offset)
+            }
+            Line::Silent => Err(NotAppended::Unknown("silent".to_owned())),
+            Line::Refuses => Err(NotAppended::Refused("no".to_owned())),
+        }
+    }
+
+    fn read(&self, _: u64, _: Duration) -> Result<Vec<Record>, NotRead> {
+        Ok(Vec::new())
+    }
+
+    fn bounds(&self, _: Duration) -> Result<Range<u64>, NotRead> {
+        Ok(0..0)
+    }
+}
+
+/// A writer that runs on a log with a script.
+struct Running {
+    log: Arc<Script>,
+    writer: Arc<Writer>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn new(lines: &[Line]) -> Self {
+        let log = Arc::new(Script { lines: Mutex::new(lines.iter().copied().collect()), ..Script::default() });
+        let writer =
+            Writer::new(Arc::clone(&log) as Arc<_>, 7, 9, TIMEOUT, Box::new(|| Seen { last: 3, hash: 4, level: 1 }));
+        let writer = Arc::new(writer);
+        let runs = Arc::clone(&writer);
+        Self { log, writer, thread: Some(thread::spawn(move || runs.run())) }
+    }
+
+    /// One on a log that never answers these records.
+    fn without_answer(numbers: impl IntoIterator<Item = u64>, lines: &[Line]) -> Self {
+        let running = Self::new(lines);
+        running.log.silent.lock().extend(numbers);
+        running
+    }
+
+    fn propose(&self) -> JoinHandle<Result<Outcome>> {
+        let writer = Arc::clone(&self.writer);
+        thread::spawn(move || writer.propose(Command::Delete { item: HostId::Number(1) }))
+    }
+
+    /// The numbers of all that was sent.
+    fn numbers(&self) -> Vec<u64> {
+        self.log.sent.lock().iter().map(|record| record.number).collect()
+    }
+
+    fn wait_for(&self, records: usize) {
+        wait_until(|| self.log.sent.lock().len() >= records);
+    }
+
+    /// Applies a record with one command.
+    fn apply(&self, number: u64) {
+        self.writer.applied(number, vec![Ok(Outcome::Done)]);
+    }
+
+    fn is_served(&self, number: u64) -> bool {
+        *self.writer.served.borrow() >= number
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.writer.close();
+        self.log.opens.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("no panic");
+        }
+    }
+}
+
+#[track_caller]
+fn wait_until(holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(10), "it does not come to be");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[track_caller]
+fn is_open(proposal: &JoinHandle<Result<Outcome>>) {
+    thread::sleep(WHILE);
+    assert!(!proposal.is_finished(), "it is answered too early");
+}
+
+#[track_caller]
+fn refusal(proposal: JoinHandle<Result<Outcome>>) -> (Code, String) {
+    let error = proposal.join().expect("no panic").expect_err("refused");
+    (error.code().expect("a code"), error.to_string())
+}
+
+fn is_done(proposal: JoinHandle<Result<Outcome>>) -> bool {
+    matches!(proposal.join().expect("no panic"), Ok(Outcome::Done))
+}
+
+#[test]
+fn a_command_is_answered_once_it_is_kept_and_applied() {
+    let running = Running::new(&[]);
+    let proposal = running.propose();
+    running.wait_for(1);
+    is_open(&proposal);
+    running.apply(1);
+    assert!(is_done(proposal));
+    let sent = running.log.sent.lock();
+    let Envelope { level, log, session, number, seen, .. } = &sent[0];
+    let expected = (1, Token(7), Token(9), 1, Some((3, Token(4))));
+    assert_eq!((*level, *log, *session, *number, *seen), expected);
+    assert_eq!(sent[0].commands.len(), 1);
+}
+
+#[test]
+fn one_that_is_applied_first_waits_until_it_is_kept() {
+    let running = Running::new(&[Line::Waits]);
+    let proposal = running.propose();
+    running.wait_for(1);
+    running.apply(1);
+    is_open(&proposal);
+    assert!(!running.is_served(1), "readers may see it, and it may be lost");
+    running.log.opens.store(true, Ordering::SeqCst);
+    assert!(is_done(proposal));
+    wait_until(|| running.is_served(1));
+}
+
+#[test]
+fn an_append_without_an_answer_is_sent_again_with_the_same_number() {
+    let running = Running::new(&[Line::Silent, Line::Silent]);
+    let proposal = running.propose();
+    running.wait_for(2);
+    assert!(running.writer.is_unreachable());
+    let other = running.writer.propose(Command::Delete { item: HostId::Number(2) });
+    assert_eq!(other.expect_err("refused at once").code(), Some(Code::LogUnavailable));
+    running.wait_for(3);
+    running.apply(1);
+    assert!(is_done(proposal));
+    assert_eq!(running.numbers(), [1, 1, 1]);
+    assert!(!running.writer.is_unreachable());
+}
+
+#[test]
+fn one_that_is_given_up_is_refused_once_a_later_record_is_applied() {
+    let running = Running::without_answer([1], &[]);
+    let proposal = running.propose();
+    wait_until(|| running.numbers().contains(&2));
+    is_open(&proposal);
+    running.writer.applied(2, Vec::new());
+    let (code, detail) = refusal(proposal);
+    assert_eq!(code, Code::LogUnavailable, "{detail}");
+    assert!(detail.contains("nothing has changed"), "{detail}");
+}
+
+#[test]
+fn one_that_is_given_up_but_applied_is_answered_once_a_later_one_is_kept() {
+    let running = Running::without_answer([1], &[Line::Waits]);
+    let proposal = running.propose();
+    running.wait_for(1);
+    running.apply(1);
+    is_open(&proposal);
+    wait_until(|| running.numbers().contains(&2));
+    running.log.opens.store(true, Ordering::SeqCst);
+    running.writer.applied(2, Vec::new());
+    assert!(is_done(proposal), "a record that is kept vouches for those before");
+}
+
+#[test]
+fn a_fate_that_stays_unknown_is_told_as_such() {
+    let running = Running::without_answer(1..100, &[]);
+    let (code, _) = refusal(running.propose());
+    assert_eq!(code, Code::OutcomeUnknown);
+}
+
+#[test]
+fn a_refused_record_changes_nothing_and_another_follows() {
+    let running = Running::new(&[Line::Refuses]);
+    let (code, detail) = refusal(running.propose());
+    assert_eq!(code, Code::LogUnavailable);
+    assert!(detail.contains("nothing has changed: no"), "{detail}");
+    wait_until(|| !running.writer.is_unreachable());
+    let proposal = running.propose();
+    wait_until(|| running.log.sent.lock().iter().filter(|record| !record.commands.is_empty()).count() == 2);
+    running.writer.applied(2, Vec::new());
+    running.apply(3);
+    assert!(is_done(proposal));
+    assert_eq!(running.numbers(), [1, 2, 3]);
+}
+
+#[test]
+fn a_refusal_after_an_attempt_without_an_answer_proves_nothing() {
+    let running = Running::new(&[Line::Silent, Line::Refuses]);
+    let proposal = running.propose();
+    running.wait_for(3);
+    // The first attempt was in the log, after all.
+    running.apply(1);
+    assert!(is_done(proposal));
+    assert_eq!(running.numbers(), [1, 1, 1]);
+}
+
+#[test]
+fn a_barrier_is_never_a_record_that_was_sent_before() {
+    let running = Running::new(&[Line::Waits]);
+    let proposal = running.propose();
+    running.wait_for(1);
+    assert_eq!(running.writer.ask().expect("open"), 2, "the first record is under way");
+    running.log.opens.store(true, Ordering::SeqCst);
+    running.apply(1);
+    assert!(is_done(proposal));
+    assert!(!running.is_served(2));
+    running.wait_for(2);
+    running.writer.applied(2, Vec::new());
+    wait_until(|| running.is_served(2));
+    assert_eq!(running.log.sent.lock()[1].commands.len(), 0);
+}
+
+#[test]
+fn commands_that_wait_share_a_record() {
+    let running = Running::new(&[Line::Waits]);
+    let first = running.propose();
+    running.wait_for(1);
+    let others = [running.propose(), running.propose(), running.propose()];
+    wait_until(|| running.writer.waiting() == 4);
+    running.log.opens.store(true, Ordering::SeqCst);
+    running.wait_for(2);
+    running.apply(1);
+    running.writer.applied(2, vec![Ok(Outcome::Done), Ok(Outcome::Done), Ok(Outcome::Done)]);
+    assert!(is_done(first) && others.into_iter().all(is_done));
+}
+
+#[test]
+fn more_than_may_wait_is_refused() {
+    let running = Running::new(&[Line::Waits]);
+    drop(running.propose());
+    running.wait_for(1);
+    running.writer.queue.lock().bytes = MOST_WAITING_BYTES;
+    let (code, _) = refusal(running.propose());
+    assert_eq!(code, Code::Overloaded);
+    running.writer.queue.lock().bytes = 0;
+}
+
+#[test]
+fn a_writer_that_closes_refuses_what_waits() {
+    let running = Running::new(&[Line::Waits]);
+    let under_way = running.propose();
+    running.wait_for(1);
+    let waits = running.propose();
+    wait_until(|| running.writer.waiting() == 2);
+    running.writer.close();
+    assert_eq!(refusal(waits).0, Code::Stopping);
+    assert_eq!(refusal(running.propose()).0, Code::Stopping);
+    assert!(running.writer.ask().is_err());
+    running.log.opens.store(true, Ordering::SeqCst);
+    assert_eq!(refusal(under_way).0, Code::OutcomeUnknown, "it may be in the log");
+}
