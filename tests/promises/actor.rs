@@ -70,6 +70,8 @@ pub(crate) struct Round<'a> {
     pub(crate) users: &'a [UserId],
     /// Whether deletes can be undone.
     pub(crate) can_restore: bool,
+    /// Called at the beginning of each read.
+    pub(crate) ready: &'a (dyn Fn() + Sync),
 }
 
 impl Part {
@@ -97,6 +99,16 @@ impl Part {
     /// Reads all timelines completely.
     pub(crate) fn scroll_all(&mut self, round: Round<'_>) -> Result<(), String> {
         round.users.iter().try_for_each(|user| Actor { round, part: self, rough: false }.scroll(*user))
+    }
+}
+
+/// Makes a change. One of a cluster is refused while the log takes none, and then has changed nothing.
+fn again<T>(change: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+    loop {
+        match change() {
+            Err(error) if error.code() == Some(Code::LogUnavailable) => thread::sleep(Duration::from_millis(5)),
+            result => return result,
+        }
     }
 }
 
@@ -164,7 +176,7 @@ impl Actor<'_> {
 
     fn publish(&mut self) -> Result<(), String> {
         let drafts: Vec<_> = (0..pick(&mut self.part.random, &[1, 1, 1, 3])).map(|_| self.draft()).collect();
-        let (window, published) = self.round.clock.during(|| self.round.feed.publish(drafts));
+        let (window, published) = self.round.clock.during(|| again(|| self.round.feed.publish(drafts.clone())));
         for (content, new) in published.map_err(|e| format!("publish fails: {e}"))? {
             ensure!(new, "{content:?} was there before");
             self.part.history.lives.push(Life::new(content.entry(), window));
@@ -177,7 +189,7 @@ impl Actor<'_> {
         let text = (life.version + life.edits.len() + 1).to_string();
         let edit = EditDraft { text: Some(Some(text.clone())), media: None, extra: None };
         let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
-        let (window, edited) = self.round.clock.during(|| feed.edit(item, edit));
+        let (window, edited) = self.round.clock.during(|| again(|| feed.edit(item.clone(), edit.clone())));
         life.edits.push(window);
         let edited = edited.map_err(|e| format!("edit fails: {e}"))?;
         ensure_eq!(edited.text, Some(text), "text of {} as edited", edited.id);
@@ -187,7 +199,7 @@ impl Actor<'_> {
     fn delete(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
         let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
-        let (window, result) = self.round.clock.during(|| feed.delete(item));
+        let (window, result) = self.round.clock.during(|| again(|| feed.delete(item.clone())));
         life.turns.push((window, false));
         result.map_err(|e| format!("delete fails: {e}"))
     }
@@ -196,7 +208,7 @@ impl Actor<'_> {
     fn restore(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
         let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
-        let (window, result) = self.round.clock.during(|| feed.restore(item));
+        let (window, result) = self.round.clock.during(|| again(|| feed.restore(item.clone())));
         match result {
             Ok(_) if !self.round.can_restore => Err(format!("{:?} comes back", life.entry)),
             Ok(_) => {
@@ -225,7 +237,8 @@ impl Actor<'_> {
         let raised = self.part.random.bool();
         let feed = self.round.feed;
         let (user, of) = (host(feed, me), host(feed, target));
-        let (window, result) = self.round.clock.during(|| feed.set_barrier(user, of, barrier, raised));
+        let (window, result) =
+            self.round.clock.during(|| again(|| feed.set_barrier(user.clone(), of.clone(), barrier, raised)));
         result.map_err(|e| format!("a barrier cannot be set: {e}"))?;
         self.part.history.bar(me, target, barrier, window, raised);
         let (reader, side) = match barrier {
@@ -252,12 +265,12 @@ impl Actor<'_> {
         let part = |wanted_as| wanted.iter().filter(move |(_, n)| *n == wanted_as).map(|(target, _)| *target);
         let (follow, unfollow): (Vec<_>, Vec<_>) = (part(1).map(|t| (t, None)).collect(), part(0).collect());
         let feed = self.round.feed;
-        let (user, to_follow, to_unfollow) = (
-            host(feed, me),
-            follow.iter().map(|(target, since)| (host(feed, *target), *since)).collect(),
-            unfollow.iter().map(|target| host(feed, *target)).collect(),
-        );
-        let (window, result) = self.round.clock.during(|| feed.relate(user, to_follow, to_unfollow));
+        let relate = || {
+            let to_follow = follow.iter().map(|(target, since)| (host(feed, *target), *since)).collect();
+            let to_unfollow = unfollow.iter().map(|target| host(feed, *target)).collect();
+            feed.relate(host(feed, me), to_follow, to_unfollow)
+        };
+        let (window, result) = self.round.clock.during(|| again(relate));
         result.map_err(|e| format!("relate fails: {e}"))?;
         follow.iter().for_each(|(target, _)| self.part.history.relate(me, *target, window, true));
         unfollow.iter().for_each(|target| self.part.history.relate(me, *target, window, false));
@@ -292,6 +305,14 @@ impl Actor<'_> {
         }
     }
 
+    /// Reads, and returns the window of the read.
+    fn read<T>(&self, read: impl FnOnce() -> T) -> (Window, T) {
+        self.round.clock.during(|| {
+            (self.round.ready)();
+            read()
+        })
+    }
+
     fn note(&mut self, user: UserId, window: Window, seen: Seen) {
         self.part.history.reads.push(Read { user, window, seen });
     }
@@ -299,12 +320,12 @@ impl Actor<'_> {
     fn read_timeline(&mut self, reader: UserId, span: Span<ContentId>) -> Result<(), String> {
         let request = PageRequest { span, limit: pick(&mut self.part.random, &LIMITS) };
         let feed = self.round.feed;
-        let (window, page) = self.round.clock.during(|| feed.timeline(reader, &request, Tier::Disk));
+        let (window, page) = self.read(|| feed.timeline(reader, &request, Tier::Disk));
         let page = page.map_err(|e| format!("a read fails: {e}"))?;
         self.note(reader, window, Seen::Timeline(request, page.clone()));
         if self.part.random.u64(..6) == 0 && !page.items.is_empty() {
             let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
-            let (window, full) = self.round.clock.during(|| feed.hydrate(page, None, Tier::Disk, &mut |_| Ok(())));
+            let (window, full) = self.read(|| feed.hydrate(page, None, Tier::Disk, &mut |_| Ok(())));
             let full = full.map_err(|e| format!("a read in full fails: {e}"))?;
             let text = |text: &Option<String>| {
                 text.as_ref().and_then(|text| text.parse().ok()).ok_or("an item without its text")
@@ -318,7 +339,7 @@ impl Actor<'_> {
 
     fn read_outbox(&mut self, author: UserId) -> Result<(), String> {
         let request = PageRequest { span: self.span(), limit: pick(&mut self.part.random, &LIMITS) };
-        let (window, page) = self.round.clock.during(|| self.round.feed.outbox(author, &request, Tier::Disk));
+        let (window, page) = self.read(|| self.round.feed.outbox(author, &request, Tier::Disk));
         let page = page.map_err(|e| format!("a read of an own page fails: {e}"))?;
         self.note(author, window, Seen::Outbox(request, page));
         Ok(())
@@ -326,7 +347,7 @@ impl Actor<'_> {
 
     fn read_members(&mut self, of: UserId, side: Side) -> Result<(), String> {
         let request = PageRequest { span: Span::ALL, limit: 100 };
-        let (window, page) = self.round.clock.during(|| self.round.feed.members(of, side, &request, Tier::Disk));
+        let (window, page) = self.read(|| self.round.feed.members(of, side, &request, Tier::Disk));
         let page = page.map_err(|e| format!("a list of users fails: {e}"))?;
         self.note(of, window, Seen::Members(side, page.items.iter().map(|member| member.id).collect()));
         Ok(())
@@ -336,6 +357,7 @@ impl Actor<'_> {
     fn scroll(&mut self, reader: UserId) -> Result<(), String> {
         let limit = pick(&mut self.part.random, &LIMITS[1..]);
         let (began, mut entries, mut span) = (self.round.clock.tick(), Vec::new(), Span::ALL);
+        (self.round.ready)();
         loop {
             let page = self.round.feed.timeline(reader, &PageRequest { span, limit }, Tier::Disk);
             let page = page.map_err(|e| format!("a read fails: {e}"))?;

@@ -163,7 +163,7 @@ impl Case {
     }
 
     fn send(&mut self, sent: &[Sent]) -> Result<(), String> {
-        let (began, verdicts) = (clock(), self.judge_all(sent));
+        let (began, verdicts) = (self.earliest(), self.judge_all(sent));
         let answer = self.system.feed.publish(sent.iter().map(Sent::draft).collect());
         self.published(sent, verdicts, began, answer)
     }
@@ -231,7 +231,7 @@ impl Case {
 
     /// Moves a marker; it never moves back.
     pub(crate) fn mark(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
-        let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), clock());
+        let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), self.earliest());
         let feed = &self.system.feed;
         let answer = feed.move_marker(host.clone(), cursor.clone(), Sight::All);
         let Some(place) = self.hosts.place(&cursor) else {
@@ -368,7 +368,7 @@ impl Case {
         let text = sent.fields().collect::<Vec<_>>().join(",");
         let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
         let sent = [sent];
-        let (began, verdicts) = (clock(), self.judge_all(&sent));
+        let (began, verdicts) = (self.earliest(), self.judge_all(&sent));
         let answer = self.system.feed.comment(self.hosts.back(subject), draft).map(|published| vec![published]);
         if deleted {
             self.learn(sent[0].mentions(), New::None)?;

@@ -9,7 +9,7 @@ use super::names::{IDS, Ids, USERS, id};
 use crate::model::Model;
 
 /// The known names.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Hosts {
     ids: Ids,
     numbers: HashMap<HostId, u64>,

@@ -39,7 +39,7 @@ impl Case {
         let all: Vec<_> = follow.iter().map(|(target, _)| target).chain(&unfollow).collect();
         let twice = all.iter().collect::<HashSet<_>>().len() < all.len();
         let itself = follow.iter().any(|(target, _)| *target == host);
-        let began = clock();
+        let began = self.earliest();
         let answer = self.system.feed.relate(host.clone(), follow.clone(), unfollow.clone());
         if !follow.is_empty() {
             let new = if answer.is_ok() { New::All } else { New::Some };
@@ -104,10 +104,10 @@ impl Case {
     }
 
     pub(crate) fn bar(&mut self, raw: u64, target: u64, barrier: Barrier, raised: bool) -> Result<(), String> {
-        let (hosts, began) = ([self.hosts.host(raw), self.hosts.host(target)], clock());
+        let (hosts, began) = ([self.hosts.host(raw), self.hosts.host(target)], self.earliest());
         let feed = &self.system.feed;
         let answer = feed.set_barrier(hosts[0].clone(), hosts[1].clone(), barrier, raised);
-        self.learn(&hosts, if raised && raw != target { New::All } else { New::None })?;
+        self.learn(&hosts, if raised && answer.is_ok() { New::All } else { New::None })?;
         let (me, target) = (self.hosts.user(raw), self.hosts.user(target));
         let relation = match answer {
             Err(error) if me == target && raised => {

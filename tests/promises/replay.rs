@@ -299,7 +299,8 @@ fn compare(systems: &[System], ids: Ids, random: &mut Rng) {
     }
 }
 
-fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
+/// All that readers can see.
+pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
     let (store, tier, mut seen) = (feed.store(), Tier::Disk, Vec::new());
     let users: Vec<UserId> = USERS.iter().map(|raw| feed.find(&ids.host(*raw), tier).expect("finds")).collect();
     let items: Vec<ContentId> = (0..IDS).map(|n| feed.find(&ids.host(id(n)), tier).expect("finds")).collect();

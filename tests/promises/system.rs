@@ -8,12 +8,13 @@ use tempfile::TempDir;
 
 use crate::double::Double;
 use tideline::backlog::Backlog;
+use tideline::cluster::{Log, Node, Origin};
 use tideline::config::{Config, Durability};
 use tideline::feed::Feed;
-use tideline::store::Store;
 use tideline::store::rocks::{InboxRoom, Options, Rocks};
+use tideline::store::{MARK, Store};
 use tideline::streaming::Streaming;
-use tideline::worker::{Candidates, Workers};
+use tideline::worker::{Candidates, Workers, evict_others};
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::shape::Kind;
@@ -29,18 +30,69 @@ pub(crate) struct System {
     candidates: Candidates,
     /// `None` for a store in memory.
     dir: Option<TempDir>,
+    /// The cluster, if this is a node of one, and the node.
+    joins: Option<Joins>,
+    node: Option<Node>,
+}
+
+/// How a system is a node of a cluster.
+#[derive(Debug, Clone)]
+pub(crate) struct Joins {
+    pub(crate) log: Arc<dyn Log>,
+    /// Whether it drops the inboxes of other members when it starts.
+    pub(crate) evicts: bool,
+    /// A mark that takes the place of the one on disk.
+    pub(crate) mark: Option<Vec<u8>>,
 }
 
 impl System {
     pub(crate) fn new(kind: Kind, config: Config) -> Self {
-        let candidates = Candidates::default();
         let dir = (kind == Kind::Rocks).then(temp_dir);
+        Self::over(dir, config, None)
+    }
+
+    /// A node, with an empty store or with the data of a directory.
+    #[allow(dead_code, reason = "for tests/cluster")]
+    pub(crate) fn join(kind: Kind, copy: Option<TempDir>, config: Config, joins: Joins) -> Self {
+        Self::over(copy.or_else(|| (kind == Kind::Rocks).then(temp_dir)), config, Some(joins))
+    }
+
+    fn over(dir: Option<TempDir>, config: Config, joins: Option<Joins>) -> Self {
+        let candidates = Candidates::default();
         let store = match &dir {
             Some(dir) => open(dir.path(), &config, &candidates),
             None => Arc::new(Double::new()),
         };
-        let feed = assemble(store, &config);
-        Self { config, feed, workers: None, candidates, dir }
+        let (feed, node) = assemble(store, &config, joins.as_ref());
+        Self { config, feed, workers: None, candidates, dir, joins, node }
+    }
+
+    /// This system as a node of a cluster.
+    #[allow(dead_code, reason = "for tests/cluster")]
+    pub(crate) fn node(&self) -> &Node {
+        self.node.as_ref().expect("a node")
+    }
+
+    /// A copy of the directory in its state of this instant; `None` for a store in memory, and while the engine moves
+    /// files.
+    #[allow(dead_code, reason = "for tests/cluster")]
+    pub(crate) fn copy(&self) -> Option<TempDir> {
+        copy_live(self.dir.as_ref()?.path())
+    }
+
+    /// Makes such a copy from another thread.
+    #[allow(dead_code, reason = "for tests/cluster")]
+    pub(crate) fn copier(&self) -> impl FnOnce() -> Option<TempDir> + Send + 'static {
+        let dir = self.dir.as_ref().map(|dir| dir.path().to_owned());
+        move || copy_live(&dir?)
+    }
+
+    /// Stops as in a crash, and goes on with a copy of the directory that was made before.
+    #[allow(dead_code, reason = "for tests/cluster")]
+    pub(crate) fn go_on_with(&mut self, copy: TempDir, mark: Option<Vec<u8>>) {
+        self.joins.iter_mut().for_each(|joins| joins.mark.clone_from(&mark));
+        self.restart(|_, _| Some(copy));
+        self.joins.iter_mut().for_each(|joins| joins.mark = None);
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
@@ -118,15 +170,16 @@ impl System {
         let dir = copy_live(self.dir.as_ref().expect("on disk").path()).expect("at rest");
         cut_log(dir.path(), bytes);
         let candidates = Candidates::default();
-        let feed = assemble(open(dir.path(), &self.config, &candidates), &self.config);
-        Self { config: self.config.clone(), feed, workers: None, candidates, dir: Some(dir) }
+        let (feed, node) = assemble(open(dir.path(), &self.config, &candidates), &self.config, None);
+        Self { config: self.config.clone(), feed, workers: None, candidates, dir: Some(dir), joins: None, node }
     }
 
     /// Replaces all parts. `other` may name another directory than the present one.
     fn restart(&mut self, other: impl FnOnce(&Path, &mut Option<Workers>) -> Option<TempDir>) {
         let replacement = self.dir.as_ref().and_then(|dir| other(dir.path(), &mut self.workers));
+        drop(self.node.take());
         self.stop();
-        let empty = assemble(Arc::new(Double::new()), &self.config);
+        let (empty, _) = assemble(Arc::new(Double::new()), &self.config, None);
         let feed = std::mem::replace(&mut self.feed, empty);
         let store = Arc::clone(feed.store());
         drop(feed);
@@ -140,7 +193,7 @@ impl System {
             }
         };
         self.dir = replacement.or(self.dir.take());
-        self.feed = assemble(store, &self.config);
+        (self.feed, self.node) = assemble(store, &self.config, self.joins.as_ref());
     }
 }
 
@@ -161,8 +214,22 @@ fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> 
     Arc::new(Rocks::open(&options).expect("the directory opens"))
 }
 
-fn assemble(store: Arc<dyn Store>, config: &Config) -> Arc<Feed> {
+/// A feed over a store, which goes on with its node if it is of a cluster. The settings that all nodes share are those of
+/// the log already.
+fn assemble(store: Arc<dyn Store>, config: &Config, joins: Option<&Joins>) -> (Arc<Feed>, Option<Node>) {
+    if let Some(mark) = joins.and_then(|joins| joins.mark.as_ref()) {
+        store.put_notes(&[(MARK, Some(mark))]).expect("writes");
+    }
+    let origin = joins.map(|joins| Origin::join(&*joins.log, &*store).expect("joins"));
+    if let Some(members) = config.cluster.members().filter(|_| joins.is_some_and(|joins| joins.evicts)) {
+        evict_others(&*store, &members).expect("evicts");
+    }
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
     backlog.restore(store.jobs().expect("jobs"));
-    Arc::new(Feed::new(store, backlog, Arc::new(Streaming::new(60_000)), config).expect("events"))
+    let feed = Arc::new(Feed::new(store, backlog, Arc::new(Streaming::new(60_000)), config).expect("events"));
+    let node = origin.zip(joins).map(|(origin, joins)| {
+        assert_eq!(origin.agreed, config.agreed(), "all nodes have the settings of the log");
+        Node::start(Arc::clone(&joins.log), &feed, &origin, config).expect("starts")
+    });
+    (feed, node)
 }

@@ -56,7 +56,7 @@ struct Life {
 }
 
 /// The threads by role.
-fn shares(threads: u64) -> Vec<Share> {
+pub(crate) fn shares(threads: u64) -> Vec<Share> {
     let quarter = (threads / 4).max(1);
     let readers = threads.saturating_sub(2 * quarter + 1).max(1);
     let of_role = |role, of| (0..of).map(move |number| Share { role, number, of });
@@ -107,6 +107,7 @@ impl Life {
             ids: self.ids,
             users: &self.users,
             can_restore: self.system.config.content.deleted_retention > NEVER,
+            ready: &|| (),
         };
         thread::scope(|scope| {
             let threads: Vec<_> = self.parts.iter_mut().map(|part| scope.spawn(move || part.run(round))).collect();
@@ -119,13 +120,13 @@ impl Life {
         })?;
         // Again without writers, and half the time with all jobs done.
         self.parts[0].scroll_all(round)?;
-        let all = self.history();
+        let all = history(&mut self.parts);
         if self.random.bool() {
             self.system.drain()?;
             check_settled(&self.system, &self.users, &all)?;
         }
         all.check_numbers(&self.users)?;
-        self.check(&all)?;
+        check(&all, self.system.config.timeline.include_own)?;
         told.count(all.reads.len(), self.parts.iter().map(|part| part.history.changes()).sum());
         self.parts.iter_mut().for_each(|part| part.history.forget());
         Ok(())
@@ -138,30 +139,29 @@ impl Life {
             if self.random.bool() { self.system.reopen() } else { self.system.crash() }
         }
     }
+}
 
-    /// The history of all threads.
-    fn history(&mut self) -> History {
-        let mut all = History::default();
-        for part in &mut self.parts {
-            let reads = std::mem::take(&mut part.history.reads);
-            all.merge(History { reads, ..part.history.clone() });
-        }
-        all
+/// The history of all threads.
+pub(crate) fn history(parts: &mut [Part]) -> History {
+    let mut all = History::default();
+    for part in parts {
+        let reads = std::mem::take(&mut part.history.reads);
+        all.merge(History { reads, ..part.history.clone() });
     }
+    all
+}
 
-    /// Compares every read, on all cores.
-    fn check(&self, all: &History) -> Result<(), String> {
-        let include_own = self.system.config.timeline.include_own;
-        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let share = all.reads.len().div_ceil(cores).max(1);
-        let check = |reads: &[super::history::Read]| {
-            reads.iter().try_for_each(|read| all.check(read, include_own).map_err(|wrong| all.tell(read, &wrong)))
-        };
-        thread::scope(|scope| {
-            let checks: Vec<_> = all.reads.chunks(share).map(|reads| scope.spawn(move || check(reads))).collect();
-            checks.into_iter().try_for_each(|check| check.join().expect("no panic"))
-        })
-    }
+/// Compares every read, on all cores.
+pub(crate) fn check(all: &History, include_own: bool) -> Result<(), String> {
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = all.reads.len().div_ceil(cores).max(1);
+    let check = |reads: &[super::history::Read]| {
+        reads.iter().try_for_each(|read| all.check(read, include_own).map_err(|wrong| all.tell(read, &wrong)))
+    };
+    thread::scope(|scope| {
+        let checks: Vec<_> = all.reads.chunks(share).map(|reads| scope.spawn(move || check(reads))).collect();
+        checks.into_iter().try_for_each(|check| check.join().expect("no panic"))
+    })
 }
 
 impl Right for History {

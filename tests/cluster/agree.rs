@@ -1,0 +1,74 @@
+//! The end of a sequence: all nodes agree, in everything that readers can see.
+
+use tideline::error::Result as Done;
+use tideline::store::Watch;
+
+use super::machine::Machine;
+use super::nodes::{NODES, meet};
+use crate::promises::ops::Op;
+use crate::promises::replay::seen;
+
+/// Disagreements of the tables of a node.
+#[derive(Default)]
+struct Findings(Vec<String>);
+
+impl Watch for Findings {
+    fn finds(&mut self, line: String) {
+        self.0.push(line);
+    }
+
+    fn looked_at(&mut self, _: &'static str, _: u64) -> Done<()> {
+        Ok(())
+    }
+}
+
+impl Machine {
+    /// Ends all faults of the log, and compares the nodes at one position, before and after all their jobs are done.
+    pub(crate) fn end(&mut self) -> Result<(), String> {
+        self.nodes.log().calm();
+        meet(&self.nodes)?;
+        if self.counts.undecided == 0 {
+            self.all_read()?;
+        }
+        self.compare()?;
+        for number in 0..NODES {
+            self.nodes.go_to(number);
+            if self.counts.undecided == 0 {
+                self.nodes.case.apply(&Op::Drain(false))?;
+            } else {
+                self.nodes.case.system.drain()?;
+            }
+        }
+        self.compare()?;
+        for system in self.nodes.systems() {
+            let mut findings = Findings::default();
+            system.store().audit(&mut findings).map_err(|e| format!("an audit fails: {e}"))?;
+            ensure_eq!(findings.0, Vec::<String>::new(), "the audit of a node");
+        }
+        Ok(())
+    }
+
+    /// Compares everything with the model, on each node.
+    fn all_read(&mut self) -> Result<(), String> {
+        for number in 0..NODES {
+            self.nodes.go_to(number);
+            let case = &mut self.nodes.case;
+            case.read_all().map_err(|wrong| format!("node {number}: {wrong}"))?;
+            case.hosts.check(&**case.system.store()).map_err(|wrong| format!("node {number}: {wrong}"))?;
+        }
+        Ok(())
+    }
+
+    /// Compares the nodes with each other. All are at one position.
+    fn compare(&self) -> Result<(), String> {
+        // The digests of the tables that all nodes share are to be compared here, too.
+        let mut all = self.nodes.systems().map(|system| seen(&system.feed, self.ids, 7));
+        let first = all.next().ok_or("no nodes")?;
+        all.try_for_each(|other| {
+            for (is, should_be) in other.iter().zip(&first) {
+                ensure_eq!(is, should_be, "one node and another");
+            }
+            Ok(())
+        })
+    }
+}

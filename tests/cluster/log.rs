@@ -1,0 +1,329 @@
+//! A command log in memory, shared by nodes, with faults at random.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use parking_lot::{Condvar, Mutex};
+use tideline::clock::now;
+use tideline::cluster::{Log, NotAppended, NotRead, Record};
+use tideline::model::Millis;
+
+/// How far a time may jump back, milliseconds.
+pub(crate) const BACK: Millis = 5000;
+/// Longest time until a lost record comes.
+const LATE: u64 = 150;
+
+/// A log for all nodes.
+#[derive(Debug)]
+pub(crate) struct TestLog {
+    state: Mutex<State>,
+    grown: Condvar,
+}
+
+/// The way of one node to the log.
+#[derive(Debug)]
+pub(crate) struct Way {
+    log: Arc<TestLog>,
+    node: usize,
+}
+
+/// Chances of faults, in a thousand.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Chances {
+    /// An append without an answer: made, made later, or never made.
+    pub(crate) unknown: u32,
+    /// A refused append of commands.
+    pub(crate) refused: u32,
+    /// An append that is made twice.
+    pub(crate) twice: u32,
+    /// An append or a read that takes some milliseconds.
+    pub(crate) delay: u32,
+    /// A read that fails, or has a part of the records.
+    pub(crate) read: u32,
+    /// A record with an earlier time than the one before.
+    pub(crate) back: u32,
+    /// An end of the log that was its end before.
+    pub(crate) lie: u32,
+}
+
+/// What becomes of the next record with commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is refused.
+    Refused,
+    /// It never comes, however often it is sent.
+    Lost,
+    /// The same, but it comes when the writer has given it up.
+    Late,
+}
+
+#[derive(Debug)]
+struct State {
+    random: Rng,
+    chances: Chances,
+    records: Vec<Record>,
+    /// Offset of the first record.
+    start: u64,
+    /// Records to come.
+    late: Vec<(Instant, Vec<u8>)>,
+    ways: Vec<Doings>,
+    /// Whether a second copy of a record counts as a record of its own.
+    forgets: bool,
+}
+
+/// What happens to one node.
+#[derive(Debug, Default, Clone)]
+struct Doings {
+    fate: Option<Fate>,
+    /// The record that has this fate.
+    doomed: Option<Vec<u8>>,
+    /// Until when the log does not answer.
+    away: Option<Instant>,
+    /// Until when reads have no new records.
+    blind: Option<Instant>,
+    /// Whether the log was cut behind a record that this node has read.
+    cut: bool,
+}
+
+impl TestLog {
+    pub(crate) fn new(seed: u64, ways: usize) -> Arc<Self> {
+        let state = State {
+            random: Rng::with_seed(seed),
+            chances: Chances::default(),
+            records: Vec::new(),
+            start: 0,
+            late: Vec::new(),
+            ways: vec![Doings::default(); ways],
+            forgets: false,
+        };
+        Arc::new(Self { state: Mutex::new(state), grown: Condvar::new() })
+    }
+
+    pub(crate) fn way(self: &Arc<Self>, node: usize) -> Arc<dyn Log> {
+        Arc::new(Way { log: Arc::clone(self), node })
+    }
+
+    pub(crate) fn set(&self, chances: Chances) {
+        self.state.lock().chances = chances;
+    }
+
+    /// Duplicates of records count as records of their own.
+    pub(crate) fn forget_sessions(&self) {
+        self.state.lock().forgets = true;
+    }
+
+    /// The next record with commands of a node has this fate.
+    pub(crate) fn doom(&self, node: usize, fate: Fate) {
+        self.state.lock().ways[node].fate = Some(fate);
+    }
+
+    /// The log does not answer a node for this time.
+    pub(crate) fn send_away(&self, node: usize, time: Duration) {
+        self.state.lock().ways[node].away = Some(Instant::now() + time);
+    }
+
+    /// A node sees no new records for this time.
+    pub(crate) fn blind(&self, node: usize, time: Duration) {
+        self.state.lock().ways[node].blind = Some(Instant::now() + time);
+        self.grown.notify_all();
+    }
+
+    /// Ends all faults. Records to come are there at once.
+    pub(crate) fn calm(&self) {
+        let mut state = self.state.lock();
+        state.chances = Chances::default();
+        state.come(true);
+        for doings in &mut state.ways {
+            *doings = Doings { cut: doings.cut, ..Doings::default() };
+        }
+        self.grown.notify_all();
+    }
+
+    /// The offset after the last record.
+    pub(crate) fn end(&self) -> u64 {
+        self.state.lock().end()
+    }
+
+    /// All records.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.state.lock().records.clone()
+    }
+
+    /// Appends bytes as they are.
+    pub(crate) fn put(&self, bytes: Vec<u8>) {
+        self.state.lock().append(bytes);
+        self.grown.notify_all();
+    }
+
+    /// Cuts off the records from an offset on. The next read of a node that has read one of them tells it so, if the
+    /// log `tells`.
+    pub(crate) fn cut(&self, end: u64, readers: &[usize], tells: bool) {
+        let mut state = self.state.lock();
+        let keep = (end - state.start) as usize;
+        state.records.truncate(keep);
+        readers.iter().for_each(|node| state.ways[*node].cut = tells);
+    }
+}
+
+impl State {
+    fn end(&self) -> u64 {
+        self.start + self.records.len() as u64
+    }
+
+    fn chance(&mut self, thousandths: u32) -> bool {
+        self.random.u32(..1000) < thousandths
+    }
+
+    fn append(&mut self, bytes: Vec<u8>) -> u64 {
+        let back = if self.chance(self.chances.back) { self.random.u64(..BACK) } else { 0 };
+        let offset = self.end();
+        self.records.push(Record { offset, time: now() - back, bytes });
+        offset
+    }
+
+    /// A second copy of a record.
+    fn append_again(&mut self, bytes: Vec<u8>) {
+        let bytes = if self.forgets { self.renamed(&bytes) } else { bytes };
+        self.append(bytes);
+    }
+
+    /// The record, as one of a session of its own.
+    fn renamed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut record: serde_json::Value = serde_json::from_slice(bytes).expect("a record");
+        record["session"] = format!("{:016x}", self.random.u64(..)).into();
+        serde_json::to_vec(&record).expect("writes")
+    }
+
+    /// Appends late records whose time has come.
+    fn come(&mut self, all: bool) {
+        let now = Instant::now();
+        let (due, rest): (Vec<_>, Vec<_>) = self.late.drain(..).partition(|(at, _)| all || *at <= now);
+        self.late = rest;
+        for (_, bytes) in due {
+            self.append_again(bytes);
+        }
+    }
+
+    fn is_away(&self, node: usize) -> bool {
+        self.ways[node].away.is_some_and(|until| until > Instant::now())
+    }
+
+    fn some_millis(&mut self, most: u64) -> Duration {
+        Duration::from_micros(self.random.u64(..1000 * most))
+    }
+}
+
+impl Log for Way {
+    fn append(&self, bytes: &[u8], timeout: Duration) -> Result<u64, NotAppended> {
+        let lost = |why: &str| Err(NotAppended::Unknown(why.to_owned()));
+        let mut state = self.log.state.lock();
+        state.come(false);
+        if state.is_away(self.node) {
+            drop(state);
+            std::thread::sleep(timeout.min(Duration::from_millis(20)));
+            return lost("away");
+        }
+        let has_commands = !bytes.ends_with(br#""commands":[]}"#);
+        let doings = &mut state.ways[self.node];
+        if has_commands && let Some(fate) = doings.fate {
+            let doomed = doings.doomed.get_or_insert_with(|| bytes.to_vec());
+            if doomed == bytes {
+                if fate == Fate::Refused {
+                    (doings.fate, doings.doomed) = (None, None);
+                    return Err(NotAppended::Refused("it is told to".to_owned()));
+                }
+                return lost("doomed");
+            }
+        }
+        if let Some(doomed) = doings.doomed.take() {
+            // The writer has given it up.
+            if doings.fate.take() == Some(Fate::Late) {
+                let due = Instant::now() + state.some_millis(LATE);
+                state.late.push((due, doomed));
+            }
+        }
+        let (chances, bytes) = (state.chances, bytes.to_vec());
+        let pause = if state.chance(chances.delay) { state.some_millis(3) } else { Duration::ZERO };
+        if state.chance(chances.unknown) {
+            match state.random.u32(..3) {
+                0 => _ = state.append(bytes),
+                1 => {
+                    let due = Instant::now() + state.some_millis(LATE);
+                    state.late.push((due, bytes));
+                }
+                _ => {}
+            }
+            drop(state);
+            self.log.grown.notify_all();
+            std::thread::sleep(pause);
+            return lost("no answer");
+        }
+        if has_commands && state.chance(chances.refused) {
+            return Err(NotAppended::Refused("as it comes".to_owned()));
+        }
+        let offset = state.append(bytes.clone());
+        if state.chance(chances.twice) {
+            if state.random.bool() {
+                state.append_again(bytes);
+            } else {
+                let due = Instant::now() + state.some_millis(LATE);
+                state.late.push((due, bytes));
+            }
+        }
+        drop(state);
+        self.log.grown.notify_all();
+        // Readers see it before its answer comes.
+        std::thread::sleep(pause);
+        Ok(offset)
+    }
+
+    fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
+        let until = Instant::now() + timeout;
+        let mut state = self.log.state.lock();
+        let chances = state.chances;
+        let fails = state.chance(chances.read);
+        if state.ways[self.node].cut || from < state.start || from > state.end() {
+            return Err(NotRead::Gone(format!("it begins at {} and ends at {}", state.start, state.end())));
+        }
+        if state.chance(chances.delay) {
+            let pause = state.some_millis(4);
+            parking_lot::MutexGuard::unlocked(&mut state, || std::thread::sleep(pause));
+        }
+        if fails && state.random.bool() || state.is_away(self.node) {
+            drop(state);
+            std::thread::sleep(Duration::from_millis(1));
+            return Err(NotRead::Unreachable("away".to_owned()));
+        }
+        loop {
+            state.come(false);
+            let now = Instant::now();
+            let blind = state.ways[self.node].blind.filter(|until| *until > now);
+            if blind.is_none() && from < state.end() {
+                let first = (from - state.start) as usize;
+                let most = if fails { 1 } else { 100 };
+                return Ok(state.records[first..].iter().take(most).cloned().collect());
+            }
+            let wake = [blind, state.late.iter().map(|(due, _)| *due).min()].into_iter().flatten().min();
+            if now >= until {
+                return Ok(Vec::new());
+            }
+            self.log.grown.wait_until(&mut state, wake.map_or(until, |wake| wake.min(until)));
+            if state.ways[self.node].cut {
+                return Err(NotRead::Gone("it was cut".to_owned()));
+            }
+        }
+    }
+
+    fn bounds(&self, _: Duration) -> Result<Range<u64>, NotRead> {
+        let mut state = self.log.state.lock();
+        if state.is_away(self.node) {
+            return Err(NotRead::Unreachable("away".to_owned()));
+        }
+        let (chances, start, end) = (state.chances, state.start, state.end());
+        let lies = state.chance(chances.lie) && end > start + 1;
+        let end = if lies { state.random.u64(end.saturating_sub(10).max(start + 1)..end) } else { end };
+        Ok(start..end)
+    }
+}

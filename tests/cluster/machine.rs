@@ -1,0 +1,370 @@
+//! One operation after another, each on any node, compared with the model.
+
+use std::collections::VecDeque;
+use std::thread;
+use std::time::Duration;
+
+use tideline::cluster::Record;
+use tideline::model::{Entry, PageRequest, Span, UserId};
+use tideline::store::{MARK, Tier};
+
+use super::log::{Chances, Fate};
+use super::nodes::{NODES, Nodes, barrier, reach};
+use super::wrong::{self, Wrong};
+use crate::model::{Model, page};
+use crate::promises::hosts::Hosts;
+use crate::promises::names::{Ids, USERS};
+use crate::promises::ops::{Op, Sequence};
+use crate::promises::seed::pick;
+use crate::promises::shape::{LONG, WIDE};
+
+/// States that a node which lags may show.
+const STATES: usize = 300;
+const CHANCES: Chances = Chances { unknown: 50, refused: 8, twice: 40, delay: 150, read: 60, back: 60, lie: 0 };
+
+/// Counts of what was done.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) operations: u64,
+    pub(crate) records: u64,
+    pub(crate) starts: u64,
+    /// Changes that a node refused because the log took none.
+    pub(crate) refused: u64,
+    /// Sequences that ended early, because it is not known which changes were made.
+    pub(crate) undecided: u64,
+}
+
+/// The cluster under test.
+pub(crate) struct Machine {
+    pub(crate) nodes: Nodes,
+    pub(crate) ids: Ids,
+    /// The fault that the machine must notice.
+    pub(crate) wrong: Option<Wrong>,
+    pub(crate) counts: Counts,
+    /// The position after the last change, as its client got it.
+    token: u64,
+    /// The model after each of the last changes, with its number.
+    states: VecDeque<(u64, Model)>,
+    /// The number of the last state that each node must show.
+    shows: [u64; NODES],
+    /// A record that comes once more.
+    echo: Option<Vec<u8>>,
+    /// Marks of nodes as they were a while ago.
+    marks: [Option<Vec<u8>>; NODES],
+}
+
+/// What an operation needs.
+enum Sort {
+    /// One command.
+    Change,
+    /// Several commands.
+    Changes,
+    Read,
+    /// Work of one node.
+    Own,
+    Restart,
+    Members,
+    Nothing,
+}
+
+fn sort(op: &Op) -> Sort {
+    match op {
+        Op::React(_, wishes) if wishes.len() == 1 => Sort::Change,
+        Op::Publish(_) | Op::Repeat(..) | Op::Edit(..) | Op::Delete(_) | Op::Restore(_) => Sort::Change,
+        Op::Comment(..) | Op::Relate { .. } | Op::Bar(..) | Op::Mark(..) => Sort::Change,
+        Op::React(..) | Op::Import(_) | Op::DeleteNewest(..) | Op::ImportFollows(_) => Sort::Changes,
+        Op::Read(..) | Op::Unread(_) | Op::Reactors(..) | Op::ReactedBy(..) | Op::Scroll(..) => Sort::Read,
+        Op::Outbox(..) | Op::Topic(..) | Op::ScrollTopic(..) | Op::Comments(..) | Op::UserComments(..) => Sort::Read,
+        Op::Members(..) | Op::Relations(_) | Op::Verify(..) | Op::Explain(..) => Sort::Read,
+        Op::Start | Op::Stop | Op::Drain(_) | Op::Sleep(_) | Op::Trim(..) | Op::Floor(..) => Sort::Own,
+        Op::Archive(..) | Op::ArchiveTopic(..) | Op::Evict(..) | Op::Compact => Sort::Own,
+        Op::Reopen | Op::Crash => Sort::Restart,
+        Op::Allow(_) => Sort::Members,
+        // A stream of a node gives its user a number by a command of its own.
+        Op::Listen(_) => Sort::Nothing,
+    }
+}
+
+impl Machine {
+    /// Runs a sequence, up to the comparison of all nodes.
+    pub(crate) fn run(seed: u64, sequence: &Sequence, wrong: Option<Wrong>) -> Result<Self, String> {
+        let mut base = sequence.config.clone();
+        base.fanout.queue = WIDE;
+        base.content.max_ahead = LONG;
+        let evicts = wrong != Some(Wrong::NoEviction);
+        let nodes = Nodes::new(seed, &base, sequence.ids, evicts);
+        nodes.log().set(CHANCES);
+        if wrong == Some(Wrong::NoDuplicates) {
+            nodes.log().forget_sessions();
+        }
+        let states = VecDeque::from([(0, Model::default())]);
+        let mut machine = Self {
+            nodes,
+            ids: sequence.ids,
+            wrong,
+            counts: Counts { starts: NODES as u64, ..Counts::default() },
+            token: 0,
+            states,
+            shows: [0; NODES],
+            echo: None,
+            marks: [const { None }; NODES],
+        };
+        for (number, op) in sequence.ops.iter().enumerate() {
+            let before = machine.counts.undecided;
+            machine.step(op).map_err(|failure| format!("step {number}, {op:?}: {failure}"))?;
+            machine.counts.operations += 1;
+            if machine.counts.undecided > before {
+                break;
+            }
+        }
+        machine.end().map_err(|failure| format!("after the last step: {failure}"))?;
+        machine.counts.records = machine.nodes.log().end();
+        Ok(machine)
+    }
+
+    fn step(&mut self, op: &Op) -> Result<(), String> {
+        let random = &mut self.nodes.random;
+        if random.u32(..12) == 0 {
+            let (node, time) = (random.usize(..NODES), Duration::from_micros(random.u64(..30_000)));
+            self.nodes.log().blind(node, time);
+        }
+        if self.nodes.random.u32(..60) == 0 {
+            let (node, time) = (self.nodes.random.usize(..NODES), Duration::from_millis(self.nodes.random.u64(..100)));
+            self.nodes.log().send_away(node, time);
+        }
+        if self.nodes.random.u32(..10) == 0
+            && let Some(echo) = self.echo.take()
+        {
+            self.nodes.log().put(echo);
+        }
+        self.nodes.go_anywhere();
+        match sort(op) {
+            Sort::Change if self.wrong == Some(Wrong::AnsweredEarly) => match self.answer_early(op)? {
+                true => Ok(()),
+                false => self.change(op),
+            },
+            Sort::Change => self.change(op),
+            Sort::Changes => {
+                self.strict()?;
+                let is_import = matches!(op, Op::Import(_) | Op::ImportFollows(_));
+                let made = if is_import && self.nodes.random.bool() { self.crash_during(op)? } else { self.make(op)? };
+                if made && self.wrong.is_none() {
+                    // No read sees a state between two of them.
+                    (0..NODES).try_for_each(|number| {
+                        self.nodes.go_to(number);
+                        self.strict()
+                    })?;
+                }
+                Ok(())
+            }
+            Sort::Read => match self.nodes.random.u32(..5) {
+                0 => self.local(),
+                1 => {
+                    reach(&self.nodes.case.system, self.token)?;
+                    self.shows_all();
+                    self.nodes.case.apply(op)
+                }
+                _ => {
+                    self.strict()?;
+                    self.nodes.case.apply(op)
+                }
+            },
+            Sort::Own if self.wrong == Some(Wrong::NoEviction) => {
+                self.nodes.change_members();
+                self.restart(&Op::Reopen)
+            }
+            Sort::Own if matches!(self.wrong, Some(Wrong::MarkOutside | Wrong::NotedLate)) => self.restart(&Op::Crash),
+            Sort::Own => {
+                self.strict()?;
+                self.nodes.case.apply(op)
+            }
+            Sort::Restart => self.restart(op),
+            Sort::Members => {
+                self.nodes.change_members();
+                self.restart(op)
+            }
+            Sort::Nothing => Ok(()),
+        }
+    }
+
+    /// Makes sure that the present node has all changes.
+    fn strict(&mut self) -> Result<(), String> {
+        let (node, system) = (self.nodes.present(), &self.nodes.case.system);
+        match self.wrong {
+            Some(Wrong::EndAsBarrier) => {
+                self.nodes.log().set(Chances { lie: 300, ..CHANCES });
+                let reached = wrong::end_as_barrier(&*self.nodes.plan.log.way(node), system);
+                self.nodes.log().set(CHANCES);
+                reached?;
+            }
+            // An earlier read has waited for a barrier.
+            Some(Wrong::BarrierReused) if self.nodes.random.bool() => {}
+            _ => barrier(system)?,
+        }
+        self.shows_all();
+        Ok(())
+    }
+
+    /// From now on the present node must show the last state.
+    fn shows_all(&mut self) {
+        self.shows[self.nodes.present()] = self.newest();
+    }
+
+    fn newest(&self) -> u64 {
+        self.states.back().map_or(0, |(number, _)| *number)
+    }
+
+    /// A change is answered: from now on readers with its position see it.
+    fn answered(&mut self) {
+        self.token = self.nodes.case.system.node().position();
+        if self.states.len() == STATES {
+            self.states.pop_front();
+        }
+        self.states.push_back((self.newest() + 1, self.nodes.case.model.clone()));
+        self.shows_all();
+    }
+
+    /// One command, sometimes with a record that does not come, sometimes with a crash meanwhile.
+    fn change(&mut self, op: &Op) -> Result<(), String> {
+        let (node, random) = (self.nodes.present(), &mut self.nodes.random);
+        match random.u32(..150) {
+            0..4 => self.nodes.log().doom(node, Fate::Refused),
+            4..10 if self.nodes.is_hasty() => {
+                let fate = pick(&mut self.nodes.random, &[Fate::Lost, Fate::Late]);
+                self.nodes.log().doom(node, fate);
+            }
+            10..14 => return self.crash_during(op).map(drop),
+            _ => {}
+        }
+        self.make(op).map(drop)
+    }
+
+    /// Makes changes; false if they are refused because the log does not take them.
+    fn make(&mut self, op: &Op) -> Result<bool, String> {
+        let before: (Model, Hosts) = (self.nodes.case.model.clone(), self.nodes.case.hosts.clone());
+        let failure = match self.nodes.case.apply(op) {
+            Ok(()) => {
+                self.answered();
+                return Ok(true);
+            }
+            Err(failure) => failure,
+        };
+        let is_definite = failure.contains("nothing has changed");
+        if is_definite && matches!(sort(op), Sort::Change) {
+            self.counts.refused += 1;
+            (self.nodes.case.model, self.nodes.case.hosts) = before;
+            barrier(&self.nodes.case.system)?;
+            return Ok(false);
+        }
+        if is_definite || failure.contains("it may still be made") {
+            self.counts.undecided += 1;
+            return Ok(false);
+        }
+        Err(failure)
+    }
+
+    /// Makes a change, and goes on with a copy of the directory from some instant meanwhile.
+    fn crash_during(&mut self, op: &Op) -> Result<bool, String> {
+        let pause = Duration::from_micros(self.nodes.random.u64(..1500));
+        let node = self.nodes.present();
+        let copier = self.nodes.case.system.copier();
+        let copying = thread::spawn(move || {
+            thread::sleep(pause);
+            copier()
+        });
+        let made = self.make(op);
+        let copy = copying.join().expect("no panic");
+        let made = made?;
+        if let Some(copy) = copy {
+            let mark = self.forged(node);
+            self.counts.starts += 1;
+            self.nodes.go_on_with(copy, mark);
+            // What it showed before the crash is gone until it has caught up.
+            self.shows[node] = 0;
+        }
+        Ok(made)
+    }
+
+    /// A mark in place of the one that was written with the last command.
+    fn forged(&mut self, node: usize) -> Option<Vec<u8>> {
+        match self.wrong? {
+            Wrong::MarkOutside => self.marks[node].clone(),
+            Wrong::NotedLate => {
+                let (mark, session) = wrong::without_a_session(&self.mark()?, &mut self.nodes.random)?;
+                let records = self.nodes.log().records();
+                let of_session = |record: &&Record| wrong::has_commands_of(&record.bytes, session);
+                self.echo = records.iter().rev().find(of_session).map(|record| record.bytes.clone());
+                Some(mark)
+            }
+            _ => None,
+        }
+    }
+
+    fn mark(&self) -> Option<Vec<u8>> {
+        self.nodes.case.system.store().note(MARK).expect("reads")
+    }
+
+    fn restart(&mut self, op: &Op) -> Result<(), String> {
+        let node = self.nodes.present();
+        self.counts.starts += 1;
+        if self.wrong == Some(Wrong::AnsweredEarly) {
+            return Ok(());
+        }
+        match self.nodes.random.u32(..8) {
+            0 if !matches!(self.wrong, Some(Wrong::MarkOutside | Wrong::NotedLate)) => self.nodes.replace(),
+            _ if matches!(op, Op::Crash) => match self.wrong {
+                Some(_) => {
+                    if let Some(copy) = self.nodes.case.system.copy() {
+                        let mark = self.forged(node);
+                        self.nodes.go_on_with(copy, mark);
+                    }
+                }
+                None => self.nodes.crash(),
+            },
+            _ => self.nodes.reopen(),
+        }
+        self.shows[node] = 0;
+        self.marks[node] = self.mark();
+        Ok(())
+    }
+
+    /// A read that waits for nothing shows some earlier state, and none before the last that this node has shown.
+    fn local(&mut self) -> Result<(), String> {
+        let oldest = self.states.front().map_or(0, |(number, _)| *number);
+        let (node, raw) = (self.nodes.present(), pick(&mut self.nodes.random, &USERS));
+        let case = &self.nodes.case;
+        if self.shows[node] < oldest {
+            return Ok(());
+        }
+        let (host, feed) = (case.hosts.host(raw), &case.system.feed);
+        let request = PageRequest { span: Span::ALL, limit: 100 };
+        let failed = |e| format!("a local read fails: {e}");
+        let user: UserId = feed.find(&host, Tier::Disk).map_err(failed)?;
+        let is = feed.timeline(user, &request, Tier::Disk).map_err(failed)?;
+        let (known, include_own) = (case.hosts.user(raw), case.system.config.timeline.include_own);
+        let shown = |model: &Model| {
+            let whole = model.timeline(known, include_own);
+            page(&whole, |entry: &Entry| entry.cursor, &request) == is
+        };
+        let least = self.shows[node];
+        let found = self.states.iter().any(|(number, model)| *number >= least && shown(model));
+        ensure!(found, "node {node} shows {raw} a timeline of no state from {least} to {}: {is:?}", self.newest());
+        Ok(())
+    }
+
+    /// Answers a delete once it is in the log; true if it was one.
+    fn answer_early(&mut self, op: &Op) -> Result<bool, String> {
+        let Op::Delete(index) = op else { return Ok(false) };
+        let Some(item) = self.nodes.case.nth(*index).filter(|item| !item.deleted) else { return Ok(false) };
+        let (node, feed) = (self.nodes.present(), self.nodes.case.system.feed.clone());
+        let (host, end) = (self.nodes.case.hosts.back(item.id), self.nodes.log().end());
+        self.nodes.log().blind(node, Duration::from_millis(5));
+        thread::spawn(move || feed.delete(host));
+        while self.nodes.log().end() == end {
+            thread::sleep(Duration::from_micros(100));
+        }
+        self.nodes.case.model.live(item.id).expect("live").deleted = true;
+        self.answered();
+        Ok(true)
+    }
+}

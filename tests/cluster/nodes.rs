@@ -1,0 +1,249 @@
+//! Three nodes on one log, and the model of what they were told.
+
+use std::future::Future;
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration as StdDuration, Instant};
+
+use fastrand::Rng;
+use serde::de::DeserializeOwned;
+use tempfile::TempDir;
+use tideline::cluster::Origin;
+use tideline::config::{Agreed, Config, Durability, Duration};
+
+use super::log::{BACK, TestLog};
+use crate::promises::case::Case;
+use crate::promises::names::Ids;
+use crate::promises::seed::pick;
+use crate::promises::shape::{self, Kind, LONG};
+use crate::promises::system::{Joins, System};
+
+pub(crate) const NODES: usize = 3;
+/// The timeout of nodes that give up appends, milliseconds.
+const HASTY: u64 = 300;
+/// Longest wait for a barrier, over all attempts.
+const PATIENCE: StdDuration = StdDuration::from_secs(60);
+
+thread_local! {
+    static RUNTIME: tokio::runtime::Runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+}
+
+/// Waits for a future on this thread.
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+    RUNTIME.with(|runtime| runtime.block_on(future))
+}
+
+/// Waits until a node has all that was acknowledged before, however long the log is away.
+pub(crate) fn barrier(system: &System) -> Result<(), String> {
+    until_done(system, || wait(system.node().barrier()))
+}
+
+/// Waits until a node has applied all below a position.
+pub(crate) fn reach(system: &System, position: u64) -> Result<(), String> {
+    until_done(system, || wait(system.node().reach(position)))
+}
+
+fn until_done(system: &System, attempt: impl Fn() -> tideline::error::Result<()>) -> Result<(), String> {
+    let began = Instant::now();
+    while let Err(error) = attempt() {
+        if let Some(fault) = fault(system) {
+            return Err(format!("a node has stopped: {fault}"));
+        }
+        ensure!(began.elapsed() < PATIENCE, "a node waits for ever: {error}, {:?}", system.node().status());
+        std::thread::sleep(StdDuration::from_millis(5));
+    }
+    Ok(())
+}
+
+/// Why a node has stopped itself.
+pub(crate) fn fault(system: &System) -> Option<String> {
+    system.node().is_ready().is_err().then(|| system.node().status().fault).flatten()
+}
+
+/// Waits until all nodes are at the end of the log.
+pub(crate) fn meet(nodes: &Nodes) -> Result<(), String> {
+    nodes.systems().try_for_each(barrier)?;
+    let began = Instant::now();
+    loop {
+        let end = nodes.log().end();
+        nodes.systems().try_for_each(|system| reach(system, end))?;
+        std::thread::sleep(StdDuration::from_millis(1));
+        if nodes.log().end() == end && nodes.systems().all(|system| system.node().position() == end) {
+            return Ok(());
+        }
+        ensure!(began.elapsed() < PATIENCE, "the log does not come to rest");
+    }
+}
+
+/// What nodes get at their next start.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) log: Arc<TestLog>,
+    pub(crate) agreed: Agreed,
+    timeout: Duration,
+    /// The names of the nodes, by their numbers.
+    names: Vec<String>,
+    /// Members without a node.
+    absent: usize,
+    /// How many members keep an inbox.
+    copies: usize,
+    /// Whether they drop the inboxes of others.
+    pub(crate) evicts: bool,
+}
+
+impl Plan {
+    /// The settings of a node: its own ones, those of all, and its place in the cluster.
+    fn config(&self, number: usize, random: &mut Rng) -> Config {
+        let mut config = shape::random(random);
+        if !self.evicts {
+            // So that readers have inboxes, which then are wrong.
+            (config.timeline.active_for, config.timeline.inbox_limit) = (LONG, 1000);
+            (config.fanout.push_threshold, config.fanout.pull_threshold) = (100, 100);
+        }
+        config.adopt(&self.agreed);
+        // The log is what survives.
+        config.storage.durability = Durability::Os;
+        config.cluster.brokers = vec!["none:9092".to_owned()];
+        config.cluster.node = value(&self.names[number]);
+        let absent: Vec<_> = (0..self.absent).map(|number| format!("absent{number}")).collect();
+        let members = self.names.iter().chain(&absent);
+        config.cluster.members = members.map(|name| value(&format!("{name}=http://{name}"))).collect();
+        config.cluster.inbox_copies = self.copies;
+        config.cluster.timeout = self.timeout;
+        config
+    }
+
+    /// Whether timelines have their users' own items, and how long a deleted item can come back.
+    pub(crate) fn config_of_all(&self) -> (bool, Duration) {
+        let mut config = Config::default();
+        config.adopt(&self.agreed);
+        (config.timeline.include_own, config.content.deleted_retention)
+    }
+
+    fn joins(&self, number: usize) -> Joins {
+        Joins { log: self.log.way(number), evicts: self.evicts, mark: None }
+    }
+}
+
+/// A setting from its text.
+fn value<T: DeserializeOwned>(text: &str) -> T {
+    serde_json::from_value(text.into()).expect("a setting")
+}
+
+/// The nodes, one of which is that of the case at present.
+pub(crate) struct Nodes {
+    pub(crate) case: Case,
+    others: Vec<System>,
+    /// The number of the node of the case, and those of the others.
+    numbers: Vec<usize>,
+    pub(crate) plan: Plan,
+    pub(crate) random: Rng,
+    renamed: usize,
+}
+
+impl Nodes {
+    /// Nodes that give up appends now and then, and may leave the inboxes of others.
+    pub(crate) fn new(seed: u64, base: &Config, ids: Ids, evicts: bool) -> Self {
+        let mut random = Rng::with_seed(seed);
+        let timeout = Duration::from_millis(pick(&mut random, &[HASTY, 4000, 4000, 4000]));
+        Self::start(random, base, ids, timeout, evicts)
+    }
+
+    /// Nodes that give up no append.
+    pub(crate) fn steady(seed: u64, base: &Config, ids: Ids) -> Self {
+        Self::start(Rng::with_seed(seed), base, ids, Duration::from_secs(60), true)
+    }
+
+    fn start(mut random: Rng, base: &Config, ids: Ids, timeout: Duration, evicts: bool) -> Self {
+        let log = TestLog::new(random.u64(..), NODES);
+        let agreed = base.agreed();
+        Origin::found(&*log.way(0), None, agreed.clone()).expect("begins");
+        let names = (0..NODES).map(|number| format!("n{number}")).collect();
+        let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, evicts };
+        let join = |number| {
+            // In memory, refused changes keep the numbers of their names.
+            let kind = if number == 2 && ids == Ids::Numbers { Kind::Memory } else { Kind::Rocks };
+            System::join(kind, None, plan.config(number, &mut random), plan.joins(number))
+        };
+        let mut systems: Vec<_> = (0..NODES).map(join).collect();
+        let mut case = Case::new(Kind::Rocks, systems.remove(0), ids);
+        case.behind = BACK;
+        Self { case, others: systems, numbers: (0..NODES).collect(), plan, random, renamed: 0 }
+    }
+
+    /// The number of the node of the case.
+    pub(crate) fn present(&self) -> usize {
+        self.numbers[0]
+    }
+
+    /// Whether given-up appends cost little time.
+    pub(crate) fn is_hasty(&self) -> bool {
+        self.plan.timeout == Duration::from_millis(HASTY)
+    }
+
+    pub(crate) fn log(&self) -> &TestLog {
+        &self.plan.log
+    }
+
+    /// Lets the case go on with another node.
+    pub(crate) fn go_to(&mut self, number: usize) {
+        let place = self.numbers.iter().position(|other| *other == number).expect("a node");
+        if place > 0 {
+            mem::swap(&mut self.case.system, &mut self.others[place - 1]);
+            self.numbers.swap(0, place);
+        }
+    }
+
+    pub(crate) fn go_anywhere(&mut self) {
+        let number = self.random.usize(..NODES);
+        self.go_to(number);
+    }
+
+    /// All nodes.
+    pub(crate) fn systems(&self) -> impl Iterator<Item = &System> {
+        [&self.case.system].into_iter().chain(&self.others)
+    }
+
+    /// Gives the present node the settings that are planned, at its next start.
+    fn set_up(&mut self) {
+        self.case.system.config = self.plan.config(self.present(), &mut self.random);
+    }
+
+    /// Restarts the present node properly, with other settings.
+    pub(crate) fn reopen(&mut self) {
+        self.set_up();
+        self.case.system.reopen();
+    }
+
+    /// Restarts it as after a crash at this instant.
+    pub(crate) fn crash(&mut self) {
+        self.set_up();
+        self.case.system.crash();
+    }
+
+    /// The same, with a copy that was made before.
+    pub(crate) fn go_on_with(&mut self, copy: TempDir, mark: Option<Vec<u8>>) {
+        self.set_up();
+        self.case.system.go_on_with(copy, mark);
+    }
+
+    /// Loses the present node for ever. A copy of another one takes its place, with a name of its own.
+    pub(crate) fn replace(&mut self) {
+        let copy = self.others.iter().find_map(System::copy);
+        let Some(copy) = copy else { return };
+        let number = self.present();
+        self.renamed += 1;
+        self.plan.names[number] = format!("n{number}-{}", self.renamed);
+        let config = self.plan.config(number, &mut self.random);
+        let kind = Kind::Rocks;
+        let system = System::join(kind, Some(copy), config, self.plan.joins(number));
+        mem::replace(&mut self.case.system, system).stop();
+    }
+
+    /// Plans another list of members.
+    pub(crate) fn change_members(&mut self) {
+        self.plan.absent = pick(&mut self.random, &[0, 1, 6]);
+        self.plan.copies = self.random.usize(1..=2);
+    }
+}

@@ -1,0 +1,90 @@
+//! The number of sequences: few, or as many as the requested operations need.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+use super::machine::{Counts, Machine};
+use super::wrong::Wrong;
+use crate::promises::ops::{Sequence, sequences};
+use crate::promises::seed::{operations, scaled, seed};
+
+/// Sequences, with the usual number of cases.
+const SEQUENCES: u32 = 40;
+/// Most steps of one.
+const STEPS: usize = 250;
+const TELL_EVERY: Duration = Duration::from_secs(20);
+
+/// The sequence of a seed.
+fn sequence(seed: u64) -> Sequence {
+    let config = Config { rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
+    sequences(STEPS).new_tree(&mut TestRunner::new(config)).expect("a sequence").current()
+}
+
+/// The machine after the sequence of a seed.
+pub(crate) fn machine(seed: u64, wrong: Option<Wrong>) -> Result<Machine, String> {
+    let sequence = sequence(seed);
+    Machine::run(seed, &sequence, wrong)
+        .map_err(|failure| format!("{failure}\n{:?}, with {:?}", sequence.ids, sequence.config))
+}
+
+/// Runs the sequence of a seed.
+pub(crate) fn run_one(seed: u64, wrong: Option<Wrong>) -> Result<Counts, String> {
+    machine(seed, wrong).map(|machine| machine.counts)
+}
+
+/// Runs sequences on twice as many threads as there are cores, because steps wait now and then.
+pub(crate) fn run() {
+    let (first, began) = (seed(), Instant::now());
+    let wanted = operations();
+    let (next, all, told) = (AtomicU64::new(first), Mutex::new(Counts::default()), Mutex::new(Instant::now()));
+    let failed = Mutex::new(None);
+    let tell = |now: &str| {
+        eprintln!("{now}: {:?} in {:.0} s, no difference", all.lock(), began.elapsed().as_secs_f64());
+    };
+    let goes_on = |seed: u64| match wanted {
+        Some(operations) => all.lock().operations < operations as u64,
+        None => seed < first + u64::from(scaled(SEQUENCES)),
+    };
+    let run = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::SeqCst);
+            if !goes_on(seed) || failed.lock().is_some() {
+                break;
+            }
+            match std::panic::catch_unwind(|| run_one(seed, None)) {
+                Ok(Ok(counts)) => all.lock().add(counts),
+                Ok(Err(failure)) => _ = failed.lock().get_or_insert((seed, failure)),
+                Err(_) => _ = failed.lock().get_or_insert((seed, "a panic".to_owned())),
+            }
+            let mut told = told.lock();
+            if told.elapsed() >= TELL_EVERY {
+                *told = Instant::now();
+                tell("so far");
+            }
+        }
+    };
+    let threads = 2 * thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(run))));
+    if let Some((seed, failure)) = failed.lock().take() {
+        panic!("{failure}\nTIDELINE_TEST_OPS=1 TIDELINE_TEST_SEED={seed} makes the same sequence again");
+    }
+    tell("done");
+    let all = *all.lock();
+    assert!(10 * all.undecided <= all.starts, "too many sequences end early: {all:?}");
+    assert!(all.operations < 1000 || all.refused > 0, "no change was refused: {all:?}");
+}
+
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.operations += other.operations;
+        self.records += other.records;
+        self.starts += other.starts;
+        self.refused += other.refused;
+        self.undecided += other.undecided;
+    }
+}

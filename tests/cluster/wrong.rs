@@ -1,0 +1,89 @@
+//! Faults of a node that the machine must notice, made from outside of it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use fastrand::Rng;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tideline::cluster::{Log, Record};
+use tideline::feed::{Command, Feed};
+use tideline::model::Millis;
+use tideline::streaming::{At, Course};
+
+use super::nodes::reach;
+use crate::promises::system::System;
+
+/// A rule that is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// A read takes an earlier barrier for its own.
+    BarrierReused,
+    /// A read waits for the end of the log, as the log tells it.
+    EndAsBarrier,
+    /// A change is answered before it is applied.
+    AnsweredEarly,
+    /// The place in the log is written apart from the changes.
+    MarkOutside,
+    /// The record of a session is noted apart from its changes.
+    NotedLate,
+    /// A record that comes twice is made twice.
+    NoDuplicates,
+    /// Inboxes stay when other members take their users.
+    NoEviction,
+}
+
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Waits for the end of the log.
+pub(crate) fn end_as_barrier(log: &dyn Log, system: &System) -> Result<(), String> {
+    match log.bounds(PATIENCE) {
+        Ok(bounds) => reach(system, bounds.end),
+        Err(_) => Ok(()),
+    }
+}
+
+/// A mark that does not know one of its sessions, and the session. Ten numbers and the course come before the sessions,
+/// and the tenth number counts them (`src/cluster/mark.rs`).
+pub(crate) fn without_a_session(mark: &[u8], random: &mut Rng) -> Option<(Vec<u8>, u64)> {
+    const COUNT: Range<usize> = 1 + 9 * 8..1 + 10 * 8;
+    let number = |range: Range<usize>| u64::from_be_bytes(mark[range].try_into().expect("eight bytes"));
+    let sessions = number(COUNT) as usize;
+    let at = mark.len() - 16 * (1 + random.usize(..sessions.max(1)));
+    let left = sessions.checked_sub(1)? as u64;
+    let mut without = [&mark[..at], &mark[at + 16..]].concat();
+    without[COUNT].copy_from_slice(&left.to_be_bytes());
+    Some((without, number(at..at + 8)))
+}
+
+/// Whether a record has commands, and is of this session.
+pub(crate) fn has_commands_of(bytes: &[u8], session: u64) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.contains(&format!("\"session\":\"{session:016x}\"")) && !text.ends_with("\"commands\":[]}")
+}
+
+/// Applies all records of a log, at the times that `at` makes of theirs.
+pub(crate) fn follow(records: &[Record], feed: &Feed, at: impl Fn(Millis) -> At) {
+    #[derive(Deserialize)]
+    struct Parts {
+        session: String,
+        number: u64,
+        commands: Vec<Box<RawValue>>,
+    }
+    let (mut time, mut sessions) = (records[0].time, HashMap::new());
+    feed.streaming().sequencer().take_course(&Course::new(time));
+    for record in &records[1..] {
+        time = time.max(record.time);
+        let parts: Parts = serde_json::from_slice(&record.bytes).expect("a record");
+        let last = sessions.entry(parts.session).or_insert(0);
+        if *last < parts.number {
+            *last = parts.number;
+            for command in parts.commands {
+                let command: Command = serde_json::from_str(command.get()).expect("a command");
+                // Refusals are the same everywhere.
+                drop(feed.apply(command, at(time)));
+                feed.streaming().set_log_time(time);
+            }
+        }
+    }
+}
