@@ -153,6 +153,11 @@ prove: setup ## try OPS= random operations on each store against the plain funct
 	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
 	  cargo test --release --locked --test promises every_page -- --nocapture --test-threads 1
 
+.PHONY: prove-cluster
+prove-cluster: setup ## try OPS= random operations on three nodes and a log in memory with faults (default: 1000000); SEED= for others
+	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
+	  cargo test --release --locked --test cluster every_page -- --nocapture
+
 .PHONY: soak
 soak: build ## check threads and kill servers, both at once, for MINUTES= (default: until interrupted); THREADS= SEED=
 	cargo test --release --locked --test promises --no-run
