@@ -1,12 +1,15 @@
 //! The end of a sequence: all nodes agree, in everything that readers can see.
 
 use tideline::error::Result as Done;
+use tideline::model::Millis;
 use tideline::store::Watch;
 
 use super::machine::Machine;
 use super::nodes::{NODES, meet};
 use crate::promises::ops::Op;
 use crate::promises::replay::seen;
+use crate::promises::shape::NEVER;
+use crate::promises::system::System;
 
 /// Disagreements of the tables of a node.
 #[derive(Default)]
@@ -61,7 +64,15 @@ impl Machine {
 
     /// Compares the nodes with each other. All are at one position.
     fn compare(&self) -> Result<(), String> {
-        // The digests of the tables that all nodes share are to be compared here, too.
+        let (_, kept) = self.nodes.plan.config_of_all();
+        // What a purge would remove does not count.
+        let final_before = if kept == NEVER { Millis::MAX } else { 0 };
+        let digests = |system: &System| system.store().digest(final_before, &mut || (), &mut Findings::default());
+        let digests = self.nodes.systems().map(|system| digests(system).map_err(|e| format!("no digest: {e}")));
+        let digests = digests.collect::<Result<Vec<_>, _>>()?;
+        for other in &digests[1..] {
+            ensure_eq!(other, &digests[0], "digests of the tables that all nodes share");
+        }
         let mut all = self.nodes.systems().map(|system| seen(&system.feed, self.ids, 7));
         let first = all.next().ok_or("no nodes")?;
         all.try_for_each(|other| {

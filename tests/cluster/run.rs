@@ -14,7 +14,7 @@ use crate::promises::ops::{Sequence, sequences};
 use crate::promises::seed::{operations, scaled, seed};
 
 /// Sequences, with the usual number of cases.
-const SEQUENCES: u32 = 40;
+const SEQUENCES: u32 = 24;
 /// Most steps of one.
 const STEPS: usize = 250;
 const TELL_EVERY: Duration = Duration::from_secs(20);
