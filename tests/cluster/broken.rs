@@ -1,12 +1,16 @@
 //! Rules of a cluster that are broken on purpose. The machine that finds nothing wrong with the rules must find this.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use tideline::model::Millis;
 use tideline::streaming::At;
 
+use super::nodes::Nodes;
 use super::run::{machine, run_one};
 use super::wrong::{Wrong, follow};
+use crate::promises::names::{Ids, USERS, user};
+use crate::promises::ops::{Op, Post};
 use crate::promises::replay::seen;
 use crate::promises::seed::seed;
 use crate::promises::shape::{Kind, small};
@@ -62,9 +66,59 @@ fn a_record_that_is_made_twice_is_found() {
     is_found(Wrong::NoDuplicates);
 }
 
+/// A node loses a reader to other members, who then get an item, and gets the reader back. Whether its page is right.
+fn page_of_a_reader_that_comes_back(evicts: bool) -> Result<(), String> {
+    const AUTHOR: u64 = 1;
+    let mut nodes = Nodes::new(seed(), &small(), Ids::Numbers, evicts);
+    nodes.plan.pushes = true;
+    nodes.go_to(0);
+    let start = |nodes: &mut Nodes, absent| {
+        nodes.plan.absent = absent;
+        nodes.reopen();
+        nodes.case.system.start();
+    };
+    let owned = |nodes: &Nodes| {
+        let feed = &nodes.case.system.feed;
+        USERS.into_iter().filter(|raw| *raw != AUTHOR && feed.keeps_inbox_of(user(*raw))).collect::<BTreeSet<_>>()
+    };
+    start(&mut nodes, 6);
+    let few = owned(&nodes);
+    start(&mut nodes, 0);
+    let reader = owned(&nodes).difference(&few).next().copied().ok_or("no reader goes and comes back")?;
+    let publish = |nodes: &mut Nodes, id| {
+        let (at, kind) = (Some(id), "post");
+        let post = Post {
+            author: AUTHOR,
+            id: Some(id),
+            at,
+            text: 1,
+            extra: 0,
+            broadcast: true,
+            topics: 0,
+            kind,
+            subject: None,
+        };
+        nodes.case.apply(&Op::Publish(vec![post]))
+    };
+    nodes.case.apply(&Op::Relate { user: reader, follow: vec![(AUTHOR, None)], unfollow: vec![] })?;
+    // A read makes the reader active.
+    nodes.case.apply(&Op::Scroll(reader, 5))?;
+    nodes.case.apply(&Op::Drain(true))?;
+    publish(&mut nodes, 1)?;
+    nodes.case.apply(&Op::Drain(true))?;
+    start(&mut nodes, 6);
+    publish(&mut nodes, 2)?;
+    nodes.case.system.drain()?;
+    start(&mut nodes, 0);
+    nodes.case.system.drain()?;
+    nodes.case.apply(&Op::Scroll(reader, 5))
+}
+
 #[test]
 fn a_change_of_members_that_leaves_inboxes_is_found() {
-    is_found(Wrong::NoEviction);
+    page_of_a_reader_that_comes_back(true).expect("the inbox was dropped");
+    let wrong = page_of_a_reader_that_comes_back(false).expect_err("the inbox lacks an item");
+    assert!(wrong.contains("timeline of"), "{wrong}");
 }
 
 /// A further server that applies the log of a machine by its times has the state of the nodes. One that takes the time

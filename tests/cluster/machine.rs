@@ -91,8 +91,7 @@ impl Machine {
         let mut base = sequence.config.clone();
         base.fanout.queue = WIDE;
         base.content.max_ahead = LONG;
-        let evicts = wrong != Some(Wrong::NoEviction);
-        let nodes = Nodes::new(seed, &base, sequence.ids, evicts);
+        let nodes = Nodes::new(seed, &base, sequence.ids, true);
         nodes.log().set(CHANCES);
         if wrong == Some(Wrong::NoDuplicates) {
             nodes.log().forget_sessions();
@@ -124,8 +123,11 @@ impl Machine {
 
     fn step(&mut self, op: &Op) -> Result<(), String> {
         let random = &mut self.nodes.random;
-        if random.u32(..12) == 0 {
-            let (node, time) = (random.usize(..NODES), Duration::from_micros(random.u64(..30_000)));
+        // Longer where a read that does not wait must be found, however slow the machine is.
+        let is_slow = matches!(self.wrong, Some(Wrong::BarrierReused | Wrong::EndAsBarrier));
+        let (often, longest) = if is_slow { (4, 600_000) } else { (12, 30_000) };
+        if random.u32(..often) == 0 {
+            let (node, time) = (random.usize(..NODES), Duration::from_micros(random.u64(..longest)));
             self.nodes.log().blind(node, time);
         }
         if self.nodes.random.u32(..60) == 0 {
@@ -169,10 +171,6 @@ impl Machine {
                     self.nodes.case.apply(op)
                 }
             },
-            Sort::Own if self.wrong == Some(Wrong::NoEviction) => {
-                self.nodes.change_members();
-                self.restart(&Op::Reopen)
-            }
             Sort::Own if matches!(self.wrong, Some(Wrong::MarkOutside | Wrong::NotedLate)) => self.restart(&Op::Crash),
             Sort::Own => {
                 self.strict()?;

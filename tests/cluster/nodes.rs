@@ -15,7 +15,7 @@ use super::log::{BACK, TestLog};
 use crate::promises::case::Case;
 use crate::promises::names::Ids;
 use crate::promises::seed::pick;
-use crate::promises::shape::{self, Kind, LONG};
+use crate::promises::shape::{self, Kind, LONG, NEVER};
 use crate::promises::system::{Joins, System};
 
 pub(crate) const NODES: usize = 3;
@@ -85,9 +85,11 @@ pub(crate) struct Plan {
     /// The names of the nodes, by their numbers.
     names: Vec<String>,
     /// Members without a node.
-    absent: usize,
+    pub(crate) absent: usize,
     /// How many members keep an inbox.
     copies: usize,
+    /// Whether all readers have whole inboxes.
+    pub(crate) pushes: bool,
     /// Whether they drop the inboxes of others.
     pub(crate) evicts: bool,
 }
@@ -96,9 +98,9 @@ impl Plan {
     /// The settings of a node: its own ones, those of all, and its place in the cluster.
     fn config(&self, number: usize, random: &mut Rng) -> Config {
         let mut config = shape::random(random);
-        if !self.evicts {
-            // So that readers have inboxes, which then are wrong.
-            (config.timeline.active_for, config.timeline.inbox_limit) = (LONG, 1000);
+        if self.pushes {
+            (config.timeline.active_for, config.timeline.evict_after) = (LONG, NEVER);
+            (config.timeline.inbox_limit, config.timeline.outbox_limit) = (1000, 1000);
             (config.fanout.push_threshold, config.fanout.pull_threshold) = (100, 100);
         }
         config.adopt(&self.agreed);
@@ -160,7 +162,7 @@ impl Nodes {
         let agreed = base.agreed();
         Origin::found(&*log.way(0), None, agreed.clone()).expect("begins");
         let names = (0..NODES).map(|number| format!("n{number}")).collect();
-        let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, evicts };
+        let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes: false, evicts };
         let join = |number| {
             // In memory, refused changes keep the numbers of their names.
             let kind = if number == 2 && ids == Ids::Numbers { Kind::Memory } else { Kind::Rocks };

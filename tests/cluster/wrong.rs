@@ -29,8 +29,6 @@ pub(crate) enum Wrong {
     NotedLate,
     /// A record that comes twice is made twice.
     NoDuplicates,
-    /// Inboxes stay when other members take their users.
-    NoEviction,
 }
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
