@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 
 use super::super::log::{NotRead, Record};
@@ -179,14 +180,15 @@ fn an_append_without_an_answer_is_sent_again_with_the_same_number() {
     let running = Running::new(&[Line::Silent, Line::Silent]);
     let proposal = running.propose();
     running.wait_for(2);
-    assert!(running.writer.is_unreachable());
+    assert!(running.writer.outage.is_on());
+    running.writer.outage.begin_long_ago();
     let other = running.writer.propose(Command::Delete { item: HostId::Number(2) });
     assert_eq!(other.expect_err("refused at once").code(), Some(Code::LogUnavailable));
     running.wait_for(3);
     running.apply(1);
     assert!(is_done(proposal));
     assert_eq!(running.numbers(), [1, 1, 1]);
-    assert!(!running.writer.is_unreachable());
+    assert!(!running.writer.outage.is_on());
 }
 
 #[test]
@@ -227,7 +229,7 @@ fn a_refused_record_changes_nothing_and_another_follows() {
     let (code, detail) = refusal(running.propose());
     assert_eq!(code, Code::LogUnavailable);
     assert!(detail.contains("nothing has changed: no"), "{detail}");
-    wait_until(|| !running.writer.is_unreachable());
+    wait_until(|| !running.writer.outage.is_on());
     let proposal = running.propose();
     wait_until(|| running.log.sent.lock().iter().filter(|record| !record.commands.is_empty()).count() == 2);
     running.writer.applied(2, Vec::new());
