@@ -190,7 +190,7 @@ impl Machine {
         let (node, system) = (self.nodes.present(), &self.nodes.case.system);
         match self.wrong {
             Some(Wrong::EndAsBarrier) => {
-                self.nodes.log().set(Chances { lie: 300, ..CHANCES });
+                self.nodes.log().set(Chances { lie: 900, ..CHANCES });
                 let reached = wrong::end_as_barrier(&*self.nodes.plan.log.way(node), system);
                 self.nodes.log().set(CHANCES);
                 reached?;
