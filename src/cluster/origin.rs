@@ -1,5 +1,6 @@
 //! The beginning of a node: the log to which a directory belongs, and the checks of a start.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ const ORIGIN: &str = "origin";
 /// How long a start waits for the log.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PART: Duration = Duration::from_secs(2);
+/// How long a start asks a log again that seems to end too early.
+const OLD_END: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
 
 /// The log of a directory, with the settings of all its nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +98,7 @@ impl Origin {
                 mark.last
             ))
         };
-        let bounds = wait(|| log.bounds(PART))?;
+        let bounds = bounds_behind(log, mark.last)?;
         if bounds.start > mark.last + 1 {
             return Err(gone(&format!("the log begins at offset {}: the records between are gone", bounds.start)));
         }
@@ -223,6 +226,19 @@ fn first_record(log: &dyn Log) -> Result<Record> {
             "the command log begins at offset {start}: earlier records are gone, so a node cannot start empty. Restore a \
              backup of another node into this directory first"
         ))),
+    }
+}
+
+/// The bounds of a log that should have a record at an offset. A broker that does not know yet that it leads no more may
+/// answer with an old end, so a log that ends before is asked again for a while.
+fn bounds_behind(log: &dyn Log, offset: u64) -> Result<Range<u64>> {
+    let began = Instant::now();
+    loop {
+        let bounds = wait(|| log.bounds(PART))?;
+        if bounds.end > offset || began.elapsed() >= OLD_END {
+            return Ok(bounds);
+        }
+        std::thread::sleep(PART / 10);
     }
 }
 
