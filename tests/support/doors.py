@@ -98,6 +98,8 @@ class _Door:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for way in ways:
                 way.cancel()
+        except asyncio.CancelledError:
+            pass  # the proxy ends
         finally:
             self.connections -= both
             for each in both:
