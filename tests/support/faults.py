@@ -37,6 +37,7 @@ class Faults:
             "kill-node": lambda: self.kill_nodes(1),
             "kill-two-nodes": lambda: self.kill_nodes(2),
             "kill-all-nodes": lambda: self.kill_nodes(3),
+            "kill-everything": self.kill_everything,
             "stop-node": self.stop_node,
             "kill-starting-node": self.kill_starting_node,
             "pause-node": lambda: self.pause_nodes(1),
@@ -126,7 +127,14 @@ class Faults:
         chosen = self.nodes()[:count]
         for node in chosen:
             node.kill()
-        return Fault(f"kill -9 of nodes {[node.name for node in chosen]}", lambda: [self.begin(node) for node in chosen])
+        names = [node.name for node in chosen]
+        return Fault(f"kill -9 of nodes {names}", lambda: [self.begin(node) for node in chosen]) if chosen else None
+
+    def kill_everything(self) -> Fault | None:
+        brokers, nodes = self.kill_brokers(*self.some_brokers(3)), self.kill_nodes(3)
+        if brokers is None or nodes is None:
+            return brokers or nodes
+        return Fault(f"{brokers.what}, {nodes.what}", lambda: [brokers.end(), nodes.end()])
 
     def stop_node(self) -> Fault | None:
         chosen = self.nodes()[:1]
