@@ -84,3 +84,68 @@ impl Context {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::Arc;
+
+    use crossbeam_channel::bounded;
+
+    use super::*;
+    use crate::backlog::Backlog;
+    use crate::config::Config;
+    use crate::double::Double;
+    use crate::feed::Feed;
+    use crate::model::{Draft, HostId, Order, Span, UserId, Work};
+    use crate::store::Tier;
+    use crate::streaming::Streaming;
+    use crate::worker::Candidates;
+
+    #[test]
+    fn a_rebuild_leaves_out_what_a_dropped_inbox_still_has_of_others() {
+        let (store, config): (Arc<dyn Store>, _) = (Arc::new(Double::new()), Config::default());
+        let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
+        let feed =
+            Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");
+        let user = UserId::new(9).expect("in range");
+        for (author, id) in [(1, 10), (2, 11), (1, 12), (2, 13)] {
+            let body = format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{id}}}"#);
+            let draft: Draft = serde_json::from_str(&body).expect("a draft");
+            feed.publish(vec![draft]).expect("publishes");
+        }
+        let follow = |author, since| vec![(HostId::Number(author), Some(since))];
+        feed.relate(HostId::Number(9), [follow(1, 1), follow(2, 1)].concat(), vec![]).expect("follows");
+        let (help, _wanted) = bounded(1);
+        let (candidates, tally) = (Candidates::default(), Arc::default());
+        let context = Context { store, backlog, streaming, config, members: None, help, candidates, tally };
+        let inbox = || {
+            let mut ids = Vec::new();
+            let visit = &mut |entry: crate::model::Entry| {
+                ids.push(entry.cursor.id.get());
+                ControlFlow::Continue(())
+            };
+            context.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, visit).expect("reads");
+            ids
+        };
+        for job in context.store.jobs().expect("reads") {
+            if let Work::Settle { user, author } = job.work {
+                context.store.settle(job.id, user, author, 100).expect("settles");
+            }
+        }
+        assert_eq!(inbox(), [13, 12, 11, 10]);
+
+        // The clock was behind the times of the items.
+        let floor = Cursor { at: 10, id: ContentId::MAX };
+        assert!(context.store.evict(user, Millis::MAX, floor).expect("evicts"));
+        let unfollow = feed.relate(HostId::Number(9), vec![], vec![HostId::Number(1)]);
+        unfollow.expect("unfollows");
+        for job in context.store.jobs().expect("reads") {
+            context.store.drop_job(job.id).expect("drops");
+        }
+        assert_eq!(inbox(), [13, 12, 11]);
+        let job = context.store.touch(user, 100).expect("touches").job.expect("a job");
+        context.rebuild(&job, user).expect("rebuilds");
+        assert_eq!(inbox(), [13]);
+    }
+}

@@ -1,5 +1,6 @@
 //! Settling pairs and rebuilding inboxes.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::Context;
@@ -38,6 +39,8 @@ impl Context {
                 }
             }
             authors = lacking;
+        } else if let Some(stranger) = self.newest_stranger(user, &authors)? {
+            self.store.raise_floor(user, stranger)?;
         }
         // A read under way may have seen the activity before the user was dormant, and compare it only now.
         self.backlog.advance_epoch(user);
@@ -49,6 +52,21 @@ impl Context {
             self.store.evict(user, Millis::MAX, top())?;
         }
         Ok(())
+    }
+
+    /// The newest entry of an inbox whose author the user does not follow. An inbox that was dropped may have entries
+    /// above its floor, of later times than the clock had then; and while another node of a cluster keeps the inbox, no
+    /// unfollow removes them here.
+    fn newest_stranger(&self, user: UserId, followees: &[UserId]) -> Result<Option<Cursor>> {
+        let (followees, mut found) = (followees.iter().collect::<HashSet<_>>(), None);
+        self.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+            if followees.contains(&entry.author) {
+                return ControlFlow::Continue(());
+            }
+            found = Some(entry.cursor);
+            ControlFlow::Break(())
+        })?;
+        Ok(found)
     }
 
     fn floor(&self, user: UserId) -> Result<Option<Cursor>> {
