@@ -24,7 +24,7 @@ use crate::feed::Feed;
 use crate::model::{Histogram, Millis};
 
 /// Longest wait for the ends of the log, for figures.
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_secs(2);
 
 /// A running node.
 pub struct Node {
@@ -203,7 +203,7 @@ impl Node {
         }
     }
 
-    /// The node in figures. May wait for the log for half a second.
+    /// The node in figures. May wait for the log for two seconds.
     pub fn status(&self) -> Status {
         let (position, mark) = (self.position(), self.shared.mark.lock().clone());
         let counts = &self.writer.counts;

@@ -34,8 +34,8 @@ const OWN: &str = "this directory";
 /// The options of the command.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CheckArgs {
-    /// Compare the tables of nodes of a cluster instead: that of the running node at URL, those of further nodes, and the
-    /// data directory if the settings have [cluster]. The directory joins the cluster for that time. Repeatable
+    /// Compare the tables of nodes of a cluster instead: those of the running nodes at the URLs. With one URL, that node is
+    /// compared with the data directory, which joins the cluster of the settings for that time. Repeatable
     #[arg(long, value_name = "URL")]
     pub(super) against: Vec<String>,
     /// Read the key of the nodes from FILE [default: the variable TIDELINE_KEY]
@@ -66,8 +66,8 @@ enum Compares<'a> {
 
 /// Compares. Fails if any table differs.
 pub(super) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
-    let with_own = config.cluster.is_on();
-    if !with_own && args.against.len() < 2 {
+    let with_own = args.against.len() == 1;
+    if with_own && !config.cluster.is_on() {
         return Err(Error::Setup(
             "one node is compared with nothing: name further ones with --against, or give the settings of a stopped node \
              with [cluster] and its directory"
