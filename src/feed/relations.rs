@@ -160,8 +160,11 @@ impl Feed {
         mut room: Room<'_>,
         at: At,
     ) -> Result<Vec<(Relation, bool)>> {
-        if changes.iter().any(|change| change.follow.is_some()) {
-            // From here on there may be an inbox, which must be evicted if it is never read.
+        let (follows, limit) =
+            (changes.iter().filter(|change| change.follow.is_some()).count(), self.config.graph.follow_limit);
+        // From here on there may be an inbox, which must be evicted if it is never read. More follows than the limit are
+        // refused, unless the user follows some already and so was met; a user who is new must leave nothing behind then.
+        if (1..=limit).contains(&follows) {
             match self.keeps_inbox_of(user) {
                 true => self.store.meet(user, at.now())?,
                 false => self.store.keep_no_inbox(user)?,
@@ -169,7 +172,7 @@ impl Feed {
         }
         let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
         let change = self.followees.change(&*self.store, user, changes.iter().map(|change| change.target).collect());
-        let related = self.store.relate(user, changes, self.config.graph.follow_limit)?;
+        let related = self.store.relate(user, changes, limit)?;
         drop(change);
         for (pair, related) in unsettling.into_iter().zip(&related) {
             if let Some(job) = related.job {
