@@ -123,6 +123,10 @@ chaos: build ## kill the server at random instants under load, and compare all a
 cluster: build ## three brokers from Maven Central and three nodes on this machine, to try, until Ctrl-C; says what is missing: ARGS=
 	@python3 tests/cluster_by_hand.py --binary $(TIDELINE) $(ARGS)
 
+.PHONY: cluster-bench
+cluster-bench: build ## what a cluster of one, two and three nodes on this machine costs; needs Java and Maven: ARGS=
+	python3 tests/cluster_bench.py --binary $(TIDELINE) $(ARGS)
+
 .PHONY: cluster-chaos
 cluster-chaos: build ## ROUNDS= rounds (default: 200) of kills, pauses, lost answers and full disks in a real cluster under load: ARGS=
 	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds $(ROUNDS) $(ARGS)

@@ -246,6 +246,7 @@ impl Applier {
             *self.shared.mark.lock() = after;
         }
         self.shared.is_before.store(false, Ordering::Relaxed);
+        self.writer.is_blocked.store(false, Ordering::Relaxed);
         made
     }
 
@@ -277,6 +278,7 @@ impl Applier {
                 Some(code) if code.status() < 500 || code == Code::Overloaded => return Ok(Err(error)),
                 _ => return Err(fault(&error)),
             }
+            self.writer.is_blocked.store(true, Ordering::Relaxed);
             if !std::mem::replace(&mut told, true) {
                 tracing::warn!(%error, offset = at, "a command of the log waits until the storage takes changes");
             }

@@ -183,6 +183,9 @@ impl Node {
     /// Whether the node can answer strict reads and changes; else why not.
     pub fn is_ready(&self) -> Result<()> {
         self.check()?;
+        if self.writer.is_blocked.load(Ordering::Relaxed) {
+            return Err(Code::StorageUnavailable.into());
+        }
         if self.writer.outage.lasts() || self.shared.outage.lasts() {
             return Err(Code::LogUnavailable.into());
         }

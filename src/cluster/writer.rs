@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -77,6 +77,8 @@ pub(super) struct Writer {
     served: watch::Sender<u64>,
     /// Whether the last append had no answer.
     pub(super) outage: Outage,
+    /// Whether this node cannot apply a command at present, for lack of room on its device.
+    pub(super) is_blocked: AtomicBool,
     pub(super) counts: Counts,
 }
 
@@ -159,6 +161,7 @@ impl Writer {
             flights: Mutex::default(),
             served: watch::Sender::new(0),
             outage: Outage::default(),
+            is_blocked: AtomicBool::new(false),
             counts,
         }
     }
@@ -361,6 +364,9 @@ impl Propose for Writer {
         let bytes = text.get().len();
         if bytes + ENVELOPE > MOST_BYTES {
             return Err(Error::refused(Code::BodyTooLarge, "the change is larger than a record of the command log"));
+        }
+        if self.is_blocked.load(Ordering::Relaxed) {
+            return Err(Code::StorageUnavailable.into());
         }
         if self.outage.lasts() {
             return Err(Code::LogUnavailable.into());
