@@ -140,7 +140,8 @@ codes! {
     /// The directory of backups (`backup.dir`) cannot be made, listed or written to.
     BackupDirUnusable = 503 "backup_dir_unusable",
         "the directory of backups /mnt/backups cannot be used: Permission denied (os error 13). See backup.dir";
-    /// The command log of the cluster cannot be reached, or has too few replicas. Nothing has changed.
+    /// The command log of the cluster cannot be reached or has too few replicas, or this node did not come to the asked
+    /// place in time. Nothing has changed.
     LogUnavailable = 503 "log_unavailable",
         "the command log of the cluster cannot be reached at present; nothing has changed. Send the request again later";
     /// The command log of the cluster did not confirm the change in time. The change may still be made.
