@@ -179,7 +179,7 @@ impl Applier {
         };
         let mut outcomes = Vec::new();
         if is_new {
-            whole.sessions.note(envelope.session.0, envelope.number);
+            whole.sessions.note(envelope.session.0, envelope.number, whole.time);
             let last = envelope.commands.len();
             for (command, done) in envelope.commands.iter().zip(1..).skip(present.done as usize) {
                 let before = Mark { done: done - 1, time: whole.time, ..present.clone() };

@@ -4,9 +4,11 @@ use crate::error::{Error, Result};
 use crate::model::Millis;
 use crate::streaming::Course;
 
-/// Most sessions that are remembered. A session is one run of a node, and a record of it may come late by seconds only,
-/// so one that has written nothing while this many others began is over.
-const MOST_SESSIONS: usize = 32;
+/// How long a session is remembered after its last record. A session is one run of a node, and a record of it comes late
+/// by no more than `cluster.timeout`, which is an hour at most.
+const REMEMBERED: Millis = 2 * 3_600_000;
+/// Most sessions that are remembered.
+const MOST_SESSIONS: usize = 1024;
 const VERSION: u8 = 1;
 const NUMBERS: usize = 10;
 
@@ -36,36 +38,36 @@ pub(super) struct Mark {
     pub(super) course: Course,
 }
 
-/// The number of the last record of each session, the session that wrote last at the end.
+/// Of each session, the number and the time of its last record; the session that wrote last at the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sessions(Vec<(u64, u64)>);
+pub(super) struct Sessions(Vec<(u64, u64, Millis)>);
 
 impl Sessions {
     /// Whether a record is the first with its number, and none with a higher number came before it.
     pub(super) fn is_new(&self, session: u64, number: u64) -> bool {
-        self.0.iter().all(|(known, last)| *known != session || *last < number)
+        self.0.iter().all(|(known, last, _)| *known != session || *last < number)
     }
 
-    /// A new record of a session is applied.
-    pub(super) fn note(&mut self, session: u64, number: u64) {
-        self.0.retain(|(known, _)| *known != session);
+    /// A new record of a session is applied; `time` is that of the log.
+    pub(super) fn note(&mut self, session: u64, number: u64, time: Millis) {
+        self.0.retain(|(known, _, last)| *known != session && last.saturating_add(REMEMBERED) >= time);
         if self.0.len() == MOST_SESSIONS {
             self.0.remove(0);
         }
-        self.0.push((session, number));
+        self.0.push((session, number, time));
     }
 }
 
 impl Mark {
-    /// As bytes: the version, ten numbers, the course, and a pair of numbers for each session; big-endian.
+    /// As bytes: the version, ten numbers, the course, and three numbers for each session; big-endian.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let Self { log, last, before, hash, done, time, name, level, final_before, .. } = *self;
         let numbers = [log, last, before, hash, done, time, name, level, final_before, self.sessions.0.len() as u64];
-        let mut bytes = Vec::with_capacity(1 + 8 * NUMBERS + Course::BYTES + 16 * self.sessions.0.len());
+        let mut bytes = Vec::with_capacity(1 + 8 * NUMBERS + Course::BYTES + 24 * self.sessions.0.len());
         bytes.push(VERSION);
         numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
         bytes.extend(self.course.bytes());
-        let sessions = self.sessions.0.iter().flat_map(|(session, number)| [session, number]);
+        let sessions = self.sessions.0.iter().flat_map(|(session, number, time)| [session, number, time]);
         sessions.for_each(|number| bytes.extend(number.to_be_bytes()));
         bytes
     }
@@ -80,8 +82,8 @@ impl Mark {
         let (numbers, rest) = rest.split_at_checked(8 * NUMBERS)?;
         let (course, sessions) = rest.split_at_checked(Course::BYTES)?;
         let [log, last, before, hash, done, time, name, level, final_before, len] = of(numbers).try_into().ok()?;
-        let sessions: Vec<_> = of(sessions).chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-        let is_whole = *version == VERSION && rest.len() == Course::BYTES + 16 * sessions.len();
+        let sessions: Vec<_> = of(sessions).chunks_exact(3).map(|three| (three[0], three[1], three[2])).collect();
+        let is_whole = *version == VERSION && rest.len() == Course::BYTES + 24 * sessions.len();
         if !is_whole || sessions.len() as u64 != len {
             return None;
         }
@@ -101,8 +103,8 @@ mod tests {
 
     fn mark() -> Mark {
         let mut sessions = Sessions::default();
-        sessions.note(8, 1);
-        sessions.note(9, 5);
+        sessions.note(8, 1, 50);
+        sessions.note(9, 5, 60);
         let course = Course::new(1_700_000_000_000);
         Mark {
             log: 1,
@@ -124,8 +126,8 @@ mod tests {
         let bytes = mark().bytes();
         assert_eq!(Mark::read(&bytes).expect("reads"), mark());
         assert_eq!(bytes[..17], [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
-        assert_eq!(bytes.len(), 1 + 80 + 64 + 32);
-        for wrong in [&bytes[1..], &bytes[..bytes.len() - 1], &bytes[..bytes.len() - 16], &[]] {
+        assert_eq!(bytes.len(), 1 + 80 + 64 + 48);
+        for wrong in [&bytes[1..], &bytes[..bytes.len() - 1], &bytes[..bytes.len() - 24], &[]] {
             assert!(Mark::read(wrong).is_err());
         }
     }
@@ -134,15 +136,19 @@ mod tests {
     fn a_record_that_comes_twice_or_late_is_not_new() {
         let mut sessions = Sessions::default();
         assert!(sessions.is_new(1, 3));
-        sessions.note(1, 3);
+        sessions.note(1, 3, 0);
         assert!(!sessions.is_new(1, 3) && !sessions.is_new(1, 2) && sessions.is_new(1, 4) && sessions.is_new(2, 1));
         for other in 100..100 + MOST_SESSIONS as u64 - 1 {
-            sessions.note(other, 1);
-            sessions.note(1, other);
+            sessions.note(other, 1, 0);
+            sessions.note(1, other, 0);
         }
         assert!(!sessions.is_new(1, 50), "a session that goes on is remembered");
-        (200..200 + MOST_SESSIONS as u64).for_each(|other| sessions.note(other, 1));
+        (200..200 + MOST_SESSIONS as u64).for_each(|other| sessions.note(other, 1, 0));
         assert_eq!(sessions.0.len(), MOST_SESSIONS);
         assert!(sessions.is_new(1, 50), "one that is long over is not");
+        sessions.note(1, 50, REMEMBERED);
+        assert_eq!(sessions.0.len(), MOST_SESSIONS);
+        sessions.note(2, 1, REMEMBERED + 1);
+        assert_eq!(sessions.0, [(1, 50, REMEMBERED), (2, 1, REMEMBERED + 1)]);
     }
 }

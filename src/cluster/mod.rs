@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
 use crate::store::{MARK, Store};
+use crate::streaming::Streaming;
 
 /// A log, and the part that a directory has in it.
 #[derive(Debug)]
@@ -59,6 +60,17 @@ pub fn join(config: &mut Config, store: &dyn Store, changes: bool) -> Result<Opt
         tracing::warn!(setting, "the cluster has agreed on another value of this setting, which is in force");
     }
     Ok(Some(Joined { log, origin }))
+}
+
+/// Lets a command that makes no changes go by the time of the log: by that of the clock it could purge an item that a
+/// change in the log, not applied here yet, restores.
+pub fn keep_time(store: &dyn Store, streaming: &Streaming) -> Result<()> {
+    if let Some(note) = store.note(MARK)? {
+        let mark = mark::Mark::read(&note)?;
+        streaming.set_log_time(mark.time.max(1));
+        streaming.set_final_before(mark.final_before);
+    }
+    Ok(())
 }
 
 impl Joined {

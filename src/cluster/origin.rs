@@ -56,7 +56,7 @@ impl Origin {
         if let Some(origin) = Self::of(store)? {
             return Ok(origin);
         }
-        if store.has_content()? || !store.users_after(None, 1)?.is_empty() {
+        if has_data(store)? {
             return Err(Error::Setup(
                 "this directory has data, but is not a node of the cluster. To begin a cluster with it, run \
                  \"tideline cluster init\"; to add a node to a cluster, start with an empty directory or with a backup \
@@ -121,10 +121,7 @@ impl Origin {
     /// Begins a log with the data of a feed, if it has any: then all other nodes must start from a backup of it. A log
     /// that was begun already stays as it is. Can be repeated if it fails.
     pub fn found(log: &dyn Log, feed: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
-        let has_data = |feed: &&Feed| -> Result<bool> {
-            Ok(feed.store().has_content()? || !feed.store().users_after(None, 1)?.is_empty())
-        };
-        let base = feed.map(|feed| has_data(&feed).map(|has| has.then_some(feed))).transpose()?.flatten();
+        let base = feed.map(|feed| has_data(&**feed.store()).map(|has| has.then_some(feed))).transpose()?.flatten();
         let known = base.map(|feed| Self::of(&**feed.store())).transpose()?.flatten();
         if wait(|| log.bounds(PART))?.end > 0 {
             let (envelope, _) = genesis(&first_record(log)?)?;
@@ -139,7 +136,8 @@ impl Origin {
         let origin = known.map_or_else(|| Ok(Self { log: Token(random()?), agreed }), Ok::<_, Error>)?;
         let has_base = base.is_some();
         let genesis = Genesis { has_base, agreed: origin.agreed.clone() };
-        let session = Token(random()?);
+        // A repeat after a lost answer has the same bytes.
+        let session = Token(0);
         let envelope = Envelope { genesis: Some(genesis), ..Envelope::empty(FIRST_LEVEL, origin.log, session, 1) };
         let bytes = envelope.bytes()?;
         if let Some(feed) = base {
@@ -154,6 +152,9 @@ impl Origin {
         loop {
             match log.append(&bytes, PART) {
                 Ok(0) => return Ok(Founded { log: origin.log.into(), is_new: true, has_base }),
+                Ok(_) if record_at(log, 0)?.is_some_and(|first| first.bytes == bytes) => {
+                    return Ok(Founded { log: origin.log.into(), is_new: true, has_base });
+                }
                 Ok(_) => {
                     return Err(Error::Setup("another record came first: another cluster uses this topic".to_owned()));
                 }
@@ -184,6 +185,15 @@ impl Origin {
         store.put_notes(&[(ORIGIN, None), (MARK, None)])?;
         store.sync()
     }
+}
+
+/// Whether a store has data that other nodes would lack.
+fn has_data(store: &dyn Store) -> Result<bool> {
+    const TABLES: [&str; 9] =
+        ["content", "following", "names", "profiles", "markers", "mutes", "hidden", "topic_ids", "likes"];
+    // Estimates of rows, which are 0 only without rows.
+    let has_rows = store.stats()?.into_iter().any(|figures| figures.rows > 0 && TABLES.contains(&figures.table));
+    Ok(has_rows || store.has_content()? || !store.users_after(None, 1)?.is_empty())
 }
 
 /// The mark of a node that has applied only the first record.

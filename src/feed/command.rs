@@ -129,7 +129,14 @@ impl Command {
 
     /// Whether the store makes all of it in one write, or none. Other commands can be made again after a part of them.
     pub fn is_one_write(&self) -> bool {
-        !matches!(self, Self::ImportContent { .. } | Self::ImportFollows { .. } | Self::ImportReactions { .. })
+        !matches!(
+            self,
+            Self::ImportContent { .. }
+                | Self::ImportFollows { .. }
+                | Self::ImportReactions { .. }
+                // It may correct the marker first.
+                | Self::MoveMarker { .. }
+        )
     }
 
     /// About how many jobs it may make.

@@ -17,7 +17,7 @@ impl Feed {
     /// user's timeline. Without such an item it is removed. A read on a node of a cluster does not write this down.
     pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
         match self.store.marker(user, tier)? {
-            Some(place) if place.at > self.latest(At::Clock) => {
+            Some(place) if place.at > self.latest(self.now_of_changes()) => {
                 if tier == Tier::Memory {
                     return Err(Error::NotCached);
                 }

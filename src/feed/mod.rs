@@ -154,6 +154,14 @@ impl Feed {
         let _ = self.proposer.set(proposer);
     }
 
+    /// The time of a change that would be made now. On a node, the clock decides nothing that all nodes must agree on.
+    fn now_of_changes(&self) -> At {
+        match self.proposer.get() {
+            None => At::Clock,
+            Some(_) => At::Log(self.streaming.time_of_changes()),
+        }
+    }
+
     /// Whether the inbox of a user is kept here: always, but on a node of a cluster.
     pub fn keeps_inbox_of(&self, user: UserId) -> bool {
         self.members.as_ref().is_none_or(|members| members.owns(user))

@@ -109,6 +109,11 @@ impl Feed {
             if is_live { Ok(user) } else { Err(Error::content_not_found()) }
         };
         let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
+        // A failure of this server is no refusal.
+        let is_failure = |error: &&Error| error.code().is_none_or(|code| code.status() >= 500);
+        if let Some(failure) = accepted.iter().filter_map(|(_, user)| user.as_ref().err()).find(is_failure) {
+            return Err(failure.clone());
+        }
         let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
         let held: Held<UserId> = self.hold(new.iter().map(|(wish, _)| &wish.user))?;
         let users: HashMap<_, _> = new.iter().map(|(wish, _)| &wish.user).zip(&held.ids).collect();

@@ -135,6 +135,8 @@ impl Peers {
         let _place = peer.places.try_acquire().ok()?;
         let told = match tokio::time::timeout(timeout, self.exchange(request, most, room)).await {
             Ok(Ok(told)) if is_for_the_client(told.status) => Ok(told),
+            // The member is well, and refuses this client: that must not keep the others from it.
+            Ok(Ok(told)) if (400..500).contains(&told.status) => return None,
             Ok(Ok(told)) => Err(format!("it answered {}", told.status)),
             Ok(Err(why)) => Err(why),
             Err(_) => Err("it did not answer in time".to_owned()),

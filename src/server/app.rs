@@ -94,6 +94,7 @@ pub fn open_as_told(config: &Config, told: Told) -> Result<App> {
     let backlog = Arc::new(Backlog::new(fanout.queue));
     let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
     let joined = cluster::join(&mut config, &*store, told.changes)?;
+    cluster::keep_time(&*store, &streaming)?;
     if let Some(members) = config.cluster.members() {
         worker::evict_others(&*store, &members)?;
     }

@@ -67,9 +67,9 @@ fn on_a_node_a_name_is_written_with_a_change_or_not_at_all() {
     store.touch(user(1), 5).expect("touches");
     assert_eq!(number("a"), None);
     store.release_numbers(&["a"], Hold::Change);
-    assert_eq!(store.highest_name(), held[0], "the number is used up, as on all nodes");
+    assert!(store.highest_name() < held[0], "the number is free again, as on all nodes");
     let again = store.hold_numbers(&["b"], Hold::Change).expect("holds");
     store.put_profile(user(1), &Profile::default()).expect("puts");
     assert_eq!((number("a"), number("b")), (None, Some(again[0])));
-    assert_eq!(again[0], held[0] + 1);
+    assert_eq!(again, held);
 }

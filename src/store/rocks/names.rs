@@ -146,6 +146,12 @@ impl Given {
         Ok(held.number)
     }
 
+    /// Gives the numbers of refused names again. On a node one command comes after another, so nobody has seen them; and
+    /// the numbers of names then depend only on the names that were written before, as on all nodes.
+    fn forget_unused(&mut self) {
+        self.highest = self.held.values().map(|held| held.number).fold(self.written, u64::max);
+    }
+
     /// Keeps a name that was written. Returns whether earlier ones were forgotten for it.
     fn keep_recent(&mut self, name: Arc<str>, number: u64) -> bool {
         let is_full = self.recent.len() >= MOST_RECENT;
@@ -192,7 +198,8 @@ impl Rocks {
     /// Continues after this number, and after those that names have or hold.
     pub(super) fn continue_after(&self, highest: u64) {
         let mut given = self.names.given.lock();
-        given.highest = given.held.values().map(|held| held.number).fold(highest.max(given.written), u64::max);
+        given.written = given.written.max(highest);
+        given.forget_unused();
     }
 
     /// Adds the rows of names that are held for changes to a change; returns them for [`Names::written`].
@@ -257,6 +264,9 @@ impl store::Names for Rocks {
                 Hold::Change => held.changes = held.changes.saturating_sub(1),
                 Hold::Stream => held.streams = held.streams.saturating_sub(1),
             });
+        }
+        if self.mark.get().is_some() {
+            given.forget_unused();
         }
         self.names.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
     }

@@ -168,7 +168,7 @@ impl Rocks {
         }
         let table = self.family(TOPIC_IDS)?;
         let mut change = WriteBatch::default();
-        let mut made = Vec::with_capacity(names.len());
+        let (before, mut made) = (*highest, Vec::with_capacity(names.len()));
         for name in names {
             // Also if the write fails: it may be on disk anyway, and no id is given to two names.
             *highest += 1;
@@ -180,7 +180,13 @@ impl Rocks {
             // These are the first names, so no list has lost an item.
             change.put_cf(self.family(TOPIC_ARCHIVE)?, keys::ARCHIVE_IS_COMPLETE, []);
         }
-        self.follow_up(Write::NameTopics, change)?;
+        if let Err(error) = self.follow_up(Write::NameTopics, change) {
+            // On a node the same command comes again, and its topics have the same ids on all nodes.
+            if self.mark.get().is_some() {
+                *highest = before;
+            }
+            return Err(error);
+        }
         self.topics.complete.store(true, Ordering::Relaxed);
         for (name, id) in made {
             self.topics.ids.remember(name, id);
