@@ -47,9 +47,9 @@ pub(crate) fn without_a_session(mark: &[u8], random: &mut Rng) -> Option<(Vec<u8
     const COUNT: Range<usize> = 1 + 9 * 8..1 + 10 * 8;
     let number = |range: Range<usize>| u64::from_be_bytes(mark[range].try_into().expect("eight bytes"));
     let sessions = number(COUNT) as usize;
-    let at = mark.len() - 16 * (1 + random.usize(..sessions.max(1)));
+    let at = mark.len() - 24 * (1 + random.usize(..sessions.max(1)));
     let left = sessions.checked_sub(1)? as u64;
-    let mut without = [&mark[..at], &mark[at + 16..]].concat();
+    let mut without = [&mark[..at], &mark[at + 24..]].concat();
     without[COUNT].copy_from_slice(&left.to_be_bytes());
     Some((without, number(at..at + 8)))
 }
