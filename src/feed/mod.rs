@@ -1,7 +1,7 @@
 //! The rules of the service: publishes, follows and reads.
 //!
 //! The HTTP layer and the program's commands use only [`Feed`]. Every method blocks as long as the store does. Reads take a
-//! [`Tier`](crate::store::Tier), so that a caller that must not block can ask for an answer from memory first.
+//! [`Tier`], so that a caller that must not block can ask for an answer from memory first.
 
 mod activity;
 mod ahead;
