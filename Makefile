@@ -124,7 +124,7 @@ cluster: build ## three brokers from Maven Central and three nodes on this machi
 	@python3 tests/cluster_by_hand.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: cluster-bench
-cluster-bench: build ## what a cluster of one, two and three nodes on this machine costs; needs Java and Maven: ARGS=
+cluster-bench: build ## the costs of a cluster of one, two and three nodes on this machine; needs Java and Maven: ARGS=
 	python3 tests/cluster_bench.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: cluster-chaos

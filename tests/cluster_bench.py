@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a cluster costs, with one, two and three nodes on this machine: processor time for each publish, delivery and
+"""The costs of a cluster with one, two and three nodes on this machine: processor time for each publish, delivery and
 page, the latency of strict, session and local reads, how fast a node catches up, and how long clients wait when a node
 or a broker is killed. The brokers come from Maven Central. Needs Python 3.10, Java and Maven.
 

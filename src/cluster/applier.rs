@@ -32,7 +32,7 @@ const MARK_EVERY: Duration = Duration::from_secs(1);
 /// Records whose hashes are kept to compare them with those of other nodes.
 const HASHES: usize = 4096;
 
-/// What the applier shares with the rest of the node.
+/// The state that the applier shares with the rest of the node.
 #[derive(Debug)]
 pub(super) struct Shared {
     /// The mark as it is when the command under way has been applied.

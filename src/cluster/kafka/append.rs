@@ -31,7 +31,7 @@ pub(super) struct Appender {
     last: Mutex<usize>,
 }
 
-/// What became of an attempt.
+/// The result of an attempt.
 type Outcome = Result<u64, Failure>;
 
 /// An attempt without an offset.
@@ -151,7 +151,7 @@ impl Appender {
     }
 }
 
-/// What an error that came so long after the message was sent says about it.
+/// The meaning of an error for a message that was sent so long before it.
 fn judge(error: &KafkaError, after: Duration) -> Failure {
     let code = error.rdkafka_error_code();
     let why = code.map_or_else(|| error.to_string(), |code| format!("the log took no record: {code}"));

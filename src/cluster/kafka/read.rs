@@ -119,7 +119,7 @@ impl Reader {
             }
         }
         if !records.is_empty() {
-            // What came before a fault is good.
+            // Records before a fault are good.
             let now = Some(Instant::now());
             *place = Place { next: Some(next), moved: now, heard: now, gone: place.gone.take() };
             self.consumer.client().context().answered();

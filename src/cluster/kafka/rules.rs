@@ -1,4 +1,4 @@
-//! What a topic must be so that an acknowledged record is never lost, and what is a lesser danger.
+//! The settings that a topic needs so that no acknowledged record is lost, and lesser dangers.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ pub(super) type Settings = BTreeMap<String, String>;
 
 const DAY: i64 = 24 * 3600 * 1000;
 
-/// What the brokers tell about a topic.
+/// The description of a topic by its brokers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Found {
     pub(super) partitions: usize,
