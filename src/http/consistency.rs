@@ -32,7 +32,7 @@ pub(super) fn check(request: &HttpRequest, parameter: Option<&str>) -> Result<()
     parameter.map_or(Ok(()), |text| asked(text, position).map(drop))
 }
 
-/// What a read of a node asks for: by its parameter, or else by the setting of the node. A client that names no position
+/// The consistency that a read asks for: by its parameter, or else by the setting of the node. A client that names no position
 /// has not chosen `session` itself, and gets the stronger `strict`.
 pub(super) fn of(request: &HttpRequest, setting: Consistency) -> Result<Wanted, Problem> {
     let position = position(request)?;

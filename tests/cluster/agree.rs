@@ -65,7 +65,7 @@ impl Machine {
     /// Compares the nodes with each other. All are at one position.
     fn compare(&self) -> Result<(), String> {
         let (_, kept) = self.nodes.plan.config_of_all();
-        // What a purge would remove does not count.
+        // Rows that a purge would remove do not count.
         let final_before = if kept == NEVER { Millis::MAX } else { 0 };
         let digests = |system: &System| system.store().digest(final_before, &mut || (), &mut Findings::default());
         let digests = self.nodes.systems().map(|system| digests(system).map_err(|e| format!("no digest: {e}")));

@@ -48,7 +48,7 @@ pub(crate) struct Chances {
     pub(crate) lie: u32,
 }
 
-/// What becomes of the next record with commands.
+/// The fate of the next record with commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It is refused.

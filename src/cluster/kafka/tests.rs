@@ -88,7 +88,7 @@ fn without_brokers_nothing_is_certain_and_all_goes_on_when_they_are_back() {
     assert!(matches!(kafka.read(1, SHORT), Err(NotRead::Unreachable(_))));
     assert!(matches!(kafka.bounds(SHORT), Err(NotRead::Unreachable(_))));
     cluster.broker_up(-1).unwrap();
-    // What waited for a connection was taken out of the queue.
+    // Messages that waited for a connection were taken out of the queue.
     assert_eq!(kafka.append(b"second", LONG), Ok(1));
     assert_eq!(kafka.bounds(LONG), Ok(0..2));
 }

@@ -1,4 +1,4 @@
-//! What the client library says about its connections, for the server log.
+//! The messages of the client library about its connections, for the server log.
 
 use std::collections::HashMap;
 use std::mem;

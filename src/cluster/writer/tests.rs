@@ -11,7 +11,7 @@ const TIMEOUT: Duration = Duration::from_millis(200);
 /// Long enough for a thread to do what it must not do.
 const WHILE: Duration = Duration::from_millis(30);
 
-/// What an append of the script does.
+/// The result of one append of the script.
 #[derive(Debug, Clone, Copy)]
 enum Line {
     /// Takes the record.
