@@ -53,6 +53,7 @@ mod cluster {
     pub(crate) mod log;
     pub(crate) mod machine;
     pub(crate) mod nodes;
+    mod room;
     pub(crate) mod run;
     pub(crate) mod threads;
     pub(crate) mod wrong;

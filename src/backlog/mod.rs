@@ -38,6 +38,8 @@ pub struct Backlog {
     refused: AtomicU64,
     /// Rebuilds postponed.
     put_off: AtomicU64,
+    /// Items left out of the fan-out for lack of room.
+    left_out: AtomicU64,
 }
 
 impl Backlog {
@@ -53,6 +55,7 @@ impl Backlog {
             lag: Histogram::of_durations(&usage::LAGS),
             refused: AtomicU64::new(0),
             put_off: AtomicU64::new(0),
+            left_out: AtomicU64::new(0),
         }
     }
 
@@ -82,6 +85,26 @@ impl Backlog {
             self.put_off.fetch_add(1, Ordering::Relaxed);
         }
         room
+    }
+
+    /// Room for the fan-outs of `n` items that are new whether or not there is room. `None` if there is none: then the
+    /// items are to be left out of the fan-out.
+    pub fn reserve_or_leave_out(&self, n: usize) -> Option<Room<'_>> {
+        let room = self.room.try_take(n);
+        if room.is_none() {
+            self.left_out.fetch_add(n as u64, Ordering::Relaxed);
+        }
+        room
+    }
+
+    /// Room for no job.
+    pub fn reserve_none(&self) -> Room<'_> {
+        self.room.force(0)
+    }
+
+    /// Waits until there is room for `n` more jobs, at most for `timeout`. Returns whether there was.
+    pub fn wait_for_room(&self, n: usize, timeout: Duration) -> bool {
+        self.room.wait_for(n, timeout)
     }
 
     /// Room for `n` more jobs; waits for it.

@@ -52,6 +52,12 @@ impl Counter {
         self.room(used, n)
     }
 
+    pub(super) fn wait_for(&self, n: usize, timeout: Duration) -> bool {
+        let mut used = self.used.lock();
+        self.freed.wait_while_for(&mut used, |used| !self.fits(*used, n, self.capacity), timeout);
+        self.fits(*used, n, self.capacity)
+    }
+
     /// Takes room even if there is none: for jobs that exist already.
     pub(super) fn force(&self, n: usize) -> Room<'_> {
         self.room(self.used.lock(), n)
@@ -116,5 +122,9 @@ mod tests {
         counter.give_back(1);
         assert!(counter.try_take(9).is_some(), "a batch above the capacity passes alone");
         assert!(counter.wait_until_empty(Duration::ZERO));
+        let three = counter.take(3);
+        assert!(counter.wait_for(1, Duration::ZERO) && !counter.wait_for(2, Duration::ZERO));
+        drop(three);
+        assert!(counter.wait_for(2, Duration::ZERO));
     }
 }

@@ -36,6 +36,8 @@ pub struct Usage {
     pub refused: u64,
     /// Rebuilds postponed because the backlog was half full.
     pub put_off: u64,
+    /// Items left out of the fan-out for lack of room. Reads take them from outboxes.
+    pub left_out: u64,
 }
 
 /// Bounds of the times from publish to delivery, nanoseconds: 1 ms to 5 minutes.
@@ -110,6 +112,7 @@ impl Backlog {
             coalesced: self.unsettled.coalesced(),
             refused: self.refused.load(Ordering::Relaxed),
             put_off: self.put_off.load(Ordering::Relaxed),
+            left_out: self.left_out.load(Ordering::Relaxed),
         }
     }
 }

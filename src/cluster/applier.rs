@@ -19,7 +19,7 @@ use super::record::{Envelope, Token, Unread, chain, read_command};
 use super::writer::Writer;
 use crate::config::Agreed;
 use crate::error::{Code, Error, Result};
-use crate::feed::{Feed, Outcome};
+use crate::feed::{Command, Feed, Outcome};
 use crate::store::MARK;
 use crate::streaming::At;
 
@@ -257,6 +257,18 @@ impl Applier {
         *self.shared.mark.lock() = before.clone();
     }
 
+    /// Waits until there is room for the settle jobs of a command. Before the node has caught up nobody waits for it, so it
+    /// also waits for room for the fan-outs, rather than leave out items.
+    fn wait_for_room(&self, command: &Command) -> Result<(), Fault> {
+        let jobs = if self.writer.has_served() { command.settles() } else { command.jobs() };
+        while jobs > 0 && !self.feed.backlog().wait_for_room(jobs, WAIT) {
+            if *self.shared.stop.borrow() {
+                return Err(Fault("it was stopped while it had no room for jobs".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
     fn try_to_make(&self, at: u64, text: &RawValue, before: &Mark, after: &Mark) -> Result<Result<Outcome>, Fault> {
         let fault = |error: &Error| Fault(format!("a command of the record at offset {at} cannot be applied: {error}"));
         let mut told = false;
@@ -266,6 +278,7 @@ impl Applier {
             let is_before = !command.is_one_write();
             *self.shared.mark.lock() = if is_before { before.clone() } else { after.clone() };
             self.shared.is_before.store(is_before, Ordering::Relaxed);
+            self.wait_for_room(&command)?;
             let time = At::Log(after.time);
             let error = match catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, time))) {
                 Ok(Ok(outcome)) => return Ok(Ok(outcome)),

@@ -139,14 +139,28 @@ impl Command {
         )
     }
 
-    /// About how many jobs it may make.
-    fn jobs(&self) -> usize {
-        match self {
-            Self::Publish { drafts } => drafts.len(),
-            Self::Relate { follow, unfollow, .. } => follow.len() + unfollow.len(),
+    /// At most how many jobs it makes.
+    pub fn jobs(&self) -> usize {
+        let fan_outs = match self {
+            Self::Publish { drafts } | Self::ImportContent { drafts } => drafts.len(),
             Self::Restore { .. } | Self::Comment { .. } => 1,
             _ => 0,
+        };
+        fan_outs + self.settles()
+    }
+
+    /// At most how many settle jobs it makes. There is no other way to settle a pair, so it needs room for them.
+    pub fn settles(&self) -> usize {
+        match self {
+            Self::Relate { follow, unfollow, .. } => follow.len() + unfollow.len(),
+            Self::ImportFollows { follows } => follows.len(),
+            _ => 0,
         }
+    }
+
+    /// Whether it waits for room for its jobs.
+    fn waits(&self) -> bool {
+        matches!(self, Self::ImportContent { .. } | Self::ImportFollows { .. })
     }
 }
 
@@ -154,8 +168,11 @@ impl Feed {
     /// Makes a change, and returns when it is durable and visible to every read.
     pub fn submit(&self, command: Command) -> Result<Outcome> {
         let Some(proposer) = self.proposer.get() else { return self.apply(command, At::Clock) };
-        // In the log there is no way back, so a server without room refuses before.
-        drop(self.backlog.reserve(command.jobs())?);
+        // In the log there is no way back, so a server without room refuses, or waits, before.
+        drop(match command.waits() {
+            true => self.backlog.reserve_waiting(command.jobs()),
+            false => self.backlog.reserve(command.jobs())?,
+        });
         proposer.propose(command)
     }
 

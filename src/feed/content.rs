@@ -13,7 +13,7 @@ use crate::model::{
     Content, ContentId, Draft, Edit, EditDraft, Entry, HostId, JsonObject, MediaList, Millis, Moment, Page,
     PageRequest, Publish, Time, UserId, canonical,
 };
-use crate::store::{Batch, Published, Restored, Tier};
+use crate::store::{Batch, Published, Push, Restored, Tier};
 use crate::streaming::{At, Crowded, Flight, Kind};
 use crate::sync::atomic::Ordering;
 
@@ -49,9 +49,9 @@ impl Feed {
         let repeats: Vec<_> =
             ahead.into_iter().map(|(place, there)| Ok((place, (there?, false)))).collect::<Result<_>>()?;
         for attempt in 0..ID_ATTEMPTS {
-            let mut room = self.room(items.iter().filter(|item| item.content.broadcast).count(), at)?;
+            let (mut room, push) = self.room_to_push(broadcast(&items), at)?;
             let mut flight = self.begin(&mut items, at)?;
-            let published = self.store.publish(&items, Batch::AllOrNone, &mut |fresh| {
+            let published = self.store.publish(&items, Batch::AllOrNone, push, &mut |fresh| {
                 if let Some(job) = fresh.job {
                     self.backlog.add(&mut room, job);
                 }
@@ -148,10 +148,13 @@ impl Feed {
             }
         }
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
-        let mut room = self.backlog.reserve_waiting(items.len());
+        let (mut room, push) = match at {
+            At::Clock => (self.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
+            At::Log(_) => self.room_in_log(broadcast(&items)),
+        };
         let gap = self.streaming.sequencer().gap(latest, at);
         items.iter_mut().for_each(|item| item.stamp = Some(gap.stamp()));
-        let published = self.store.publish(&items, Batch::Each, &mut |fresh| {
+        let published = self.store.publish(&items, Batch::Each, push, &mut |fresh| {
             if let Some(job) = fresh.job {
                 self.backlog.add(&mut room, job);
             }
@@ -260,12 +263,13 @@ impl Feed {
     pub(super) fn apply_restore(&self, item: &HostId, at: At) -> Result<Content> {
         let id: ContentId = self.find_content(item, Tier::Disk)?;
         let _turn = self.turns.of(id.get()).lock();
-        let mut room = self.room(1, at)?;
+        let (mut room, push) = self.room_to_push(1, at)?;
         // An item deleted at this instant or later can still be restored.
         let deleted_since = self.streaming.final_before(at.now(), self.config.content.deleted_retention.as_millis());
         let ticket = self.streaming.sequencer().take(Kind::Restore, at);
+        let stamp = Some(ticket.stamp());
         let restored =
-            self.store.restore(id, deleted_since, Some(ticket.stamp()), &mut |job| self.backlog.add(&mut room, job))?;
+            self.store.restore(id, deleted_since, stamp, push, &mut |job| self.backlog.add(&mut room, job))?;
         match restored {
             Restored::Now(content, _) => {
                 ticket.commit(&content);
@@ -285,6 +289,11 @@ impl Feed {
     ) -> Result<Page<Entry, ContentId>> {
         self.list_page(request, |span, order, limit| self.store.outboxes(&[author], span, order, limit, tier))
     }
+}
+
+/// How many items go to followers.
+fn broadcast(items: &[Publish]) -> usize {
+    items.iter().filter(|item| item.content.broadcast).count()
 }
 
 fn content_exists(field: impl Display) -> Error {

@@ -37,7 +37,7 @@ use crate::backlog::{Backlog, Room};
 use crate::config::Config;
 use crate::error::Result;
 use crate::model::{Activity, CacheUsage, Histogram, Members, UserId};
-use crate::store::{Store, Tier};
+use crate::store::{Push, Store, Tier};
 use crate::streaming::{At, Streaming};
 use crate::stripes::Striped;
 use crate::sync::Mutex;
@@ -172,12 +172,28 @@ impl Feed {
         if self.keeps_inbox_of(user) { self.store.activity(user, tier) } else { Ok(Activity::Evicted) }
     }
 
-    /// Room for jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere, so it
-    /// waits instead.
+    /// Room for settle jobs of a change; `overloaded` if there is none. A change from a log of changes is made everywhere,
+    /// so it waits instead.
     fn room(&self, jobs: usize, at: At) -> Result<Room<'_>> {
         match at {
             At::Clock => self.backlog.reserve(jobs),
             At::Log(_) => Ok(self.backlog.reserve_waiting(jobs)),
+        }
+    }
+
+    /// Room for the fan-outs of items that become live; `overloaded` if there is none. Items from a log of changes are
+    /// live everywhere, so without room they are left out of the fan-out, and reads take them from the outbox.
+    fn room_to_push(&self, items: usize, at: At) -> Result<(Room<'_>, Push)> {
+        match at {
+            At::Clock => Ok((self.backlog.reserve(items)?, Push::Queued)),
+            At::Log(_) => Ok(self.room_in_log(items)),
+        }
+    }
+
+    fn room_in_log(&self, items: usize) -> (Room<'_>, Push) {
+        match self.backlog.reserve_or_leave_out(items) {
+            Some(room) => (room, Push::Queued),
+            None => (self.backlog.reserve_none(), Push::LeftOut),
         }
     }
 

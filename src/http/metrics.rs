@@ -132,6 +132,11 @@ impl Scrape {
             "Rebuilds put off because too many jobs were waiting.",
             usage.put_off,
         )?;
+        page.one(
+            "tideline_fan_outs_left_out_total",
+            "Items of the command log that found no room for a fan-out job: reads take them from outboxes.",
+            usage.left_out,
+        )?;
         page.one("tideline_pending_items", "Items whose fan-out has not ended.", usage.pending_items)?;
         page.one(
             "tideline_unsettled_pairs",

@@ -5,12 +5,12 @@ use crate::model::{
     Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, Reacted, Reaction,
     ReactionKind, ReactionPlace, Reactions, Span, Stamp, TopicId, UserCursor, UserId,
 };
-use crate::store::{Batch, NewItem, Published, Restored, Tier};
+use crate::store::{Batch, NewItem, Published, Push, Restored, Tier};
 
 /// Items of content. A change of an item is atomic with its outbox row, its rows in lists and its counts.
 pub trait Contents {
     /// Publishes items, all new ones in one atomic change: the content, and for a broadcast item its outbox row and its
-    /// fan-out job. If the id exists, the result is `Same` if the item is not deleted, has the same fingerprint (and
+    /// fan-out job, or instead of the job the record that it reaches no inbox, see [`Push`]. If the id exists, the result is `Same` if the item is not deleted, has the same fingerprint (and
     /// time, if given), and the id was not made for this publish; else `Taken`. With [`Batch::AllOrNone`] nothing is
     /// written if any item is `Taken`. Of two publishes of one id, at most one is new. Ids within one call must differ.
     /// Acknowledges.
@@ -18,7 +18,13 @@ pub trait Contents {
     /// The event of a new item's stamp is written in the same change. `on_new` receives each new item after all are on
     /// disk, and before another call can answer `Same` for it or change it. So that call may rely on the item and its
     /// job being known.
-    fn publish(&self, items: &[Publish], batch: Batch, on_new: &mut dyn FnMut(NewItem)) -> Result<Vec<Published>>;
+    fn publish(
+        &self,
+        items: &[Publish],
+        batch: Batch,
+        push: Push,
+        on_new: &mut dyn FnMut(NewItem),
+    ) -> Result<Vec<Published>>;
 
     /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
     /// apply one after the other. Acknowledges.
@@ -35,13 +41,14 @@ pub trait Contents {
     fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool>;
 
     /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
-    /// as it was, with a new fan-out job, in one change. `queue` receives the job as `on_new` does in
+    /// as it was, with a new fan-out job or none, in one change. `queue` receives the job as `on_new` does in
     /// [`Contents::publish`]. Acknowledges.
     fn restore(
         &self,
         id: ContentId,
         deleted_since: Millis,
         stamp: Option<Stamp>,
+        push: Push,
         queue: &mut dyn FnMut(Job),
     ) -> Result<Restored>;
 

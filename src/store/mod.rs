@@ -33,8 +33,8 @@ pub use content::{Contents, Lists, Reacting, Topics};
 pub use digest::{Digester, TableDigest};
 pub use names::{Hold, Names, shown};
 pub use types::{
-    Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Related,
-    Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
+    Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Listeners, NewItem, Published, Push,
+    Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before, too_many,
 };
 pub use users::{Activities, Barriers, Graph, Inboxes, Records};
 

@@ -26,10 +26,19 @@ pub enum Batch {
     Each,
 }
 
+/// The delivery of an item that becomes live, if it is broadcast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Push {
+    /// It gets a fan-out job.
+    Queued,
+    /// It gets none. It counts as pushed to nobody ([`Unpushed`](crate::model::Unpushed)), in the same change.
+    LeftOut,
+}
+
 /// The result for one item of a publish call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Published {
-    /// Written, with its fan-out job if it is broadcast.
+    /// Written, with its fan-out job if it has one.
     New(Option<Job>),
     /// It was published before with the same body; the present content.
     Same(Content),
@@ -42,7 +51,7 @@ pub enum Published {
 pub struct NewItem {
     /// Its place in lists.
     pub cursor: Cursor,
-    /// Its fan-out job, if it is broadcast.
+    /// Its fan-out job, if it has one.
     pub job: Option<Job>,
 }
 

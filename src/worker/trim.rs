@@ -214,7 +214,7 @@ mod tests {
     use crate::config::Config;
     use crate::model::{Content, Publish, Reaction, ReactionKind};
     use crate::store::rocks::{Options, Rocks};
-    use crate::store::{Batch, Store};
+    use crate::store::{Batch, Push, Store};
     use crate::streaming::Streaming;
     use crate::worker::Workers;
 
@@ -253,7 +253,7 @@ mod tests {
             fingerprint: 1,
         };
         let post = Publish { content, id_made: false, time_given: true, stamp: None };
-        store.publish(&[post], Batch::AllOrNone, &mut |_| ()).expect("publishes");
+        store.publish(&[post], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
         let like =
             |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) };
         let likes: Vec<_> = (1..=LIKES).map(like).collect();

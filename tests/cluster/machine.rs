@@ -28,10 +28,12 @@ pub(crate) struct Counts {
     pub(crate) operations: u64,
     pub(crate) records: u64,
     pub(crate) starts: u64,
-    /// Changes that a node refused because the log took none.
+    /// Changes that a node refused because the log took none, or for lack of room.
     pub(crate) refused: u64,
     /// Sequences that ended early, because it is not known which changes were made.
     pub(crate) undecided: u64,
+    /// Items for which a node had no room.
+    pub(crate) left_out: u64,
 }
 
 /// The cluster under test.
@@ -91,7 +93,10 @@ impl Machine {
         let mut base = sequence.config.clone();
         base.fanout.queue = WIDE;
         base.content.max_ahead = LONG;
-        let nodes = Nodes::new(seed, &base, sequence.ids, true);
+        let mut nodes = Nodes::new(seed, &base, sequence.ids, true);
+        if seed % 3 == 0 {
+            nodes.narrow(1);
+        }
         nodes.log().set(CHANCES);
         if wrong == Some(Wrong::NoDuplicates) {
             nodes.log().forget_sessions();
@@ -118,6 +123,7 @@ impl Machine {
         }
         machine.end().map_err(|failure| format!("after the last step: {failure}"))?;
         machine.counts.records = machine.nodes.log().end();
+        machine.counts.left_out = machine.nodes.left_out();
         Ok(machine)
     }
 
@@ -172,9 +178,12 @@ impl Machine {
                 }
             },
             Sort::Own if matches!(self.wrong, Some(Wrong::MarkOutside | Wrong::NotedLate)) => self.restart(&Op::Crash),
+            Sort::Own if matches!(op, Op::Stop) && self.nodes.is_narrow() => Ok(()),
             Sort::Own => {
                 self.strict()?;
-                self.nodes.case.apply(op)
+                self.nodes.case.apply(op)?;
+                self.nodes.go_on();
+                Ok(())
             }
             Sort::Restart => self.restart(op),
             Sort::Members => {

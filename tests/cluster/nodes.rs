@@ -92,6 +92,8 @@ pub(crate) struct Plan {
     pub(crate) pushes: bool,
     /// Whether they drop the inboxes of others.
     pub(crate) evicts: bool,
+    /// The number of a node with room for few jobs.
+    pub(crate) narrow: Option<usize>,
 }
 
 impl Plan {
@@ -102,6 +104,9 @@ impl Plan {
             (config.timeline.active_for, config.timeline.evict_after) = (LONG, NEVER);
             (config.timeline.inbox_limit, config.timeline.outbox_limit) = (1000, 1000);
             (config.fanout.push_threshold, config.fanout.pull_threshold) = (100, 100);
+        }
+        if self.narrow == Some(number) {
+            config.fanout.queue = random.usize(1..=4);
         }
         config.adopt(&self.agreed);
         // The log is what survives.
@@ -142,6 +147,8 @@ pub(crate) struct Nodes {
     pub(crate) plan: Plan,
     pub(crate) random: Rng,
     renamed: usize,
+    /// Items for which nodes had no room before their last start.
+    left_out: u64,
 }
 
 impl Nodes {
@@ -162,7 +169,7 @@ impl Nodes {
         let agreed = base.agreed();
         Origin::found(&*log.way(0), None, agreed.clone()).expect("begins");
         let names = (0..NODES).map(|number| format!("n{number}")).collect();
-        let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes: false, evicts };
+        let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes: false, evicts, narrow: None };
         let join = |number| {
             // In memory, refused changes keep the numbers of their names.
             let kind = if number == 2 && ids == Ids::Numbers { Kind::Memory } else { Kind::Rocks };
@@ -171,7 +178,7 @@ impl Nodes {
         let mut systems: Vec<_> = (0..NODES).map(join).collect();
         let mut case = Case::new(Kind::Rocks, systems.remove(0), ids);
         case.behind = BACK;
-        Self { case, others: systems, numbers: (0..NODES).collect(), plan, random, renamed: 0 }
+        Self { case, others: systems, numbers: (0..NODES).collect(), plan, random, renamed: 0, left_out: 0 }
     }
 
     /// The number of the node of the case.
@@ -209,6 +216,7 @@ impl Nodes {
 
     /// Gives the present node the settings that are planned, at its next start.
     fn set_up(&mut self) {
+        self.left_out += self.case.system.backlog().usage().left_out;
         self.case.system.config = self.plan.config(self.present(), &mut self.random);
     }
 
@@ -216,18 +224,47 @@ impl Nodes {
     pub(crate) fn reopen(&mut self) {
         self.set_up();
         self.case.system.reopen();
+        self.go_on();
+    }
+
+    /// Gives a node room for few jobs.
+    pub(crate) fn narrow(&mut self, number: usize) {
+        let present = self.present();
+        self.plan.narrow = Some(number);
+        self.go_to(number);
+        self.reopen();
+        self.go_to(present);
+    }
+
+    /// Items for which nodes had no room.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out + self.systems().map(|system| system.backlog().usage().left_out).sum::<u64>()
+    }
+
+    /// Whether the present node has room for few jobs.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.plan.narrow == Some(self.present())
+    }
+
+    /// Starts the workers that a node with little room cannot do without.
+    pub(crate) fn go_on(&mut self) {
+        if self.is_narrow() {
+            self.case.system.start();
+        }
     }
 
     /// Restarts it as after a crash at this instant.
     pub(crate) fn crash(&mut self) {
         self.set_up();
         self.case.system.crash();
+        self.go_on();
     }
 
     /// The same, with a copy that was made before.
     pub(crate) fn go_on_with(&mut self, copy: TempDir, mark: Option<Vec<u8>>) {
         self.set_up();
         self.case.system.go_on_with(copy, mark);
+        self.go_on();
     }
 
     /// Loses the present node for ever. A copy of another one takes its place, with a name of its own.
@@ -240,7 +277,8 @@ impl Nodes {
         let config = self.plan.config(number, &mut self.random);
         let kind = Kind::Rocks;
         let system = System::join(kind, Some(copy), config, self.plan.joins(number));
-        mem::replace(&mut self.case.system, system).stop();
+        mem::replace(&mut self.case.system, system).rest();
+        self.go_on();
     }
 
     /// Plans another list of members.

@@ -4,15 +4,21 @@ use std::collections::BTreeSet;
 
 use tideline::error::Result;
 use tideline::model::{
-    COMMENT, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, ReactionKind,
-    Span, Stamp, TopicId, UserId, Work,
+    COMMENT, Content, ContentId, Cursor, Edit, Entry, ItemCounts, Job, Millis, Moment, Order, Publish, Reach,
+    ReactionKind, Span, Stamp, TopicId, UserId, Work,
 };
-use tideline::store::{Batch, Contents, Lists, NewItem, Published, Restored, Tier, Topics, is_deleted_before};
+use tideline::store::{Batch, Contents, Lists, NewItem, Published, Push, Restored, Tier, Topics, is_deleted_before};
 
 use super::{Double, Fault, State, walk};
 
 impl Contents for Double {
-    fn publish(&self, items: &[Publish], batch: Batch, on_new: &mut dyn FnMut(NewItem)) -> Result<Vec<Published>> {
+    fn publish(
+        &self,
+        items: &[Publish],
+        batch: Batch,
+        push: Push,
+        on_new: &mut dyn FnMut(NewItem),
+    ) -> Result<Vec<Published>> {
         let _changing = self.changing();
         if self.fault == Some(Fault::ToldBeforeWritten) {
             items.iter().for_each(|item| on_new(NewItem { cursor: item.content.cursor(), job: None }));
@@ -27,7 +33,7 @@ impl Contents for Double {
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
                 state.put_event(item.stamp, &item.content);
-                state.publish(&item.content)
+                state.publish(&item.content, push)
             })
         };
         let published: Vec<_> = items.iter().zip(known).map(publish).collect();
@@ -78,6 +84,7 @@ impl Contents for Double {
         id: ContentId,
         deleted_since: Millis,
         stamp: Option<Stamp>,
+        push: Push,
         queue: &mut dyn FnMut(Job),
     ) -> Result<Restored> {
         let _changing = self.changing();
@@ -89,7 +96,7 @@ impl Contents for Double {
             Some(_) => state.deleted.remove(&id),
         };
         state.put_event(stamp, &content);
-        let job = state.make_live(&content);
+        let job = state.make_live(&content, push);
         drop(state);
         job.into_iter().for_each(queue);
         Ok(Restored::Now(content, job))
@@ -221,18 +228,24 @@ impl State {
         Some(if same { Published::Same(there.clone()) } else { Published::Taken })
     }
 
-    fn publish(&mut self, content: &Content) -> Published {
+    fn publish(&mut self, content: &Content, push: Push) -> Published {
         self.content.insert(content.id, content.clone());
-        Published::New(self.make_live(content))
+        Published::New(self.make_live(content, push))
     }
 
-    /// Puts a broadcast item into its author's outbox, and makes the fan-out job.
-    fn make_live(&mut self, content: &Content) -> Option<Job> {
+    /// Puts a broadcast item into its author's outbox, and makes the fan-out job unless it is left out.
+    fn make_live(&mut self, content: &Content, push: Push) -> Option<Job> {
         if !content.broadcast {
             return None;
         }
         self.outbox.insert((content.author, content.cursor()));
-        Some(self.add_job(Work::FanOut { entry: content.entry() }))
+        match push {
+            Push::Queued => Some(self.add_job(Work::FanOut { entry: content.entry() })),
+            Push::LeftOut => {
+                self.note_unpushed(content.entry(), Reach::Nobody);
+                None
+            }
+        }
     }
 
     /// Whether an item was deleted before a time, and is not purged.

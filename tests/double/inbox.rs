@@ -36,9 +36,7 @@ impl Inboxes for Double {
         let mut state = self.state();
         state.set_progress(job, Progress { reach, done_to: None });
         if reach != Reach::All {
-            let unpushed = state.unpushed.entry(entry.author).or_default();
-            let newest = if reach == Reach::Nobody { &mut unpushed.to_nobody } else { &mut unpushed.to_active };
-            *newest = (*newest).max(Some(entry.cursor));
+            state.note_unpushed(entry, reach);
         }
         Ok(())
     }
@@ -135,6 +133,13 @@ impl State {
         let id = JobId { lane, seq: self.last_job };
         self.jobs.insert(id, (work, None));
         Job { id, work, progress: None }
+    }
+
+    /// Records that an item does not reach all followers.
+    pub(super) fn note_unpushed(&mut self, entry: Entry, reach: Reach) {
+        let unpushed = self.unpushed.entry(entry.author).or_default();
+        let newest = if reach == Reach::Nobody { &mut unpushed.to_nobody } else { &mut unpushed.to_active };
+        *newest = (*newest).max(Some(entry.cursor));
     }
 
     /// Records a job's progress; does nothing if it has ended.

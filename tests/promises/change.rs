@@ -117,6 +117,19 @@ impl Case {
         code(error) == "overloaded" && self.system.config.fanout.queue < WIDE
     }
 
+    /// Fails if a change did not come into the log of a cluster. The node that refused it need not have the changes before.
+    pub(crate) fn expect_taken<T>(&self, answer: &Result<T, Error>) -> Result<(), String> {
+        match answer {
+            Err(error) if matches!(code(error), "log_unavailable" | "outcome_unknown") => {
+                Err(format!("the log did not take a change: {error}"))
+            }
+            Err(error) if self.system.is_node() && self.is_full(error) => {
+                Err(format!("the node did not take a change; nothing has changed: {error}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a given time is refused, unless it repeats the present one.
     pub(crate) fn is_ahead(&self, at: Millis) -> bool {
         at > clock().saturating_add(self.system.config.content.max_ahead.as_millis())
@@ -176,6 +189,7 @@ impl Case {
         began: Millis,
         answer: Result<Vec<(Content, bool)>, Error>,
     ) -> Result<(), String> {
+        self.expect_taken(&answer)?;
         let ids: HashSet<_> = sent.iter().filter_map(|sent| sent.id.as_ref()).collect();
         let twice = ids.len() < sent.iter().filter(|sent| sent.id.is_some()).count();
         let taken = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Taken));
@@ -234,6 +248,7 @@ impl Case {
         let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), self.earliest());
         let feed = &self.system.feed;
         let answer = feed.move_marker(host.clone(), cursor.clone(), Sight::All);
+        self.expect_taken(&answer)?;
         let Some(place) = self.hosts.place(&cursor) else {
             self.learn([&host], New::None)?;
             return expect_code(&answer.err().ok_or("a marker of an unknown cursor")?, "unknown_cursor");
@@ -370,6 +385,7 @@ impl Case {
         let sent = [sent];
         let (began, verdicts) = (self.earliest(), self.judge_all(&sent));
         let answer = self.system.feed.comment(self.hosts.back(subject), draft).map(|published| vec![published]);
+        self.expect_taken(&answer)?;
         if deleted {
             self.learn(sent[0].mentions(), New::None)?;
             return expect_not_found(answer);

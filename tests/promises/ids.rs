@@ -8,7 +8,7 @@ use tideline::clock::now;
 use tideline::config::Config;
 use tideline::feed::Feed;
 use tideline::model::{Content, ContentId, Cursor, EventKind, Publish, Stamp, UserId};
-use tideline::store::{Batch, Store};
+use tideline::store::{Batch, Push, Store};
 use tideline::streaming::Streaming;
 
 use super::shape::ANY;
@@ -34,7 +34,7 @@ fn made_ids_that_are_taken_are_left_behind() {
         fingerprint: 0,
     };
     let first = Publish { content, time_given: true, id_made: false, stamp: Some(stamp) };
-    store.publish(&[first], Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    store.publish(&[first], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let mut config = Config::default();
     config.content.max_ahead = ANY;
     let (backlog, streaming) = (Arc::new(Backlog::new(100_000)), Arc::new(Streaming::new(1)));

@@ -41,6 +41,7 @@ impl Case {
         let itself = follow.iter().any(|(target, _)| *target == host);
         let began = self.earliest();
         let answer = self.system.feed.relate(host.clone(), follow.clone(), unfollow.clone());
+        self.expect_taken(&answer)?;
         if !follow.is_empty() {
             let new = if answer.is_ok() { New::All } else { New::Some };
             self.learn([&host].into_iter().chain(follow.iter().map(|(target, _)| target)), new)?;
@@ -107,6 +108,7 @@ impl Case {
         let (hosts, began) = ([self.hosts.host(raw), self.hosts.host(target)], self.earliest());
         let feed = &self.system.feed;
         let answer = feed.set_barrier(hosts[0].clone(), hosts[1].clone(), barrier, raised);
+        self.expect_taken(&answer)?;
         self.learn(&hosts, if raised && answer.is_ok() { New::All } else { New::None })?;
         let (me, target) = (self.hosts.user(raw), self.hosts.user(target));
         let relation = match answer {

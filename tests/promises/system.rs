@@ -67,6 +67,11 @@ impl System {
         Self { config, feed, workers: None, candidates, dir, joins, node }
     }
 
+    /// Whether this system is a node of a cluster.
+    pub(crate) fn is_node(&self) -> bool {
+        self.node.is_some()
+    }
+
     /// This system as a node of a cluster.
     #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn node(&self) -> &Node {
@@ -91,7 +96,7 @@ impl System {
     #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn go_on_with(&mut self, copy: TempDir, mark: Option<Vec<u8>>) {
         self.joins.iter_mut().for_each(|joins| joins.mark.clone_from(&mark));
-        self.restart(|_, _| Some(copy));
+        self.restart(|_| Some(copy));
         self.joins.iter_mut().for_each(|joins| joins.mark = None);
     }
 
@@ -143,20 +148,28 @@ impl System {
 
     /// Stops properly and opens the same data again, with the present settings in `config`.
     pub(crate) fn reopen(&mut self) {
-        self.stop();
-        self.restart(|_, _| None);
+        self.restart(|system| {
+            system.rest();
+            None
+        });
     }
 
     /// Continues with the directory in its state of this instant, while the workers run.
     pub(crate) fn crash(&mut self) {
-        self.restart(|dir, running| {
-            if let Some(copy) = copy_live(dir) {
+        self.restart(|system| {
+            if let Some(copy) = system.copy() {
                 return Some(copy);
             }
             // The engine is moving files; without workers it comes to rest.
-            drop(running.take());
-            copy_live(dir)
+            system.rest();
+            system.copy()
         });
+    }
+
+    /// Ends all threads. The node first: it may wait for the workers.
+    pub(crate) fn rest(&mut self) {
+        drop(self.node.take());
+        self.stop();
     }
 
     /// The end of each write in the engine's log. For a store on disk.
@@ -175,10 +188,9 @@ impl System {
     }
 
     /// Replaces all parts. `other` may name another directory than the present one.
-    fn restart(&mut self, other: impl FnOnce(&Path, &mut Option<Workers>) -> Option<TempDir>) {
-        let replacement = self.dir.as_ref().and_then(|dir| other(dir.path(), &mut self.workers));
-        drop(self.node.take());
-        self.stop();
+    fn restart(&mut self, other: impl FnOnce(&mut Self) -> Option<TempDir>) {
+        let replacement = other(self);
+        self.rest();
         let (empty, _) = assemble(Arc::new(Double::new()), &self.config, None);
         let feed = std::mem::replace(&mut self.feed, empty);
         let store = Arc::clone(feed.store());

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tideline::error::{Code, Error, Result};
 use tideline::store::rocks::{FORMAT, Options, Rocks};
-use tideline::store::{Batch, Contents, Copied, Copies, Watch};
+use tideline::store::{Batch, Contents, Copied, Copies, Push, Watch};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{audit, content, ids, jobs, open, outbox, post, timed};
@@ -71,7 +71,7 @@ fn a_copy_under_load_is_a_state_that_was_there() {
                         }
                         let id = writer * 1_000_000 + number;
                         let item = post(id, 1 + writer, 100 + number);
-                        store.publish(&[timed(item)], Batch::AllOrNone, &mut |_| ()).expect("publishes");
+                        store.publish(&[timed(item)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
                         acknowledged.store(number, Ordering::SeqCst);
                     }
                 });

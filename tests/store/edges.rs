@@ -1,7 +1,7 @@
 //! Ids and times at the ends of their ranges, or with 0x00 and 0xff bytes in keys.
 
 use tideline::model::{Cursor, Entry, MAX_ID, MAX_MILLIS, Side, Span, UserCursor, UserId};
-use tideline::store::{Batch, Store, Then, Tier};
+use tideline::store::{Batch, Push, Store, Then, Tier};
 
 use super::support::{
     BOTH_ORDERS, MANY, deliver, entry, expected, follow, follow_of, follow_settled, inbox, inbox_part, item, jobs,
@@ -37,12 +37,12 @@ fn entries(authors: &[u64]) -> Vec<Entry> {
 
 fn publish_all(store: &dyn Store, entries: &[Entry]) {
     let items: Vec<_> = entries.iter().map(|e| timed(post(e.cursor.id.get(), e.author.get(), e.cursor.at))).collect();
-    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
 }
 
 fn content_is_found_under_every_id(store: &dyn Store) {
     let items: Vec<_> = NUMBERS.iter().map(|id| timed(post(*id, *id, *id))).collect();
-    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     store.delete(item(0xFF), 1.into()).expect("deletes");
     store.delete(item(MAX_ID), MAX_MILLIS.into()).expect("deletes");
     let ids: Vec<_> = NUMBERS.into_iter().map(item).collect();

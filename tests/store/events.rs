@@ -1,7 +1,7 @@
 //! The log of events: each event is written with its change, and only with it.
 
 use tideline::model::{Content, Edit, Event, EventKind, Millis, Moment, Publish, Stamp};
-use tideline::store::{Batch, Published, Restored, Store};
+use tideline::store::{Batch, Published, Push, Restored, Store};
 
 use super::support::{item, open, post, timed};
 
@@ -18,7 +18,7 @@ fn stamped(content: Content, number: u64, kind: EventKind) -> Publish {
 }
 
 fn publish(store: &dyn Store, items: &[Publish], batch: Batch) -> Vec<Published> {
-    store.publish(items, batch, &mut |_| ()).expect("publishes")
+    store.publish(items, batch, Push::Queued, &mut |_| ()).expect("publishes")
 }
 
 fn all(store: &dyn Store) -> Vec<Event> {
@@ -35,7 +35,7 @@ fn a_publish_has_its_event(store: &dyn Store) {
     let quiet = Content { broadcast: false, ..post(11, 2, 50) };
     let items = [stamped(post(10, 1, 100), 5, EventKind::Publish), stamped(quiet.clone(), 7, EventKind::Publish)];
     let mut fresh = Vec::new();
-    store.publish(&items, Batch::AllOrNone, &mut |one| fresh.push(one)).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |one| fresh.push(one)).expect("publishes");
     assert_eq!(fresh.iter().map(|one| one.cursor.id).collect::<Vec<_>>(), [item(10), item(11)]);
     assert!(fresh[0].job.is_some() && fresh[1].job.is_none());
     let expected = [stamp(5, EventKind::Publish).event(&items[0].content), stamp(7, EventKind::Publish).event(&quiet)];
@@ -51,7 +51,7 @@ fn what_is_not_written_has_none(store: &dyn Store) {
     let new = stamped(post(12, 1, 100), 4, EventKind::Publish);
     for items in [vec![same.clone()], vec![taken.clone(), new.clone()]] {
         let told = &mut |_| panic!("nothing is new");
-        store.publish(&items, Batch::AllOrNone, told).expect("answers");
+        store.publish(&items, Batch::AllOrNone, Push::Queued, told).expect("answers");
     }
     assert_eq!(told(store), [(1, EventKind::Publish)]);
     publish(store, &[new], Batch::Each);
@@ -59,9 +59,11 @@ fn what_is_not_written_has_none(store: &dyn Store) {
     publish(store, &[taken], Batch::Each);
     assert!(store.edit(item(99), &Edit::default(), moment(5, 5, EventKind::Edit)).expect("answers").is_none());
     assert!(!store.delete(item(99), moment(5, 6, EventKind::Delete)).expect("answers"));
-    let live = store.restore(item(10), 0, Some(stamp(7, EventKind::Restore)), &mut |_| ()).expect("answers");
+    let live =
+        store.restore(item(10), 0, Some(stamp(7, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("answers");
     assert!(matches!(live, Restored::Live(_)));
-    let gone = store.restore(item(99), 0, Some(stamp(8, EventKind::Restore)), &mut |_| ()).expect("answers");
+    let gone =
+        store.restore(item(99), 0, Some(stamp(8, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("answers");
     assert_eq!(gone, Restored::Gone);
     assert_eq!(told(store), [(1, EventKind::Publish), (4, EventKind::Publish)]);
 }
@@ -70,7 +72,7 @@ fn every_change_of_an_item_has_its_event(store: &dyn Store) {
     publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
     store.edit(item(10), &Edit::default(), moment(200, 2, EventKind::Edit)).expect("edits");
     assert!(store.delete(item(10), moment(300, 3, EventKind::Delete)).expect("deletes"));
-    store.restore(item(10), 0, Some(stamp(4, EventKind::Restore)), &mut |_| ()).expect("restores");
+    store.restore(item(10), 0, Some(stamp(4, EventKind::Restore)), Push::Queued, &mut |_| ()).expect("restores");
     let kinds = [EventKind::Publish, EventKind::Edit, EventKind::Delete, EventKind::Restore];
     let expected: Vec<_> =
         (1..).zip(kinds).map(|(number, kind)| stamp(number, kind).event(&post(10, 1, 100))).collect();

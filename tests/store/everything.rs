@@ -9,7 +9,7 @@ use tideline::model::{
     Activity, Barrier, ContentId, Cursor, Edit, Entry, EventKind, Moment, Order, Profile, Progress, Publish, Reach,
     Reaction, ReactionKind, Side, Span, Stamp, UserId, Work,
 };
-use tideline::store::{Batch, Store, Then, Tier};
+use tideline::store::{Batch, Push, Store, Then, Tier};
 
 use super::support::{
     MANY, deliver, follow, follow_settled, item, jobs, place, post, push, timed, unfollow, user, users,
@@ -27,7 +27,7 @@ const ITEMS: u64 = 300;
 /// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
 pub(crate) fn fill(store: &dyn Store) {
     for author in 1..=3 {
-        store.publish(&items_of(author), Batch::AllOrNone, &mut |_| ()).expect("publishes");
+        store.publish(&items_of(author), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     }
     for who in 4..=9 {
         for target in 1..=3 {

@@ -1,9 +1,9 @@
 //! Fan-out: beginning it, delivering, and its progress.
 
 use tideline::model::{Cursor, Job, Progress, Reach, Unpushed, UserId};
-use tideline::store::{Store, Then, Tier};
+use tideline::store::{Batch, NewItem, Published, Push, Restored, Store, Then, Tier};
 
-use super::support::{deliver, entry, ids, inbox, job_now, jobs, place, post, publish_post, user, users};
+use super::support::{deliver, entry, ids, inbox, item, job_now, jobs, place, post, publish_post, timed, user, users};
 
 fn begin(store: &dyn Store, job: Job, reach: Reach) {
     let tideline::model::Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
@@ -62,6 +62,39 @@ fn unpushed_only_rises(store: &dyn Store) {
     }
     assert_eq!(unpushed(store, 1), Unpushed { to_nobody: Some(place(101, 5)), to_active: None });
     assert_eq!(unpushed(store, 2), Unpushed { to_nobody: None, to_active: Some(place(101, 1005)) });
+}
+
+fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &dyn Store) {
+    let silent = tideline::model::Content { broadcast: false, ..post(13, 3, 400) };
+    let items = [post(10, 1, 100), post(11, 2, 200), post(12, 1, 50), silent].map(timed);
+    let (mut told, batch) = (Vec::new(), Batch::AllOrNone);
+    let published = store.publish(&items, batch, Push::LeftOut, &mut |new| {
+        // Readers know of it before anybody else does.
+        let author = if new.cursor.id == item(11) { 2 } else { 1 };
+        told.push((new, unpushed(store, author).to_nobody));
+    });
+    assert_eq!(published.expect("publishes"), [const { Published::New(None) }; 4]);
+    let told_of = |at, id, newest| (NewItem { cursor: place(at, id), job: None }, Some(newest));
+    let newest = place(100, 10);
+    let should_be =
+        [told_of(100, 10, newest), told_of(200, 11, place(200, 11)), told_of(50, 12, newest), told_of(400, 13, newest)];
+    assert_eq!(told, should_be);
+    assert_eq!((jobs(store), unpushed(store, 3)), (Vec::new(), Unpushed::default()));
+    let outbox =
+        store.outboxes(&[user(1)], tideline::model::Span::ALL, tideline::model::Order::NewestFirst, 9, Tier::Disk);
+    assert_eq!(ids(&outbox.expect("reads")), [10, 12]);
+    // The same with a restore of an item that was pushed.
+    let job = publish_post(store, 20, 4, 70);
+    deliver(store, job, &users([5]), Then::End);
+    let moment = tideline::model::Moment { at: 80, stamp: None };
+    assert!(store.delete(item(20), moment).expect("deletes"));
+    let restored = store.restore(item(20), 0, None, Push::LeftOut, &mut |job| panic!("{job:?}")).expect("restores");
+    assert!(matches!(restored, Restored::Now(_, None)), "{restored:?}");
+    assert_eq!(unpushed(store, 4), Unpushed { to_nobody: Some(place(70, 20)), to_active: None });
+    // A later fan-out of the author keeps it.
+    let job = publish_post(store, 21, 4, 60);
+    begin(store, job, Reach::Nobody);
+    assert_eq!(unpushed(store, 4).to_nobody, Some(place(70, 20)));
 }
 
 fn unpushed_is_the_authors_own(store: &dyn Store) {
@@ -209,6 +242,7 @@ on_both! {
     a_push_to_all_leaves_nothing_unpushed,
     each_lesser_reach_is_recorded_by_itself,
     unpushed_only_rises,
+    an_item_that_is_left_out_has_no_job_and_reaches_nobody,
     unpushed_is_the_authors_own,
     who_leaves_gaps_above_a_floor_is_lacking,
     every_recipient_gets_the_entry,

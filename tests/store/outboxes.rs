@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tideline::model::{Content, ContentId, Entry, Order, Span, UserId};
-use tideline::store::{Batch, Restored, Store, Tier};
+use tideline::store::{Batch, Push, Restored, Store, Tier};
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, item, outbox, place, post, publish, publish_post, span, spans, timed,
@@ -17,7 +17,7 @@ fn read(store: &dyn Store, authors: &[UserId], order: Order, limit: usize) -> Ve
 fn publish_entries(store: &dyn Store, entries: &[Entry]) {
     let to_item = |entry: &Entry| timed(post(entry.cursor.id.get(), entry.author.get(), entry.cursor.at));
     let items: Vec<_> = entries.iter().map(to_item).collect();
-    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
 }
 
 fn several_are_merged_in_either_order(store: &dyn Store) {
@@ -161,7 +161,9 @@ fn reads_at_any_depth_see_every_change(store: &dyn Store) {
             }
             2 if !deleted.is_empty() => {
                 let id = deleted.swap_remove(random.usize(..deleted.len()));
-                let Restored::Now(content, _) = store.restore(id, 0, None, &mut |_| ()).expect("restores") else {
+                let Restored::Now(content, _) =
+                    store.restore(id, 0, None, Push::Queued, &mut |_| ()).expect("restores")
+                else {
                     panic!("{id} is not restored")
                 };
                 live.insert(id, content.entry());

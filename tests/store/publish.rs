@@ -1,18 +1,18 @@
 //! Publishing.
 
 use tideline::model::{Content, Publish, Work};
-use tideline::store::{Batch, Published, Store};
+use tideline::store::{Batch, Published, Push, Store};
 
 use super::support::{
     content, ids, inbox, is_deleted, item, jobs, lane_of, outbox, post, publish, publish_post, timed, user,
 };
 
 fn publish_each(store: &dyn Store, items: &[Publish]) -> Vec<Published> {
-    store.publish(items, Batch::Each, &mut |_| ()).expect("publishes")
+    store.publish(items, Batch::Each, Push::Queued, &mut |_| ()).expect("publishes")
 }
 
 fn publish_all(store: &dyn Store, items: &[Publish]) -> Vec<Published> {
-    store.publish(items, Batch::AllOrNone, &mut |_| ()).expect("publishes")
+    store.publish(items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes")
 }
 
 fn a_new_item_has_content_outbox_row_and_job(store: &dyn Store) {
@@ -66,7 +66,7 @@ fn a_large_text_comes_back(store: &dyn Store) {
 fn a_repeat_is_the_same_and_writes_nothing(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     for batch in [Batch::AllOrNone, Batch::Each] {
-        let again = store.publish(&[timed(post(10, 1, 100))], batch, &mut |_| ()).expect("publishes");
+        let again = store.publish(&[timed(post(10, 1, 100))], batch, Push::Queued, &mut |_| ()).expect("publishes");
         assert_eq!(again, [Published::Same(post(10, 1, 100))]);
     }
     assert_eq!(jobs(store), [job]);
@@ -92,7 +92,10 @@ fn another_fingerprint_is_taken_and_changes_nothing(store: &dyn Store) {
     let job = publish_post(store, 10, 1, 100);
     let other = Content { fingerprint: 99, text: None, ..post(10, 2, 50) };
     for batch in [Batch::AllOrNone, Batch::Each] {
-        assert_eq!(store.publish(&[timed(other.clone())], batch, &mut |_| ()).expect("publishes"), [Published::Taken]);
+        assert_eq!(
+            store.publish(&[timed(other.clone())], batch, Push::Queued, &mut |_| ()).expect("publishes"),
+            [Published::Taken]
+        );
     }
     assert_eq!(content(store, 10), Some(post(10, 1, 100)));
     assert_eq!(outbox(store, 1), [post(10, 1, 100).entry()]);
@@ -126,7 +129,7 @@ fn a_deleted_id_is_taken_even_for_the_same(store: &dyn Store) {
     assert!(store.delete(item(10), 200.into()).expect("deletes"));
     let before = jobs(store);
     for batch in [Batch::AllOrNone, Batch::Each] {
-        let again = store.publish(&[timed(post(10, 1, 100))], batch, &mut |_| ()).expect("publishes");
+        let again = store.publish(&[timed(post(10, 1, 100))], batch, Push::Queued, &mut |_| ()).expect("publishes");
         assert_eq!(again, [Published::Taken]);
     }
     assert_eq!(content(store, 10), None);
@@ -257,7 +260,9 @@ fn who_learns_of_an_item_knows_its_job(store: &dyn Store) {
                     std::thread::sleep(std::time::Duration::from_millis(50));
                     queued.store(true, std::sync::atomic::Ordering::SeqCst);
                 };
-                store.publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, &mut queue).expect("publishes");
+                store
+                    .publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, Push::Queued, &mut queue)
+                    .expect("publishes");
                 assert!(queued.load(std::sync::atomic::Ordering::SeqCst), "answered before the job was known");
             });
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use tideline::model::{Content, Edit, Order, RelationKind, Side, Span};
-use tideline::store::{Batch, Published, Store, Tier};
+use tideline::store::{Batch, Published, Push, Store, Tier};
 
 use super::support::{
     MANY, content, follow, follow_of, ids, inbox_part, item, jobs, outbox, place, post, publish_post, push, relate,
@@ -34,7 +34,7 @@ fn one_publish_of_an_id_wins(store: &dyn Store) {
     for id in 1..=ROUNDS {
         let results = at_once(|number| {
             let body = Content { fingerprint: number, ..post(id, 1 + number, 100 + number) };
-            store.publish(&[timed(body)], Batch::AllOrNone, &mut |_| ()).expect("publishes").remove(0)
+            store.publish(&[timed(body)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes").remove(0)
         });
         let won: Vec<_> = (0..THREADS).filter(|n| matches!(results[*n as usize], Published::New(_))).collect();
         assert_eq!(won.len(), 1, "{results:?}");
@@ -51,7 +51,10 @@ fn one_publish_of_an_id_wins(store: &dyn Store) {
 fn the_same_publish_twice_at_once_is_new_once(store: &dyn Store) {
     for id in 1..=ROUNDS {
         let results = at_once(|_| {
-            store.publish(&[timed(post(id, 1, 100))], Batch::Each, &mut |_| ()).expect("publishes").remove(0)
+            store
+                .publish(&[timed(post(id, 1, 100))], Batch::Each, Push::Queued, &mut |_| ())
+                .expect("publishes")
+                .remove(0)
         });
         assert_eq!(results.iter().filter(|result| matches!(result, Published::New(_))).count(), 1);
         assert_eq!(results.iter().filter(|result| matches!(result, Published::Same(_))).count(), 3);
@@ -72,7 +75,7 @@ fn overlapping_batches_are_whole_or_not_at_all(store: &dyn Store) {
             if number % 2 == 1 {
                 items.reverse();
             }
-            let results = store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+            let results = store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
             !results.contains(&Published::Taken)
         });
         let mut owned = 0;
@@ -269,7 +272,7 @@ fn floor_and_rows_are_of_one_instant(store: &dyn Store) {
 
 fn a_settle_is_seen_whole_or_not_at_all(store: &dyn Store) {
     let items: Vec<_> = (1..=100).map(|id| timed(post(id, 1, id))).collect();
-    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -295,7 +298,7 @@ fn a_settle_is_seen_whole_or_not_at_all(store: &dyn Store) {
 /// Reads at all depths go on while one item comes and goes.
 fn merged_outboxes_show_a_change_from_its_return_on(store: &dyn Store) {
     let items: Vec<_> = (1..=300).map(|id| timed(post(2 * id, 1 + id % 3, 2 * id))).collect();
-    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let authors = users([1, 2, 3]);
     let read = |from: u64| {
         let span = Span { before: Some(place(from, 1000)), after: None };
@@ -324,7 +327,7 @@ fn merged_outboxes_show_a_change_from_its_return_on(store: &dyn Store) {
             assert!(read(at + 3).contains(&at), "published");
             assert!(store.delete(item(at), 100.into()).expect("deletes"));
             assert!(!read(at + 3).contains(&at), "deleted");
-            store.restore(item(at), 0, None, &mut |_| ()).expect("restores");
+            store.restore(item(at), 0, None, Push::Queued, &mut |_| ()).expect("restores");
             assert!(read(at + 3).contains(&at), "restored");
             assert!(store.delete(item(at), 100.into()).expect("deletes"));
         }

@@ -4,7 +4,7 @@ use tideline::error::{Code, Error};
 use tideline::model::{
     Content, ItemCounts, Order, Position, Reacted, Reaction, ReactionKind, Reactions, Span, UserCursor, UserId,
 };
-use tideline::store::{Store, Tier};
+use tideline::store::{Push, Store, Tier};
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, item, place, post, publish, publish_post, spans, user, users,
@@ -198,7 +198,7 @@ fn counts_are_right_after_each_change(store: &dyn Store) {
     store.delete(item(20), 200.into()).expect("deletes");
     expected.comments = 0;
     assert_eq!(all()[0], expected);
-    store.restore(item(20), 0, None, &mut |_| {}).expect("restores");
+    store.restore(item(20), 0, None, Push::Queued, &mut |_| {}).expect("restores");
     expected.comments = 1;
     assert_eq!(all()[0], expected);
     store.delete(item(10), 300.into()).expect("deletes");

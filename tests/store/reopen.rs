@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tideline::error::Error;
 use tideline::model::{Activity, Content, Cursor, Job, Lane, Progress, Reach, UserId, Work};
 use tideline::store::rocks::{InboxRoom, Options, Rocks};
-use tideline::store::{Batch, Listeners, Published, Store, Then, Tier};
+use tideline::store::{Batch, Listeners, Published, Push, Store, Then, Tier};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{
@@ -83,8 +83,9 @@ fn publishing_knows_what_was_there_before() {
     publish_post(&*store, 2, 1, 20);
     store.delete(item(2), 30.into()).expect("deletes");
     let store = reopened(dir.path(), store);
-    let results =
-        store.publish(&[timed(post(1, 1, 10)), timed(post(2, 1, 20))], Batch::Each, &mut |_| ()).expect("publishes");
+    let results = store
+        .publish(&[timed(post(1, 1, 10)), timed(post(2, 1, 20))], Batch::Each, Push::Queued, &mut |_| ())
+        .expect("publishes");
     assert_eq!(results, [Published::Same(post(1, 1, 10)), Published::Taken]);
     assert!(!store.delete(item(2), 40.into()).expect("deletes"));
     assert!(store.deleted(&[item(2)], Tier::Disk).expect("reads")[0]);
@@ -287,7 +288,7 @@ fn a_deleted_item_is_named_when_it_is_compacted() {
     for (id, at) in [(2, 200), (5, 500), (7, 700)] {
         store.delete(item(id), at.into()).expect("deletes");
     }
-    store.restore(item(5), 0, None, &mut |_| ()).expect("answers");
+    store.restore(item(5), 0, None, Push::Queued, &mut |_| ()).expect("answers");
     let compacted = || {
         store.compact().expect("compacts");
         let mut named = std::mem::take(&mut *named.lock().expect("a whole list"));

@@ -1,7 +1,7 @@
 //! Taking deletions back, and purging.
 
 use tideline::model::{COMMENT, Content, Entry, ItemCounts, Job, Order, REPOST, Reaction, ReactionKind, Span, Work};
-use tideline::store::{Batch, Published, Restored, Store, Then, Tier};
+use tideline::store::{Batch, Published, Push, Restored, Store, Then, Tier};
 
 use super::support::{
     MANY, content, deliver, entry, follow_settled, ids, inbox, is_deleted, item, job_now, jobs, outbox, place, post,
@@ -15,7 +15,8 @@ fn restore(store: &dyn Store, id: u64) -> Restored {
 
 fn restore_since(store: &dyn Store, id: u64, deleted_since: u64) -> Restored {
     let mut queued = Vec::new();
-    let restored = store.restore(item(id), deleted_since, None, &mut |job| queued.push(job)).expect("answers");
+    let restored =
+        store.restore(item(id), deleted_since, None, Push::Queued, &mut |job| queued.push(job)).expect("answers");
     let job = if let Restored::Now(_, job) = &restored { *job } else { None };
     assert_eq!(queued, job.into_iter().collect::<Vec<_>>());
     restored
@@ -75,7 +76,8 @@ fn a_restore_is_a_publish_again(store: &dyn Store) {
         (vec![entry(1, 100, 10)], vec![entry(1, 100, 10)], 1)
     );
     // A repeat of the publish is recognised.
-    let again = store.publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, &mut |_| ()).expect("answers");
+    let again =
+        store.publish(&[timed(post(10, 1, 100))], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("answers");
     assert!(matches!(again.as_slice(), [Published::Same(_)]), "{again:?}");
 }
 
@@ -195,7 +197,7 @@ fn a_purged_item_is_gone_for_good(store: &dyn Store) {
     // Its rows in inboxes stay, but are hidden. Its id stays taken.
     assert_eq!(ids(&inbox(store, 2)), [10]);
     for again in [post(10, 1, 100), post(10, 9, 9)] {
-        let results = store.publish(&[timed(again)], Batch::Each, &mut |_| ()).expect("answers");
+        let results = store.publish(&[timed(again)], Batch::Each, Push::Queued, &mut |_| ()).expect("answers");
         assert_eq!(results, [Published::Taken]);
     }
 }
@@ -231,7 +233,7 @@ fn a_purge_that_has_begun_is_final(store: &dyn Store) {
         delete(store, id);
         assert_eq!(store.purge_reactions(item(id), 201, 1, None).expect("purges").len(), 1);
         // Half of its reactions are gone, so no settings allow a restore.
-        assert_eq!(store.restore(item(id), 0, None, &mut |_| ()).expect("answers"), Restored::Gone);
+        assert_eq!(store.restore(item(id), 0, None, Push::Queued, &mut |_| ()).expect("answers"), Restored::Gone);
         assert!(is_deleted(store, id) && content(store, id).is_none());
     }
     // No settings keep it, either.
@@ -265,7 +267,7 @@ fn a_purge_takes_any_number_of_comments(store: &dyn Store) {
     // Items with ids next to this one's, which lose nothing.
     for (subject, from) in [(4, 1000), (5, 2000), (6, 3000)] {
         publish_post(store, subject, 1, 50);
-        store.publish(&items(subject, from), Batch::AllOrNone, &mut |_| ()).expect("publishes");
+        store.publish(&items(subject, from), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     }
     erase(store, 5);
     assert_eq!([4, 5, 6].map(|subject| on(store, subject).len()), [600, 0, 600]);

@@ -8,7 +8,7 @@ use tideline::model::{
 };
 use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{
-    Batch, Change, Delivery, Digests, Published, Related, Store, TableDigest, Then, Tier, Upkeep, Watch,
+    Batch, Change, Delivery, Digests, Published, Push, Related, Store, TableDigest, Then, Tier, Upkeep, Watch,
 };
 
 use super::everything;
@@ -112,7 +112,7 @@ pub(crate) fn timed(content: Content) -> Publish {
 
 /// Publishes one item that must be new, and returns its job.
 pub(crate) fn publish(store: &dyn Store, content: Content) -> Option<Job> {
-    match store.publish(&[timed(content)], Batch::AllOrNone, &mut |_| ()).expect("publishes").as_slice() {
+    match store.publish(&[timed(content)], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes").as_slice() {
         [Published::New(job)] => *job,
         other => panic!("not new: {other:?}"),
     }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use tideline::error::{Error, Result};
 use tideline::model::{Barrier, Order, Reaction, ReactionKind, Side, Span};
-use tideline::store::{Batch, Change, Store, Tier};
+use tideline::store::{Batch, Change, Push, Store, Tier};
 
 use super::everything::{Scope, fill, reads};
 use super::support::{BOTH_ORDERS, item, open, place, post, span, timed, user, users};
@@ -36,7 +36,9 @@ fn every_read_is_right_or_not_cached(store: &dyn Store) {
             1 => store.compact().expect("compacts"),
             2 => {
                 store.delete(item(2010), 9.into()).expect("deletes");
-                store.publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone, &mut |_| ()).expect("publishes");
+                store
+                    .publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone, Push::Queued, &mut |_| ())
+                    .expect("publishes");
             }
             _ => {}
         }
@@ -69,7 +71,7 @@ fn what_a_cold_file_may_have_is_not_taken_for_empty() {
     // Each opening makes a separate file.
     for part in 0..3_u64 {
         let items: Vec<_> = (0..8000).map(|n| timed(post(scattered(part * 8000 + n), 1, n))).collect();
-        open(dir.path()).publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+        open(dir.path()).publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     }
     let store = open(dir.path());
     let mut cold = 0;
@@ -88,7 +90,7 @@ fn what_a_cold_file_may_have_is_not_taken_for_empty() {
 fn a_read_from_memory_does_not_wade_through_deletions() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    store.publish(&[timed(post(10, 1, 5))], Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    store.publish(&[timed(post(10, 1, 5))], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let wishes = |who: RangeInclusive<u64>, there: bool| -> Vec<_> {
         let wish = |who| Reaction { user: user(who), kind: ReactionKind::Like, since: there.then_some(who) };
         who.map(wish).collect()
@@ -114,7 +116,7 @@ fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
     let items: Vec<_> = (1..=600).map(|n| timed(post(n, 1 + n % 40, n))).collect();
-    store.publish(&items, Batch::AllOrNone, &mut |_| ()).expect("publishes");
+    store.publish(&items, Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     let many: Vec<_> = (1001..=1700).map(|target| Change { target: user(target), follow: Some(target) }).collect();
     store.relate(user(900), &many, 10_000).expect("follows");
     store.relate(user(901), &many[..400], 10_000).expect("follows");

@@ -8,7 +8,7 @@ use rocksdb::{ColumnFamilyDescriptor, DB, Options as Engine};
 use tideline::error::{Error, Result};
 use tideline::model::{Content, Cursor, Entry, Order, Span};
 use tideline::store::rocks::Options;
-use tideline::store::{Batch, Restored, Store, Tier};
+use tideline::store::{Batch, Push, Restored, Store, Tier};
 
 use super::support::{
     BOTH_ORDERS, MANY, audit, entry, expected, ids, item, open, open_with, place, publish, spans, timed,
@@ -19,7 +19,10 @@ use super::topics::{about, delete, list, part, topic};
 const DEPTH: usize = 6;
 
 fn restore(store: &dyn Store, id: u64) {
-    assert!(matches!(store.restore(item(id), 0, None, &mut |_| ()).expect("restores"), Restored::Now(..)));
+    assert!(matches!(
+        store.restore(item(id), 0, None, Push::Queued, &mut |_| ()).expect("restores"),
+        Restored::Now(..)
+    ));
 }
 
 fn rows(store: &dyn Store, table: &str) -> u64 {
@@ -209,7 +212,7 @@ fn a_directory_of_an_earlier_version_becomes_complete() {
             .collect()
     };
     for first in (1..=3500).step_by(500) {
-        store.publish(&items(first..=first + 499), Batch::AllOrNone, &mut |_| ()).expect("publishes");
+        store.publish(&items(first..=first + 499), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
     }
     (1..=3500).step_by(11).for_each(|id| delete(&*store, id));
     let right = ["a", "b", "c"].map(|name| list(&*store, name));

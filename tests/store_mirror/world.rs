@@ -16,7 +16,7 @@ use tideline::model::{
     Work,
 };
 use tideline::store::rocks::{Options, Rocks};
-use tideline::store::{Batch, Change, Delivery, Published, Restored, Store, Then, Tier};
+use tideline::store::{Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
 
 use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS};
 use crate::everything::{NAMES, Scope, reads, without_job};
@@ -192,6 +192,11 @@ impl World {
         (!number.is_multiple_of(5)).then_some(stamp)
     }
 
+    /// The delivery of the next items; now and then there is none.
+    fn push(&self) -> Push {
+        if self.events.is_multiple_of(4) { Push::LeftOut } else { Push::Queued }
+    }
+
     /// Purges all reactions in pieces, each after the end of the one before.
     fn purge_reactions(&self, id: ContentId, most: usize) -> Checked {
         let mut last = None;
@@ -209,7 +214,8 @@ impl World {
         let kind = if items.len() > 2 { EventKind::Gap } else { EventKind::Publish };
         let items: Vec<_> =
             items.iter().map(|(id, item)| Publish { stamp: self.stamp(kind), ..to_publish(*id, item) }).collect();
-        let (model, disk) = self.both(|store| store.publish(&items, batch, &mut |_| ()));
+        let push = self.push();
+        let (model, disk) = self.both(|store| store.publish(&items, batch, push, &mut |_| ()));
         let (Ok(model), Ok(disk)) = (&model, &disk) else {
             prop_assert_eq!(model, disk);
             return Ok(());
@@ -227,10 +233,10 @@ impl World {
     }
 
     fn restore(&mut self, id: ContentId, deleted_since: Millis) -> Checked {
-        let stamp = self.stamp(EventKind::Restore);
+        let (stamp, push) = (self.stamp(EventKind::Restore), self.push());
         let (model, disk) = self.both(|store| {
             let mut queued = Vec::new();
-            let restored = store.restore(id, deleted_since, stamp, &mut |job| queued.push(job))?;
+            let restored = store.restore(id, deleted_since, stamp, push, &mut |job| queued.push(job))?;
             Ok((restored, queued))
         });
         let (Ok((model, model_queued)), Ok((disk, disk_queued))) = (&model, &disk) else {

@@ -8,15 +8,22 @@ use rocksdb::WriteBatch;
 
 use super::index::Indexing;
 use super::tables::{CONTENT, DELETED, JOBS};
+use super::unpushed::Raise;
 use super::values::{self, Stored};
 use super::{Rocks, keys};
 use crate::error::Result;
 use crate::failpoint::Write;
-use crate::model::{Content, ContentId, Edit, ItemCounts, Job, Millis, Moment, Publish, Stamp, Work};
-use crate::store::{Batch, Contents, NewItem, Published, Restored, Tier, is_deleted_before};
+use crate::model::{Content, ContentId, Edit, ItemCounts, Job, Millis, Moment, Publish, Reach, Stamp, Work};
+use crate::store::{Batch, Contents, NewItem, Published, Push, Restored, Tier, is_deleted_before};
 
 impl Contents for Rocks {
-    fn publish(&self, items: &[Publish], batch: Batch, on_new: &mut dyn FnMut(NewItem)) -> Result<Vec<Published>> {
+    fn publish(
+        &self,
+        items: &[Publish],
+        batch: Batch,
+        push: Push,
+        on_new: &mut dyn FnMut(NewItem),
+    ) -> Result<Vec<Published>> {
         let _locks = self.content_locks.many(items.iter().map(|item| item.content.id.get()), Mutex::lock);
         let ids: Vec<_> = items.iter().map(|item| item.content.id).collect();
         let stored = self.stored(&ids, Tier::Disk)?;
@@ -24,7 +31,8 @@ impl Contents for Rocks {
             items.iter().zip(stored).map(|(item, stored)| self.known(item, stored)).collect::<Result<_>>()?;
         let refused = batch == Batch::AllOrNone && known.contains(&Some(Published::Taken));
         let new = items.iter().zip(&known).filter(|(_, known)| !refused && known.is_none());
-        let indexing = self.indexing(new.map(|(item, _)| &item.content))?;
+        let new: Vec<_> = new.map(|(item, _)| &item.content).collect();
+        let indexing = self.indexing(new.iter().copied())?;
         let mut results = Vec::with_capacity(items.len());
         let mut change = WriteBatch::default();
         for (item, known) in items.iter().zip(known) {
@@ -34,12 +42,14 @@ impl Contents for Rocks {
                 None => {
                     let stored = Stored { content: item.content.clone(), deleted_at: None };
                     self.put_event(&mut change, item.stamp, &stored.content)?;
-                    Published::New(self.put_live(&mut change, &stored, &indexing)?)
+                    Published::New(self.put_live(&mut change, &stored, &indexing, push)?)
                 }
             });
         }
         if !refused && !change.is_empty() {
+            let left_out = self.put_left_out(&mut change, push, new)?;
             self.acknowledge(Write::Publish, change)?;
+            left_out.written();
             // Still under the locks: a repeat of one of the items waits for them.
             tell_new(items, &results, on_new);
         }
@@ -102,6 +112,7 @@ impl Contents for Rocks {
         id: ContentId,
         deleted_since: Millis,
         stamp: Option<Stamp>,
+        push: Push,
         queue: &mut dyn FnMut(Job),
     ) -> Result<Restored> {
         let _lock = self.content_locks.of(id.get()).lock();
@@ -115,8 +126,10 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         change.delete_cf(self.family(DELETED)?, keys::id(id.get()));
         self.put_event(&mut change, stamp, &stored.content)?;
-        let job = self.put_live(&mut change, &stored, &indexing)?;
+        let job = self.put_live(&mut change, &stored, &indexing, push)?;
+        let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
         self.acknowledge(Write::Restore, change)?;
+        left_out.written();
         // Still under the lock: a repeat of this call waits for it.
         job.into_iter().for_each(queue);
         Ok(Restored::Now(stored.content, job))
@@ -155,22 +168,35 @@ impl Rocks {
         })
     }
 
-    /// Adds all rows of an item that becomes live to a change, with its fan-out job if it is broadcast. The caller
-    /// holds the item's lock until the change is written.
+    /// Adds all rows of an item that becomes live to a change, with its fan-out job if it is broadcast and not left out.
+    /// The caller holds the item's lock until the change is written.
     pub(super) fn put_live(
         &self,
         change: &mut WriteBatch,
         stored: &Stored,
         indexing: &Indexing<'_>,
+        push: Push,
     ) -> Result<Option<Job>> {
         let content = &stored.content;
         change.put_cf(self.family(CONTENT)?, keys::id(content.id.get()), values::content(stored)?);
         self.put_index(change, content, indexing)?;
-        if !content.broadcast {
+        if !content.broadcast || push == Push::LeftOut {
             return Ok(None);
         }
         let work = Work::FanOut { entry: content.entry() };
         self.put_job(change, work).map(Some)
+    }
+
+    /// Adds to a change that the broadcast ones among new items reach no inbox, if they are left out.
+    fn put_left_out<'c>(
+        &self,
+        change: &mut WriteBatch,
+        push: Push,
+        new: impl IntoIterator<Item = &'c Content>,
+    ) -> Result<Raise<'_>> {
+        let left_out = |content: &&Content| content.broadcast && push == Push::LeftOut;
+        let entries: Vec<_> = new.into_iter().filter(left_out).map(Content::entry).collect();
+        self.put_unpushed(change, &entries, Reach::Nobody)
     }
 
     /// Adds a new job to a change.

@@ -1,18 +1,21 @@
 //! Authors' unpushed items, in memory beside their table.
 
+use std::collections::hash_map::Entry as Slot;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::HashMap;
-use parking_lot::{RwLock, RwLockReadGuard};
-use rocksdb::ReadOptions;
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
+use rocksdb::{ReadOptions, WriteBatch};
 
 use super::tables::UNPUSHED;
 use super::{Rocks, keys, storage, values};
 use crate::error::{Error, Result};
-use crate::model::{Fill, Unpushed, UserId};
+use crate::model::{Entry, Fill, Reach, Unpushed, UserId};
+use crate::store::{Activities, Tier};
+use crate::stripes::Striped;
 
 /// Most authors kept in memory, at about 100 bytes each. An author is one of them only after having more than
-/// `push_threshold` followers.
+/// `push_threshold` followers, or after a lack of room for jobs on a node of a cluster.
 const CAPACITY: usize = 1_000_000;
 
 /// Rows of `unpushed`, written through and never evicted, so no row is older than the table.
@@ -21,6 +24,16 @@ pub(super) struct UnpushedRows {
     rows: RwLock<HashMap<UserId, Unpushed>>,
     /// Rows that did not fit. If there are any, an author missing here may have a row.
     left_out: AtomicU64,
+    /// For rows that are read before they are written.
+    turns: Striped<Mutex<()>>,
+}
+
+/// Rows of some authors that rise in a change. No other change of theirs comes meanwhile.
+#[must_use]
+pub(super) struct Raise<'a> {
+    rows: &'a UnpushedRows,
+    raised: HashMap<UserId, Unpushed>,
+    _turns: Vec<MutexGuard<'a, ()>>,
 }
 
 /// A locked view of the rows, for many authors.
@@ -72,5 +85,33 @@ impl Look<'_> {
             None if self.overflowed => None,
             row => Some(row.copied().unwrap_or_default()),
         }
+    }
+}
+
+impl Raise<'_> {
+    /// Shows the rows to reads. To be called once the change is written, before anything tells of its items.
+    pub(super) fn written(self) {
+        self.raised.into_iter().for_each(|(author, unpushed)| self.rows.set(author, unpushed));
+    }
+}
+
+impl Rocks {
+    /// Adds to a change that these items do not reach all followers, if that is so.
+    pub(super) fn put_unpushed(&self, change: &mut WriteBatch, items: &[Entry], reach: Reach) -> Result<Raise<'_>> {
+        let items = if reach == Reach::All { &[] } else { items };
+        let turns = self.unpushed.turns.many(items.iter().map(|item| item.author.get()), Mutex::lock);
+        let mut raised = HashMap::<UserId, Unpushed>::default();
+        for Entry { cursor, author } in items {
+            let unpushed = match raised.entry(*author) {
+                Slot::Occupied(slot) => slot.into_mut(),
+                Slot::Vacant(slot) => slot.insert(self.unpushed(*author, Tier::Disk)?),
+            };
+            let place = if reach == Reach::Nobody { &mut unpushed.to_nobody } else { &mut unpushed.to_active };
+            *place = (*place).max(Some(*cursor));
+        }
+        for (author, unpushed) in &raised {
+            change.put_cf(self.family(UNPUSHED)?, keys::id(author.get()), values::unpushed(*unpushed));
+        }
+        Ok(Raise { rows: &self.unpushed, raised, _turns: turns })
     }
 }

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::model::{Content, ContentId, Publish, Reaction, UserId};
     use crate::store::rocks::Rocks;
-    use crate::store::{Batch, Contents, Reacting, Watch};
+    use crate::store::{Batch, Contents, Push, Reacting, Watch};
 
     #[derive(Default)]
     struct Lines(Vec<String>);
@@ -186,7 +186,7 @@ mod tests {
             fingerprint: 1,
         };
         let item = Publish { content, time_given: true, id_made: false, stamp: None };
-        store.publish(&[item], Batch::Each, &mut |_| {}).expect("publishes");
+        store.publish(&[item], Batch::Each, Push::Queued, &mut |_| {}).expect("publishes");
     }
 
     #[test]

@@ -19,14 +19,14 @@ use self::arrivals::{Record, Set};
 pub use self::merge::InboxRoom;
 use self::merge::{Change, Merged, Step};
 use self::packed::{Damaged, Packed};
-use super::tables::{FOLLOWING, INBOXES, JOBS, UNPUSHED};
+use super::tables::{FOLLOWING, INBOXES, JOBS};
 use super::{Rocks, keys, storage, values};
 use crate::cache::{CacheChange, ReadThrough};
 use crate::error::{Error, Result};
 use crate::failpoint::Write;
 use crate::model::{ContentId, Cursor, Entry, Job, JobId, Order, Progress, Reach, Span, UserId, Work};
 use crate::priority::Pace;
-use crate::store::{Activities, Delivery, Inboxes, Lists, Then, Tier};
+use crate::store::{Delivery, Inboxes, Lists, Then, Tier};
 
 /// Memory for rows of inboxes that were read lately, bytes.
 const CAPACITY: u64 = 64 << 20;
@@ -101,21 +101,9 @@ impl Inboxes for Rocks {
         let mut batch = WriteBatch::default();
         let progress = Some(Progress { reach, done_to: None });
         batch.put_cf(self.family(JOBS)?, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
-        // Read, then written: the author's lane runs no other fan-out of the author meanwhile.
-        let mut unpushed = self.unpushed(entry.author, Tier::Disk)?;
-        match reach {
-            Reach::All => {}
-            Reach::Active => unpushed.to_active = unpushed.to_active.max(Some(entry.cursor)),
-            Reach::Nobody => unpushed.to_nobody = unpushed.to_nobody.max(Some(entry.cursor)),
-        }
-        if reach != Reach::All {
-            let key = keys::id(entry.author.get());
-            batch.put_cf(self.family(UNPUSHED)?, key, values::unpushed(unpushed));
-        }
+        let unpushed = self.put_unpushed(&mut batch, &[entry], reach)?;
         self.follow_up(Write::BeginFanOut, batch)?;
-        if reach != Reach::All {
-            self.unpushed.set(entry.author, unpushed);
-        }
+        unpushed.written();
         Ok(())
     }
 
