@@ -26,9 +26,9 @@ impl Counter {
         Self { capacity, used: Mutex::new(0), freed: Condvar::new(), emptied: Condvar::new() }
     }
 
-    /// More than the whole capacity fits if nothing is used: else it could never pass.
+    /// More than the whole capacity fits if nothing is used: else it could never pass. Nothing always fits.
     fn fits(&self, used: usize, n: usize, capacity: usize) -> bool {
-        used == 0 || used.saturating_add(n) <= capacity
+        used == 0 || n == 0 || used.saturating_add(n) <= capacity
     }
 
     fn room(&self, mut used: MutexGuard<'_, usize>, n: usize) -> Room<'_> {
@@ -120,7 +120,9 @@ mod tests {
         assert_eq!(counter.used(), 1);
         assert!(counter.try_take_low(2).is_none());
         counter.give_back(1);
-        assert!(counter.try_take(9).is_some(), "a batch above the capacity passes alone");
+        let nine = counter.try_take(9).expect("a batch above the capacity passes alone");
+        assert!(counter.try_take(1).is_none() && counter.try_take(0).is_some());
+        drop(nine);
         assert!(counter.wait_until_empty(Duration::ZERO));
         let three = counter.take(3);
         assert!(counter.wait_for(1, Duration::ZERO) && !counter.wait_for(2, Duration::ZERO));

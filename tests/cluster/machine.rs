@@ -94,7 +94,7 @@ impl Machine {
         base.fanout.queue = WIDE;
         base.content.max_ahead = LONG;
         let mut nodes = Nodes::new(seed, &base, sequence.ids, true);
-        if seed % 3 == 0 {
+        if seed.is_multiple_of(3) {
             nodes.narrow(1);
         }
         nodes.log().set(CHANCES);
