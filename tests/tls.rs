@@ -166,6 +166,14 @@ fn commands_call_a_server_behind_tls() {
     assert_eq!(refused.status.code(), Some(1), "{}", String::from_utf8_lossy(&refused.stderr));
     place.run(&[&list[..], &[&named, "--ca-file", "key.pem"]].concat()).failed("it has no certificate in the form PEM");
     place.run(&[&list[..], &[&named, "--ca-file", "none"]].concat()).failed("--ca-file: cannot use none: No such file");
+    // It sends a key, so it needs to know the members.
+    place.file(
+        "node.toml",
+        format!("[cluster]\nbrokers = [\"127.0.0.1:1\"]\nnode = \"a\"\nmembers = [\"a={named}\"]\n"),
+    );
+    let status = ["cluster", "status", "--config", "node.toml", "--ca-file"];
+    place.run(&[&status[..], &["ca.pem"]].concat()).failed("a: it is not a node of this cluster");
+    place.run(&[&status[..], &["other.pem"]].concat()).failed("Name the certificate of the server");
     // The other scheme.
     let plain = format!("http://127.0.0.1:{port}");
     let advice = ". If the server speaks TLS, write https:// in its address";

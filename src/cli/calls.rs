@@ -1,9 +1,16 @@
-//! Calls of commands to a running server: addresses, keys, and words for what goes wrong.
+//! Calls of commands to a running server: addresses, keys, agents, and words for what goes wrong.
 
 use std::fs;
 use std::path::Path;
 
+use ureq::config::ConfigBuilder;
+use ureq::typestate::AgentScope;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
+use ureq::{Agent, RequestBuilder};
+
 use super::plain;
+use super::tls::{Tls, Trust};
 use crate::error::{Error, Result};
 
 /// Environment variable with the key of the server.
@@ -33,6 +40,27 @@ pub(super) fn address(url: &str) -> Result<String> {
         return Err(Error::Setup(format!("--url: expected http:// or https:// and a host, not {url:?}")));
     }
     Ok(url.trim_end_matches('/').to_owned())
+}
+
+/// The settings of every agent: a bad status is an answer, too, and a key does not follow redirects.
+pub(super) fn settings() -> ConfigBuilder<AgentScope> {
+    Agent::config_builder().http_status_as_error(false).max_redirects(0)
+}
+
+/// An agent for calls to an address, which sends a key only to a server with a trusted certificate, or without TLS. Fails
+/// if it needs certificates to trust and there are none.
+pub(super) fn agent(address: &str, trust: Trust<'_>, settings: ConfigBuilder<AgentScope>) -> Result<Agent> {
+    let tls = Tls::new(address, trust)?;
+    let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
+    Ok(Agent::with_parts(settings.build(), connector, DefaultResolver::default()))
+}
+
+/// The request with the key, if there is one.
+pub(super) fn with_key<B>(request: RequestBuilder<B>, key: Option<&str>) -> RequestBuilder<B> {
+    match key {
+        Some(key) => request.header("Authorization", format!("Bearer {key}")),
+        None => request,
+    }
 }
 
 /// Why a server gave no answer, and advice if the address may have the wrong scheme.

@@ -1,13 +1,14 @@
 //! `tideline cluster`: begins a cluster, shows its nodes, and takes a directory out of it.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
-use ureq::Agent;
 
-use super::{FAILURE, Nothing, SUCCESS, With, calls, plain, print, say, tls};
+use super::tls::Trust;
+use super::{FAILURE, Nothing, SUCCESS, With, calls, plain, print, say};
 use crate::cluster::{self, LEVEL, Origin};
 use crate::config::{Config, Member};
 use crate::error::{Error, Result};
@@ -25,9 +26,9 @@ pub(super) enum ClusterCommand {
     Status(With<StatusArgs>),
     /// Let all nodes take over ids.accept, graph.follow_limit, content.max_ahead, content.deleted_retention,
     /// timeline.include_own and topics.limit of these settings; the nodes stop for that, and must be started again
-    Agree(With<Nothing>),
+    Agree(With<Asking>),
     /// After an upgrade of all nodes: allow the kinds of changes that are new in this version
-    Upgrade(With<Nothing>),
+    Upgrade(With<Asking>),
     /// Take a data directory out of its cluster, so that its server serves alone
     Leave(With<Nothing>),
 }
@@ -37,6 +38,16 @@ pub(super) struct StatusArgs {
     /// Print as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    asking: Asking,
+}
+
+/// How the members are asked.
+#[derive(Debug, Args)]
+pub(super) struct Asking {
+    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
 }
 
 pub(super) fn run(command: ClusterCommand) -> Result<i32> {
@@ -46,8 +57,14 @@ pub(super) fn run(command: ClusterCommand) -> Result<i32> {
             let (config, args) = with.ready()?;
             status(&config, &args)
         }
-        ClusterCommand::Agree(with) => agree(&with.ready()?.0).map(|()| SUCCESS),
-        ClusterCommand::Upgrade(with) => upgrade(&with.ready()?.0).map(|()| SUCCESS),
+        ClusterCommand::Agree(with) => {
+            let (config, asking) = with.ready()?;
+            agree(&config, &asking).map(|()| SUCCESS)
+        }
+        ClusterCommand::Upgrade(with) => {
+            let (config, asking) = with.ready()?;
+            upgrade(&config, &asking).map(|()| SUCCESS)
+        }
         ClusterCommand::Leave(with) => leave(&with.ready()?.0).map(|()| SUCCESS),
     }
 }
@@ -91,26 +108,26 @@ fn init(config: &Config) -> Result<()> {
 }
 
 /// All members, which must answer.
-fn all(config: &Config) -> Result<Vec<Shown>> {
+fn all(config: &Config, asking: &Asking) -> Result<Vec<Shown>> {
     must_be_set(config)?;
     let key = calls::key(None)?;
     let asked = config.cluster.members.iter().map(|member| {
         let refused = |why: String| Error::Setup(format!("{} does not answer: {}", member.name, plain(&why)));
-        ask(member, key.as_deref()).map_err(refused)
+        asking.ask(member, key.as_deref()).map_err(refused)
     });
     asked.collect()
 }
 
-fn agree(config: &Config) -> Result<()> {
-    let nodes = all(config)?;
+fn agree(config: &Config, asking: &Asking) -> Result<()> {
+    let nodes = all(config, asking)?;
     let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
     let topic = cluster::connect(&config.cluster)?;
     let offset = Origin::announce(&*topic, log, *level, Some(config.agreed()))?;
     print(|out| writeln!(out, "the settings are in the command log, at offset {offset}; start the nodes again"))
 }
 
-fn upgrade(config: &Config) -> Result<()> {
-    let nodes = all(config)?;
+fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
+    let nodes = all(config, asking)?;
     let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
     if *level >= LEVEL {
         return print(|out| writeln!(out, "level {level} is in force already; nothing has changed"));
@@ -160,7 +177,8 @@ type Asked<'m> = (&'m Member, Result<Shown, String>);
 fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
     must_be_set(config)?;
     let key = calls::key(None)?;
-    let asked: Vec<_> = config.cluster.members.iter().map(|member| (member, ask(member, key.as_deref()))).collect();
+    let ask = |member| (member, args.asking.ask(member, key.as_deref()));
+    let asked: Vec<_> = config.cluster.members.iter().map(ask).collect();
     print(|out| if args.json { json(out, &asked) } else { table(out, &asked) })?;
     for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
         say(format_args!("{}: {}", member.name, plain(problem)));
@@ -169,26 +187,20 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
     Ok(if asked.iter().all(is_well) { SUCCESS } else { FAILURE })
 }
 
-fn ask(member: &Member, key: Option<&str>) -> Result<Shown, String> {
-    // The certificate is not checked: it may be for the names by which clients call.
-    let agent: Agent = Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .proxy(None)
-        .tls_config(tls::unchecked())
-        .timeout_global(Some(TIMEOUT))
-        .build()
-        .into();
-    let mut request = agent.get(format!("{}/v1/admin/cluster", member.url));
-    if let Some(key) = key {
-        request = request.header("Authorization", format!("Bearer {key}"));
+impl Asking {
+    fn ask(&self, member: &Member, key: Option<&str>) -> Result<Shown, String> {
+        let trust = self.ca_file.as_deref().map_or(Trust::System, Trust::File);
+        // As nodes ask each other: through no proxy.
+        let settings = calls::settings().proxy(None).timeout_global(Some(TIMEOUT));
+        let agent = calls::agent(&member.url, trust, settings).map_err(|e| e.to_string())?;
+        let request = calls::with_key(agent.get(format!("{}/v1/admin/cluster", member.url)), key);
+        let mut answer = request.call().map_err(|e| calls::unreached(&member.url, &e))?;
+        if answer.status() == 200 {
+            return answer.body_mut().read_json().map_err(|_| "it is not a node of this cluster".to_owned());
+        }
+        let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
+        Err(format!("{} {}", answer.status(), problem["detail"].as_str().unwrap_or_default()))
     }
-    let mut answer = request.call().map_err(|e| calls::unreached(&member.url, &e))?;
-    if answer.status() == 200 {
-        return answer.body_mut().read_json().map_err(|_| "it is not a node of this cluster".to_owned());
-    }
-    let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
-    Err(format!("{} {}", answer.status(), problem["detail"].as_str().unwrap_or_default()))
 }
 
 fn table(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {

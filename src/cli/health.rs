@@ -32,14 +32,8 @@ pub(super) fn run(args: &HealthArgs) -> Result<()> {
         None => own_url(&Config::load(args.config.as_deref())?.server)?,
     };
     // The certificate is not checked: it is for the names by which clients call, not for the address that is asked here.
-    let agent: Agent = Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .proxy(None)
-        .tls_config(tls::unchecked())
-        .timeout_global(Some(TIMEOUT))
-        .build()
-        .into();
+    let settings = calls::settings().proxy(None).tls_config(tls::unchecked()).timeout_global(Some(TIMEOUT));
+    let agent = Agent::from(settings.build());
     let failed = |e: ureq::Error| Error::Setup(format!("no answer from {url}: {}", calls::unreached(&url, &e)));
     let mut answer = agent.get(format!("{url}/readyz")).call().map_err(failed)?;
     if answer.status() == 200 {

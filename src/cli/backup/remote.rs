@@ -8,11 +8,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
 use ureq::http::Response;
-use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 use ureq::{Body, RequestBuilder};
 
-use super::super::tls::{Tls, Trust};
+use super::super::tls::Trust;
 use super::super::{calls, plain};
 use super::Place;
 use crate::backup::{Backup, Manifest, State};
@@ -74,24 +72,16 @@ impl Remote {
     pub(super) fn new(url: &str, key_file: Option<&Path>, trust: Trust<'_>, patience: Duration) -> Result<Self> {
         let url = calls::address(url)?;
         let key = calls::key(key_file)?;
-        let tls = Tls::new(&url, trust)?;
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
+        let settings = calls::settings()
             .timeout_connect(Some(patience))
             .timeout_per_write(Some(patience))
             .timeout_recv_response(Some(patience))
             .timeout_per_read(Some(patience));
-        let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
-        let agent = Agent::with_parts(config.build(), connector, DefaultResolver::default());
-        Ok(Self { agent, url, key, patience })
+        Ok(Self { agent: calls::agent(&url, trust, settings)?, url, key, patience })
     }
 
     fn asking<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
-        match &self.key {
-            Some(key) => request.header("Authorization", format!("Bearer {key}")),
-            None => request,
-        }
+        calls::with_key(request, self.key.as_deref())
     }
 
     fn get(&self, path: &str) -> Result<Response<Body>> {

@@ -10,12 +10,10 @@ use clap::Args;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use ureq::http::Response;
-use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 use ureq::{Agent, Body, RequestBuilder};
 
 use super::super::backup::patience;
-use super::super::tls::{Tls, Trust};
+use super::super::tls::Trust;
 use super::super::{FAILURE, SUCCESS, calls, plain, print, say};
 use crate::cluster::{Compared, Node};
 use crate::config::Config;
@@ -234,18 +232,13 @@ impl Server {
     fn new(url: &str, args: &CheckArgs) -> Result<Self> {
         let url = calls::address(url)?;
         let key = calls::key(args.key_file.as_deref())?;
-        let tls = Tls::new(&url, args.ca_file.as_deref().map_or(Trust::System, Trust::File))?;
-        let config =
-            Agent::config_builder().http_status_as_error(false).max_redirects(0).timeout_global(Some(ANSWER)).build();
-        let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
-        Ok(Self { agent: Agent::with_parts(config, connector, DefaultResolver::default()), url, key })
+        let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
+        let agent = calls::agent(&url, trust, calls::settings().timeout_global(Some(ANSWER)))?;
+        Ok(Self { agent, url, key })
     }
 
     fn asking<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
-        match &self.key {
-            Some(key) => request.header("Authorization", format!("Bearer {key}")),
-            None => request,
-        }
+        calls::with_key(request, self.key.as_deref())
     }
 
     /// Asks for a comparison, and returns its id.
