@@ -48,7 +48,7 @@ class Api:
         }
         for name, text in DESCRIBED.items():
             self.types[name]["description"] = text
-        self.operations: dict[str, tuple[str, str, bool, str | None]] = {}
+        self.operations: dict[str, tuple[str, str, bool, bool, str | None]] = {}
         texts = [document["info"]["description"]]
         for path, methods in document["paths"].items():
             for method, call in methods.items():
@@ -57,7 +57,9 @@ class Api:
                 repeatable = method in ("get", "put") or (method == "delete" and "200" in good)
                 answer = next(iter(good.values())).get("content", {}).get("application/json", {}).get("schema", {})
                 name = answer.get("$ref", "").rpartition("/")[2]
-                self.operations[call["operationId"]] = (method.upper(), path, repeatable, name if name in self.types else None)
+                takes_consistency = any(parameter["name"] == "consistency" for parameter in call.get("parameters", []))
+                answer = name if name in self.types else None
+                self.operations[call["operationId"]] = (method.upper(), path, repeatable, takes_consistency, answer)
                 texts.append(call["responses"]["default"]["description"] if "default" in call["responses"] else "")
         self.codes = sorted(
             {code for text in texts for found in re.findall(r"\b[45]\d\d\s+(`\w+`(?:,\s+`\w+`)*)", text) for code in re.findall(r"\w+", found)}
@@ -119,12 +121,14 @@ class TypeScript:
         out += f'/** The version of the server and of this client. */\nexport const VERSION = "{api.version}";\n\n'
         out += "\n".join(TypeScript.definition(name, schema) for name, schema in api.types.items())
         out += "\n/** The codes of problems. */\nexport type Code =\n" + "\n".join(f'  | "{code}"' for code in api.codes) + ";\n"
-        out += "\n/** Each call: its method and path, and whether the same request can be sent twice without harm. */\n"
+        out += "\n/**\n * Each call: its method and path, whether the same request can be sent twice without harm, and whether it takes\n"
+        out += " * `consistency`.\n */\n"
         out += "export const operations = {\n"
-        for name, (method, path, repeatable, _) in api.operations.items():
-            out += f'  {name}: {{ method: "{method}", path: "{path}", repeatable: {str(repeatable).lower()} }},\n'
+        for name, (method, path, repeatable, reads, _) in api.operations.items():
+            flags = f"repeatable: {str(repeatable).lower()}, reads: {str(reads).lower()}"
+            out += f'  {name}: {{ method: "{method}", path: "{path}", {flags} }},\n'
         out += "} as const;\n\n/** The JSON that each call answers. */\nexport interface Answers {\n"
-        for name, (_, _, _, answer) in api.operations.items():
+        for name, (*_, answer) in api.operations.items():
             out += f"  {name}: {answer};\n" if answer else ""
         return out + "}\n"
 
@@ -199,10 +203,11 @@ class Python:
         order.sort(key=lambda name: name != "MediaItem")
         out += "\n\n".join(Python.definition(name, api.types[name]) for name in order)
         out += "\n\nCode = Literal[\n" + "".join(f'    "{code}",\n' for code in api.codes) + "]\n"
-        out += '\n\nclass Operation(NamedTuple):\n    """A call: its method and path, and whether the same request can be sent twice without harm."""\n\n'
-        out += "    method: str\n    path: str\n    repeatable: bool\n\n\nOPERATIONS: Dict[str, Operation] = {\n"
-        for name, (method, path, repeatable, _) in api.operations.items():
-            out += f'    "{name}": Operation("{method}", "{path}", {repeatable}),\n'
+        out += '\n\nclass Operation(NamedTuple):\n    """A call: its method and path, whether the same request can be sent twice without harm, and whether it takes\n'
+        out += '    `consistency`.\n    """\n\n'
+        out += "    method: str\n    path: str\n    repeatable: bool\n    reads: bool\n\n\nOPERATIONS: Dict[str, Operation] = {\n"
+        for name, (method, path, repeatable, reads, _) in api.operations.items():
+            out += f'    "{name}": Operation("{method}", "{path}", {repeatable}, {reads}),\n'
         return out + "}\n"
 
 

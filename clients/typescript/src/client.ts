@@ -57,6 +57,18 @@ export class Tideline {
     this.#transport = new Transport(options);
   }
 
+  /**
+   * The greatest `Tideline-Position` of all answers, which reads send; `undefined` before the first answer of a cluster.
+   * Set it to that of another client of the same user to see the changes of that client with `session` too.
+   */
+  get position(): string | undefined {
+    return this.#transport.position;
+  }
+
+  set position(position: string | undefined) {
+    this.#transport.position = position;
+  }
+
   // Content
 
   /** Publishes an item. With a `content_id` the request can be repeated, and is, after a loss. */

@@ -2,7 +2,7 @@ import { Credentials, TokenFailure, type TokenSource } from "./credentials.js";
 import { AnswerError, ConnectionError, ProblemError, readObject, TidelineError, TimeoutError } from "./errors.js";
 import { type Id, segment } from "./ids.js";
 import { writeJson } from "./json.js";
-import { type Answers, operations, VERSION } from "./schema.js";
+import { type Answers, type Consistency, operations, VERSION } from "./schema.js";
 import { backOff, linked, sleep, withTimeout } from "./waits.js";
 
 /** The `operationId` of a call in the OpenAPI document. */
@@ -22,6 +22,11 @@ export interface Options {
   retries?: number | undefined;
   /** The longest wait between two attempts in milliseconds; 30,000 by default. */
   maxRetryDelay?: number | undefined;
+  /**
+   * What reads show at a node of a cluster; by default the server decides. With `session` it is all that the client has
+   * changed or seen.
+   */
+  consistency?: Consistency | undefined;
   /** Headers of every request. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Takes the place of the global `fetch`. Streams and `readBackup` need answers with a `body`. */
@@ -36,6 +41,8 @@ export interface CallOptions {
   timeout?: number | undefined;
   /** The `X-Request-Id` of the call, which the server log has too. */
   requestId?: string | undefined;
+  /** What a read shows at a node of a cluster; by default that of the client. */
+  consistency?: Consistency | undefined;
 }
 
 /** One call before it is sent. */
@@ -59,10 +66,13 @@ export class Transport {
   readonly #retries: number;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof globalThis.fetch;
+  readonly #consistency: Consistency | undefined;
   // The `fetch` of React Native waits for the end of an answer, which a stream does not have, and gives no `body`.
   readonly #readsBodies: boolean;
   /** The longest wait between two attempts in milliseconds. */
   readonly maxDelay: number;
+  /** The greatest `Tideline-Position` of all answers. */
+  position: string | undefined;
 
   constructor(options: Options) {
     if (options.key !== undefined && options.token !== undefined) {
@@ -73,6 +83,7 @@ export class Transport {
     this.#credentials = new Credentials(options.key ?? options.token, this.#timeout);
     this.#retries = options.retries ?? 4;
     this.maxDelay = options.maxRetryDelay ?? 30_000;
+    this.#consistency = options.consistency;
     this.#headers = { ...(IS_BROWSER ? {} : { "user-agent": `tideline-client-js/${VERSION}` }), ...options.headers };
     this.#fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
     this.#readsBodies = options.fetch !== undefined || typeof Response === "undefined" || "body" in Response.prototype;
@@ -148,20 +159,35 @@ export class Transport {
     signal: AbortSignal,
     token: string | undefined,
   ): Promise<Response> {
-    const { method, path: template } = operations[operation];
+    const { method, path: template, reads } = operations[operation];
     const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => segment(path[name] ?? ""));
-    const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
+    const consistency = reads ? this.#asks(options) : undefined;
+    const parameters = Object.entries({ ...query, consistency }).filter(([, value]) => value !== undefined);
     const search = parameters.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");
     const sent = new Headers(this.#headers);
     if (token !== undefined) sent.set("authorization", `Bearer ${token}`);
     if (body !== undefined) sent.set("content-type", "application/json");
     if (options.requestId !== undefined) sent.set("x-request-id", options.requestId);
+    if (reads && this.position !== undefined) sent.set("tideline-position", this.position);
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) sent.set(name, value);
     }
     const init: RequestInit = { method, headers: sent, signal };
     if (body !== undefined) init.body = writeJson(body);
-    return unlessLost(this.#fetch(`${this.#url}${filled}${search && `?${search}`}`, init), signal);
+    const response = await unlessLost(this.#fetch(`${this.#url}${filled}${search && `?${search}`}`, init), signal);
+    this.#keepPosition(response.headers.get("tideline-position"));
+    return response;
+  }
+
+  /** The consistency to ask for. The server refuses `session` without a position, and only `strict` is no less than it. */
+  #asks(options: CallOptions): Consistency | undefined {
+    const wanted = options.consistency ?? this.#consistency;
+    return wanted === "session" && this.position === undefined ? "strict" : wanted;
+  }
+
+  #keepPosition(position: string | null): void {
+    if (position === null || !/^\d{1,19}$/.test(position)) return;
+    if (this.position === undefined || BigInt(position) > BigInt(this.position)) this.position = position;
   }
 
   async #repeat<T>(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import random
 import re
+import threading
 from dataclasses import dataclass, field
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 from ._errors import ProblemError
 from ._ids import id_text, segment
-from .schema import OPERATIONS, VERSION, Id, NewComment, NewContent
+from .schema import OPERATIONS, VERSION, Consistency, Id, NewComment, NewContent
 
 USER_AGENT = f"tideline-client-python/{VERSION}"
 
@@ -20,6 +21,39 @@ class CallOptions(NamedTuple):
 
     timeout: Optional[float] = None
     request_id: Optional[str] = None
+    consistency: Optional[Consistency] = None
+
+
+class Session:
+    """What the answers of a cluster have shown."""
+
+    def __init__(self, consistency: Optional[Consistency]):
+        self._consistency = consistency
+        self._lock = threading.Lock()
+        self.position: Optional[str] = None
+        """The greatest `Tideline-Position` of all answers."""
+
+    def saw(self, position: Optional[str]) -> None:
+        """Keeps the position of an answer, if it is the greatest."""
+        if position is None or re.fullmatch(r"[0-9]{1,19}", position) is None:
+            return
+        with self._lock:
+            if self.position is None or int(position) > int(self.position):
+                self.position = position
+
+    def ask(self, request: Request, options: CallOptions) -> Tuple[Dict[str, str], Dict[str, str]]:
+        """The parameters and headers with which a call is sent."""
+        if not OPERATIONS[request.operation].reads:
+            return {}, {}
+        wanted = options.consistency or self._consistency
+        position = self.position
+        # The server refuses `session` without a position, and only `strict` is no less than it.
+        if wanted == "session" and position is None:
+            wanted = "strict"
+        return (
+            {} if wanted is None else {"consistency": wanted},
+            {} if position is None else {"tideline-position": position},
+        )
 
 
 @dataclass

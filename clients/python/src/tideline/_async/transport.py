@@ -9,7 +9,8 @@ from typing import Any, AsyncIterator, Mapping, Optional, Union
 import httpx
 
 from .._errors import ConnectionFailed, ProblemError, TidelineError, TimedOut, TokenFailure, read_object
-from .._requests import USER_AGENT, CallOptions, Request, delay_after
+from .._requests import USER_AGENT, CallOptions, Request, Session, delay_after
+from ..schema import Consistency
 from .credentials import AsyncCredentials, TokenSource
 
 
@@ -24,6 +25,7 @@ class AsyncTransport:
         timeout: float,
         retries: int,
         max_retry_delay: float,
+        consistency: Optional[Consistency],
         headers: Optional[Mapping[str, str]],
         http: Optional[httpx.AsyncClient],
     ):
@@ -34,6 +36,7 @@ class AsyncTransport:
         self._timeout = timeout
         self._retries = retries
         self.max_delay = max_retry_delay
+        self.session = Session(consistency)
         self._headers = {"user-agent": USER_AGENT, **(headers or {})}
         self._owns_http = http is None
         # Each stream has a connection of its own.
@@ -96,15 +99,18 @@ class AsyncTransport:
         timeout = options.timeout if options.timeout is not None else self._timeout
         headers = httpx.Headers(self._headers)
         headers.update(request.all_headers(token, options))
+        consistency, position = self.session.ask(request, options)
+        headers.update(position)
         try:
             async with self._http.stream(
                 request.method,
                 self._url + request.filled,
-                params=request.parameters or None,
+                params={**request.parameters, **consistency} or None,
                 content=request.content,
                 headers=headers,
                 timeout=httpx.Timeout(timeout, read=timeout if silence is None else silence),
             ) as response:
+                self.session.saw(response.headers.get("tideline-position"))
                 if not response.is_success:
                     raise ProblemError(response.status_code, response.headers, await response.aread())
                 yield response

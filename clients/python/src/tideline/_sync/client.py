@@ -29,6 +29,7 @@ from ..schema import (
     Backup,
     BackupList,
     ClusterNode,
+    Consistency,
     Content,
     ContentEdit,
     ContentList,
@@ -74,6 +75,7 @@ class Tideline:
         timeout: float = 30.0,
         retries: int = 4,
         max_retry_delay: float = 30.0,
+        consistency: Optional[Consistency] = None,
         headers: Optional[Mapping[str, str]] = None,
         http: Optional[httpx.Client] = None,
     ):
@@ -82,18 +84,37 @@ class Tideline:
         `url` is the address of the server, such as `https://example.org/tideline`. `key` is for programs of the
         application. `token` is a user token, or a function that gets one, which is called before the first request and
         again before the token ends. `timeout` is how many seconds a connection, and then each part of the answer, may take. `retries` is how
-        often a request is sent again at most, `max_retry_delay` the longest wait before that in seconds. `headers` are
-        sent with every request. `http` takes the place of the client's own connections, such as for a private authority
-        of certificates; the caller closes it.
+        often a request is sent again at most, `max_retry_delay` the longest wait before that in seconds. `consistency` is what
+        reads show at a node of a cluster, by default as the server has it: with `session` all that the client has changed or
+        seen. `headers` are sent with every request. `http` takes the place of the client's own connections, such as for
+        a private authority of certificates; the caller closes it.
         """
-        self._transport = Transport(url, key, token, timeout, retries, max_retry_delay, headers, http)
+        self._transport = Transport(url, key, token, timeout, retries, max_retry_delay, consistency, headers, http)
         self._options = CallOptions()
 
-    def with_options(self, *, timeout: Optional[float] = None, request_id: Optional[str] = None) -> Tideline:
-        """The same client with another `timeout`, or with an `X-Request-Id`, which the server log has too."""
+    def with_options(
+        self,
+        *,
+        timeout: Optional[float] = None,
+        request_id: Optional[str] = None,
+        consistency: Optional[Consistency] = None,
+    ) -> Tideline:
+        """The same client with another `timeout` or `consistency`, or with an `X-Request-Id`, which the server log has too."""
         client = copy.copy(self)
-        client._options = CallOptions(timeout, request_id)
+        client._options = CallOptions(timeout, request_id, consistency)
         return client
+
+    @property
+    def position(self) -> Optional[str]:
+        """The greatest `Tideline-Position` of all answers, which reads send; `None` before the first answer of a cluster.
+
+        Set it to that of another client of the same user to see the changes of that client with `session` too.
+        """
+        return self._transport.session.position
+
+    @position.setter
+    def position(self, position: Optional[str]) -> None:
+        self._transport.session.position = position
 
     def close(self) -> None:
         """Closes the connections."""
