@@ -10,6 +10,13 @@ use crate::server::Server;
 /// The source of the figures that only nodes of a cluster have. A unit test in it has their values.
 const OF_NODES: &str = include_str!("../../src/http/metrics/cluster.rs");
 
+/// The kind of a family that only nodes have. `None` if they do not have it.
+fn kind_of_nodes(family: &str) -> Option<&'static str> {
+    let (before, _) = OF_NODES.split_once(&format!("\"{family}\""))?;
+    let (_, call) = before.rsplit_once("page.")?;
+    Some(if call.starts_with("histogram(") { "histogram" } else { "one" })
+}
+
 /// The families of a page, with their types and samples. Panics if the page is not in the text format.
 fn families(page: &str) -> BTreeMap<String, (String, Vec<(String, f64)>)> {
     let mut families: BTreeMap<String, (String, Vec<(String, f64)>)> = BTreeMap::new();
@@ -220,14 +227,17 @@ fn the_dashboard_shows_figures_that_exist() {
             for name in named {
                 let of_histogram = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
                 let family = of_histogram.unwrap_or(name);
-                let kind = families.get(family).map(|(kind, _)| kind.as_str());
+                let kind = families.get(family).map(|(kind, _)| kind.as_str()).or_else(|| kind_of_nodes(family));
                 assert_eq!(kind.is_some_and(|kind| kind == "histogram"), of_histogram.is_some(), "{name} in {target}");
                 assert!(kind.is_some(), "{name} is not a figure: {target}");
                 shown.insert(family.to_owned());
             }
         }
     }
-    for part in ["http_requests", "request_duration", "delivery_lag", "jobs", "table_bytes", "compaction", "streams"] {
+    for part in ["http_requests", "request_duration", "delivery_lag", "jobs", "table_bytes", "compaction", "streams"]
+        .into_iter()
+        .chain(["cluster_position", "cluster_lag", "cluster_barrier_wait", "cluster_applied", "cluster_reachable"])
+    {
         assert!(shown.iter().any(|name| name.contains(part)), "the dashboard shows no {part}");
     }
 }
