@@ -16,6 +16,7 @@ use super::mark::Mark;
 use super::origin::Origin;
 use super::outage::Outage;
 use super::record::{Envelope, Token, Unread, chain, read_command};
+use super::skew::Skew;
 use super::writer::Writer;
 use crate::config::Agreed;
 use crate::error::{Code, Error, Result};
@@ -51,6 +52,8 @@ pub(super) struct Shared {
     pub(super) comparisons: Arc<Comparisons>,
     /// Whether the last read of the log had no answer.
     pub(super) outage: Outage,
+    /// The time of the log beside the clock of this node.
+    pub(super) skew: Skew,
 }
 
 /// Applies records.
@@ -192,6 +195,9 @@ impl Applier {
             return Err(self.take_over(whole, agreed));
         }
         let time = whole.time;
+        let is_own = is_new && envelope.session.0 == self.writer.session;
+        let sent = is_own.then(|| self.writer.sent_at(envelope.number)).flatten();
+        self.shared.skew.note(at, time, sent, At::Clock.now());
         self.feed.streaming().set_log_time(time);
         *self.shared.mark.lock() = whole;
         if self.hashes.len() == HASHES {
@@ -199,7 +205,7 @@ impl Applier {
         }
         self.hashes.push_back((at, hash));
         self.shared.position.send_replace(at + 1);
-        if is_new && envelope.session.0 == self.writer.session {
+        if is_own {
             self.writer.applied(envelope.number, outcomes);
         }
         Ok(envelope.compare.filter(|_| is_new).map(|id| Asked { id, position: at + 1, time }))

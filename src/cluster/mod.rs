@@ -10,6 +10,7 @@ mod node;
 mod origin;
 mod outage;
 mod record;
+mod skew;
 mod writer;
 
 pub use comparison::{Compared, Comparison};

@@ -17,11 +17,13 @@ use super::mark::Mark;
 use super::origin::Origin;
 use super::outage::Outage;
 use super::record::{FIRST_LEVEL, LEVEL, Token};
+use super::skew::Skew;
 use super::writer::{Seen, Writer};
 use crate::config::Config;
 use crate::error::{Code, Error, Result};
 use crate::feed::Feed;
 use crate::model::{Histogram, Millis};
+use crate::streaming::At;
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
@@ -44,6 +46,9 @@ pub struct Status {
     pub position: u64,
     /// The time of the last command.
     pub time: Millis,
+    /// Milliseconds that the time of the log is ahead of the clock of this node; negative if it is behind, 0 if they may
+    /// agree.
+    pub time_ahead: i64,
     /// The level in force, and the highest one that this node reads.
     pub level: u64,
     /// See `level`.
@@ -96,6 +101,7 @@ impl Node {
             commands: AtomicU64::new(0),
             comparisons: Arc::default(),
             outage: Outage::default(),
+            skew: Skew::default(),
             mark: Mutex::new(mark),
             is_before: AtomicBool::new(false),
         });
@@ -215,6 +221,7 @@ impl Node {
             log: Token(mark.log).into(),
             position,
             time: mark.time,
+            time_ahead: self.shared.skew.ahead(mark.time, At::Clock.now()),
             level: mark.level,
             newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),

@@ -29,7 +29,8 @@ use super::outage::Outage;
 use super::record::{Envelope, MOST_BYTES, Token, write_command};
 use crate::error::{Code, Error, Result};
 use crate::feed::{Command, Outcome, Propose};
-use crate::model::Histogram;
+use crate::model::{Histogram, Millis};
+use crate::streaming::At;
 
 /// Bytes of commands in one record, unless a single command has more.
 const IN_RECORD: usize = 512 << 10;
@@ -131,6 +132,8 @@ struct Flights {
 }
 
 struct Flight {
+    /// The time of the first attempt, by the clock of this node.
+    sent: Millis,
     tells: Vec<Tell>,
     /// Once it is applied.
     outcomes: Option<Vec<Result<Outcome>>>,
@@ -231,7 +234,8 @@ impl Writer {
                 commands,
                 ..Envelope::empty(level, self.id, Token(self.session), number)
             };
-            self.flights.lock().by_number.insert(number, Flight { tells, outcomes: None });
+            let flight = Flight { sent: At::Clock.now(), tells, outcomes: None };
+            self.flights.lock().by_number.insert(number, flight);
             let kept = envelope.bytes().is_ok_and(|bytes| self.append(number, &bytes));
             if kept {
                 self.counts.records.fetch_add(1, Ordering::Relaxed);
@@ -307,6 +311,11 @@ impl Writer {
         flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error())));
     }
 
+    /// The time by the clock of this node at which an own record was sent first. `None` once it is decided.
+    pub(super) fn sent_at(&self, number: u64) -> Option<Millis> {
+        self.flights.lock().by_number.get(&number).map(|flight| flight.sent)
+    }
+
     /// An own record is applied. Called once for each number that is applied, ascending.
     pub(super) fn applied(&self, number: u64, outcomes: Vec<Result<Outcome>>) {
         self.change(|flights| {
@@ -329,7 +338,7 @@ impl Writer {
             if !is_decided {
                 break;
             }
-            let Flight { tells, outcomes } = first.remove();
+            let Flight { tells, outcomes, .. } = first.remove();
             match outcomes {
                 Some(outcomes) => tells.iter().zip(outcomes).for_each(|(tell, outcome)| told(tell, outcome)),
                 None => tells.iter().for_each(|tell| told(tell, Err(Code::LogUnavailable.into()))),

@@ -153,6 +153,7 @@ pub(super) mod tests {
             log: "0f".repeat(16),
             position: 42,
             time: 7,
+            time_ahead: -61_500,
             lag: None,
             reachable: false,
             caught_up: true,
