@@ -230,6 +230,7 @@ impl State {
 
     fn publish(&mut self, content: &Content, push: Push) -> Published {
         self.content.insert(content.id, content.clone());
+        self.referring.extend(content.ref_id.map(|subject| (subject, content.id)));
         Published::New(self.make_live(content, push))
     }
 

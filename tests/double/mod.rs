@@ -56,6 +56,8 @@ struct State {
     /// Includes deleted content.
     content: BTreeMap<ContentId, Content>,
     deleted: BTreeMap<ContentId, Millis>,
+    /// Each subject with the items that ever referred to it.
+    referring: BTreeSet<(ContentId, ContentId)>,
     outbox: BTreeSet<(UserId, Cursor)>,
     /// The ids of topics that an item has ever named.
     topics: BTreeMap<String, TopicId>,

@@ -118,14 +118,11 @@ impl State {
     }
 
     pub(super) fn counts_of(&self, id: ContentId) -> ItemCounts {
+        let referring = || self.referring.range((id, ContentId::MIN)..=(id, ContentId::MAX));
         let pointing = |counter: ItemCounter| {
-            let counts = |content: &&Content| {
-                content.ref_id == Some(id)
-                    && !self.is_purged(id)
-                    && ItemCounter::of_kind(&content.kind) == Some(counter)
-                    && !self.deleted.contains_key(&content.id)
-            };
-            self.content.values().filter(counts).count() as u64
+            let live = referring().filter_map(|(_, other)| self.live(*other));
+            let counts = |content: &&Content| ItemCounter::of_kind(&content.kind) == Some(counter);
+            live.filter(|_| !self.is_purged(id)).filter(counts).count() as u64
         };
         ItemCounts {
             likes: self.reactors(id, ReactionKind::Like).count() as u64,

@@ -31,28 +31,37 @@ pub(crate) fn newest_log(dir: &Path) -> PathBuf {
     dir.join("db").join(names.filter(|name| name.ends_with(".log")).max().expect("a log"))
 }
 
-/// The end of each write in the newest log, in bytes.
+/// The end of each write in the newest log of a store at rest, in bytes.
 pub(crate) fn ends_of_writes(dir: &Path) -> Vec<u64> {
+    let log = fs::read(newest_log(dir)).expect("readable");
+    let ends = whole_writes(&log);
+    assert_eq!(ends.last(), Some(&(log.len() as u64)), "the log is not as thought");
+    ends
+}
+
+/// The end of each write in a log, in bytes. The last write may be there in part.
+pub(crate) fn whole_writes(log: &[u8]) -> Vec<u64> {
     // A log consists of blocks of records. A record has a checksum, a length, a kind and bytes. The part that does not
     // fit in a block continues in the next.
     const BLOCK: usize = 32_768;
     const HEAD: usize = 7;
     const WHOLE: u8 = 1;
     const LAST: u8 = 4;
-    let log = fs::read(newest_log(dir)).expect("readable");
     let (mut ends, mut at) = (Vec::new(), 0);
     while at < log.len() {
         if BLOCK - at % BLOCK < HEAD {
             at = at.next_multiple_of(BLOCK);
             continue;
         }
+        if log.len() - at < HEAD {
+            break;
+        }
         let (length, kind) = (u16::from_le_bytes([log[at + 4], log[at + 5]]), log[at + 6]);
         at += HEAD + usize::from(length);
-        if matches!(kind, WHOLE | LAST) {
+        if matches!(kind, WHOLE | LAST) && at <= log.len() {
             ends.push(at as u64);
         }
     }
-    assert_eq!(ends.last(), Some(&(log.len() as u64)), "the log is not as thought");
     ends
 }
 

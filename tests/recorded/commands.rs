@@ -1,0 +1,269 @@
+//! Random commands of every kind, about users and items that most of the earlier commands have made.
+
+use fastrand::Rng;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tideline::feed::{Command, Feed, Follow, Reacting, Sight, Wish};
+use tideline::model::{Barrier, Draft, EditDraft, HostId, Millis, Position, Profile, ReactionKind, UserId};
+use tideline::store::Tier;
+
+use crate::promises::names::{Ids, TOPICS, USERS};
+use crate::promises::seed::pick;
+
+/// The time of the first record: long ago, so that no clock of a follower is near the times of the log.
+pub(crate) const BEGIN: Millis = 1_600_000_000_000;
+/// All kinds, as they stand in the log.
+pub(crate) const KINDS: [&str; 16] = [
+    "publish",
+    "comment",
+    "edit",
+    "delete",
+    "restore",
+    "relate",
+    "set_barrier",
+    "react",
+    "move_marker",
+    "correct_marker",
+    "put_profile",
+    "name",
+    "import_content",
+    "import_follows",
+    "import_reactions",
+    "import_profiles",
+];
+
+/// Users beside those whose pages are compared whole.
+const OTHERS: u64 = 400;
+/// Items that most commands are about: the newest ones.
+const LATE: u64 = 300;
+/// Ids that another reader of the log could mistake for others.
+const ODD: [&str; 6] = [" ", "null", "1-1", "'\"\\/", "\u{feff}", "e\u{301}"];
+const TEXTS: [&str; 5] =
+    ["a text", "another text", "", "\0\u{1}\t\r\n\"\\/ \u{2028}\u{10ffff}", "e\u{301} \\u00e9 null"];
+const MEDIA: [&str; 2] = ["[]", "[ {\"url\" : \"\\u00e9\\/\",\n\"type\":\"\", \"w\":1.50} ]"];
+const EXTRA: [&str; 3] = ["{}", r#"{"a":1}"#, "{ \"b\":-0.10e+2,\r\n\"a\":[12345678901234567890123,null] }"];
+
+/// The users whom commands name.
+pub(crate) fn users() -> impl Iterator<Item = u64> {
+    USERS.into_iter().chain(100..100 + OTHERS)
+}
+
+/// Makes commands.
+pub(crate) struct Commands {
+    pub(crate) ids: Ids,
+    pub(crate) random: Rng,
+    /// The highest number of an item.
+    newest: u64,
+    /// Ids that the server made.
+    made: Vec<HostId>,
+    /// Topics that were named.
+    topics: u64,
+    pub(crate) now: Millis,
+}
+
+impl Commands {
+    pub(crate) fn new(ids: Ids, random: Rng) -> Self {
+        Self { ids, random, newest: 1, made: Vec::new(), topics: 0, now: BEGIN }
+    }
+
+    /// Takes over ids made of late, so that later commands name them.
+    pub(crate) fn learn(&mut self, feed: &Feed) {
+        let newest = feed.store().newest_events(20).expect("reads");
+        let numbers = newest.iter().map(|event| event.entry.cursor.id.get());
+        self.made = numbers.filter(|raw| (1 << 40..1 << 63).contains(raw)).map(HostId::Number).collect();
+    }
+
+    fn is(&mut self, percent: u32) -> bool {
+        self.random.u32(..100) < percent
+    }
+
+    fn raw_user(&mut self) -> u64 {
+        if self.is(25) { pick(&mut self.random, &USERS) } else { 100 + self.random.u64(..OTHERS) }
+    }
+
+    fn user(&mut self) -> HostId {
+        match self.odd() {
+            Some(odd) => odd,
+            None => self.ids.host(self.raw_user()),
+        }
+    }
+
+    /// Rarely another id: one that looks odd, or one that no other command names.
+    fn odd(&mut self) -> Option<HostId> {
+        if self.ids == Ids::Numbers || self.random.u32(..200) > 0 {
+            return None;
+        }
+        let odd =
+            if self.is(50) { pick(&mut self.random, &ODD).to_owned() } else { format!("once {}", self.random.u64(..)) };
+        Some(odd.parse().expect("an id"))
+    }
+
+    /// An item that there is, mostly.
+    fn item(&mut self) -> HostId {
+        if self.is(5)
+            && let Some(made) = self.random.choice(&self.made)
+        {
+            return made.clone();
+        }
+        let raw = match self.is(70) {
+            true => self.random.u64(self.newest.saturating_sub(LATE).max(1)..=self.newest),
+            false => self.random.u64(1..=self.newest),
+        };
+        self.odd().unwrap_or_else(|| self.ids.host(raw))
+    }
+
+    /// The id of an item to publish.
+    fn new_item(&mut self) -> HostId {
+        if self.is(20) {
+            return self.item();
+        }
+        self.newest += 1;
+        self.ids.host(self.newest)
+    }
+
+    /// A time in the past, now, or refused.
+    fn time(&mut self) -> Option<Millis> {
+        let now = self.now;
+        match self.random.u32(..20) {
+            0 => Some(u64::MAX >> 1),
+            1 => Some(5),
+            2 => Some(now + 400),
+            3..6 => Some(now - self.random.u64(..1_000_000)),
+            6..9 => Some(now),
+            _ => None,
+        }
+    }
+
+    fn text(&mut self) -> &'static str {
+        pick(&mut self.random, &TEXTS)
+    }
+
+    /// One of a few, or one of those whose number grows with the log.
+    fn topic(&mut self) -> String {
+        if self.is(60) {
+            return pick(&mut self.random, &TOPICS).to_owned();
+        }
+        self.topics += u64::from(self.random.u32(..20) == 0);
+        format!("topic {}", self.random.u64(..=self.topics))
+    }
+
+    /// The fields that a publish and a comment have.
+    fn fields(&mut self) -> Value {
+        let mut fields = json!({"author_id": self.user(), "text": self.text()});
+        if !self.is(3) {
+            fields["content_id"] = json!(self.new_item());
+        }
+        if let Some(at) = self.time() {
+            fields["published_at"] = json!(at);
+        }
+        if self.is(40) {
+            fields["topics"] = json!([self.topic()]);
+        }
+        fields
+    }
+
+    /// A draft of these fields. JSON of the host is given as text, because its exact bytes count.
+    fn body<T: DeserializeOwned>(&mut self, fields: &Value) -> T {
+        let mut text = fields.to_string();
+        for (name, some) in [("media", &MEDIA[..]), ("extra", &EXTRA[..])] {
+            if self.is(10) {
+                let end = if text == "{}" { "" } else { "," };
+                text.insert_str(1, &format!("\"{name}\": {}{end}", pick(&mut self.random, some)));
+            }
+        }
+        serde_json::from_str(&text).expect("a draft")
+    }
+
+    fn draft(&mut self) -> Draft {
+        let mut fields = self.fields();
+        fields["broadcast"] = json!(!self.is(8));
+        if self.is(20) {
+            fields["kind"] = json!(pick(&mut self.random, &["comment", "repost"]));
+            fields["ref_id"] = json!(self.item());
+        }
+        self.body(&fields)
+    }
+
+    fn edit(&mut self) -> EditDraft {
+        let fields = match self.random.u8(..4) {
+            0 => json!({}),
+            1 => json!({"text": null}),
+            _ => json!({"text": self.text()}),
+        };
+        self.body(&fields)
+    }
+
+    fn some<T>(&mut self, most: usize, make: impl Fn(&mut Self) -> T) -> Vec<T> {
+        (0..self.random.usize(..=most)).map(|_| make(self)).collect()
+    }
+
+    fn follow(&mut self) -> Follow {
+        (self.user(), self.user(), self.time())
+    }
+
+    fn sight(&mut self) -> Sight {
+        pick(&mut self.random, &[Sight::All, Sight::Own])
+    }
+
+    fn kind(&mut self) -> ReactionKind {
+        pick(&mut self.random, &ReactionKind::ALL)
+    }
+
+    fn wish(&mut self) -> Wish {
+        Wish { user: self.user(), kind: self.kind(), active: self.is(70), since: self.time(), sight: self.sight() }
+    }
+
+    fn profile(&mut self) -> Profile {
+        let [nickname, avatar] = [(); 2].map(|()| Some(self.text().to_owned()).filter(|text| !text.is_empty()));
+        let extra = self.random.bool().then(|| pick(&mut self.random, &EXTRA).to_owned());
+        Profile { nickname, avatar, extra }
+    }
+
+    /// The next command. The feed has applied all before it.
+    pub(crate) fn next(&mut self, feed: &Feed) -> Command {
+        match self.random.u8(..100) {
+            0..25 => Command::Publish { drafts: vec![self.draft()] },
+            25..28 => Command::Publish { drafts: self.some(4, Self::draft) },
+            28..33 => {
+                let fields = self.fields();
+                Command::Comment { subject: self.item(), draft: Box::new(self.body(&fields)) }
+            }
+            33..38 => Command::Edit { item: self.item(), edit: self.edit() },
+            38..44 => Command::Delete { item: self.item() },
+            44..48 => Command::Restore { item: self.item() },
+            48..62 => Command::Relate {
+                user: self.user(),
+                follow: self.some(2, |commands| (commands.user(), commands.time())),
+                unfollow: self.some(1, Self::user),
+            },
+            62..67 => Command::SetBarrier {
+                user: self.user(),
+                target: self.user(),
+                barrier: pick(&mut self.random, &[Barrier::Mute, Barrier::Hide]),
+                raised: self.random.bool(),
+            },
+            67..81 => Command::React { item: self.item(), wishes: self.some(3, Self::wish) },
+            81..86 => {
+                let at = self.time().unwrap_or(self.now);
+                Command::MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight: self.sight() }
+            }
+            86 => {
+                let user = feed.find(&self.user(), Tier::Disk).ok().filter(|user| *user != UserId::UNKNOWN);
+                Command::CorrectMarker { user: user.unwrap_or(UserId::MIN) }
+            }
+            87..90 => Command::PutProfile { user: self.user(), profile: self.profile() },
+            90..92 => Command::Name { ids: self.some(2, Self::user) },
+            92..95 => Command::ImportContent { drafts: self.some(3, Self::draft) },
+            95..97 => Command::ImportFollows { follows: self.some(4, Self::follow) },
+            97..99 => Command::ImportReactions {
+                reactions: self.some(3, |commands| Reacting {
+                    content: commands.item(),
+                    user: commands.user(),
+                    kind: commands.kind(),
+                    since: commands.time(),
+                }),
+            },
+            _ => Command::ImportProfiles { profiles: self.some(2, |commands| (commands.user(), commands.profile())) },
+        }
+    }
+}

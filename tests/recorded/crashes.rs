@@ -1,0 +1,234 @@
+//! A follower of many lives: each is a process of its own that ends at a failpoint, or that is killed, and the next one
+//! goes on from its directory.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use tempfile::TempDir;
+
+use super::child::{ORDERS, Orders};
+use super::tape::Tape;
+use crate::promises::names::Ids;
+use crate::promises::seed::pick;
+use crate::promises::system::temp_dir;
+
+/// SIGABRT and SIGKILL.
+const ABORTED: i32 = 6;
+const KILLED: i32 = 9;
+/// Hours by which clocks are off.
+const SHIFTS: [i64; 7] = [0, 3, -3, 26, -26, 1000, 60_000];
+/// Lives that apply the whole log if nothing ends them.
+const LIVES: u64 = 200;
+/// Milliseconds that a life lasts when it has applied its part.
+const LASTS: u64 = 400;
+
+/// An end of a life.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum End {
+    /// The process ends itself at this place.
+    Abort(String),
+    /// Two writes fail at this place, and the process goes on.
+    Refused(String),
+    /// The process is killed at any instant.
+    Kill,
+}
+
+impl End {
+    fn is_at(&self, groups: &[&str]) -> bool {
+        match self {
+            Self::Abort(place) | Self::Refused(place) => groups.iter().any(|group| place.starts_with(group)),
+            Self::Kill => false,
+        }
+    }
+
+    /// Whether its place is passed once in a life.
+    fn is_once(&self) -> bool {
+        self.is_at(&["start.", "stop."])
+    }
+
+    /// Whether its place is mostly passed after a compaction has noticed something.
+    fn needs_compactions(&self) -> bool {
+        self.is_at(&["archive.", "archive_topic.", "purge."])
+    }
+}
+
+/// Ends by their kinds: how often each came, and how often it did not.
+pub(crate) type Ends = BTreeMap<End, (u64, u64)>;
+
+/// A follower of many lives.
+pub(crate) struct Lives {
+    tape: Arc<Tape>,
+    ids: Ids,
+    pub(crate) dir: TempDir,
+    random: Rng,
+    pub(crate) position: u64,
+    pub(crate) ends: Ends,
+    /// Passings before an end, at most.
+    passings: BTreeMap<End, u64>,
+    /// The library that shifts the clock, if it can be built.
+    clock: Option<PathBuf>,
+    log: PathBuf,
+    /// About how long a life lasts that nothing ends.
+    longest: Duration,
+}
+
+/// The ends that a follower must come to.
+pub(crate) fn ends() -> Vec<End> {
+    #[cfg(feature = "failpoints")]
+    {
+        let places = tideline::failpoint::names().into_iter().filter(|name| !is_elsewhere(name));
+        let (aborts, before): (Vec<_>, Vec<_>) = places.map(|name| (End::Abort(name.clone()), name)).unzip();
+        let refused = before.into_iter().filter(|name| name.ends_with(".before")).map(End::Refused);
+        aborts.into_iter().chain(refused).chain([End::Kill]).collect()
+    }
+    #[cfg(not(feature = "failpoints"))]
+    vec![End::Kill]
+}
+
+/// Whether a node that applies a log does not pass a failpoint: it is of a backup, of a migration, or of the server
+/// around the node.
+#[cfg(feature = "failpoints")]
+fn is_elsewhere(name: &str) -> bool {
+    const SERVER: [&str; 4] = ["start.opened", "start.restored", "stop.workers", "stop.synced"];
+    let of = |group: &str| name.starts_with(group);
+    SERVER.contains(&name) || ["copy.", "migrat", "repair_topics."].into_iter().any(of)
+}
+
+impl Lives {
+    pub(crate) fn new(ids: Ids, tape: &Arc<Tape>, seed: u64) -> Self {
+        let dir = temp_dir();
+        fs::create_dir(dir.path().join("data")).expect("a directory");
+        let (clock, log) = (clock(dir.path()), dir.path().join("stderr"));
+        let (random, ends) = (Rng::with_seed(seed), ends().into_iter().map(|end| (end, (0, 0))).collect());
+        let passings = BTreeMap::new();
+        Self {
+            tape: Arc::clone(tape),
+            ids,
+            dir,
+            random,
+            position: 1,
+            ends,
+            passings,
+            clock,
+            log,
+            longest: Duration::from_millis(200),
+        }
+    }
+
+    /// The directory of the data.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    /// Whether the clocks of its processes differ.
+    pub(crate) fn has_clocks(&self) -> bool {
+        self.clock.is_some()
+    }
+
+    /// Lives until the log is whole.
+    pub(crate) fn follow(&mut self) -> Result<(), String> {
+        while self.position < self.tape.end() {
+            // Each end comes once before it comes again.
+            let mut round: Vec<_> = self.ends.keys().filter(|end| self.ends[end].0 == 0).cloned().collect();
+            if round.is_empty() {
+                round = self.ends.keys().cloned().collect();
+            }
+            self.random.shuffle(&mut round);
+            for end in round {
+                if self.position >= self.tape.end() {
+                    break;
+                }
+                self.live(&end)?;
+            }
+        }
+        let missing: Vec<_> = self.ends.iter().filter(|(_, (came, _))| *came == 0).map(|(end, _)| end).collect();
+        ensure!(missing.is_empty(), "ends that a follower did not come to: {missing:?}");
+        Ok(())
+    }
+
+    fn live(&mut self, end: &End) -> Result<(), String> {
+        let most = self.passings.get(end).copied().unwrap_or_default();
+        let skipped = self.random.u64(..=most);
+        let points = match end {
+            End::Abort(place) => format!("{place}={skipped}*off->return(abort)"),
+            End::Refused(place) => format!("{place}={skipped}*off->2*return(error)->off"),
+            End::Kill => String::new(),
+        };
+        let status = self.run(end, &points)?;
+        let came = match end {
+            End::Abort(_) => status.signal() == Some(ABORTED),
+            End::Refused(_) => self.stderr().contains("the storage accepts no writes"),
+            End::Kill => status.signal() == Some(KILLED),
+        };
+        let is_expected = status.success() || (came && !matches!(end, End::Refused(_)));
+        ensure!(is_expected, "{end:?}, {points}, from {}: {status}\n{}", self.position, self.stderr());
+        let counts = self.ends.entry(end.clone()).or_default();
+        if came {
+            counts.0 += 1;
+        } else {
+            counts.1 += 1;
+        }
+        let most = if came { (4 * most).clamp(4, 20_000) } else { most / 4 };
+        self.passings.insert(end.clone(), if end.is_once() { 0 } else { most });
+        Ok(())
+    }
+
+    /// One life.
+    fn run(&mut self, end: &End, points: &str) -> Result<ExitStatus, String> {
+        let orders = Orders {
+            tape: self.tape.path.clone(),
+            dir: self.data(),
+            seed: self.random.u64(..),
+            records: 1 + self.tape.end() / LIVES,
+            lasts: if *end == End::Kill { 0 } else { LASTS },
+            compactions: if end.needs_compactions() { 10 } else { 0 },
+            has_names: self.ids != Ids::Numbers,
+        };
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.env(ORDERS, serde_json::to_string(&orders).expect("writes")).env("FAILPOINTS", points);
+        if let Some(library) = &self.clock {
+            let shift = self.dir.path().join("shift");
+            fs::write(&shift, (3600 * pick(&mut self.random, &SHIFTS)).to_string()).expect("writes");
+            command.env("LD_PRELOAD", library).env("CLOCK_SHIFT", shift);
+        }
+        let told = self.dir.path().join("stdout");
+        command.stdin(Stdio::null()).stdout(create(&told)).stderr(create(&self.log));
+        let mut child = command.spawn().map_err(|e| format!("no process: {e}"))?;
+        let began = Instant::now();
+        if *end == End::Kill {
+            std::thread::sleep(self.longest.mul_f64(self.random.f64()));
+            // It may have ended.
+            drop(child.kill());
+        }
+        let status = child.wait().map_err(|e| e.to_string())?;
+        if *end == End::Kill && status.success() {
+            self.longest = began.elapsed();
+        }
+        let told = fs::read_to_string(told).expect("reads");
+        if let Some(position) = told.lines().filter_map(|line| line.parse().ok()).max() {
+            self.position = self.position.max(position);
+        }
+        Ok(status)
+    }
+
+    fn stderr(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+fn create(path: &Path) -> File {
+    File::create(path).expect("a file")
+}
+
+/// Builds the library; `None` where there is no C compiler.
+fn clock(dir: &Path) -> Option<PathBuf> {
+    let (source, library) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/clock.c"), dir.join("clock.so"));
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-O2", "-o"]).arg(&library).arg(source).status();
+    built.is_ok_and(|status| status.success()).then_some(library)
+}

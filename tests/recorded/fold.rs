@@ -1,0 +1,227 @@
+//! The log as a plain fold: one command after another at the time of its record, without a node. What all followers must
+//! come to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tempfile::TempDir;
+use tideline::backlog::Backlog;
+use tideline::cluster::Record;
+use tideline::config::{Agreed, Config};
+use tideline::error::Error;
+use tideline::feed::{Command, Feed, Outcome};
+use tideline::model::Millis;
+use tideline::store::rocks::{Options, Rocks};
+use tideline::store::{Store, TableDigest};
+use tideline::streaming::{At, Course, Streaming};
+use tideline::worker::{Candidates, Workers};
+
+use super::commands::KINDS;
+use super::parts::{CROWD, WIDER, digests};
+use super::tape::Tape;
+use crate::double::Double;
+use crate::promises::names::Ids;
+use crate::promises::shape::small;
+use crate::promises::system::temp_dir;
+
+/// Mistakes of a reader of the log that its digests must show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mistake {
+    /// The command with this number is left out.
+    LeavesOut(u64),
+    /// The clock in place of the times of the log.
+    OwnClock,
+    /// Records that come twice are made twice.
+    MakesTwice,
+}
+
+/// The commands of a kind: accepted, and refused.
+pub(crate) type Kinds = BTreeMap<&'static str, (u64, u64)>;
+
+/// The state after the records so far.
+pub(crate) struct Fold {
+    pub(crate) feed: Arc<Feed>,
+    config: Config,
+    workers: Option<Workers>,
+    candidates: Candidates,
+    /// The last number of each session.
+    sessions: HashMap<String, u64>,
+    time: Millis,
+    final_before: Millis,
+    mistake: Option<Mistake>,
+    done: u64,
+    pub(crate) kinds: Kinds,
+    /// The digests at each place where the log asks for them, by the id of the comparison.
+    pub(crate) compared: BTreeMap<u64, Vec<TableDigest>>,
+    _dir: Option<TempDir>,
+}
+
+#[derive(Deserialize)]
+struct Parts {
+    session: String,
+    number: u64,
+    agreed: Option<Agreed>,
+    compare: Option<String>,
+    commands: Vec<Box<RawValue>>,
+}
+
+impl Fold {
+    /// The state after the first record.
+    pub(crate) fn new(ids: Ids, agreed: Agreed, time: Millis) -> Self {
+        let (candidates, mut config) = (Candidates::default(), small());
+        config.fanout.queue = WIDER;
+        config.adopt(&agreed);
+        let dir = (ids != Ids::Numbers).then(temp_dir);
+        let store: Arc<dyn Store> = match &dir {
+            // In memory, refused changes keep the numbers of their names.
+            None => Arc::new(Double::new()),
+            Some(dir) => {
+                let options = Options { sync: false, block_cache: 8 << 20, ..Options::new(dir.path()) };
+                let store = Rocks::open(&Options { listeners: candidates.listeners(&config.content), ..options });
+                Arc::new(store.expect("opens"))
+            }
+        };
+        // Numbers of names are given as on a node.
+        store.keep_mark(Arc::new(|_| Vec::new()));
+        let feed = feed(&store, &config, Course::new(time), time, 0);
+        let (kinds, compared) = (KINDS.map(|kind| (kind, (0, 0))).into(), BTreeMap::new());
+        let mut fold = Self {
+            feed,
+            config,
+            workers: None,
+            candidates,
+            sessions: HashMap::new(),
+            time,
+            final_before: 0,
+            mistake: None,
+            done: 0,
+            kinds,
+            compared,
+            _dir: dir,
+        };
+        fold.work();
+        fold
+    }
+
+    /// A reader of the first records of a log that makes a mistake, or none.
+    pub(crate) fn of(tape: &Tape, ids: Ids, records: u64, mistake: Option<Mistake>) -> Self {
+        #[derive(Deserialize)]
+        struct First {
+            genesis: Genesis,
+        }
+        #[derive(Deserialize)]
+        struct Genesis {
+            agreed: Agreed,
+        }
+        let first = tape.get(0);
+        let First { genesis } = serde_json::from_slice(&first.bytes).expect("a record");
+        let mut fold = Self::new(ids, genesis.agreed, first.time);
+        fold.mistake = mistake;
+        (1..records.min(tape.end())).for_each(|offset| fold.read(&tape.get(offset)));
+        fold
+    }
+
+    fn work(&mut self) {
+        let (store, backlog) = (Arc::clone(self.feed.store()), Arc::clone(self.feed.backlog()));
+        let streaming = Arc::clone(self.feed.streaming());
+        let workers = Workers::start(store, backlog, streaming, &self.config, self.candidates.clone());
+        self.workers = Some(workers.expect("workers start"));
+    }
+
+    /// Commands so far.
+    pub(crate) fn commands(&self) -> u64 {
+        self.done
+    }
+
+    /// Waits until few jobs are left.
+    pub(crate) fn rest(&self) {
+        while self.feed.backlog().len() > CROWD {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The digests at this place.
+    pub(crate) fn digests(&self) -> Vec<TableDigest> {
+        digests(&self.feed, self.time)
+    }
+
+    /// Applies a record.
+    pub(crate) fn read(&mut self, record: &Record) {
+        let parts: Parts = serde_json::from_slice(&record.bytes).expect("a record");
+        self.time = self.time.max(record.time);
+        let last = self.sessions.entry(parts.session).or_insert(0);
+        if *last < parts.number || self.mistake == Some(Mistake::MakesTwice) {
+            *last = parts.number;
+            parts.commands.iter().for_each(|command| self.make(command));
+            parts.agreed.into_iter().for_each(|agreed| self.take_over(&agreed));
+            self.feed.streaming().set_log_time(self.time);
+            if let Some(id) = parts.compare {
+                let id = u64::from_str_radix(&id, 16).expect("a number");
+                self.compared.insert(id, self.digests());
+            }
+        }
+        self.feed.streaming().set_log_time(self.time);
+    }
+
+    fn make(&mut self, text: &RawValue) {
+        self.done += 1;
+        if self.mistake == Some(Mistake::LeavesOut(self.done)) {
+            return;
+        }
+        let at = if self.mistake == Some(Mistake::OwnClock) { At::Clock } else { At::Log(self.time) };
+        let kind = text.get().split('"').nth(1).expect("a kind");
+        let command: Command = serde_json::from_str(text.get()).expect("a command");
+        let accepted = match self.feed.apply(command, at) {
+            Ok(Outcome::Reacted(wishes)) => wishes.is_empty() || wishes.iter().any(Result::is_ok),
+            Ok(Outcome::Lines(lines)) => lines.is_empty() || lines.iter().any(Result::is_ok),
+            Ok(_) => true,
+            Err(error) => {
+                assert!(is_refusal(&error), "{error}: {text}");
+                false
+            }
+        };
+        let counts = self.kinds.get_mut(kind).expect("a known kind");
+        counts.0 += u64::from(accepted);
+        counts.1 += u64::from(!accepted);
+    }
+
+    /// Goes on with other settings, as after a new start.
+    fn take_over(&mut self, agreed: &Agreed) {
+        self.final_before = self.config.agreed().final_before(self.time, self.final_before);
+        self.config.adopt(agreed);
+        self.stop();
+        let course = self.feed.streaming().sequencer().course();
+        self.feed = feed(self.feed.store(), &self.config, course, self.time, self.final_before);
+        self.work();
+    }
+
+    fn stop(&mut self) {
+        if let Some(workers) = self.workers.take() {
+            workers.stop();
+        }
+    }
+}
+
+impl Drop for Fold {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Whether all followers refuse the same command.
+fn is_refusal(error: &Error) -> bool {
+    error.code().is_some_and(|code| code.status() < 500)
+}
+
+fn feed(store: &Arc<dyn Store>, config: &Config, course: Course, time: Millis, final_before: Millis) -> Arc<Feed> {
+    let (backlog, streaming) = (Arc::new(Backlog::new(config.fanout.queue)), Arc::new(Streaming::new(60_000)));
+    backlog.restore(store.jobs().expect("jobs"));
+    let feed = Arc::new(Feed::new(Arc::clone(store), backlog, streaming, config).expect("a feed"));
+    feed.streaming().sequencer().take_course(&course);
+    feed.streaming().set_log_time(time);
+    feed.streaming().set_final_before(final_before);
+    feed
+}
