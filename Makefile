@@ -14,6 +14,7 @@ TIDELINE := $(TARGET_DIR)/release/tideline
 DEMO := $(TARGET_DIR)/demo
 LISTEN ?= 127.0.0.1:8080
 OPS ?= 1000000
+COMMANDS ?= 1000000
 MINUTES ?= 1000000
 THREADS ?= 8
 SEED ?= 20260101
@@ -56,7 +57,7 @@ $(DEMO)-files/profiles.ndjson: | build
 test: setup ## run all tests
 	@.ci/setup curl
 	# First and alone, because the later builds have no failpoints.
-	cargo test --release --locked --features failpoints --test crash_points
+	cargo test --release --locked --features failpoints --test crash_points --test recorded
 	cargo test --release --locked --doc
 	cargo test --release --locked --lib --bins --tests
 	python3 tests/docs.py --binary $(TIDELINE)
@@ -84,7 +85,7 @@ check: setup ## format, lints, documentation, tests, licences and advisories
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	cargo clippy --release --locked --all-targets -- -D warnings
-	cargo clippy --release --locked --features failpoints --bins --test crash_points -- -D warnings
+	cargo clippy --release --locked --features failpoints --bins --test crash_points --test recorded -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
 	@$(MAKE) --no-print-directory test
 	@.ci/deny
@@ -161,6 +162,11 @@ prove: setup ## try OPS= random operations on each store against the plain funct
 prove-cluster: setup ## try OPS= random operations on three nodes and a log in memory with faults (default: 1000000); SEED= for others
 	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
 	  cargo test --release --locked --test cluster every_page -- --nocapture
+
+.PHONY: prove-log
+prove-log: setup ## apply one recorded log of COMMANDS= random commands (default: 1000000) at followers of all kinds, with ends at every failpoint; SEED= for others
+	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_COMMANDS=$(COMMANDS) TIDELINE_TEST_SEED=$(SEED) \
+	  cargo test --release --locked --features failpoints --test recorded followers -- --nocapture
 
 .PHONY: soak
 soak: build ## check threads and kill servers, both at once, for MINUTES= (default: until interrupted); THREADS= SEED=

@@ -30,6 +30,9 @@ impl Contents for Double {
         }
         let new = items.iter().zip(&known).filter(|(_, known)| known.is_none());
         state.name_topics(new.map(|(item, _)| &item.content));
+        if known.contains(&None) {
+            state.write_names();
+        }
         let publish = |(item, known): (&Publish, Option<Published>)| {
             known.unwrap_or_else(|| {
                 state.put_event(item.stamp, &item.content);
@@ -65,6 +68,7 @@ impl Contents for Double {
         content.edited_at = Some(moment.at);
         let content = content.clone();
         state.put_event(moment.stamp, &content);
+        state.write_names();
         Ok(Some(content))
     }
 
@@ -96,6 +100,7 @@ impl Contents for Double {
             Some(_) => state.deleted.remove(&id),
         };
         state.put_event(stamp, &content);
+        state.write_names();
         let job = state.make_live(&content, push);
         drop(state);
         job.into_iter().for_each(queue);
@@ -215,6 +220,7 @@ impl State {
         self.outbox.remove(&row);
         self.deleted.insert(id, moment.at);
         self.put_event(moment.stamp, &content);
+        self.write_names();
         true
     }
 

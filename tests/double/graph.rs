@@ -26,7 +26,11 @@ impl Graph for Double {
                 format!("a user can follow at most {follow_limit} users (graph.follow_limit)"),
             ));
         }
-        Ok(changes.iter().map(|change| state.apply(user, change)).collect())
+        let related: Vec<_> = changes.iter().map(|change| state.apply(user, change)).collect();
+        if related.iter().any(|related| related.job.is_some()) {
+            state.write_names();
+        }
+        Ok(related)
     }
 
     fn relations(&self, user: UserId, targets: &[UserId], _: Tier) -> Result<Vec<Relation>> {
@@ -104,6 +108,9 @@ impl Barriers for Double {
             Some(since) if !stands => drop(state.barriers_mut(barrier).insert((user, target), since)),
             Some(_) => {}
             None => drop(state.barriers_mut(barrier).remove(&(user, target))),
+        }
+        if stands != since.is_some() {
+            state.write_names();
         }
         Ok(state.relation(user, target))
     }

@@ -67,6 +67,12 @@ struct State {
     reserved: BTreeMap<String, (u64, usize)>,
     /// The highest number of a name.
     last_name: u64,
+    /// Whether this is the store of a node. There a change that is refused leaves no name.
+    is_node: bool,
+    /// Names of the change under way that no write has yet, each with the number of its holders. Only on a node.
+    held: BTreeMap<String, usize>,
+    /// The highest number of a name that a write has.
+    written_name: u64,
     /// User and place to the author. Rows at or below the floor are ignored.
     inbox: BTreeMap<(UserId, Cursor), UserId>,
     floors: BTreeMap<UserId, Cursor>,

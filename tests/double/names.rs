@@ -1,4 +1,4 @@
-//! Numbers of names. A change that is refused keeps its names here.
+//! Numbers of names. A change that is refused keeps its names here, except on a node.
 
 use std::sync::Arc;
 
@@ -16,9 +16,10 @@ impl Names for Double {
 
     fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>> {
         let mut state = self.state();
-        let State { names: given, reserved, last_name, .. } = &mut *state;
+        let State { names: given, reserved, last_name, is_node, held, .. } = &mut *state;
         let mut number = |name: &&str| {
             if let Some(number) = given.get(*name) {
+                held.entry((*name).to_owned()).and_modify(|holders| *holders += 1);
                 return *number;
             }
             let next = || {
@@ -29,6 +30,9 @@ impl Names for Double {
                 Hold::Change => {
                     let (number, _) = reserved.remove(*name).unwrap_or_else(next);
                     given.insert((*name).to_owned(), number);
+                    if *is_node {
+                        held.insert((*name).to_owned(), 1);
+                    }
                     number
                 }
                 Hold::Stream => {
@@ -43,6 +47,9 @@ impl Names for Double {
 
     fn release_numbers(&self, names: &[&str], hold: Hold) {
         let mut state = self.state();
+        if hold == Hold::Change {
+            state.forget(names);
+        }
         for name in names.iter().filter(|_| hold == Hold::Stream) {
             if let Some((_, holders)) = state.reserved.get_mut(*name) {
                 *holders -= 1;
@@ -58,6 +65,7 @@ impl Names for Double {
     }
 
     fn write_names(&self) -> Result<()> {
+        self.state().write_names();
         Ok(())
     }
 
@@ -68,5 +76,33 @@ impl Names for Double {
             found.map(|(name, _)| name.as_str().into()).ok_or_else(|| Error::Corrupt("no name".to_owned()))
         };
         numbers.iter().map(name).collect()
+    }
+}
+
+impl State {
+    /// A change is written, with the names that are held.
+    pub(super) fn write_names(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        let numbers = held.keys().filter_map(|name| self.names.get(name)).copied();
+        self.written_name = numbers.fold(self.written_name, u64::max);
+    }
+
+    /// Ends one hold of each name. The numbers of those that no write has are given again.
+    fn forget(&mut self, names: &[&str]) {
+        if self.held.is_empty() {
+            return;
+        }
+        for name in names {
+            if let Some(holders) = self.held.get_mut(*name) {
+                *holders -= 1;
+                if *holders == 0 {
+                    self.held.remove(*name);
+                    self.names.remove(*name);
+                }
+            }
+        }
+        let held = self.held.keys().filter_map(|name| self.names.get(name)).copied();
+        let reserved = self.reserved.values().map(|(number, _)| *number);
+        self.last_name = held.chain(reserved).fold(self.written_name, u64::max);
     }
 }

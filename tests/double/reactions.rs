@@ -18,7 +18,15 @@ impl Reacting for Double {
         if state.live(id).is_none() {
             return Err(Error::content_not_found());
         }
-        Ok(wishes.iter().map(|wish| state.react(id, wish)).collect())
+        let present = |state: &State| -> Vec<_> {
+            wishes.iter().map(|wish| state.reactions.get(&(id, wish.kind, wish.user)).copied()).collect()
+        };
+        let before = present(&state);
+        let reacted = wishes.iter().map(|wish| state.react(id, wish)).collect();
+        if present(&state) != before {
+            state.write_names();
+        }
+        Ok(reacted)
     }
 
     fn reactors(

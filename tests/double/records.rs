@@ -31,7 +31,11 @@ impl Tables {
 
 impl Records for Double {
     fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
-        self.state().records.profiles.extend(profiles.iter().cloned());
+        let mut state = self.state();
+        state.records.profiles.extend(profiles.iter().cloned());
+        if !profiles.is_empty() {
+            state.write_names();
+        }
         Ok(())
     }
 
@@ -46,9 +50,13 @@ impl Records for Double {
 
     fn move_marker(&self, user: UserId, place: Cursor) -> Result<Cursor> {
         let mut state = self.state();
-        let marker = state.records.markers.entry(user).or_insert(place);
-        *marker = place.max(*marker);
-        Ok(*marker)
+        let present = state.records.markers.get(&user).copied();
+        if present >= Some(place) {
+            return Ok(present.unwrap_or(place));
+        }
+        state.records.markers.insert(user, place);
+        state.write_names();
+        Ok(place)
     }
 
     fn confirm_marker(&self, user: UserId, present: Cursor, place: Option<Cursor>) -> Result<Option<Cursor>> {
@@ -58,6 +66,7 @@ impl Records for Double {
                 Some(place) => state.records.markers.insert(user, place),
                 None => state.records.markers.remove(&user),
             };
+            state.write_names();
         }
         Ok(state.records.markers.get(&user).copied())
     }

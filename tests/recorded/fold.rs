@@ -7,14 +7,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tempfile::TempDir;
 use tideline::backlog::Backlog;
 use tideline::cluster::Record;
 use tideline::config::{Agreed, Config};
 use tideline::error::Error;
 use tideline::feed::{Command, Feed, Outcome};
 use tideline::model::Millis;
-use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Store, TableDigest};
 use tideline::streaming::{At, Course, Streaming};
 use tideline::worker::{Candidates, Workers};
@@ -23,9 +21,7 @@ use super::commands::KINDS;
 use super::parts::{CROWD, WIDER, digests};
 use super::tape::Tape;
 use crate::double::Double;
-use crate::promises::names::Ids;
 use crate::promises::shape::small;
-use crate::promises::system::temp_dir;
 
 /// Mistakes of a reader of the log that its digests must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +52,6 @@ pub(crate) struct Fold {
     pub(crate) kinds: Kinds,
     /// The digests at each place where the log asks for them, by the id of the comparison.
     pub(crate) compared: BTreeMap<u64, Vec<TableDigest>>,
-    _dir: Option<TempDir>,
 }
 
 #[derive(Deserialize)]
@@ -70,20 +65,11 @@ struct Parts {
 
 impl Fold {
     /// The state after the first record.
-    pub(crate) fn new(ids: Ids, agreed: Agreed, time: Millis) -> Self {
+    pub(crate) fn new(agreed: Agreed, time: Millis) -> Self {
         let (candidates, mut config) = (Candidates::default(), small());
         config.fanout.queue = WIDER;
         config.adopt(&agreed);
-        let dir = (ids != Ids::Numbers).then(temp_dir);
-        let store: Arc<dyn Store> = match &dir {
-            // In memory, refused changes keep the numbers of their names.
-            None => Arc::new(Double::new()),
-            Some(dir) => {
-                let options = Options { sync: false, block_cache: 8 << 20, ..Options::new(dir.path()) };
-                let store = Rocks::open(&Options { listeners: candidates.listeners(&config.content), ..options });
-                Arc::new(store.expect("opens"))
-            }
-        };
+        let store: Arc<dyn Store> = Arc::new(Double::new());
         // Numbers of names are given as on a node.
         store.keep_mark(Arc::new(|_| Vec::new()));
         let feed = feed(&store, &config, Course::new(time), time, 0);
@@ -100,14 +86,13 @@ impl Fold {
             done: 0,
             kinds,
             compared,
-            _dir: dir,
         };
         fold.work();
         fold
     }
 
     /// A reader of the first records of a log that makes a mistake, or none.
-    pub(crate) fn of(tape: &Tape, ids: Ids, records: u64, mistake: Option<Mistake>) -> Self {
+    pub(crate) fn of(tape: &Tape, records: u64, mistake: Option<Mistake>) -> Self {
         #[derive(Deserialize)]
         struct First {
             genesis: Genesis,
@@ -118,7 +103,7 @@ impl Fold {
         }
         let first = tape.get(0);
         let First { genesis } = serde_json::from_slice(&first.bytes).expect("a record");
-        let mut fold = Self::new(ids, genesis.agreed, first.time);
+        let mut fold = Self::new(genesis.agreed, first.time);
         fold.mistake = mistake;
         (1..records.min(tape.end())).for_each(|offset| fold.read(&tape.get(offset)));
         fold

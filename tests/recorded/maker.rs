@@ -62,7 +62,7 @@ impl Maker {
         let first = tape.get(0);
         let genesis: serde_json::Value = serde_json::from_slice(&first.bytes).expect("a record");
         let log = genesis["log"].as_str().expect("an id").to_owned();
-        let mut fold = Fold::new(ids, settings, first.time);
+        let mut fold = Fold::new(settings, first.time);
         let mut maker = Self {
             commands: Commands::new(ids, random.fork()),
             tape: Arc::clone(&tape),
