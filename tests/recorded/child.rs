@@ -29,7 +29,7 @@ pub(crate) struct Orders {
     pub(crate) records: u64,
     /// Milliseconds for which it goes on after them.
     pub(crate) lasts: u64,
-    /// Compactions in a hundred steps.
+    /// Compactions in a thousand steps.
     pub(crate) compactions: u32,
     pub(crate) has_names: bool,
 }

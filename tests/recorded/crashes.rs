@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use tempfile::TempDir;
+use tideline::failpoint::{Write, names};
 
 use super::child::{ORDERS, Orders};
 use super::tape::Tape;
@@ -24,7 +25,7 @@ const KILLED: i32 = 9;
 /// Hours by which clocks are off.
 const SHIFTS: [i64; 7] = [0, 3, -3, 26, -26, 1000, 60_000];
 /// Lives that apply the whole log if nothing ends them.
-const LIVES: u64 = 200;
+const LIVES: u64 = if cfg!(feature = "failpoints") { 200 } else { 12 };
 /// Milliseconds that a life lasts when it has applied its part.
 const LASTS: u64 = 400;
 
@@ -50,6 +51,23 @@ impl End {
     /// Whether its place is passed once in a life.
     fn is_once(&self) -> bool {
         self.is_at(&["start.", "stop."])
+    }
+
+    /// Whether its place is passed by commands, and not by the work that they leave to others.
+    fn is_of_commands(&self) -> bool {
+        const WRITES: [Write; 10] = [
+            Write::Publish,
+            Write::Edit,
+            Write::Delete,
+            Write::Restore,
+            Write::React,
+            Write::Relate,
+            Write::Barrier,
+            Write::Profile,
+            Write::MoveMarker,
+            Write::NameTopics,
+        ];
+        *self == Self::Kill || WRITES.iter().any(|write| self.is_at(&[&format!("{}.", write.name())]))
     }
 
     /// Whether its place is mostly passed after a compaction has noticed something.
@@ -79,25 +97,21 @@ pub(crate) struct Lives {
 }
 
 /// The ends that a follower must come to.
-pub(crate) fn ends() -> Vec<End> {
-    #[cfg(feature = "failpoints")]
-    {
-        let places = tideline::failpoint::names().into_iter().filter(|name| !is_elsewhere(name));
-        let (aborts, before): (Vec<_>, Vec<_>) = places.map(|name| (End::Abort(name.clone()), name)).unzip();
-        let refused = before.into_iter().filter(|name| name.ends_with(".before")).map(End::Refused);
-        aborts.into_iter().chain(refused).chain([End::Kill]).collect()
+fn ends() -> Vec<End> {
+    if !cfg!(feature = "failpoints") {
+        return vec![End::Kill];
     }
-    #[cfg(not(feature = "failpoints"))]
-    vec![End::Kill]
+    let places: Vec<_> = names().into_iter().filter(|name| !is_elsewhere(name)).collect();
+    let refused = places.iter().filter(|name| name.ends_with(".before")).cloned().map(End::Refused);
+    let refused: Vec<_> = refused.collect();
+    places.into_iter().map(End::Abort).chain(refused).chain([End::Kill]).collect()
 }
 
 /// Whether a node that applies a log does not pass a failpoint: it is of a backup, of a migration, or of the server
 /// around the node.
-#[cfg(feature = "failpoints")]
 fn is_elsewhere(name: &str) -> bool {
     const SERVER: [&str; 4] = ["start.opened", "start.restored", "stop.workers", "stop.synced"];
-    let of = |group: &str| name.starts_with(group);
-    SERVER.contains(&name) || ["copy.", "migrat", "repair_topics."].into_iter().any(of)
+    SERVER.contains(&name) || ["copy.", "migrat", "repair_topics."].into_iter().any(|group| name.starts_with(group))
 }
 
 impl Lives {
@@ -174,20 +188,23 @@ impl Lives {
         } else {
             counts.1 += 1;
         }
-        let most = if came { (4 * most).clamp(4, 20_000) } else { most / 4 };
+        let most = if came { (8 * most).clamp(8, 20_000) } else { most / 8 };
         self.passings.insert(end.clone(), if end.is_once() { 0 } else { most });
         Ok(())
     }
 
     /// One life.
     fn run(&mut self, end: &End, points: &str) -> Result<ExitStatus, String> {
+        let (came, missed) = self.ends.get(end).copied().unwrap_or_default();
+        let missed = if came > 0 { 0 } else { missed };
         let orders = Orders {
             tape: self.tape.path.clone(),
             dir: self.data(),
             seed: self.random.u64(..),
-            records: 1 + self.tape.end() / LIVES,
-            lasts: if *end == End::Kill { 0 } else { LASTS },
-            compactions: if end.needs_compactions() { 10 } else { 0 },
+            // More and more for an end that does not come.
+            records: (1 + self.tape.end() / LIVES) * (1 + missed.min(8)),
+            lasts: if end.is_of_commands() { 0 } else { LASTS },
+            compactions: if end.needs_compactions() { 50 } else { 0 },
             has_names: self.ids != Ids::Numbers,
         };
         let mut command = Command::new(std::env::current_exe().expect("this program"));

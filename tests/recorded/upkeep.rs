@@ -19,7 +19,7 @@ fn place(feed: &Feed, random: &mut Rng) -> Cursor {
     Position { at, id: ContentId::LAST_NUMBER }
 }
 
-/// One step: a compaction in so many of a hundred, or something else.
+/// One step: a compaction in so many of a thousand, or something else.
 pub(crate) fn step(feed: &Feed, ids: Ids, compactions: u32, random: &mut Rng) -> Result<(), String> {
     let all: Vec<_> = users().collect();
     let host = ids.host(all[random.usize(..all.len())]);
@@ -28,7 +28,7 @@ pub(crate) fn step(feed: &Feed, ids: Ids, compactions: u32, random: &mut Rng) ->
         return Ok(());
     }
     let store = &**feed.store();
-    if random.u32(..100) < compactions {
+    if random.u32(..1000) < compactions {
         return store.compact().map_err(|e| format!("a compaction fails: {e}"));
     }
     match random.u32(..100) {
