@@ -19,6 +19,10 @@ use crate::error::{Error, Result};
 
 /// For each request.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long brokers that do not tell the settings of the topic are asked again, as after an election among them.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two such questions.
+const AGAIN: Duration = Duration::from_millis(250);
 /// For a new topic until it has a leader.
 const ELECTION: Duration = Duration::from_secs(30);
 /// Events of a client during one question, at most.
@@ -88,8 +92,7 @@ pub(crate) fn check_topic(connection: &Connection, single: bool) -> Result<Vec<S
     }
     let brokers: Vec<i32> = metadata.brokers().iter().map(|broker| broker.id()).collect();
     let admin = admin(connection)?;
-    let settings = settings(&admin, ResourceSpecifier::Topic(name))
-        .map_err(|error| failed(name, "tell its settings (DescribeConfigs)", &error))?;
+    let settings = settings_of_topic(&admin, name)?;
     let (mut known, mut silent) = (Vec::new(), None);
     for &id in &brokers {
         match self::settings(&admin, ResourceSpecifier::Broker(id)) {
@@ -135,6 +138,43 @@ fn metadata(asker: &BaseConsumer<Watch>, topic: Option<&str>) -> Result<rdkafka:
         let faults = asker.client().context().since(asked);
         Error::Setup(format!("no broker of the command log answers: {}{faults}", cause(&error)))
     })
+}
+
+fn settings_of_topic(admin: &AdminClient<Watch>, name: &str) -> Result<Settings> {
+    let asked = Instant::now();
+    loop {
+        match settings(admin, ResourceSpecifier::Topic(name)) {
+            Ok(settings) => return Ok(settings),
+            Err(error) if !is_silence(&error) => {
+                return Err(failed(name, "tell its settings (DescribeConfigs)", &error));
+            }
+            Err(_) if asked.elapsed() < PATIENCE => thread::sleep(AGAIN),
+            Err(error) => {
+                let cause = cause(&error);
+                return Err(Error::Setup(format!("no broker of the command log answers (DescribeConfigs): {cause}")));
+            }
+        }
+    }
+}
+
+/// Whether no broker that could answer was there.
+fn is_silence(error: &KafkaError) -> bool {
+    use Code::{
+        AllBrokersDown, BrokerNotAvailable, BrokerTransportFailure, LeaderNotAvailable, NetworkException,
+        OperationTimedOut, RequestTimedOut,
+    };
+    matches!(
+        error.rdkafka_error_code(),
+        Some(
+            AllBrokersDown
+                | BrokerNotAvailable
+                | BrokerTransportFailure
+                | LeaderNotAvailable
+                | NetworkException
+                | OperationTimedOut
+                | RequestTimedOut
+        )
+    )
 }
 
 fn settings(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Settings, KafkaError> {
