@@ -7,6 +7,8 @@ use crate::streaming::Course;
 /// How long a session is remembered after its last record. A session is one run of a node, and a record of it comes late
 /// by no more than `cluster.timeout`, which is an hour at most.
 const REMEMBERED: Millis = 2 * 3_600_000;
+/// The sessions that wrote last are remembered for ever: the time of the log may jump ahead.
+const AT_LEAST: usize = 128;
 /// Most sessions that are remembered.
 const MOST_SESSIONS: usize = 1024;
 const VERSION: u8 = 1;
@@ -50,11 +52,14 @@ impl Sessions {
 
     /// A new record of a session is applied; `time` is that of the log.
     pub(super) fn note(&mut self, session: u64, number: u64, time: Millis) {
-        self.0.retain(|(known, _, last)| *known != session && last.saturating_add(REMEMBERED) >= time);
-        if self.0.len() == MOST_SESSIONS {
-            self.0.remove(0);
-        }
+        self.0.retain(|(known, ..)| *known != session);
         self.0.push((session, number, time));
+        let is_over = |(place, (.., last)): (usize, &(u64, u64, Millis))| {
+            let later = self.0.len() - place;
+            later > MOST_SESSIONS || later > AT_LEAST && last.saturating_add(REMEMBERED) < time
+        };
+        let over = self.0.iter().enumerate().take_while(|entry| is_over(*entry)).count();
+        self.0.drain(..over);
     }
 }
 
@@ -149,6 +154,15 @@ mod tests {
         sessions.note(1, 50, REMEMBERED);
         assert_eq!(sessions.0.len(), MOST_SESSIONS);
         sessions.note(2, 1, REMEMBERED + 1);
-        assert_eq!(sessions.0, [(1, 50, REMEMBERED), (2, 1, REMEMBERED + 1)]);
+        let newest = [(1, 50, REMEMBERED), (2, 1, REMEMBERED + 1)];
+        assert_eq!((sessions.0.len(), &sessions.0[AT_LEAST - 2..]), (AT_LEAST, &newest[..]));
+    }
+
+    #[test]
+    fn a_time_that_jumps_ahead_forgets_no_session_that_may_go_on() {
+        let mut sessions = Sessions::default();
+        sessions.note(1, 5, 1000);
+        sessions.note(2, 1, 1000 + 100 * REMEMBERED);
+        assert!(!sessions.is_new(1, 5), "the record may come once more");
     }
 }
