@@ -85,7 +85,7 @@ impl Api {
         node: Option<Arc<Node>>,
     ) -> Self {
         let server = &feed.config().server;
-        let peers = Peers::of(&feed.config().cluster);
+        let peers = Peers::of(&feed.config().cluster, node.as_ref().map(|node| node.log_id()).unwrap_or_default());
         let slow = feed.config().log.slow_request.get();
         Self {
             access: Access::new(server),

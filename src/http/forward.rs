@@ -18,12 +18,14 @@ use super::call::Call;
 use super::consistency::{self, POSITION, Wanted};
 use super::endpoint::OfOwner;
 use super::peers::{Peers, Told};
+use super::problem::Problem;
 use super::query::MAX_LIMIT;
 use super::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
+use crate::error::Code;
 use crate::feed::Feed;
 use crate::model::UserId;
 
-/// The name of the node that has passed a request on. Such a request goes no further.
+/// The command log of the node that has passed a request on. Such a request goes no further.
 const FORWARDED: HeaderName = HeaderName::from_static("tideline-forwarded");
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// The owner gets this fraction of the timeout of a request, and no more than so long. Time is left for an own answer.
@@ -98,7 +100,17 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
     if *call.request.method() != Method::GET {
         request = request.header(CONTENT_TYPE.as_str(), "application/json");
     }
-    request.header(FORWARDED.as_str(), peers.own.as_str()).body(Full::new(body)).ok()
+    request.header(FORWARDED.as_str(), peers.log.as_str()).body(Full::new(body)).ok()
+}
+
+/// Refuses a request that a node with another command log has passed on: the members in its settings are out of date, and
+/// its client must not see timelines of another cluster.
+pub(super) fn check(call: &Call) -> Result<(), Problem> {
+    let (Some(log), Some(peers)) = (call.request.headers().get(FORWARDED), &call.api.peers) else { return Ok(()) };
+    if log.as_bytes() == peers.log.as_bytes() {
+        return Ok(());
+    }
+    Err(Problem::new(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
 }
 
 /// The parameter of the consistency, if the request leaves it to this node: the setting of the owner may differ. `None`

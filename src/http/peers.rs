@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
@@ -18,6 +18,7 @@ use rustls_native_certs::load_native_certs;
 use tokio::sync::Semaphore;
 
 use super::answer_memory::{Room, SMALL};
+use super::consistency::POSITION;
 use crate::config::Cluster;
 use crate::error::{Error, Result};
 use crate::model::{Members, UserId};
@@ -30,15 +31,17 @@ const IDLE: Duration = Duration::from_secs(30);
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(1);
 /// A member that failed is not asked again for this time, milliseconds. So a dead one does not cost each read a timeout.
+/// The time doubles with each failure after another, some times.
 const PAUSE: u64 = 1000;
+const DOUBLED: u32 = 4;
 /// Bytes that a connection reads at once.
 const BUFFER: usize = 64 << 10;
 
 /// The members of the cluster, and the connections to them.
 pub(super) struct Peers {
     pub(super) members: Members,
-    /// The name of this node.
-    pub(super) own: String,
+    /// The id of the command log of this node.
+    pub(super) log: String,
     /// In the order of the settings.
     peers: Vec<Peer>,
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
@@ -54,8 +57,8 @@ struct Peer {
     places: Semaphore,
     /// Until when it is not asked, milliseconds after `began`.
     paused: AtomicU64,
-    /// Whether its last answer was a failure.
-    failed: AtomicBool,
+    /// Failures since its last answer, without those of requests that were under way at the first one.
+    failures: AtomicU32,
 }
 
 /// The answer of a member.
@@ -74,8 +77,8 @@ impl fmt::Debug for Peers {
 }
 
 impl Peers {
-    /// The members of the settings; `None` without a cluster.
-    pub(super) fn of(cluster: &Cluster) -> Option<Self> {
+    /// The members of the settings, which all follow this log; `None` without a cluster.
+    pub(super) fn of(cluster: &Cluster, log: String) -> Option<Self> {
         let members = cluster.members()?;
         let is_encrypted = cluster.members.iter().any(|member| member.url.starts_with("https://"));
         let client = client(is_encrypted).inspect_err(
@@ -86,12 +89,12 @@ impl Peers {
             url,
             places: Semaphore::new(AT_ONCE),
             paused: AtomicU64::new(0),
-            failed: AtomicBool::new(false),
+            failures: AtomicU32::new(0),
         };
         let named = cluster.members.iter().map(|member| (member.name.to_string(), member.url.clone()));
         Some(Self {
             members,
-            own: cluster.node.to_string(),
+            log,
             peers: named.map(peer).collect(),
             client: client.ok()?,
             began: Instant::now(),
@@ -134,6 +137,10 @@ impl Peers {
         let peer = self.peers.get(member)?;
         let _place = peer.places.try_acquire().ok()?;
         let told = match tokio::time::timeout(timeout, self.exchange(request, most, room)).await {
+            // Every answer of a node tells its position.
+            Ok(Ok(told)) if is_for_the_client(told.status) && !told.headers.contains_key(POSITION.as_str()) => {
+                Err("it is not a node of a cluster".to_owned())
+            }
             Ok(Ok(told)) if is_for_the_client(told.status) => Ok(told),
             // The member is well, and refuses this client: that must not keep the others from it.
             Ok(Ok(told)) if (400..500).contains(&told.status) => return None,
@@ -206,16 +213,19 @@ impl Peer {
 
     /// Notes the end of a request, and the reason if it failed. The log gets a line for each change.
     fn note(&self, failure: Option<&String>, now: u64) {
-        if failure.is_some() {
-            self.paused.store(now.saturating_add(PAUSE), Ordering::Relaxed);
-        }
-        let had_failed = self.failed.swap(failure.is_some(), Ordering::Relaxed);
         let member = self.name.as_str();
         match failure {
-            Some(cause) if !had_failed => {
-                tracing::warn!(member, cause, "a member of the cluster does not answer: this node answers for it");
+            // Not for each of the requests that fail together.
+            Some(cause) if self.is_asked(now) => {
+                let before = self.failures.fetch_add(1, Ordering::Relaxed);
+                self.paused.store(now.saturating_add(PAUSE << before.min(DOUBLED)), Ordering::Relaxed);
+                if before == 0 {
+                    tracing::warn!(member, cause, "a member of the cluster does not answer: this node answers for it");
+                }
             }
-            None if had_failed => tracing::info!(member, "a member of the cluster answers again"),
+            None if self.failures.swap(0, Ordering::Relaxed) > 0 => {
+                tracing::info!(member, "a member of the cluster answers again")
+            }
             _ => {}
         }
     }
@@ -267,15 +277,23 @@ mod tests {
             url: "http://b".to_owned(),
             places: Semaphore::new(1),
             paused: AtomicU64::new(0),
-            failed: AtomicBool::new(false),
+            failures: AtomicU32::new(0),
         };
         assert!(peer.is_asked(0));
         peer.note(None, 5);
         assert!(peer.is_asked(5));
         peer.note(Some(&"refused".to_owned()), 10);
+        // With the same cause.
+        peer.note(Some(&"refused".to_owned()), 11);
         assert!(!peer.is_asked(10) && !peer.is_asked(9 + PAUSE) && peer.is_asked(10 + PAUSE));
-        peer.note(None, 10 + PAUSE);
-        assert!(peer.is_asked(10 + PAUSE) && !peer.failed.load(Ordering::Relaxed));
+        peer.note(Some(&"refused".to_owned()), 10 + PAUSE);
+        assert!(!peer.is_asked(9 + 3 * PAUSE) && peer.is_asked(10 + 3 * PAUSE));
+        let later = 1_000_000;
+        (0..9).for_each(|round| peer.note(Some(&"refused".to_owned()), round * later));
+        assert!(!peer.is_asked(8 * later + 15 * PAUSE) && peer.is_asked(8 * later + 16 * PAUSE));
+        peer.note(None, 9 * later);
+        peer.note(Some(&"refused".to_owned()), 9 * later);
+        assert!(peer.is_asked(9 * later + PAUSE));
     }
 
     #[test]

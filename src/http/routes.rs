@@ -137,6 +137,7 @@ impl<R: Future<Output = Answer>> Work<R> {
 
 /// A read on a node of a cluster.
 async fn of_node<R: Future<Output = Answer>>(call: Call, id: RequestId, handler: impl Fn(Call) -> R) -> Answer {
+    forward::check(&call)?;
     call.request.extensions_mut().insert(id);
     if call.request.method() == Method::GET
         && let Some(answer) = forward::read(&call).await

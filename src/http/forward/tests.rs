@@ -40,8 +40,9 @@ impl Owner {
 
     async fn with(status: &str, headers: &str, body: &str) -> Self {
         let length = body.len();
+        let position = if headers.contains("tideline-position") { "" } else { "tideline-position: 1\r\n" };
         Self::that_says(format!(
-            "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            "HTTP/1.1 {status}\r\n{headers}{position}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
         ))
         .await
     }
@@ -88,7 +89,10 @@ fn node(owner: &str) -> (Arc<Api>, u64, u64) {
     config.cluster.members = value(json!(["a=http://127.0.0.1:1", format!("b={owner}")])).expect("members");
     let members = Members::new(["a", "b"], "a", 1).expect("is one");
     let of = |own: bool| (1..).find(|raw| members.owns(UserId::new(*raw).expect("in range")) == own).expect("one");
-    (api_with(config), of(true), of(false))
+    let mut api = api_with(config);
+    let peers = Arc::get_mut(&mut api).and_then(|api| api.peers.as_mut()).expect("a cluster");
+    peers.log = "the-log".to_owned();
+    (api, of(true), of(false))
 }
 
 async fn send(api: &Arc<Api>, request: TestRequest) -> ServiceResponse {
@@ -132,7 +136,7 @@ async fn the_owner_gets_the_request_and_the_client_its_answer() {
     for line in [
         "authorization: bearer abc",
         "tideline-position: 5",
-        "tideline-forwarded: a",
+        "tideline-forwarded: the-log",
         "x-request-id: id-1",
         "x-forwarded-for: 192.0.2.7",
         &format!("host: {}", owner.url.trim_start_matches("http://").trim_end_matches("/base")),
@@ -150,8 +154,8 @@ async fn the_owner_gets_the_request_and_the_client_its_answer() {
     {
         assert_eq!(status_and_body(&api, TestRequest::with_uri(&path)).await, (200, LOCAL.to_owned()), "{path}");
     }
-    let again =
-        TestRequest::with_uri(&format!("/v1/users/{foreign}/timeline")).insert_header(("tideline-forwarded", "c"));
+    let again = TestRequest::with_uri(&format!("/v1/users/{foreign}/timeline"))
+        .insert_header(("tideline-forwarded", "the-log"));
     assert_eq!(status_and_body(&api, again).await, (200, LOCAL.to_owned()));
     assert_eq!(owner.asked(), before);
     assert_eq!(api.peers.as_ref().expect("a cluster").figures(), [2, 1]);
@@ -175,10 +179,13 @@ async fn a_refusal_of_the_request_is_passed_on_and_one_of_the_node_is_not() {
 
 #[actix_web::test]
 async fn an_owner_that_fails_is_left_alone_for_a_while() {
+    let alone = Owner::that_says("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}").await;
     let closes = Owner::that_says("nonsense").await;
     let silent = Owner::that_says("").await;
     let endless = Owner::with("200 OK", "", &"x".repeat(100 * ((64 << 10) + (16 << 10)) + 1)).await;
-    for (owner, took) in [(closes, Duration::ZERO), (silent, LONGEST), (endless, Duration::ZERO)] {
+    for (owner, took) in
+        [(alone, Duration::ZERO), (closes, Duration::ZERO), (silent, LONGEST), (endless, Duration::ZERO)]
+    {
         let (api, _, foreign) = node(&owner.url);
         let began = std::time::Instant::now();
         for _ in 0..3 {
