@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::model::Fill;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// Counts jobs against a capacity.
@@ -10,6 +11,8 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 pub(super) struct Counter {
     capacity: usize,
     used: Mutex<usize>,
+    /// Threads that wait for room; changed under the lock.
+    waiting: AtomicUsize,
     freed: Condvar,
     emptied: Condvar,
 }
@@ -23,7 +26,13 @@ pub struct Room<'a> {
 
 impl Counter {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, used: Mutex::new(0), freed: Condvar::new(), emptied: Condvar::new() }
+        Self {
+            capacity,
+            used: Mutex::new(0),
+            waiting: AtomicUsize::new(0),
+            freed: Condvar::new(),
+            emptied: Condvar::new(),
+        }
     }
 
     /// More than the whole capacity fits if nothing is used: else it could never pass. Nothing always fits.
@@ -41,20 +50,28 @@ impl Counter {
         self.fits(*used, n, self.capacity).then(|| self.room(used, n))
     }
 
+    /// None while others wait for room: else it could take all that comes free.
     pub(super) fn try_take_low(&self, n: usize) -> Option<Room<'_>> {
         let used = self.used.lock();
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
         self.fits(*used, n, self.capacity / 2).then(|| self.room(used, n))
     }
 
     pub(super) fn take(&self, n: usize) -> Room<'_> {
         let mut used = self.used.lock();
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         self.freed.wait_while(&mut used, |used| !self.fits(*used, n, self.capacity));
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
         self.room(used, n)
     }
 
     pub(super) fn wait_for(&self, n: usize, timeout: Duration) -> bool {
         let mut used = self.used.lock();
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         self.freed.wait_while_for(&mut used, |used| !self.fits(*used, n, self.capacity), timeout);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
         self.fits(*used, n, self.capacity)
     }
 
