@@ -115,7 +115,16 @@ fn all(config: &Config, asking: &Asking) -> Result<Vec<Shown>> {
         let refused = |why: String| Error::Setup(format!("{} does not answer: {}", member.name, plain(&why)));
         asking.ask(member, key.as_deref()).map_err(refused)
     });
-    asked.collect()
+    let nodes: Vec<Shown> = asked.collect::<Result<_>>()?;
+    let all = config.cluster.members.iter().zip(&nodes);
+    if let Some((member, node)) = all.clone().find(|(_, node)| node.log != nodes[0].log) {
+        let Some((first, _)) = all.clone().next() else { return Ok(nodes) };
+        return Err(Error::Setup(format!(
+            "{} follows the command log {}, and {} the log {}: they are nodes of different clusters",
+            first.name, nodes[0].log, member.name, node.log
+        )));
+    }
+    Ok(nodes)
 }
 
 fn agree(config: &Config, asking: &Asking) -> Result<()> {

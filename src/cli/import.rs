@@ -141,6 +141,9 @@ pub(super) fn run(mut config: Config, args: &ImportArgs) -> Result<()> {
     };
     let interrupt = Interrupt::catch()?;
     let app = server::open(&config)?;
+    if let Some(node) = app.node() {
+        node.catch_up(|| interrupt.was_asked())?;
+    }
     let longest = config.server.body_limit;
     let mut import = Import {
         app: &app,

@@ -75,7 +75,8 @@ struct Fault(String);
 impl Applier {
     /// Applies records until told to stop, or until one cannot be applied.
     pub(super) fn run(mut self) {
-        let ended = self.follow();
+        let ended = catch_unwind(AssertUnwindSafe(|| self.follow()))
+            .unwrap_or_else(|_| Err(Fault("its thread panicked; the server log has the cause".to_owned())));
         let is_told = *self.shared.stop.borrow();
         if let Err(Fault(why)) = ended
             && !is_told
@@ -161,7 +162,11 @@ impl Applier {
             )),
             Unread::Foreign(why) => Fault(format!("the record at offset {at} is not one of Tideline: {why}")),
         })?;
-        if envelope.log != Token(present.log) {
+        // Of two programs that begin a log at once, one comes too late. Its record has nothing to apply.
+        let is_stray = envelope.log != Token(present.log) && envelope.genesis.is_some() && envelope.commands.is_empty();
+        if is_stray {
+            tracing::warn!(offset = at, "the command log was begun a second time; this record is passed over");
+        } else if envelope.log != Token(present.log) {
             return Err(Fault(format!(
                 "the record at offset {at} belongs to the log {}, and this node to the log {}",
                 String::from(envelope.log),
@@ -170,7 +175,7 @@ impl Applier {
         }
         self.compare(at, envelope.seen)?;
         let hash = chain(present.hash, &record.bytes);
-        let is_new = present.sessions.is_new(envelope.session.0, envelope.number);
+        let is_new = !is_stray && present.sessions.is_new(envelope.session.0, envelope.number);
         let mut whole = Mark {
             last: at,
             before: present.hash,
@@ -182,7 +187,9 @@ impl Applier {
         };
         let mut outcomes = Vec::new();
         if is_new {
-            whole.sessions.note(envelope.session.0, envelope.number, whole.time);
+            if !envelope.only_begins_a_session() {
+                whole.sessions.note(envelope.session.0, envelope.number, whole.time);
+            }
             let last = envelope.commands.len();
             for (command, done) in envelope.commands.iter().zip(1..).skip(present.done as usize) {
                 let before = Mark { done: done - 1, time: whole.time, ..present.clone() };
@@ -248,10 +255,15 @@ impl Applier {
         let made = self.try_to_make(at, text, &before, &after);
         if made.is_err() {
             self.go_back(&before);
-        } else {
-            *self.shared.mark.lock() = after;
         }
-        self.shared.is_before.store(false, Ordering::Relaxed);
+        {
+            // Together, as an answer meanwhile looks at both.
+            let mut mark = self.shared.mark.lock();
+            if made.is_ok() {
+                *mark = after;
+            }
+            self.shared.is_before.store(false, Ordering::Relaxed);
+        }
         self.writer.is_blocked.store(false, Ordering::Relaxed);
         made
     }
@@ -264,9 +276,10 @@ impl Applier {
     }
 
     /// Waits until there is room for the settle jobs of a command. Before the node has caught up nobody waits for it, so it
-    /// also waits for room for the fan-outs, rather than leave out items.
+    /// also waits for room for the fan-outs, rather than leave out items. An import has time, too.
     fn wait_for_room(&self, command: &Command) -> Result<(), Fault> {
-        let jobs = if self.writer.has_served() { command.settles() } else { command.jobs() };
+        let has_time = !self.writer.has_served() || command.waits();
+        let jobs = if has_time { command.jobs() } else { command.settles() };
         while jobs > 0 && !self.feed.backlog().wait_for_room(jobs, WAIT) {
             if *self.shared.stop.borrow() {
                 return Err(Fault("it was stopped while it had no room for jobs".to_owned()));
@@ -282,8 +295,11 @@ impl Applier {
             let command = read_command(text).map_err(|error| fault(&error))?;
             // A crash between two writes of a command must not pass over the second one. To make all of it again is safe.
             let is_before = !command.is_one_write();
-            *self.shared.mark.lock() = if is_before { before.clone() } else { after.clone() };
-            self.shared.is_before.store(is_before, Ordering::Relaxed);
+            {
+                let mut mark = self.shared.mark.lock();
+                *mark = if is_before { before.clone() } else { after.clone() };
+                self.shared.is_before.store(is_before, Ordering::Relaxed);
+            }
             self.wait_for_room(&command)?;
             let time = At::Log(after.time);
             let error = match catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, time))) {

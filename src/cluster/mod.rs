@@ -38,20 +38,20 @@ pub struct Joined {
 /// Joins the cluster of the settings, and takes over the settings that all its nodes share. `None` for a server without
 /// a cluster, and for a command that makes no changes: such a command needs no brokers.
 pub fn join(config: &mut Config, store: &dyn Store, changes: bool) -> Result<Option<Joined>> {
-    let is_node = store.note(MARK)?.is_some();
+    if !changes {
+        // Also without a cluster in the settings: a purge by other settings would differ from those of all nodes.
+        if let Some(origin) = Origin::of(store)? {
+            config.adopt(&origin.agreed);
+        }
+        return Ok(None);
+    }
     if !config.cluster.is_on() {
-        if is_node && changes {
+        if store.note(MARK)?.is_some() {
             return Err(Error::Setup(
                 "this directory is that of a node of a cluster; changes that it makes alone would be missing on all \
                  other nodes. Set [cluster], or take it out of the cluster with \"tideline cluster leave\""
                     .to_owned(),
             ));
-        }
-        return Ok(None);
-    }
-    if !changes {
-        if let Some(origin) = Origin::of(store)? {
-            config.adopt(&origin.agreed);
         }
         return Ok(None);
     }

@@ -27,6 +27,8 @@ use crate::streaming::At;
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
+/// The usual time until a position comes.
+const SOON: Duration = Duration::from_millis(200);
 
 /// A running node.
 pub struct Node {
@@ -150,15 +152,27 @@ impl Node {
         self.writer.barrier().await
     }
 
-    /// Waits until this node has applied all records below a position. `log_unavailable` if that takes longer than
-    /// `cluster.timeout`.
+    /// Waits until this node has applied all records below a position. A position that does not come soon may be one of
+    /// another log, so then a barrier does as well: it has all that was ever shown. `log_unavailable` if both take longer
+    /// than `cluster.timeout`.
     pub async fn reach(&self, position: u64) -> Result<()> {
         self.check()?;
         let mut reached = self.shared.position.subscribe();
-        let reached = tokio::time::timeout(self.timeout, reached.wait_for(|reached| *reached >= position)).await;
-        match reached {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(_)) | Err(_) => {
+        let barrier = async {
+            tokio::time::sleep(SOON).await;
+            if self.writer.barrier().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let reached = async {
+            tokio::select! {
+                reached = reached.wait_for(|reached| *reached >= position) => reached.is_ok(),
+                () = barrier => true,
+            }
+        };
+        match tokio::time::timeout(self.timeout, reached).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => {
                 let detail = format!("this node has not reached the position {position} of the command log in time");
                 Err(Error::refused(Code::LogUnavailable, detail))
             }
@@ -200,6 +214,21 @@ impl Node {
             return Err(Error::refused(Code::LogUnavailable, detail));
         }
         Ok(())
+    }
+
+    /// Waits until this node has applied all that was acknowledged before its start, or `is_over`. Fails if it has stopped
+    /// itself.
+    pub fn catch_up(&self, is_over: impl Fn() -> bool) -> Result<()> {
+        while !self.writer.has_served() && !is_over() {
+            self.check()?;
+            std::thread::sleep(LOOK / 40);
+        }
+        self.check()
+    }
+
+    /// The id of its log.
+    pub fn log_id(&self) -> String {
+        Token(self.shared.mark.lock().log).into()
     }
 
     /// Waits until the node has stopped itself, and returns why.

@@ -165,9 +165,28 @@ impl Origin {
     }
 
     /// Appends a record for all nodes of a log, named by its id: settings that they take over, or a level that comes into
-    /// force. Must not be above that of any node. Returns its offset.
+    /// force. Must not be above that of any node. Returns its offset. Fails if the log is another one.
     pub fn announce(log: &dyn Log, id: &str, level: u32, agreed: Option<Agreed>) -> Result<u64> {
         let id = Token::try_from(id.to_owned()).map_err(|why| Error::Setup(format!("the id of the log: {why}")))?;
+        let there = wait(|| log.bounds(PART))?;
+        let first = record_at(log, there.start)?.ok_or_else(|| Error::Setup("the command log is empty".to_owned()))?;
+        match Envelope::read(&first.bytes) {
+            Ok(first) if first.log == id => {}
+            Ok(first) => {
+                return Err(Error::Setup(format!(
+                    "the topic has the command log {}, and the nodes follow the log {}: cluster.topic or cluster.brokers \
+                     of these settings is not theirs. Nothing was changed",
+                    String::from(first.log),
+                    String::from(id)
+                )));
+            }
+            Err(Unread::Newer(level)) => {
+                return Err(Error::Setup(format!("the command log has records of level {level}; update this program")));
+            }
+            Err(Unread::Foreign(why)) => {
+                return Err(Error::Setup(format!("the topic is not the command log of a cluster: {why}")));
+            }
+        }
         let bytes = Envelope { agreed, ..Envelope::empty(level, id, Token(random()?), 1) }.bytes()?;
         let began = Instant::now();
         loop {

@@ -93,6 +93,13 @@ pub(super) enum Unread {
 }
 
 impl Envelope {
+    /// Whether it is the barrier with which a session begins. No record of the session came before it, so it need not be
+    /// remembered.
+    pub(super) fn only_begins_a_session(&self) -> bool {
+        let says_nothing = self.agreed.is_none() && self.compare.is_none() && self.commands.is_empty();
+        self.number == 1 && says_nothing
+    }
+
     /// A record without commands.
     pub(super) fn empty(level: u32, log: Token, session: Token, number: u64) -> Self {
         Self {

@@ -181,10 +181,14 @@ impl Writer {
     }
 
     /// Waits until this node has applied all that any node acknowledged before the call; `log_unavailable` if that
-    /// takes longer than `cluster.timeout`, or the log cannot be reached.
+    /// takes longer than `cluster.timeout`, or the log cannot be reached; `storage_unavailable` while this node cannot
+    /// apply anything.
     pub(super) async fn barrier(&self) -> Result<()> {
         if self.outage.lasts() {
             return Err(Code::LogUnavailable.into());
+        }
+        if self.is_blocked.load(Ordering::Relaxed) {
+            return Err(Code::StorageUnavailable.into());
         }
         let began = Instant::now();
         let ticket = self.ask()?;

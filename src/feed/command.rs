@@ -159,7 +159,7 @@ impl Command {
     }
 
     /// Whether it waits for room for its jobs.
-    fn waits(&self) -> bool {
+    pub fn waits(&self) -> bool {
         matches!(self, Self::ImportContent { .. } | Self::ImportFollows { .. })
     }
 }

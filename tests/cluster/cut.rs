@@ -95,6 +95,34 @@ fn a_record_of_a_later_version_stops_a_node() {
     all_stop(|nodes| altered(nodes, |record| record["level"] = 9.into()), "Update this node");
 }
 
+/// As after two programs have begun the log at once.
+#[test]
+fn a_second_beginning_of_the_log_is_passed_over() {
+    let mut nodes = nodes();
+    let first = nodes.log().records().into_iter().next().expect("a beginning");
+    let mut second: Value = serde_json::from_slice(&first.bytes).expect("a record");
+    second["log"] = "0123456789abcdef".into();
+    nodes.log().put(serde_json::to_vec(&second).expect("writes"));
+    publish(&mut nodes, 1, 21);
+    for node in 0..3 {
+        nodes.go_to(node);
+        barrier(&nodes.case.system).expect("goes on");
+        nodes.case.read_all().expect("right");
+        nodes.reopen();
+        barrier(&nodes.case.system).expect("starts again");
+    }
+}
+
+/// A position of another log, or one that somebody made up.
+#[test]
+fn a_read_that_asks_for_a_position_that_never_comes_has_all_changes() {
+    let mut nodes = nodes();
+    publish(&mut nodes, 1, 21);
+    nodes.go_to(2);
+    wait(nodes.case.system.node().reach(u64::MAX >> 1)).expect("does not wait for it");
+    nodes.case.read_all().expect("right");
+}
+
 #[test]
 fn a_command_of_no_known_kind_stops_a_node() {
     all_stop(|nodes| altered(nodes, |record| record["commands"] = json!([{"dance": {}}])), "cannot be applied");

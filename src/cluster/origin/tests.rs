@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::Config;
+use crate::config::{self, Config, Content};
 use crate::store::Replica;
 use crate::store::rocks::{Options, Rocks};
 
@@ -176,6 +176,38 @@ fn a_log_is_begun_once() {
     let again = Origin::found(&shelf, None, agreed).expect("has begun");
     assert_eq!(again, Founded { is_new: false, ..first });
     assert_eq!(shelf.0.lock().len(), 1);
+}
+
+#[test]
+fn a_record_for_all_nodes_comes_into_their_log_only() {
+    let (shelf, other) = (Shelf::begun(), Shelf::begun());
+    let id = |shelf: &Shelf| Envelope::read(&shelf.0.lock()[0].bytes).expect("a record").log.into();
+    let own: String = id(&shelf);
+    assert_eq!(Origin::announce(&shelf, &own, 1, None).expect("comes"), 6);
+    shelf.drop_before(3);
+    assert_eq!(Origin::announce(&shelf, &own, 1, None).expect("comes"), 7);
+    let refused = Origin::announce(&other, &own, 1, None).expect_err("another log").to_string();
+    assert!(refused.contains(&own) && refused.contains("Nothing was changed"), "{refused}");
+    assert_eq!(other.0.lock().len(), 6);
+    other.0.lock()[0].bytes = b"hello".to_vec();
+    assert!(Origin::announce(&other, &own, 1, None).is_err());
+    assert_eq!(other.0.lock().len(), 6);
+}
+
+#[test]
+fn a_command_on_a_stopped_node_goes_by_the_settings_of_all_nodes() {
+    let (shelf, (_dir, store)) = (Shelf::default(), store());
+    let agreed = Config {
+        content: Content { deleted_retention: config::Duration::from_days(90), ..Content::default() },
+        ..Config::default()
+    };
+    Origin::found(&shelf, None, agreed.agreed()).expect("begins");
+    Origin::join(&shelf, &store).expect("joins");
+    // Without a cluster in the settings.
+    let mut config = Config::default();
+    assert!(super::super::join(&mut config, &store, false).expect("no change").is_none());
+    assert_eq!(config.content.deleted_retention, config::Duration::from_days(90));
+    assert!(super::super::join(&mut Config::default(), &store, true).is_err());
 }
 
 #[test]
