@@ -1,4 +1,4 @@
-//! `tideline cluster`: begins a cluster, shows its nodes, and takes a directory out of it.
+//! `tideline cluster`: begins a cluster, shows its nodes, changes what they share, and takes a directory out of it.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,16 +20,20 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ClusterCommand {
-    /// Make the topic of the command log and begin it, with the data of the directory if it has any
+    /// Make the topic of the command log and begin it, with the data of the directory if it has any; name the directory of
+    /// the server, which must be stopped
     Init(With<Nothing>),
-    /// Show all members: their place in the command log and their lag; exit code 1 if one is not ready
+    /// Show all members: their place in the command log and their lag; exit code 1 if one is not ready. The key of the
+    /// nodes is in the variable TIDELINE_KEY
     Status(With<StatusArgs>),
     /// Let all nodes take over ids.accept, graph.follow_limit, content.max_ahead, content.deleted_retention,
-    /// timeline.include_own and topics.limit of these settings; the nodes stop for that, and must be started again
+    /// timeline.include_own and topics.limit of these settings; the nodes stop for that, and must be started again. The key
+    /// of the nodes is in the variable TIDELINE_KEY
     Agree(With<Asking>),
-    /// After an upgrade of all nodes: allow the kinds of changes that are new in this version
+    /// After an upgrade of all nodes: allow the kinds of changes that are new in this version. The key of the nodes is in
+    /// the variable TIDELINE_KEY
     Upgrade(With<Asking>),
-    /// Take a data directory out of its cluster, so that its server serves alone
+    /// Take a data directory out of its cluster, so that its server serves alone; the server must be stopped
     Leave(With<Nothing>),
 }
 

@@ -32,9 +32,10 @@ use crate::error::{Error, Result};
 use crate::http::description;
 use crate::server::{self, Told};
 
-/// A self-hosted timeline-feed server.
+/// A self-hosted timeline-feed server: exact home timelines, one binary, one data directory. It serves alone, or as a node
+/// of a cluster.
 #[derive(Debug, Parser)]
-#[command(name = "tideline", version, about, max_term_width = 100)]
+#[command(name = "tideline", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -79,7 +80,7 @@ enum Command {
     Migrate(With<migrate::MigrateArgs>),
     /// Make a key for clients, or the hash of a key
     Key(key::KeyArgs),
-    /// Begin a cluster, show its nodes, or take a directory out of it
+    /// Begin a cluster, show its nodes, change what they share, or take a directory out of it
     #[command(subcommand)]
     Cluster(cluster::ClusterCommand),
     /// Print the OpenAPI 3.1 document of the API

@@ -227,7 +227,7 @@ settings! {
         node: NodeName = NodeName::default();
         /// All nodes, this one included, each `name=url`.
         members: Vec<Member> = Vec::new();
-        /// Nodes that keep the inbox of each user.
+        /// Nodes that keep the inbox of each user. The same on all nodes.
         inbox_copies: usize = 1, 1..=16;
         /// How much a read waits for, unless it says so itself.
         consistency: Consistency = Consistency::Strict;
@@ -247,11 +247,12 @@ settings! {
         sasl_user: String = String::new();
         /// The password of SASL.
         sasl_password: Password = Password::default();
-        /// Replicas of the topic that `tideline cluster init` makes. One is for trials.
+        /// Replicas of the topic that `tideline cluster init` makes. One is for trials: only with it a topic with one
+        /// replica is accepted.
         replication: usize = 3, 1..=16;
-        /// Replicas that must have a change before it is answered.
+        /// Replicas of this topic that must have a change before it is answered.
         min_in_sync: usize = 2, 1..=16;
-        /// How long the topic keeps a change. A node that was away for longer must start from a backup.
+        /// How long this topic keeps a change. A node that was away for longer must start from a backup.
         retention: Duration = Duration::from_days(7), Duration::from_days(1)..=LONGEST;
     }
 
