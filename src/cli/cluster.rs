@@ -20,18 +20,18 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ClusterCommand {
-    /// Make the topic of the command log and begin it, with the data of the directory if it has any; name the directory of
-    /// the server, which must be stopped
+    /// Make the topic of the command log and begin it, with the data of the directory if it has any; name the directory
+    /// of the server, which must be stopped
     Init(With<Nothing>),
     /// Show all members: their place in the command log and their lag; exit code 1 if one is not ready. The key of the
     /// nodes is in the variable TIDELINE_KEY
     Status(With<StatusArgs>),
     /// Let all nodes take over ids.accept, graph.follow_limit, content.max_ahead, content.deleted_retention,
-    /// timeline.include_own and topics.limit of these settings; the nodes stop for that, and must be started again. The key
-    /// of the nodes is in the variable TIDELINE_KEY
+    /// timeline.include_own and topics.limit of these settings; the nodes stop for that, and must be started again. The
+    /// key of the nodes is in the variable TIDELINE_KEY
     Agree(With<Asking>),
-    /// After an upgrade of all nodes: allow the kinds of changes that are new in this version. The key of the nodes is in
-    /// the variable TIDELINE_KEY
+    /// After an upgrade of all nodes: allow the kinds of changes that are new in this version. The key of the nodes is
+    /// in the variable TIDELINE_KEY
     Upgrade(With<Asking>),
     /// Take a data directory out of its cluster, so that its server serves alone; the server must be stopped
     Leave(With<Nothing>),

@@ -32,8 +32,8 @@ use crate::error::{Error, Result};
 use crate::http::description;
 use crate::server::{self, Told};
 
-/// A self-hosted timeline-feed server: exact home timelines, one binary, one data directory. It serves alone, or as a node
-/// of a cluster.
+/// A self-hosted timeline-feed server: exact home timelines, one binary, one data directory. It serves alone, or as a
+/// node of a cluster.
 #[derive(Debug, Parser)]
 #[command(name = "tideline", version, max_term_width = 100)]
 struct Cli {
