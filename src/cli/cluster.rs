@@ -196,7 +196,9 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
     for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
         say(format_args!("{}: {}", member.name, plain(problem)));
     }
-    let is_well = |(_, asked): &Asked<'_>| asked.as_ref().is_ok_and(|node| node.reachable && node.caught_up);
+    let is_well = |(_, asked): &Asked<'_>| {
+        asked.as_ref().is_ok_and(|node| node.reachable && node.caught_up && node.lag.is_some())
+    };
     Ok(if asked.iter().all(is_well) { SUCCESS } else { FAILURE })
 }
 
@@ -225,12 +227,13 @@ fn table(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
             writeln!(out, "{name:width$}  {:>12}  {:>8}  {:>8}  does not answer", "-", "-", "-")?;
             continue;
         };
-        let lag = lag.map_or_else(|| "?".to_owned(), |lag| lag.to_string());
-        let state = match (reachable, caught_up) {
+        // Without a lag, the log did not tell its end just now.
+        let state = match (*reachable && lag.is_some(), caught_up) {
             (false, _) => "cannot reach the command log",
             (true, false) => "catches up",
             (true, true) => "ready",
         };
+        let lag = lag.map_or_else(|| "?".to_owned(), |lag| lag.to_string());
         writeln!(out, "{name:width$}  {position:>12}  {lag:>8}  {waiting:>8}  {state}")?;
     }
     Ok(())
