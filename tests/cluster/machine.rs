@@ -223,12 +223,17 @@ impl Machine {
 
     /// A change is answered: from now on readers with its position see it.
     fn answered(&mut self) {
-        self.token = self.nodes.case.system.node().position();
+        let position = self.nodes.case.system.node().position();
+        // Else nothing was to be done, on a node that lags.
+        let has_it = position >= self.token;
+        self.token = self.token.max(position);
         if self.states.len() == STATES {
             self.states.pop_front();
         }
         self.states.push_back((self.newest() + 1, self.nodes.case.model.clone()));
-        self.shows_all();
+        if has_it {
+            self.shows_all();
+        }
     }
 
     /// One command, sometimes with a record that does not come, sometimes with a crash meanwhile.

@@ -76,7 +76,7 @@ pub(crate) fn meet(nodes: &Nodes) -> Result<(), String> {
     }
 }
 
-/// What nodes get at their next start.
+/// The settings of nodes at their next start.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) log: Arc<TestLog>,

@@ -19,7 +19,7 @@ pub(crate) const ORDERS: &str = "TIDELINE_TEST_FOLLOW";
 /// Longest time without any progress.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What a child is to do.
+/// The work of a child.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Orders {
     pub(crate) tape: PathBuf,
