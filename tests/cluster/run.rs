@@ -68,7 +68,9 @@ pub(crate) fn run() {
             }
         }
     };
-    let threads = 10 * thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // Few beside other tests.
+    let of_core = if wanted.is_some() { 10 } else { 2 };
+    let threads = of_core * thread::available_parallelism().map_or(1, std::num::NonZero::get);
     thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(run))));
     if let Some((seed, failure)) = failed.lock().take() {
         panic!("{failure}\nTIDELINE_TEST_OPS=1 TIDELINE_TEST_SEED={seed} makes the same sequence again");
