@@ -120,12 +120,13 @@ fn all(config: &Config, asking: &Asking) -> Result<Vec<Shown>> {
         asking.ask(member, key.as_deref()).map_err(refused)
     });
     let nodes: Vec<Shown> = asked.collect::<Result<_>>()?;
-    let all = config.cluster.members.iter().zip(&nodes);
-    if let Some((member, node)) = all.clone().find(|(_, node)| node.log != nodes[0].log) {
-        let Some((first, _)) = all.clone().next() else { return Ok(nodes) };
+    let mut named = config.cluster.members.iter().zip(&nodes);
+    if let Some((first, Shown { log, .. })) = named.next()
+        && let Some((member, node)) = named.find(|(_, node)| node.log != *log)
+    {
         return Err(Error::Setup(format!(
-            "{} follows the command log {}, and {} the log {}: they are nodes of different clusters",
-            first.name, nodes[0].log, member.name, node.log
+            "{} follows the command log {log}, and {} the log {}: they are nodes of different clusters",
+            first.name, member.name, node.log
         )));
     }
     Ok(nodes)

@@ -293,6 +293,7 @@ impl Applier {
         let mut told = false;
         loop {
             let command = read_command(text).map_err(|error| fault(&error))?;
+            self.wait_for_room(&command)?;
             // A crash between two writes of a command must not pass over the second one. To make all of it again is safe.
             let is_before = !command.is_one_write();
             {
@@ -300,7 +301,6 @@ impl Applier {
                 *mark = if is_before { before.clone() } else { after.clone() };
                 self.shared.is_before.store(is_before, Ordering::Relaxed);
             }
-            self.wait_for_room(&command)?;
             let time = At::Log(after.time);
             let error = match catch_unwind(AssertUnwindSafe(|| self.feed.apply(command, time))) {
                 Ok(Ok(outcome)) => return Ok(Ok(outcome)),

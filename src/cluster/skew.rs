@@ -13,7 +13,7 @@ const FAR: Millis = 60_000;
 /// again.
 const NEAR: Millis = 30_000;
 
-/// What was seen of the time of the log.
+/// The observations of the time of the log.
 #[derive(Debug, Default)]
 pub(super) struct Skew {
     /// How far the log was behind at the last own record, milliseconds.
