@@ -30,7 +30,7 @@ const LOOKED_AT: u64 = 3000;
 /// Longest time for the jobs that are left.
 const JOBS: Duration = Duration::from_secs(600);
 
-/// What a follower went through.
+/// Counts of the life of a follower.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) starts: u64,
