@@ -362,8 +362,8 @@ fn a_later_format_is_refused_and_an_earlier_one_migrated() {
     // As long as the file before: the manifest counts its bytes.
     fs::write(backup.join("FORMAT"), "tideline format 9\nrelease 4.2.0\n").unwrap();
     refused(&place, &backup.display().to_string(), "version 4.2.0 wrote it in format 9");
-    let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/2/killed/data");
-    as_backup(&earlier, &place.path("earlier"), r#""begun_at":1000,"format":2,"release":"0.0.9""#);
+    let earlier = Path::new("tests/formats/2/killed/data");
+    as_backup(earlier, &place.path("earlier"), r#""begun_at":1000,"format":2,"release":"0.0.9""#);
     let ran = place.run(&["restore", "--from", "earlier", "--data-dir", "new"]).ok();
     assert!(ran.out.contains("format 2 to 4: likes and favorites get tables of their own; "), "{ran:?}");
     assert!(ran.out.contains(" 0 disagreements\n") && ran.out.contains("is from 1970-01-01T00:00:01"), "{ran:?}");
@@ -381,7 +381,7 @@ fn a_later_format_is_refused_and_an_earlier_one_migrated() {
     ] {
         fs::remove_dir_all(place.path("earlier")).unwrap();
         fs::remove_dir_all(place.path("new")).unwrap();
-        as_backup(&earlier, &place.path("earlier"), said);
+        as_backup(earlier, &place.path("earlier"), said);
         refused(&place, "earlier", words);
     }
 }

@@ -105,13 +105,13 @@ fn broken(path: &str, source: &str) -> Vec<String> {
 
 #[test]
 fn sources_keep_to_their_layers_and_length() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let (mut paths, mut complaints) = (vec![src.clone()], Vec::new());
+    let src = Path::new("src");
+    let (mut paths, mut complaints) = (vec![src.to_owned()], Vec::new());
     while let Some(path) = paths.pop() {
         if path.is_dir() {
             paths.extend(fs::read_dir(path).unwrap().map(|found| found.unwrap().path()));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let name = path.strip_prefix(&src).unwrap().to_str().unwrap();
+            let name = path.strip_prefix(src).unwrap().to_str().unwrap();
             complaints.extend(broken(name, &fs::read_to_string(&path).unwrap()));
         }
     }

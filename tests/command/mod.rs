@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
@@ -171,5 +171,5 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 /// Reads a file of the repository.
 pub(crate) fn repository_file(name: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect(name)
+    std::fs::read_to_string(name).expect(name)
 }

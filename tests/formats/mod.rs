@@ -26,7 +26,7 @@ const SETTINGS: [(&str, &str); 8] = [
 ];
 
 pub(crate) fn kept(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats").join(name)
+    Path::new("tests/formats").join(name)
 }
 
 /// A copy of a directory in `scratch`.

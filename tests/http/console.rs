@@ -21,7 +21,7 @@ fn files() -> BTreeMap<String, Vec<u8>> {
         }
     }
     let mut found = BTreeMap::new();
-    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("console"), "", &mut found);
+    walk(Path::new("console"), "", &mut found);
     found
 }
 
