@@ -190,7 +190,7 @@ fn a_server_that_falls_silent_is_given_up() {
         (vec![format!("{}{{", head(9))], "gave an answer that cannot be read"),
         (vec![whole(shown), whole(&list), format!("{}part", head(9000))], "cannot write c.tar"),
     ] {
-        let asking = place.command(&["backup", "--url", &url, "--timeout", "500ms", "--to", "c.tar"]).spawn().unwrap();
+        let asking = place.command(&["backup", "--url", &url, "--timeout", "2s", "--to", "c.tar"]).spawn().unwrap();
         let (mut connection, _) = listener.accept().unwrap();
         for answer in &answers {
             assert!(std::io::Read::read(&mut connection, &mut [0; 4096]).unwrap() > 0, "no request before {answer}");
@@ -199,13 +199,11 @@ fn a_server_that_falls_silent_is_given_up() {
         let ended = asking.wait_with_output().unwrap();
         let said = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.code(), Some(1), "{said}");
-        assert!(said.contains(words) && said.contains("the server has said nothing for 500ms"), "{said}");
+        assert!(said.contains(words) && said.contains("the server has said nothing for 2s"), "{said}");
         assert!(names(&place.path("")).is_empty(), "{:?}", names(&place.path("")));
         drop(connection);
     }
-    place
-        .run(&["backup", "--url", &url, "--timeout", "500ms", "--list"])
-        .failed("the server has said nothing for 500ms");
+    place.run(&["backup", "--url", &url, "--timeout", "2s", "--list"]).failed("the server has said nothing for 2s");
 }
 
 #[test]

@@ -33,11 +33,11 @@ TOO_LARGE = {"number": ("99999999999999", "-1"), "duration": ("36501d",)}  # one
 METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE"
 LANGUAGES = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable], "js": ["node"]}
 SUFFIXES = {"sh": "sh", "python": "py", "js": "mjs"}
-# Writes the status of each answer to a file. A stream is ended after two seconds.
+# Writes the status of each answer to a file. A stream is ended after six seconds.
 CURL = """#!/bin/bash
 status() { [ -z "$2" ] || echo "$2" >> "$STATUSES"; exit "$1"; }
 limit=(); code=0
-[[ "$*" != */stream* ]] || limit=(--max-time 2)
+[[ "$*" != */stream* ]] || limit=(--max-time 6)
 out=$(mktemp); trap 'rm -f "$out"' EXIT
 answer=$(%s "${limit[@]}" -o "$out" -w '%%{http_code}' "$@") || code=$?
 cat "$out"; echo

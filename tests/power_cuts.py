@@ -25,6 +25,7 @@ import chaos
 from support import ids, prefix
 from support.client import Client, Unexpected
 from support.device import CannotFollow, Device, build
+from support.listener import Listener
 from support.load import arguments
 from support.server import Tideline, Workspace
 
@@ -60,6 +61,8 @@ class PowerCuts(chaos.Chaos):
         self.others: Counter[str] = Counter()
         # Of the streams that resumed after a cut, how many got the missed events, how many had to load the timeline.
         self.told_of: dict[str, Counter[bool]] = {durability: Counter() for durability in self.wanted}
+        # Streams that may be told to load the timeline when they resume, however late.
+        self.owed: set[Listener] = set()
         self.in_order = False  # the last end of the server
         for writer in self.writers:
             writer.resends = False  # it would be a change outside of the load
@@ -87,8 +90,9 @@ class PowerCuts(chaos.Chaos):
                 how = f"cut {number + 1}, durability {durability}: {self.cut()}"
                 self.durability = self.wanted[(number + 1) % len(self.wanted)]
                 loses = durability == "os" and not self.in_order
-                for listener in self.listeners:
-                    listener.forgotten |= loses
+                for listener in self.listeners if loses else ():
+                    listener.forgotten = True
+                    self.owed.add(listener)
                 self.restart()
                 try:
                     self.find(durability, loses)
@@ -118,7 +122,6 @@ class PowerCuts(chaos.Chaos):
         self.tell_of_streams()
         for durability, told in self.told_of.items():
             print(f"after durability {durability}: {told[False]} streams got the missed events, {told[True]} got a reset")
-        # A stream that did not resume after a cut in "os" must load the timeline when it does, however late.
         if "sync" in self.told_of and self.told_of["sync"][True] > self.told_of["sync"][False]:
             print("WRONG most streams do not resume")
             return False
@@ -170,6 +173,8 @@ class PowerCuts(chaos.Chaos):
             self.tideline.start_and_kill(self.rng.uniform(0.0, 0.2))
             self.device.cut(self.rng)
             self.others["starts"] += 1
+            if self.durability == "os":
+                self.owed.update(self.listeners)
         if self.rng.random() < 0.15:
             self.birth()
         self.choose_settings()
@@ -206,10 +211,11 @@ class PowerCuts(chaos.Chaos):
         self.compare_streams(client)
         for listener in self.listeners:
             told = listener.is_told_to_load()
-            if told is None:
-                continue
-            self.told_of[durability][told] += 1
-            if loses and not told:
+            if told is not None and (loses or listener not in self.owed):
+                self.told_of[durability][told] += 1
+            if listener.is_open():
+                self.owed.discard(listener)
+            if loses and told is False:
                 self.shared.fail(f"the stream of {listener.user} resumes although changes that it has sent may be lost")
         client.close()
 

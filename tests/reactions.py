@@ -222,7 +222,7 @@ def load(given: argparse.Namespace, tideline: Tideline, states: dict[Pair, int],
         total.wrong.extend(part.wrong)
         total = total._replace(refused=total.refused + part.refused)
     total.latencies.sort()
-    quantile = lambda q: total.latencies[min(len(total.latencies) - 1, int(len(total.latencies) * q))] * 1000
+    quantile = lambda q: 0.0 if not total.latencies else total.latencies[min(len(total.latencies) - 1, int(len(total.latencies) * q))] * 1000
     print(
         f"{len(total.latencies):,} changes answered in {seconds:.1f} s, {len(total.latencies) / seconds:,.0f} per second, "
         f"p50 {quantile(0.5):.1f} ms, p99 {quantile(0.99):.1f} ms, {total.refused} refused, {len(total.doubts)} in doubt",

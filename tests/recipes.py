@@ -38,7 +38,7 @@ def main() -> int:
     shutil.copytree(TESTS.parent / "clients" / "python", client)
     if subprocess.run([*install, client, *PACKAGES]).returncode != 0:
         return left_out("pip cannot install psycopg, redis and httpx")
-    recipes = {"postgresql": [], "move": ["--rows", str(args.rows)]}
+    recipes = {"postgresql": ["--seed", "20260101"], "move": ["--rows", str(args.rows)]}
     missing = 0
     for name, options in recipes.items():
         if name == "move" and not shutil.which("redis-server"):

@@ -264,7 +264,7 @@ fn a_changed_certificate_is_in_use_without_a_restart() {
 
 #[test]
 fn slow_clients_are_cut_off() {
-    let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s"));
+    let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "3s"));
     let mut silent = TcpStream::connect(served.address).unwrap();
     silent.set_read_timeout(Some(PATIENCE)).unwrap();
     assert_eq!(silent.read(&mut [0; 16]).unwrap_or(0), 0, "the handshake has no end");

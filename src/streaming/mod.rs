@@ -134,6 +134,13 @@ mod tests {
 
     #[test]
     fn that_many_streams_end_takes_about_as_long_as_that_they_begin() {
+        // One that is held up shows nothing.
+        let ratios: Vec<_> = std::iter::repeat_with(end_by_beginning).take(5).collect();
+        assert!(ratios.iter().any(|ratio| *ratio < 10.0), "{ratios:?}");
+    }
+
+    /// How much longer it takes that many streams end than that they begin.
+    fn end_by_beginning() -> f64 {
         let streaming = Streaming::new(1000);
         let authors: Arc<[UserId]> = (1..=100).map(user).collect();
         let began = Instant::now();
@@ -148,7 +155,7 @@ mod tests {
         // The newest first.
         while streams.pop().is_some() {}
         let end = began.elapsed();
-        assert!(end < 10 * beginning, "{beginning:?}, {end:?}");
         assert!(!streaming.streams().has_listeners(user(1)));
+        end.as_secs_f64() / beginning.as_secs_f64()
     }
 }

@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_stop_does_not_wait_for_a_long_purge() {
-        const LIKES: u64 = 40_000;
+        const LIKES: u64 = 200_000;
         let dir = tempfile::tempdir().expect("temp dir");
         let options = Options { sync: false, ..Options::new(dir.path()) };
         let store: Arc<dyn Store> = Arc::new(Rocks::open(&options).expect("opens"));

@@ -1,11 +1,12 @@
 """Each kind of credential sees what it permits, and loses it when it ends."""
 
-import time
-
 from support.devtools import until
 from support.tokens import token
 
 from .proof import Proof, ids, item, look_up, shows, sign_in
+
+
+NO_BACKUPS = "document.querySelector('main')?.innerText.includes('No backups yet')"
 
 
 def full_key(proof: Proof) -> None:
@@ -59,10 +60,9 @@ def read_key(proof: Proof) -> None:
     proof.same("what is offered of an item", set(page.run(
         "[...document.querySelectorAll('dialog .actions button')].map((b) => b.innerText.trim())")), {"Why is this here?", "Copy the id"})
     page.press("Escape")
-    for place, wanted in (("user/mei", {"More"}), ("backups", set())):
+    for place, shown, wanted in (("user/mei", "!!document.querySelector('main article')", {"More"}), ("backups", NO_BACKUPS, set())):
         page.run("location.hash = '#/' + args[0]", place)
-        page.wait("!!document.querySelector('main h1')", place)
-        time.sleep(0.3)
+        page.wait(shown, place)
         proof.same(f"what is offered on {place}", set(page.run(changes)), wanted)
     page.run("location.hash = '#/dashboard'")
     page.wait("document.querySelectorAll('.chart').length > 10", "the dashboard")
@@ -79,9 +79,9 @@ def user_token(proof: Proof) -> None:
     sign_in(page, token(proof.secret, "ada", 3600))
     page.wait("document.querySelectorAll('article').length > 8", "the own timeline")
     proof.same("the navigation", page.run("[...document.querySelectorAll('.rail a span')].map((a) => a.innerText)"), ["Timeline", "Profile", "API"])
+    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "the own stream")
     offered = set(page.run("[...document.querySelectorAll('main textarea, main button')].map((b) => (b.ariaLabel ?? b.innerText).trim())"))
     proof.same("what is offered", {label.lstrip("0123456789 ").rstrip("s") for label in offered}, {"Live", "More", "like", "favorite"})
-    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "the own stream")
     page.click(item(page, "post-1", "button.like"))
     until(lambda: town.told("GET", "/v1/content/post-1")["counts"]["likes"] == 1, "the like")
     page.click(item(page, "post-1", ".names"))
@@ -102,7 +102,7 @@ def user_token(proof: Proof) -> None:
     proof.clean(page)
 
     page = proof.page(proof.address(tideline))
-    sign_in(page, token(proof.secret, "ada", 6))
+    sign_in(page, token(proof.secret, "ada", 15))
     page.wait("document.querySelectorAll('article').length > 3", "the own timeline")
     page.wait("!!document.querySelector('input[name=credential]')", "the sheet after the end of the token")
     shows(page, "expired")

@@ -9,7 +9,7 @@ COMMENTS = 330
 # Goes on through a list, up or down, and gathers the items in the order in which they are loaded.
 GATHER = """(async (sign) => {
   const order = [], seen = new Set();
-  for (let still = 0; still < 25; still++) {
+  for (let still = 0; still < 100; still++) {
     let run = [...document.querySelectorAll(".feed article[data-id]")].map((one) => one.dataset.id);
     if (sign < 0) run.reverse();
     for (const id of run) if (!seen.has(id)) { seen.add(id); order.push(id); still = 0; }

@@ -166,7 +166,7 @@ def empty_lists(proof: Proof) -> None:
 
     page = proof.page(proof.address(tideline) + "#/user/ann/hidden-from", **PHONE)
     page.wait("!!document.querySelector('.tabs')", "the lists")
-    proof.holds("the present list is seen", page.run("document.querySelector('.tabs [aria-current]').getBoundingClientRect().right <= innerWidth - 30"))
+    page.wait("document.querySelector('.tabs [aria-current]').getBoundingClientRect().right <= innerWidth - 30", "the present list is seen")
     proof.clean(page)
 
 

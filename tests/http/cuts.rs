@@ -15,7 +15,7 @@ const AUTHORS: [u64; 3] = [2, 3, 4];
 /// Times of backdated items, long ago.
 const LATE: std::ops::Range<u64> = 1000..2000;
 /// After this silence no more events are expected.
-const QUIET: Duration = Duration::from_secs(1);
+const QUIET: Duration = Duration::from_secs(5);
 
 /// The state of an item as its author knows it.
 #[derive(Debug, Clone, PartialEq)]

@@ -20,6 +20,11 @@ fn use_up(server: &Server, headers: &[(&str, &str)]) -> Reply {
     replies.into_iter().find(|reply| reply.status == 429).expect("a limit")
 }
 
+/// The refusal of a call that a limit holds for, which is used up but for the request or two that came back meanwhile.
+fn again(call: impl Fn() -> Reply) -> Reply {
+    std::iter::repeat_with(call).take(5).find(|reply| reply.status == 429).expect("a limit")
+}
+
 #[test]
 fn an_address_that_sends_too_much_is_told_when_to_come_back() {
     let server = limited(&[]);
@@ -31,7 +36,7 @@ fn an_address_that_sends_too_much_is_told_when_to_come_back() {
     assert_eq!(standing(&refused), Some([20, 0, 20]));
     assert_eq!(refused.header("retry-after"), Some("1"));
     // Unknown paths and refused credentials count, too: guessing has the same limit.
-    server.call("GET", "/nothing", "").problem("unknown", 429, "rate_limited");
+    again(|| server.call("GET", "/nothing", "")).problem("unknown", 429, "rate_limited");
     for probe in ["/healthz", "/readyz"] {
         for _ in 0..50 {
             let reply = server.call("GET", probe, "");
@@ -55,7 +60,8 @@ fn a_trusted_proxy_names_the_address() {
     assert_eq!(server.call_as("GET", "/v1/users/1/timeline", "", &other).status, 200);
     // The client chooses what is before the last entry that is no proxy.
     let disguised = [("x-forwarded-for", "192.0.2.77, 198.51.100.1")];
-    server.call_as("GET", "/v1/users/1/timeline", "", &disguised).problem("disguised", 429, "rate_limited");
+    let disguised = again(|| server.call_as("GET", "/v1/users/1/timeline", "", &disguised));
+    disguised.problem("disguised", 429, "rate_limited");
 }
 
 #[test]
@@ -63,7 +69,7 @@ fn without_a_trusted_proxy_nobody_can_choose_an_address() {
     let server = limited(&[]);
     use_up(&server, &[("x-forwarded-for", "198.51.100.1")]).problem("one", 429, "rate_limited");
     let other = [("x-forwarded-for", "198.51.100.2")];
-    server.call_as("GET", "/v1/users/1/timeline", "", &other).problem("other", 429, "rate_limited");
+    again(|| server.call_as("GET", "/v1/users/1/timeline", "", &other)).problem("other", 429, "rate_limited");
 }
 
 #[test]

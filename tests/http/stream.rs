@@ -223,12 +223,12 @@ fn silence_is_broken_by_comments() {
     let mut listener = Listener::open(&server, 1, None);
     let began = Instant::now();
     let mut comments = 0;
-    while began.elapsed() < Duration::from_secs(2) {
+    while comments < 10 {
         let block = listener.block(PATIENCE).expect("a stream may take longer than a request");
         assert_eq!(block.event, "");
         comments += block.comments;
     }
-    assert!((5..=12).contains(&comments), "{comments}");
+    assert!(began.elapsed() > Duration::from_millis(1500), "{:?}", began.elapsed());
 }
 
 /// A server that would wait for open connections longer than a test does.
@@ -372,7 +372,7 @@ fn who_takes_nothing_holds_up_no_stop() {
 
 #[test]
 fn who_takes_nothing_for_long_is_not_online_any_more() {
-    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s")]);
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "5s")]);
     let stuck = stuck(&server, 10);
     let _quiet = Listener::open(&server, 50, None);
     wait_until("clients that take nothing are waited for", || server.figure("tideline_streams") <= 1.0);

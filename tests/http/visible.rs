@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::server::{PATIENCE, Server, run, wait_until};
 
-const FOLLOWERS: u64 = 100_000;
+const FOLLOWERS: u64 = 300_000;
 const AUTHOR: u64 = 1_000_000;
 const OTHER: u64 = 1_000_001;
 

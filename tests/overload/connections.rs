@@ -51,7 +51,7 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
 
 #[test]
 fn who_sends_nothing_more_keeps_nothing() {
-    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s")]);
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "5s")]);
     let part = |head: &str| {
         let mut stream = TcpStream::connect(server.address).unwrap();
         stream.write_all(head.as_bytes()).unwrap();

@@ -203,7 +203,7 @@ impl Lives {
             seed: self.random.u64(..),
             // More and more for an end that does not come.
             records: (1 + self.tape.end() / LIVES) * (1 + missed.min(8)),
-            lasts: if end.is_of_commands() { 0 } else { LASTS },
+            lasts: if end.is_of_commands() { 0 } else { LASTS * (1 + missed.min(8)) },
             compactions: if end.needs_compactions() { 50 } else { 0 },
             has_names: self.ids != Ids::Numbers,
         };

@@ -76,6 +76,10 @@ fn a_copy_under_load_is_a_state_that_was_there() {
                     }
                 });
             }
+            // The first change may wait long for a slow device.
+            while acknowledged.iter().any(|count| count.load(Ordering::SeqCst) == 0) {
+                thread::sleep(Duration::from_millis(1));
+            }
             for number in 0..COPIES {
                 thread::sleep(Duration::from_millis(60));
                 let before = acknowledged.each_ref().map(|count| count.load(Ordering::SeqCst));

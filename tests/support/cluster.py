@@ -17,7 +17,7 @@ from .small_disk import SmallDisk
 
 TOPIC = "tideline"
 # How long a node may take to be ready once all brokers are there, seconds.
-PATIENCE = 90.0
+PATIENCE = 180.0
 PAUSE = 0.05
 # What a start says that found no brokers; whoever runs nodes starts them again.
 NO_BROKERS = ("does not answer", "no broker", "cannot be reached")

@@ -32,7 +32,7 @@ POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
 """
 OLDEST_JAVA = 17
 DOWNLOAD_PATIENCE = 900.0  # seconds
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 class Failed(Exception):

@@ -10,7 +10,7 @@ from typing import Callable, List, Tuple, Union
 
 import httpx
 import pytest
-from support import problem, running, stub, user_token
+from support import problem, running, stub, until, user_token
 from tideline import AsyncTideline, ConnectionFailed, LoggedOut, ProblemError, Tideline
 from tideline._errors import TokenFailure
 from tideline._sync.credentials import Credentials
@@ -47,6 +47,9 @@ def test_a_token_that_expires_is_renewed_once_for_all_threads() -> None:
             requests += sum(relation == "following" for relation in relations)
             time.sleep(0.05)
         assert requests > 100 and 3 <= len(renewals) <= 8
+        # A token that has just come is not due.
+        before = len(renewals)
+        until(lambda: client.follow("reader é", "author 1") and len(renewals) > before, "a new token")
         before = len(renewals)
         with pytest.raises(ProblemError, match="not_permitted"):
             client.publish({"author_id": "reader é"})
@@ -206,16 +209,19 @@ def test_when_a_token_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_threads_that_wait_for_a_token_share_its_failure() -> None:
+    begun: List[int] = []
     calls: List[float] = []
 
     def renew() -> str:
         calls.append(time.monotonic())
+        until(lambda: len(begun) == 10, "all threads begin")
         time.sleep(0.3)
         raise OSError("tunnel")
 
     credentials = Credentials(renew)
 
-    def failure(_: int) -> str:
+    def failure(n: int) -> str:
+        begun.append(n)
         with pytest.raises(TokenFailure) as caught:
             credentials.current()
         return str(caught.value)

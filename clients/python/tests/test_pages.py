@@ -35,7 +35,7 @@ def others(url: str, span: int) -> Iterator[List[str]]:
                 if n % 5 == 0:
                     client.delete(made[-1])
                 if n % 7 == 0:
-                    client.follow("reader", f"nobody {n}")
+                    client.follow("reader", f"nobody {n % 700}")
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -94,8 +94,9 @@ def test_1000_pages_downwards_and_upwards_while_others_publish(
         assert sorted(before) == sorted(str(item["content_id"]) for item in made)
         wanted = set(before)
 
+        # Before the others, who delete some of the newest items.
+        first = client.timeline("reader", limit=LIMIT).page()
         with others(server.url, span) as published:
-            first = client.timeline("reader", limit=LIMIT).page()
             pages = down(server.url)
         seen = [item["content_id"] for page in pages for item in page]
         assert len(pages) >= PAGES and len(published) > 10

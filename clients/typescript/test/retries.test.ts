@@ -11,7 +11,7 @@ import {
   TimeoutError,
   VERSION,
 } from "../src/index.js";
-import { type Answer, problem, Server, Stub } from "./support.js";
+import { type Answer, problem, Server, Stub, until } from "./support.js";
 
 const GOOD: Answer = { status: 200, body: { items: [], next: null, prev: null } };
 const relation = (client: Tideline) => client.follow("2", "1");
@@ -25,7 +25,7 @@ async function tries(
   ...answers: Answer[]
 ) {
   const stub = await Stub.start(t, ...answers);
-  const timeout = answers.includes("hang") ? 500 : 20_000;
+  const timeout = answers.includes("hang") ? 2000 : 20_000;
   const client = new Tideline({ url: stub.url, retries: 3, maxRetryDelay: 1500, timeout });
   const error = await use(client).then(
     () => undefined,
@@ -129,8 +129,12 @@ test("a signal ends a call, also while it waits", async (t) => {
   const stub = await Stub.start(t, problem(503, "stopping", 1));
   const client = new Tideline({ url: stub.url });
   const end = new AbortController();
-  setTimeout(() => end.abort(new Error("enough")), 100);
-  await assert.rejects(client.follow("2", "1", { signal: end.signal }), /enough/);
+  const call = client.follow("2", "1", { signal: end.signal });
+  const ended = assert.rejects(call, /enough/);
+  await until(() => stub.requests.length === 1, "the request");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  end.abort(new Error("enough"));
+  await ended;
   assert.equal(stub.requests.length, 1);
   await assert.rejects(client.follow("2", "1", { signal: end.signal }), /enough/);
   assert.equal(stub.requests.length, 1);
@@ -166,7 +170,7 @@ test("a rate limit of the real server slows a client down, and loses nothing", a
   const page = await client.userContent("1", { limit: 100 }).page();
   assert.equal(page.items.length, 40, "an item was published twice");
   await assert.rejects(
-    Promise.all(Array.from({ length: 20 }, () => server.client({ retries: 0 }).user("1"))),
+    Promise.all(Array.from({ length: 100 }, () => server.client({ retries: 0 }).user("1"))),
     (error: ProblemError) => error.code === "rate_limited" && (error.retryAfter ?? 0) >= 1000,
   );
 });

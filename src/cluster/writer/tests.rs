@@ -7,7 +7,7 @@ use super::super::log::{NotRead, Record};
 use super::*;
 use crate::model::HostId;
 
-const TIMEOUT: Duration = Duration::from_millis(200);
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// Long enough for a thread to do what it must not do.
 const WHILE: Duration = Duration::from_millis(30);
 
@@ -177,14 +177,14 @@ fn one_that_is_applied_first_waits_until_it_is_kept() {
 
 #[test]
 fn an_append_without_an_answer_is_sent_again_with_the_same_number() {
-    let running = Running::new(&[Line::Silent, Line::Silent]);
+    let running = Running::new(&[Line::Silent, Line::Silent, Line::Waits]);
     let proposal = running.propose();
-    running.wait_for(2);
+    running.wait_for(3);
     assert!(running.writer.outage.is_on());
     running.writer.outage.begin_long_ago();
     let other = running.writer.propose(Command::Delete { item: HostId::Number(2) });
     assert_eq!(other.expect_err("refused at once").code(), Some(Code::LogUnavailable));
-    running.wait_for(3);
+    running.log.opens.store(true, Ordering::SeqCst);
     running.apply(1);
     assert!(is_done(proposal));
     assert_eq!(running.numbers(), [1, 1, 1]);

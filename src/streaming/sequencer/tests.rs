@@ -6,6 +6,9 @@ use std::time::Duration;
 use super::*;
 use crate::model::{Entry, Id, UserId};
 
+/// For that which comes, also on a busy machine.
+const LONG: Duration = Duration::from_secs(30);
+
 fn sequencer() -> Sequencer {
     Sequencer::new(crossbeam_channel::bounded(1).0)
 }
@@ -139,13 +142,18 @@ fn an_item_with_a_time_of_the_hosts_is_left_out_by_nobody() {
     assert_eq!(logged(&sequencer), published(&[&late[0]]));
 }
 
-/// The same, while another thread has the lock; `None` if it is needed.
-fn later_without_lock(sequencer: &Sequencer, cursors: &[Cursor], place: ReadPlace) -> Option<Vec<Cursor>> {
+/// The same, while another thread has the lock for some time; `None` if it is needed.
+fn later_without_lock(
+    sequencer: &Sequencer,
+    cursors: &[Cursor],
+    place: ReadPlace,
+    time: Duration,
+) -> Option<Vec<Cursor>> {
     let (tell, told) = crossbeam_channel::bounded(1);
     thread::scope(|scope| {
         let locked = sequencer.state.lock();
         scope.spawn(move || tell.send(later(sequencer, cursors, place)));
-        let found = told.recv_timeout(Duration::from_millis(200)).ok();
+        let found = told.recv_timeout(time).ok();
         drop(locked);
         found
     })
@@ -163,18 +171,18 @@ fn a_read_of_items_before_the_last_of_the_log_takes_no_lock() {
     let (mut coming, begun) = ([item(0, 0)], sequencer.read_place());
     let mut flight = begin(&sequencer, &mut coming);
     let older = [cursor(&old), cursor(&host)];
-    assert_eq!(later_without_lock(&sequencer, &older, begun), Some(vec![]));
-    assert_eq!(later_without_lock(&sequencer, &[cursor(&coming)], begun), None);
+    assert_eq!(later_without_lock(&sequencer, &older, begun, LONG), Some(vec![]));
+    assert_eq!(later_without_lock(&sequencer, &[cursor(&coming)], begun, Duration::from_millis(200)), None);
     assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
     flight.commit(cursor(&coming));
-    assert_eq!(later_without_lock(&sequencer, &older, begun), Some(vec![]), "also after the publish");
+    assert_eq!(later_without_lock(&sequencer, &older, begun, LONG), Some(vec![]), "also after the publish");
     assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
     // Items with times of the host alone need no lock at all.
     let (begun, mut early) = (sequencer.read_place(), [item(9, cursor(&coming).at + 9)]);
     let mut flight = begin(&sequencer, &mut early);
-    assert_eq!(later_without_lock(&sequencer, &[cursor(&early)], begun), Some(vec![]));
+    assert_eq!(later_without_lock(&sequencer, &[cursor(&early)], begun, LONG), Some(vec![]));
     flight.commit(cursor(&early));
-    assert_eq!(later_without_lock(&sequencer, &[cursor(&early)], begun), Some(vec![]));
+    assert_eq!(later_without_lock(&sequencer, &[cursor(&early)], begun, LONG), Some(vec![]));
 }
 
 #[test]
