@@ -33,11 +33,11 @@ fn key_in(file: &Path) -> Result<String> {
     })
 }
 
-/// The address of a server, without a slash at its end.
-pub(super) fn address(url: &str) -> Result<String> {
+/// The address of a server in an option, without a slash at its end.
+pub(super) fn address(option: &str, url: &str) -> Result<String> {
     let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     if host.is_none_or(str::is_empty) {
-        return Err(Error::Setup(format!("--url: expected http:// or https:// and a host, not {url:?}")));
+        return Err(Error::Setup(format!("{option}: expected http:// or https:// and a host, not {url:?}")));
     }
     Ok(url.trim_end_matches('/').to_owned())
 }
@@ -92,10 +92,10 @@ mod tests {
 
     #[test]
     fn an_address_has_a_scheme_and_a_host() {
-        assert_eq!(address("http://a:1/").expect("good"), "http://a:1");
-        assert_eq!(address("https://a").expect("good"), "https://a");
+        assert_eq!(address("--url", "http://a:1/").expect("good"), "http://a:1");
+        assert_eq!(address("--url", "https://a").expect("good"), "https://a");
         for bad in ["", "a:1", "ftp://a", "http://", "https://"] {
-            assert!(address(bad).is_err(), "{bad}");
+            assert!(address("--url", bad).is_err(), "{bad}");
         }
     }
 }

@@ -116,20 +116,28 @@ fn all(config: &Config, asking: &Asking) -> Result<Vec<Shown>> {
     must_be_set(config)?;
     let key = calls::key(None)?;
     let asked = config.cluster.members.iter().map(|member| {
-        let refused = |why: String| Error::Setup(format!("{} does not answer: {}", member.name, plain(&why)));
+        let refused = |why: String| Error::Setup(format!("{}: {}", member.name, plain(&why)));
         asking.ask(member, key.as_deref()).map_err(refused)
     });
     let nodes: Vec<Shown> = asked.collect::<Result<_>>()?;
-    let mut named = config.cluster.members.iter().zip(&nodes);
-    if let Some((first, Shown { log, .. })) = named.next()
-        && let Some((member, node)) = named.find(|(_, node)| node.log != *log)
-    {
-        return Err(Error::Setup(format!(
-            "{} follows the command log {log}, and {} the log {}: they are nodes of different clusters",
-            first.name, member.name, node.log
-        )));
+    match strangers(&nodes) {
+        Some(why) => Err(Error::Setup(why)),
+        None => Ok(nodes),
     }
-    Ok(nodes)
+}
+
+/// The complaint about nodes that follow different logs, if there are any.
+fn strangers<'a>(nodes: impl IntoIterator<Item = &'a Shown>) -> Option<String> {
+    let mut nodes = nodes.into_iter();
+    let Shown { node: first, log, .. } = nodes.next()?;
+    let Shown { node, log: other, .. } = nodes.find(|node| node.log != *log)?;
+    Some(format!(
+        "{} follows the command log {}, and {} the log {}: they are nodes of different clusters",
+        plain(first),
+        plain(log),
+        plain(node),
+        plain(other)
+    ))
 }
 
 fn agree(config: &Config, asking: &Asking) -> Result<()> {
@@ -137,7 +145,13 @@ fn agree(config: &Config, asking: &Asking) -> Result<()> {
     let Some(Shown { log, level, .. }) = nodes.first() else { return Ok(()) };
     let topic = cluster::connect(&config.cluster)?;
     let offset = Origin::announce(&*topic, log, *level, Some(config.agreed()))?;
-    print(|out| writeln!(out, "the settings are in the command log, at offset {offset}; start the nodes again"))
+    print(|out| {
+        writeln!(
+            out,
+            "the settings are in the command log, at offset {offset}; nodes that had others stop, and take them over at \
+             their next start"
+        )
+    })
 }
 
 fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
@@ -175,14 +189,33 @@ fn leave(config: &Config) -> Result<()> {
 /// The part of a node's description of itself that is shown.
 #[derive(Debug, Deserialize, Serialize)]
 struct Shown {
+    node: String,
     log: String,
     position: u64,
     lag: Option<u64>,
     reachable: bool,
+    /// Earlier versions do not tell.
+    ready: Option<bool>,
     caught_up: bool,
     waiting: u64,
     level: u32,
     newest_level: u32,
+}
+
+/// The state of a node without a problem.
+const READY: &str = "ready";
+
+impl Shown {
+    /// The state of the node in words.
+    fn state(&self) -> &'static str {
+        match self {
+            // Without a lag, the log did not tell its end just now.
+            Self { reachable: false, .. } | Self { lag: None, .. } => "cannot reach the command log",
+            Self { caught_up: false, .. } => "catches up",
+            Self { ready: Some(false), .. } => "takes no changes",
+            _ => READY,
+        }
+    }
 }
 
 /// A member, and its answer or the reason why there is none.
@@ -197,10 +230,12 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
     for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
         say(format_args!("{}: {}", member.name, plain(problem)));
     }
-    let is_well = |(_, asked): &Asked<'_>| {
-        asked.as_ref().is_ok_and(|node| node.reachable && node.caught_up && node.lag.is_some())
-    };
-    Ok(if asked.iter().all(is_well) { SUCCESS } else { FAILURE })
+    let strangers = strangers(asked.iter().filter_map(|(_, asked)| asked.as_ref().ok()));
+    if let Some(why) = &strangers {
+        say(format_args!("{why}"));
+    }
+    let is_well = |(_, asked): &Asked<'_>| asked.as_ref().is_ok_and(|node| node.state() == READY);
+    Ok(if asked.iter().all(is_well) && strangers.is_none() { SUCCESS } else { FAILURE })
 }
 
 impl Asking {
@@ -212,7 +247,11 @@ impl Asking {
         let request = calls::with_key(agent.get(format!("{}/v1/admin/cluster", member.url)), key);
         let mut answer = request.call().map_err(|e| calls::unreached(&member.url, &e))?;
         if answer.status() == 200 {
-            return answer.body_mut().read_json().map_err(|_| "it is not a node of this cluster".to_owned());
+            let shown = answer.body_mut().read_json::<Shown>();
+            return match shown.map_err(|_| "it is not a node of this cluster".to_owned())? {
+                shown if shown.node == member.name.as_str() => Ok(shown),
+                Shown { node, .. } => Err(format!("{} is the address of the node {node}", member.url)),
+            };
         }
         let problem: serde_json::Value = answer.body_mut().read_json().unwrap_or_default();
         Err(format!("{} {}", answer.status(), problem["detail"].as_str().unwrap_or_default()))
@@ -224,18 +263,12 @@ fn table(out: &mut dyn Write, asked: &[Asked<'_>]) -> io::Result<()> {
     writeln!(out, "{:width$}  {:>12}  {:>8}  {:>8}  state", "node", "position", "lag", "waiting")?;
     for (member, asked) in asked {
         let name = member.name.as_str();
-        let Ok(Shown { position, lag, reachable, caught_up, waiting, .. }) = asked else {
+        let Ok(node @ Shown { position, lag, waiting, .. }) = asked else {
             writeln!(out, "{name:width$}  {:>12}  {:>8}  {:>8}  does not answer", "-", "-", "-")?;
             continue;
         };
-        // Without a lag, the log did not tell its end just now.
-        let state = match (*reachable && lag.is_some(), caught_up) {
-            (false, _) => "cannot reach the command log",
-            (true, false) => "catches up",
-            (true, true) => "ready",
-        };
         let lag = lag.map_or_else(|| "?".to_owned(), |lag| lag.to_string());
-        writeln!(out, "{name:width$}  {position:>12}  {lag:>8}  {waiting:>8}  {state}")?;
+        writeln!(out, "{name:width$}  {position:>12}  {lag:>8}  {waiting:>8}  {}", node.state())?;
     }
     Ok(())
 }

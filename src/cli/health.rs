@@ -28,7 +28,7 @@ pub(super) struct HealthArgs {
 /// Fails unless `/readyz` answers 200 within three seconds.
 pub(super) fn run(args: &HealthArgs) -> Result<()> {
     let url = match &args.url {
-        Some(url) => calls::address(url)?,
+        Some(url) => calls::address("--url", url)?,
         None => own_url(&Config::load(args.config.as_deref())?.server)?,
     };
     // The certificate is not checked: it is for the names by which clients call, not for the address that is asked here.

@@ -57,8 +57,10 @@ pub struct Status {
     pub newest_level: u64,
     /// Records in the log that are not applied yet; `None` if the log does not answer.
     pub lag: Option<u64>,
-    /// Whether the log takes records.
+    /// Whether the log takes records and was read.
     pub reachable: bool,
+    /// Whether the node answers strict reads and takes changes.
+    pub ready: bool,
     /// Whether this node has applied all that was acknowledged before its start.
     pub caught_up: bool,
     /// Why the node has stopped itself.
@@ -179,6 +181,13 @@ impl Node {
         }
     }
 
+    /// Whether this node has applied all records below a position, or does so within a time.
+    pub async fn has(&self, position: u64, within: Duration) -> bool {
+        let mut reached = self.shared.position.subscribe();
+        let waits = reached.wait_for(|reached| *reached >= position);
+        tokio::time::timeout(within, waits).await.is_ok_and(|reached| reached.is_ok())
+    }
+
     /// Fails if the node has stopped itself.
     fn check(&self) -> Result<()> {
         match &*self.shared.fault.borrow() {
@@ -254,7 +263,8 @@ impl Node {
             level: mark.level,
             newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),
-            reachable: !self.writer.outage.is_on(),
+            reachable: !self.writer.outage.is_on() && !self.shared.outage.is_on(),
+            ready: self.is_ready().is_ok(),
             caught_up: self.writer.has_served(),
             fault: self.shared.fault.borrow().clone(),
             applied: self.shared.commands.load(Ordering::Relaxed),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use hyper::Uri;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Cluster;
@@ -55,13 +56,20 @@ pub struct Member {
 impl Member {
     fn read(text: &str) -> std::result::Result<Self, &'static str> {
         const FORM: &str = "a member is written name=url, such as a=http://10.0.0.1:8080";
+        const ADDRESS: &str = "the URL of a member has a host, and may have a port from 1 to 65535, such as \
+                               a=http://[fd00::1]:8080";
         let (name, url) = text.split_once('=').ok_or(FORM)?;
         let name = NodeName::read(name.trim())?;
         let url = url.trim().trim_end_matches('/');
         let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).ok_or(FORM)?;
         let is_plain = |b: u8| b.is_ascii_graphic() && !b"?#@\\\"<>".contains(&b);
-        if name.as_str().is_empty() || rest.is_empty() || rest.starts_with('/') || !rest.bytes().all(is_plain) {
+        if name.as_str().is_empty() || !rest.bytes().all(is_plain) {
             return Err(FORM);
+        }
+        let place = url.parse::<Uri>().ok().and_then(|uri| uri.into_parts().authority).ok_or(ADDRESS)?;
+        let has_port = place.as_str().len() > place.host().len();
+        if place.host().is_empty() || has_port && place.port_u16().is_none_or(|port| port == 0) {
+            return Err(ADDRESS);
         }
         Ok(Self { name, url: url.to_owned() })
     }
@@ -194,6 +202,10 @@ impl Cluster {
         if names.len() < self.members.len() {
             return Err(wrong("cluster.members: two members have the same name"));
         }
+        let urls: BTreeSet<_> = self.members.iter().map(|member| &member.url).collect();
+        if urls.len() < self.members.len() {
+            return Err(wrong("cluster.members: two members have the same URL"));
+        }
         if names.len() > MAX_MEMBERS {
             return Err(wrong(format_args!("cluster.members: expected at most {MAX_MEMBERS} members")));
         }
@@ -233,6 +245,8 @@ mod tests {
     fn a_member_has_a_name_and_a_url() {
         for (text, url) in [
             ("a=http://10.0.0.1:8080", "http://10.0.0.1:8080"),
+            ("b=http://[fd00::1]:8080", "http://[fd00::1]:8080"),
+            ("b=http://localhost", "http://localhost"),
             (" n-1.x_Y = https://n1.example.org/tideline/ ", "https://n1.example.org/tideline"),
         ] {
             assert_eq!(Member::read(text).expect(text).url, url);
@@ -248,6 +262,11 @@ mod tests {
             "ä=http://x",
             "a=http://u@x",
             "a=http://x y",
+            "a=http://fd00::2:8080",
+            "a=http://:8080",
+            "a=http://10.0.0.2:80800",
+            "a=http://10.0.0.2:0",
+            "a=http://10.0.0.2:",
         ] {
             assert!(Member::read(text).is_err(), "{text}");
         }
@@ -270,6 +289,7 @@ mod tests {
             (node(&["k:9092"], "", &["a=http://a"]), "cluster.node: "),
             (node(&["k:9092"], "a", &[]), "cluster.members: \"a\""),
             (node(&["k:9092"], "a", &["a=http://a", "a=http://b"]), "cluster.members: two"),
+            (node(&["k:9092"], "a", &["a=http://a", "b=http://a/"]), "have the same URL"),
         ] {
             assert!(refusal(&config).contains(name), "{}", refusal(&config));
         }

@@ -5,7 +5,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::call::{Answer, Call};
-use super::endpoint::{Endpoint, get, group};
+use super::endpoint::{Endpoint, OfOwner, get, group};
 use super::openapi::parameters::{number, optional, required};
 use super::openapi::schemas::id_text;
 use super::pools::Wants;
@@ -57,7 +57,10 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .refuses(&[Code::Overloaded])
             .never_waits(),
         get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Compare a timeline with its sources")
-            .about("Compares the timeline with a merge of the outboxes of all followed users.")
+            .about(
+                "Compares the timeline with a merge of the outboxes of all followed users. In a cluster, ask each node: \
+                 those that do not keep the user's inbox have only the merge.",
+            )
             .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
             .answers::<VerificationBody<'_>>(200, "The differences", exact),
         get(
@@ -67,6 +70,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "Why a timeline shows an item, or does not",
         )
         .query([required("content_id", "The id of the item", id_text(), "32850")])
+        .of_owner(OfOwner::Inbox)
         .answers::<ExplanationBody>(200, "The reason, and the facts behind it", why),
     ];
     group("operations", calls)

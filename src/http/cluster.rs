@@ -18,7 +18,7 @@ use crate::model::{Millis, Time};
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let node = json!({
         "node": "a", "log": "0f7c5b1d9a3e42668b1c0d2e4f6a8b90", "position": 42, "time": 1_689_089_522_000_u64, "lag": 0,
-        "reachable": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 0, "level": 1,
+        "reachable": true, "ready": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 0, "level": 1,
         "newest_level": 1,
         "members": [{"name": "a", "url": "http://10.0.0.1:8080", "self": true}]
     });
@@ -57,10 +57,14 @@ struct ClusterBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     lag: Option<u64>,
-    /// Whether the log takes records.
+    /// Whether the log takes records and was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reachable: Option<bool>,
+    /// Whether the node answers strict reads and takes changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ready: Option<bool>,
     /// Whether all that was acknowledged before the start is applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -122,6 +126,7 @@ impl ClusterBody {
             time: Some(status.time),
             lag: status.lag,
             reachable: Some(status.reachable),
+            ready: Some(status.ready),
             caught_up: Some(status.caught_up),
             fault: status.fault,
             applied: Some(status.applied),
@@ -156,6 +161,7 @@ pub(super) mod tests {
             time_ahead: -61_500,
             lag: None,
             reachable: false,
+            ready: false,
             caught_up: true,
             fault: None,
             applied: 40,
@@ -175,7 +181,7 @@ pub(super) mod tests {
         assert_eq!(
             serde_json::to_value(ClusterBody::new(&cluster, status())).expect("JSON"),
             json!({
-                "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "caught_up": true,
+                "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "ready": false, "caught_up": true,
                 "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
                 "newest_level": 2,
                 "members": [

@@ -87,7 +87,7 @@ fn asked(text: &str, position: Option<u64>) -> Result<Wanted, Problem> {
 }
 
 /// The position that a request names.
-fn position(request: &HttpRequest) -> Result<Option<u64>, Problem> {
+pub(super) fn position(request: &HttpRequest) -> Result<Option<u64>, Problem> {
     let mut values = request.headers().get_all(POSITION);
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {

@@ -18,7 +18,7 @@ use crate::store::TableDigest;
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let calls = [
         post("/v1/admin/cluster/digests", compare, "", "").takes_nothing(),
-        get("/v1/admin/cluster/digests/{id}", digests, "", ""),
+        get("/v1/admin/cluster/digests/{id}", digests, "", "").of_this_server(),
     ];
     group("operations", calls)
 }

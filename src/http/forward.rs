@@ -1,8 +1,8 @@
 //! Requests that a node passes on to an owner of the user: only owners keep the user's inbox, and the first owner the
 //! user's presence.
 //!
-//! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner fails
-//! or takes too long, this node answers: a timeline that is pulled has the same items.
+//! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner fails,
+//! is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.
 
 use std::time::Duration;
 
@@ -25,12 +25,15 @@ use crate::error::Code;
 use crate::feed::Feed;
 use crate::model::UserId;
 
-/// The command log of the node that has passed a request on. Such a request goes no further.
-const FORWARDED: HeaderName = HeaderName::from_static("tideline-forwarded");
+/// In a request: the command log of the node that has passed it on. Such a request goes no further. In an answer: the
+/// owner is well, and leaves the request to the node that has passed it on.
+pub(super) const FORWARDED: HeaderName = HeaderName::from_static("tideline-forwarded");
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// The owner gets this fraction of the timeout of a request, and no more than so long. Time is left for an own answer.
 const PART: u32 = 3;
 const LONGEST: Duration = Duration::from_secs(2);
+/// How long the owner waits for changes that the other node has already.
+const GLANCE: Duration = Duration::from_millis(50);
 /// Most bytes of an item on a page, beside those of its publish: counts, and the profile of its author.
 const BESIDE: usize = 16 << 10;
 
@@ -80,15 +83,26 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
 /// The request as the owner gets it.
 fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyper::Request<Full<Bytes>>> {
     let mut path = call.request.uri().path_and_query()?.as_str().to_owned();
+    let mut position = None;
     if call.kind.shares {
-        path.push_str(&missing_parameter(call)?);
+        let wanted = consistency::of(&call.request, call.api.config().cluster.consistency).ok()?;
+        path.push_str(&missing_parameter(call, wanted));
+        position = match wanted {
+            Wanted::All => None,
+            Wanted::Position(position) => Some(position),
+            // The client has asked this node, and must not see less than it has.
+            Wanted::Nothing => call.api.node.as_ref().map(|node| node.shown()),
+        };
     }
     let mut request = hyper::Request::builder().method(call.request.method().as_str()).uri(peers.address(owner, &path));
-    let headers = call.request.headers();
-    for name in [AUTHORIZATION, POSITION, TRACEPARENT, TRACESTATE] {
-        for value in headers.get_all(&name) {
+    // One value each: a head that is too large for the owner would be its failure.
+    for name in [AUTHORIZATION, TRACEPARENT, TRACESTATE] {
+        if let Some(value) = call.request.headers().get(&name) {
             request = request.header(name.as_str(), value.as_bytes());
         }
+    }
+    if let Some(position) = position {
+        request = request.header(POSITION.as_str(), position);
     }
     // The id that this node logs. A trace comes first at the owner, too.
     if let Some(id) = call.request.extensions().get::<RequestId>() {
@@ -113,13 +127,31 @@ pub(super) fn check(call: &Call) -> Result<(), Problem> {
     Err(Problem::new(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
 }
 
-/// The parameter of the consistency, if the request leaves it to this node: the setting of the owner may differ. `None`
-/// if the request is wrong; then this node refuses it.
-fn missing_parameter(call: &Call) -> Option<String> {
-    let wanted = consistency::of(&call.request, call.api.config().cluster.consistency).ok()?;
+/// Whether this node leaves a read that another node has passed on to that node: it is not ready, or a read that waits for
+/// nothing would show less than the other node has.
+pub(super) async fn is_left(call: &Call) -> Result<bool, Problem> {
+    let Some(node) = call.api.node.as_ref().filter(|_| call.request.headers().contains_key(FORWARDED)) else {
+        return Ok(false);
+    };
+    // The presence of a user is there at once.
+    if call.kind.kept != Some(OfOwner::Inbox) {
+        return Ok(false);
+    }
+    let is_local = consistency::of(&call.request, call.api.config().cluster.consistency)? == Wanted::Nothing;
+    let position = consistency::position(&call.request)?.filter(|_| is_local);
+    Ok(node.is_ready().is_err() || !node.has(position.unwrap_or(0), GLANCE).await)
+}
+
+/// The answer that leaves a request to the node that has passed it on.
+pub(super) fn leave() -> HttpResponse {
+    HttpResponse::ServiceUnavailable().insert_header((FORWARDED, "left")).finish()
+}
+
+/// The parameter of the consistency, if the request leaves it to this node: the setting of the owner may differ.
+fn missing_parameter(call: &Call, wanted: Wanted) -> String {
     let query = call.request.query_string();
     if super::query::values(query, consistency::PARAMETER).next().is_some() {
-        return Some(String::new());
+        return String::new();
     }
     let word = match wanted {
         Wanted::All => "strict",
@@ -127,7 +159,7 @@ fn missing_parameter(call: &Call) -> Option<String> {
         Wanted::Nothing => "local",
     };
     let mark = if call.request.uri().query().is_some() { '&' } else { '?' };
-    Some(format!("{mark}{}={word}", consistency::PARAMETER))
+    format!("{mark}{}={word}", consistency::PARAMETER)
 }
 
 /// The answer of the owner as the client gets it.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 
 use super::answer_memory::{Room, SMALL};
 use super::consistency::POSITION;
+use super::forward::FORWARDED;
 use crate::config::Cluster;
 use crate::error::{Error, Result};
 use crate::model::{Members, UserId};
@@ -59,6 +60,16 @@ struct Peer {
     paused: AtomicU64,
     /// Failures since its last answer, without those of requests that were under way at the first one.
     failures: AtomicU32,
+    /// Whether the log has a line that it refuses requests.
+    told_refusal: AtomicBool,
+}
+
+/// The reason why there is no answer.
+enum Lost {
+    /// The member did not give one.
+    Member(String),
+    /// There is no memory for it here.
+    Here,
 }
 
 /// The answer of a member.
@@ -90,6 +101,7 @@ impl Peers {
             places: Semaphore::new(AT_ONCE),
             paused: AtomicU64::new(0),
             failures: AtomicU32::new(0),
+            told_refusal: AtomicBool::new(false),
         };
         let named = cluster.members.iter().map(|member| (member.name.to_string(), member.url.clone()));
         Some(Self {
@@ -142,10 +154,15 @@ impl Peers {
                 Err("it is not a node of a cluster".to_owned())
             }
             Ok(Ok(told)) if is_for_the_client(told.status) => Ok(told),
+            Ok(Ok(told)) if told.headers.contains_key(FORWARDED.as_str()) => return None,
             // The member is well, and refuses this client: that must not keep the others from it.
-            Ok(Ok(told)) if (400..500).contains(&told.status) => return None,
+            Ok(Ok(told)) if is_of_the_client(told.status) => {
+                peer.refuses(told.status);
+                return None;
+            }
             Ok(Ok(told)) => Err(format!("it answered {}", told.status)),
-            Ok(Err(why)) => Err(why),
+            Ok(Err(Lost::Member(why))) => Err(why),
+            Ok(Err(Lost::Here)) => return None,
             Err(_) => Err("it did not answer in time".to_owned()),
         };
         peer.note(told.as_ref().err(), self.now());
@@ -157,8 +174,8 @@ impl Peers {
         request: Request<Full<Bytes>>,
         most: usize,
         room: impl FnOnce() -> Option<Room>,
-    ) -> Result<Told, String> {
-        let answer = self.client.request(request).await.map_err(|e| chain(&e))?;
+    ) -> Result<Told, Lost> {
+        let answer = self.client.request(request).await.map_err(|e| Lost::Member(chain(&e)))?;
         let (head, mut body) = answer.into_parts();
         let mut told =
             Told { status: head.status.as_u16(), headers: head.headers, pieces: VecDeque::new(), room: None };
@@ -167,18 +184,18 @@ impl Peers {
         }
         let (mut room, mut bytes) = (Some(room), 0);
         while let Some(frame) = body.frame().await {
-            let Ok(piece) = frame.map_err(|e| chain(&e))?.into_data() else { continue };
+            let Ok(piece) = frame.map_err(|e| Lost::Member(chain(&e)))?.into_data() else { continue };
             bytes += piece.len();
             if bytes > most {
-                return Err(format!("its answer is larger than {most} bytes"));
+                return Err(Lost::Member(format!("its answer is larger than {most} bytes")));
             }
             if bytes > SMALL {
                 if let Some(room) = room.take() {
-                    told.room = Some(room().ok_or("there is no memory for its answer")?);
+                    told.room = Some(room().ok_or(Lost::Here)?);
                 }
                 if let Some(room) = &mut told.room {
                     let more = bytes - room.used();
-                    room.grow(more).map_err(|e| e.to_string())?;
+                    room.grow(more).map_err(|_| Lost::Here)?;
                 }
             }
             told.pieces.push_back(piece);
@@ -211,6 +228,19 @@ impl Peer {
         self.paused.load(Ordering::Relaxed) <= now
     }
 
+    /// Tells once that the member refuses what this node has admitted. A token may end on the way, so this alone is no
+    /// failure.
+    fn refuses(&self, status: u16) {
+        if [401, 403].contains(&status) && !self.told_refusal.swap(true, Ordering::Relaxed) {
+            let member = self.name.as_str();
+            tracing::warn!(
+                member,
+                status,
+                "a member of the cluster refuses a request that this node has admitted; all nodes need the same keys"
+            );
+        }
+    }
+
     /// Notes the end of a request, and the reason if it failed. The log gets a line for each change.
     fn note(&self, failure: Option<&String>, now: u64) {
         let member = self.name.as_str();
@@ -234,7 +264,13 @@ impl Peer {
 /// Whether the client gets an answer of this status: it is about the request. All others are about the way to the member
 /// or about the member itself: this node has admitted the request, and answers it.
 fn is_for_the_client(status: u16) -> bool {
-    (200..300).contains(&status) || (400..500).contains(&status) && ![401, 403, 408, 421, 429].contains(&status)
+    (200..300).contains(&status) || (400..500).contains(&status) && !is_of_the_client(status) && status != 421
+}
+
+/// Whether an answer of this status is about this client, and not for it: the member may refuse a client that this node has
+/// admitted. A request may also be too large with the headers of this node.
+fn is_of_the_client(status: u16) -> bool {
+    [401, 403, 408, 429, 431].contains(&status)
 }
 
 fn client(is_encrypted: bool) -> Result<Client<HttpsConnector<HttpConnector>, Full<Bytes>>> {
@@ -278,6 +314,7 @@ mod tests {
             places: Semaphore::new(1),
             paused: AtomicU64::new(0),
             failures: AtomicU32::new(0),
+            told_refusal: AtomicBool::new(false),
         };
         assert!(peer.is_asked(0));
         peer.note(None, 5);
@@ -299,7 +336,7 @@ mod tests {
     #[test]
     fn answers_about_the_way_are_not_for_the_client() {
         let passed = [200, 204, 400, 404, 409, 413, 415, 422];
-        let kept = [100, 301, 304, 401, 403, 408, 421, 429, 500, 502, 503, 504];
+        let kept = [100, 301, 304, 401, 403, 408, 421, 429, 431, 500, 502, 503, 504];
         assert!(passed.into_iter().all(is_for_the_client));
         assert!(!kept.into_iter().any(is_for_the_client));
     }

@@ -138,6 +138,13 @@ impl<R: Future<Output = Answer>> Work<R> {
 /// A read on a node of a cluster.
 async fn of_node<R: Future<Output = Answer>>(call: Call, id: RequestId, handler: impl Fn(Call) -> R) -> Answer {
     forward::check(&call)?;
+    if call.kind.shares {
+        // A wrong parameter is not a matter of other nodes.
+        consistency::of(&call.request, call.api.config().cluster.consistency)?;
+    }
+    if forward::is_left(&call).await? {
+        return Ok(forward::leave());
+    }
     call.request.extensions_mut().insert(id);
     if call.request.method() == Method::GET
         && let Some(answer) = forward::read(&call).await

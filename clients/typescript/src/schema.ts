@@ -72,8 +72,10 @@ export interface ClusterNode {
   node: string | null;
   /** The number after the last record that is applied. */
   position?: number;
-  /** Whether the log takes records. */
+  /** Whether the log takes records and was read. */
   reachable?: boolean;
+  /** Whether the node answers strict reads and takes changes. */
+  ready?: boolean;
   /** Records appended since the start. */
   records?: number;
   /** The time of the last change. */

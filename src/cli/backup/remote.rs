@@ -70,7 +70,7 @@ impl Remote {
     /// A server at an address, with the first key in a file or the key in the environment. A connection, the head of an
     /// answer, and each further piece of it may take as long as `patience`.
     pub(super) fn new(url: &str, key_file: Option<&Path>, trust: Trust<'_>, patience: Duration) -> Result<Self> {
-        let url = calls::address(url)?;
+        let url = calls::address("--url", url)?;
         let key = calls::key(key_file)?;
         let settings = calls::settings()
             .timeout_connect(Some(patience))

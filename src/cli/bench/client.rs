@@ -70,7 +70,7 @@ struct Problem {
 impl Server {
     /// The server at an address, with its key if it has one.
     pub(super) fn new(url: &str, key: Option<&str>, trust: Trust<'_>, patience: Duration) -> Result<Self> {
-        let url = calls::address(url)?;
+        let url = calls::address("--url", url)?;
         let wrong = |why: &str| Error::Setup(format!("--url: {why}: {url:?}"));
         let uri: Uri = url.parse().map_err(|_| wrong("this is no address of a server"))?;
         let host = uri.host().ok_or_else(|| wrong("the host is missing"))?.trim_matches(['[', ']']).to_owned();

@@ -55,6 +55,12 @@ struct Digests {
     tables: BTreeMap<String, (u64, String)>,
 }
 
+/// The state of a comparison at a node that knows it.
+enum Answered {
+    Running,
+    Done(Digests),
+}
+
 /// A node to compare.
 enum Compares<'a> {
     /// The own directory.
@@ -71,6 +77,10 @@ pub(super) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
              with [cluster] and its directory"
                 .to_owned(),
         ));
+    }
+    let named: BTreeSet<_> = args.against.iter().map(|url| url.trim_end_matches('/')).collect();
+    if named.len() < args.against.len() {
+        return Err(Error::Setup("--against: a URL is given twice, and a node is always equal to itself".to_owned()));
     }
     let servers = args.against.iter().map(|url| Server::new(url, args)).collect::<Result<Vec<_>>>()?;
     if !with_own {
@@ -94,10 +104,21 @@ fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Resul
     loop {
         let mut still = Vec::new();
         for node in waiting {
+            // All nodes take their digests at this position of one log.
+            let position = found.first().map(|(_, Digests { position, .. })| *position);
+            let is_late = position.map_or(Ok(false), |position| node.has_passed(position))?;
             match node.digests(&id)? {
-                Some(digests) => {
+                Some(Answered::Done(digests)) => {
                     say(format_args!("{}: digests at position {}", node.name(), digests.position));
                     found.push((node.name().to_owned(), digests));
+                }
+                Some(Answered::Running) => still.push(node),
+                None if is_late => {
+                    return Err(failed(
+                        node.name(),
+                        "it has passed the position of the others. It may have started again since, or follow another \
+                         command log",
+                    ));
                 }
                 None => still.push(node),
             }
@@ -168,8 +189,18 @@ impl Compares<'_> {
         }
     }
 
-    /// The digests; `None` if the node is not so far.
-    fn digests(&self, id: &str) -> Result<Option<Digests>> {
+    /// Whether the node has applied a record after a position. It then knows the comparison that was asked for there, if it
+    /// ever does.
+    fn has_passed(&self, position: u64) -> Result<bool> {
+        match self {
+            Self::Running(server) => Ok(server.position()? > position),
+            // This process knows its own comparisons until it ends.
+            Self::Own(_) => Ok(false),
+        }
+    }
+
+    /// The digests; `None` if the node does not know the comparison.
+    fn digests(&self, id: &str) -> Result<Option<Answered>> {
         match self {
             Self::Running(server) => server.digests(id),
             Self::Own(node) => {
@@ -177,12 +208,13 @@ impl Compares<'_> {
                     u64::from_str_radix(id, 16).map_err(|_| Error::Setup("a comparison without id".to_owned()))?;
                 let Some(comparison) = node.comparison(number) else { return Ok(None) };
                 match comparison.state {
-                    Compared::Running => Ok(None),
+                    Compared::Running => Ok(Some(Answered::Running)),
                     Compared::Failed(why) => Err(failed(OWN, &why)),
                     Compared::Done(tables) => {
                         let of =
                             tables.iter().map(|of| (of.table.to_owned(), (of.rows, format!("{:032x}", of.digest))));
-                        Ok(Some(Digests { position: comparison.position, tables: of.collect() }))
+                        let digests = Digests { position: comparison.position, tables: of.collect() };
+                        Ok(Some(Answered::Done(digests)))
                     }
                 }
             }
@@ -204,6 +236,11 @@ struct Server {
 #[derive(Deserialize)]
 struct Begun {
     id: String,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    position: u64,
 }
 
 #[derive(Deserialize)]
@@ -230,7 +267,7 @@ struct Problem {
 
 impl Server {
     fn new(url: &str, args: &CheckArgs) -> Result<Self> {
-        let url = calls::address(url)?;
+        let url = calls::address("--against", url)?;
         let key = calls::key(args.key_file.as_deref())?;
         let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
         let agent = calls::agent(&url, trust, calls::settings().timeout_global(Some(ANSWER)))?;
@@ -250,8 +287,15 @@ impl Server {
         if is_id { Ok(id) } else { Err(failed(&self.url, "its answer has no id")) }
     }
 
-    /// The digests of a comparison; `None` if the node is not so far.
-    fn digests(&self, id: &str) -> Result<Option<Digests>> {
+    /// The place of the node in the log.
+    fn position(&self) -> Result<u64> {
+        let request = self.asking(self.agent.get(format!("{}/v1/admin/cluster", self.url)));
+        let answer = self.read::<Place>(request.call())?;
+        answer.map(|Place { position }| position).map_err(|problem| self.refused(&problem))
+    }
+
+    /// The digests of a comparison; `None` if the node does not know it.
+    fn digests(&self, id: &str) -> Result<Option<Answered>> {
         let request = self.asking(self.agent.get(format!("{}{PATH}/{id}", self.url)));
         let Shown { position, state, cause, tables } = match self.read::<Shown>(request.call())? {
             Ok(shown) => shown,
@@ -259,10 +303,10 @@ impl Server {
             Err(problem) => return Err(self.refused(&problem)),
         };
         match &*state {
-            "running" => Ok(None),
+            "running" => Ok(Some(Answered::Running)),
             "done" => {
                 let of = tables.into_iter().map(|of| (plain(&of.table), (of.rows, plain(&of.digest))));
-                Ok(Some(Digests { position, tables: of.collect() }))
+                Ok(Some(Answered::Done(Digests { position, tables: of.collect() })))
             }
             _ => Err(failed(&self.url, &cause)),
         }

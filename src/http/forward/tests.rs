@@ -135,7 +135,6 @@ async fn the_owner_gets_the_request_and_the_client_its_answer() {
     assert!(asked.starts_with(&line), "{asked}");
     for line in [
         "authorization: bearer abc",
-        "tideline-position: 5",
         "tideline-forwarded: the-log",
         "x-request-id: id-1",
         "x-forwarded-for: 192.0.2.7",
@@ -143,10 +142,18 @@ async fn the_owner_gets_the_request_and_the_client_its_answer() {
     ] {
         assert!(asked.contains(&format!("\r\n{line}\r\n")), "{line}: {asked}");
     }
-    assert!(!asked.contains("secret") && !asked.contains("203.0.113.1"), "{asked}");
+    for kept in ["secret", "203.0.113.1", "tideline-position"] {
+        assert!(!asked.contains(kept), "{kept}: {asked}");
+    }
     let path = format!("/v1/users/{foreign}/timeline/unread?consistency=local");
     assert_eq!(status_and_body(&api, TestRequest::with_uri(&path)).await.0, 200);
     assert!(owner.last().starts_with(&format!("get /base{path} http/1.1\r\n")), "{}", owner.last());
+    let session = TestRequest::with_uri(&format!("/v1/users/{foreign}/timeline?consistency=session"));
+    let states = (0..9).fold(session, |request, n| request.append_header(("tracestate", format!("a={n}"))));
+    assert_eq!(status_and_body(&api, states.insert_header(("tideline-position", "5"))).await.0, 200);
+    let asked = owner.last();
+    assert!(asked.contains("\r\ntideline-position: 5\r\n") && asked.contains("tracestate: a=0"), "{asked}");
+    assert!(!asked.contains("a=1"), "{asked}");
     // Users of this node, other calls, and what was passed on before.
     let before = owner.asked();
     for path in
@@ -157,8 +164,13 @@ async fn the_owner_gets_the_request_and_the_client_its_answer() {
     let again = TestRequest::with_uri(&format!("/v1/users/{foreign}/timeline"))
         .insert_header(("tideline-forwarded", "the-log"));
     assert_eq!(status_and_body(&api, again).await, (200, LOCAL.to_owned()));
+    // A mistake of the client is no failure of the owner.
+    for path in ["timeline?consistency=session", "timeline?consistency=Strict"] {
+        let path = format!("/v1/users/{foreign}/{path}");
+        assert_eq!(status_and_body(&api, TestRequest::with_uri(&path)).await.0, 400, "{path}");
+    }
     assert_eq!(owner.asked(), before);
-    assert_eq!(api.peers.as_ref().expect("a cluster").figures(), [2, 1]);
+    assert_eq!(api.peers.as_ref().expect("a cluster").figures(), [3, 1]);
 }
 
 #[actix_web::test]
@@ -174,6 +186,18 @@ async fn a_refusal_of_the_request_is_passed_on_and_one_of_the_node_is_not() {
             if passed { (status[..3].parse().expect("a number"), "{}".to_owned()) } else { (200, LOCAL.to_owned()) };
         assert_eq!(answer, expected, "{status}");
         assert_eq!(owner.asked(), 1);
+    }
+}
+
+#[actix_web::test]
+async fn an_owner_that_leaves_or_refuses_a_request_is_asked_the_next_one() {
+    for (status, headers) in [("503 Later", "tideline-forwarded: left\r\n"), ("431 No", ""), ("401 No", "")] {
+        let owner = Owner::with(status, headers, "").await;
+        let (api, _, foreign) = node(&owner.url);
+        for asked in 1..=3 {
+            let answer = status_and_body(&api, TestRequest::with_uri(&format!("/v1/users/{foreign}/timeline"))).await;
+            assert_eq!((answer, owner.asked()), ((200, LOCAL.to_owned()), asked), "{status}");
+        }
     }
 }
 

@@ -112,8 +112,10 @@ class ClusterNode(_ClusterNode, total=False):
     newest_level: int
     # The number after the last record that is applied.
     position: int
-    # Whether the log takes records.
+    # Whether the log takes records and was read.
     reachable: bool
+    # Whether the node answers strict reads and takes changes.
+    ready: bool
     # Records appended since the start.
     records: int
     # The time of the last change.
