@@ -67,6 +67,8 @@ pub(super) struct Applier {
     /// Offsets of late, each with the hash of the log up to it.
     pub(super) hashes: VecDeque<(u64, u64)>,
     pub(super) comparer: Comparer,
+    /// Whether a command could not be made. The node then stops, and the mark is that before the command.
+    pub(super) went_back: AtomicBool,
 }
 
 /// The node cannot go on: the reason.
@@ -142,7 +144,9 @@ impl Applier {
         let store = self.feed.store();
         let mark = self.shared.mark.lock().clone();
         let (name, course) = (store.highest_name(), self.feed.streaming().sequencer().course());
-        let bytes = Mark { name, course, ..mark }.bytes();
+        // A command that was not made may have left a name in the store that no other node has given.
+        let is_whole = self.went_back.load(Ordering::Relaxed);
+        let bytes = if is_whole { mark.bytes() } else { Mark { name, course, ..mark }.bytes() };
         if let Err(error) = store.put_notes(&[(MARK, Some(&bytes))]) {
             tracing::debug!(%error, "the place in the command log could not be written");
         }
@@ -254,6 +258,7 @@ impl Applier {
         let before = Mark { name: store.highest_name(), course: sequencer.course(), ..before };
         let made = self.try_to_make(at, text, &before, &after);
         if made.is_err() {
+            self.went_back.store(true, Ordering::Relaxed);
             self.go_back(&before);
         }
         {

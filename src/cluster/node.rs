@@ -132,6 +132,7 @@ impl Node {
             agreed: origin.agreed.clone(),
             hashes: VecDeque::from([(last, hash)]),
             comparer: Comparer::default(),
+            went_back: AtomicBool::new(false),
         };
         let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
         // So that the node knows when it has caught up. Before the applier, which may stop the node at once.

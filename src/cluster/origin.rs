@@ -169,6 +169,13 @@ impl Origin {
     pub fn announce(log: &dyn Log, id: &str, level: u32, agreed: Option<Agreed>) -> Result<u64> {
         let id = Token::try_from(id.to_owned()).map_err(|why| Error::Setup(format!("the id of the log: {why}")))?;
         let there = wait(|| log.bounds(PART))?;
+        if there.is_empty() && there.end > 0 {
+            return Err(Error::Setup(
+                "the command log has no record any more, because nothing has changed for as long as it keeps records. \
+                 Make a change or a strict read at any node, and try again"
+                    .to_owned(),
+            ));
+        }
         let first = record_at(log, there.start)?.ok_or_else(|| Error::Setup("the command log is empty".to_owned()))?;
         match Envelope::read(&first.bytes) {
             Ok(first) if first.log == id => {}
@@ -208,8 +215,8 @@ impl Origin {
 
 /// Whether a store has data that other nodes would lack.
 fn has_data(store: &dyn Store) -> Result<bool> {
-    const TABLES: [&str; 9] =
-        ["content", "following", "names", "profiles", "markers", "mutes", "hidden", "topic_ids", "likes"];
+    const TABLES: [&str; 10] =
+        ["content", "deleted", "following", "hidden", "likes", "markers", "mutes", "names", "profiles", "topic_ids"];
     // Estimates of rows, which are 0 only without rows.
     let has_rows = store.stats()?.into_iter().any(|figures| figures.rows > 0 && TABLES.contains(&figures.table));
     Ok(has_rows || store.has_content()? || !store.users_after(None, 1)?.is_empty())

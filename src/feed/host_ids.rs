@@ -159,7 +159,9 @@ impl Feed {
     /// cluster such a reader gets a number for good, because only the command log gives numbers.
     pub fn reserve(&self, id: &HostId) -> Result<Held<UserId>> {
         if self.proposer.get().is_some() {
-            return self.give(id).map(|id| Held::all(vec![id]));
+            let found = self.find(id, Tier::Disk)?;
+            let id = if found == UserId::UNKNOWN { self.give(id)? } else { found };
+            return Ok(Held::all(vec![id]));
         }
         self.hold_for(vec![id], Hold::Stream)
     }

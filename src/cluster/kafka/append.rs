@@ -27,8 +27,17 @@ const FIRST: Duration = Duration::from_millis(150);
 pub(super) struct Appender {
     producer: ThreadedProducer<Reports>,
     topic: String,
-    /// The number of the last attempt. Held by one append at a time.
-    last: Mutex<usize>,
+    /// Held by one append at a time.
+    attempts: Mutex<Attempts>,
+}
+
+/// All attempts until now.
+#[derive(Debug, Default)]
+struct Attempts {
+    /// The number of the last one.
+    last: usize,
+    /// The bytes of the last append, if its fate is unknown, and the number of its first attempt.
+    open: Option<(usize, Vec<u8>)>,
 }
 
 /// The result of an attempt.
@@ -47,9 +56,36 @@ struct Failure {
 /// The reports of the library on messages, taken by its thread.
 struct Reports {
     watch: Watch,
-    /// The attempt in wait, and its outcome.
-    waited: Mutex<(usize, Option<Result<i64, Report>>)>,
+    waited: Mutex<Waited>,
     came: Condvar,
+}
+
+/// The attempts of the record in wait, which all have the same bytes, and their outcome.
+#[derive(Default)]
+struct Waited {
+    first: usize,
+    last: usize,
+    outcome: Option<Result<i64, Report>>,
+}
+
+impl Waited {
+    /// Begins another attempt. Its record may have been acknowledged meanwhile.
+    fn begin(&mut self, first: usize, number: usize) {
+        let is_same = self.first == first;
+        self.outcome = self.outcome.take().filter(|outcome| is_same && outcome.is_ok());
+        (self.first, self.last) = (first, number);
+    }
+
+    /// Takes a report; false if nobody waits for it. However late, an acknowledgement of any attempt is one of the record.
+    /// A failure is that of the last attempt alone.
+    fn take(&mut self, number: usize, report: Result<i64, Report>) -> bool {
+        let is_known = matches!(self.outcome, Some(Ok(_)));
+        let counts = if report.is_ok() { (self.first..=self.last).contains(&number) } else { number == self.last };
+        if counts && !is_known {
+            self.outcome = Some(report);
+        }
+        counts
+    }
 }
 
 /// A report of failure.
@@ -87,7 +123,7 @@ impl Appender {
         }
         let reports = Reports { watch: Watch::new("writer"), waited: Mutex::default(), came: Condvar::new() };
         let producer = ThreadedProducer::from_config_and_context(&config, reports).map_err(|error| unusable(&error))?;
-        Ok(Self { producer, topic: connection.topic.clone(), last: Mutex::default() })
+        Ok(Self { producer, topic: connection.topic.clone(), attempts: Mutex::default() })
     }
 
     /// [`crate::cluster::log::Log::append`].
@@ -95,12 +131,14 @@ impl Appender {
         if bytes.len() > MAX_RECORD {
             return Err(NotAppended::Refused(format!("the record is larger than {MAX_RECORD} bytes")));
         }
-        let mut last = self.last.lock();
+        let mut attempts = self.attempts.lock();
+        let open = attempts.open.take().filter(|(_, open)| *open == bytes);
+        let first = open.as_ref().map_or(attempts.last + 1, |(first, _)| *first);
         let deadline = Instant::now() + timeout;
         let mut perhaps = false;
         loop {
-            *last += 1;
-            let failure = match self.attempt(*last, bytes, deadline) {
+            attempts.last += 1;
+            let failure = match self.attempt((first, attempts.last), bytes, deadline) {
                 Ok(offset) => {
                     self.producer.client().context().watch.answered();
                     return Ok(offset);
@@ -110,6 +148,9 @@ impl Appender {
             tracing::debug!(perhaps = failure.perhaps, "an append to the command log failed: {}", failure.why);
             perhaps |= failure.perhaps;
             if !failure.passes || Instant::now() + PAUSE >= deadline {
+                if perhaps {
+                    attempts.open = Some(open.unwrap_or_else(|| (first, bytes.to_vec())));
+                }
                 let kind = if perhaps { NotAppended::Unknown } else { NotAppended::Refused };
                 return Err(kind(failure.why));
             }
@@ -117,14 +158,24 @@ impl Appender {
         }
     }
 
-    fn attempt(&self, number: usize, bytes: &[u8], deadline: Instant) -> Outcome {
-        let reports = self.producer.client().context();
-        *reports.waited.lock() = (number, None);
-        let sent = Instant::now();
+    fn send(&self, number: usize, bytes: &[u8]) -> Result<(), Failure> {
         let message = BaseRecord::<(), [u8], usize>::with_opaque_to(&self.topic, number);
-        if let Err((error, _)) = self.producer.send(message.partition(PARTITION).payload(bytes)) {
-            // It did not come into the queue.
-            return Err(Failure { perhaps: false, ..judge(&error, Duration::ZERO) });
+        let sent = self.producer.send(message.partition(PARTITION).payload(bytes));
+        // It did not come into the queue.
+        sent.map_err(|(error, _)| Failure { perhaps: false, ..judge(&error, Duration::ZERO) })
+    }
+
+    /// Sends the record, unless an attempt before has been acknowledged.
+    fn attempt(&self, (first, number): (usize, usize), bytes: &[u8], deadline: Instant) -> Outcome {
+        let reports = self.producer.client().context();
+        let sent = Instant::now();
+        let is_there = {
+            let mut waited = reports.waited.lock();
+            waited.begin(first, number);
+            waited.outcome.is_some()
+        };
+        if !is_there {
+            self.send(number, bytes)?;
         }
         match reports.wait(deadline) {
             Some(Ok(offset)) => u64::try_from(offset).map_err(|_| Failure {
@@ -184,12 +235,12 @@ impl Reports {
     /// The outcome of the attempt in wait, if it comes in time.
     fn wait(&self, deadline: Instant) -> Option<Result<i64, Report>> {
         let mut waited = self.waited.lock();
-        while waited.1.is_none() {
+        while waited.outcome.is_none() {
             if self.came.wait_until(&mut waited, deadline).timed_out() {
                 break;
             }
         }
-        waited.1.take()
+        waited.outcome.take()
     }
 }
 
@@ -207,13 +258,11 @@ impl ProducerContext for Reports {
     type DeliveryOpaque = usize;
 
     fn delivery(&self, result: &DeliveryResult<'_>, number: usize) {
-        let mut waited = self.waited.lock();
-        // A message that was given up is no longer waited for.
-        if waited.0 == number {
-            waited.1 = Some(match result {
-                Ok(message) => Ok(message.offset()),
-                Err((error, _)) => Err(Report { error: error.clone(), at: Instant::now() }),
-            });
+        let report = match result {
+            Ok(message) => Ok(message.offset()),
+            Err((error, _)) => Err(Report { error: error.clone(), at: Instant::now() }),
+        };
+        if self.waited.lock().take(number, report) {
             self.came.notify_all();
         }
     }

@@ -132,6 +132,10 @@ impl Verdict<'_> {
         if policy.is_none_or(|policy| policy.contains("compact")) {
             self.refuse("cleanup.policy", "delete", "compaction takes records out of the middle of the log");
         }
+        const READABLE: [&str; 4] = ["producer", "uncompressed", "lz4", "snappy"];
+        if self.get("compression.type").is_some_and(|kind| !READABLE.contains(&kind)) {
+            self.refuse("compression.type", "producer", "nodes cannot read records that the brokers compress so");
+        }
         let largest = i64::try_from(MAX_MESSAGE).unwrap_or(i64::MAX);
         if self.number("max.message.bytes").is_some_and(|bytes| bytes < largest) {
             self.refuse("max.message.bytes", &format!("at least {largest}"), "records may be that large");
@@ -195,6 +199,7 @@ mod tests {
             ("retention.ms", "604800000"),
             ("retention.bytes", "-1"),
             ("max.message.bytes", "33619968"),
+            ("compression.type", "producer"),
             ("flush.messages", "1"),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
@@ -223,6 +228,7 @@ mod tests {
             ("cleanup.policy", "compact,delete"),
             ("retention.ms", "3600000"),
             ("max.message.bytes", "1048588"),
+            ("compression.type", "zstd"),
         ] {
             let refusal = judge("log", &with(name, value), false).expect_err(name);
             assert!(refusal.contains(&format!("{name} is {value}, and must be ")), "{refusal}");

@@ -80,6 +80,19 @@ fn the_answer_to_a_record_that_was_given_up_is_not_taken_for_that_of_the_next_on
 }
 
 #[test]
+fn a_late_answer_counts_for_a_record_that_is_sent_again() {
+    let (cluster, kafka) = brokers();
+    assert_eq!(kafka.append(b"first", LONG), Ok(0));
+    cluster.broker_round_trip_time(-1, Duration::from_secs(2)).unwrap();
+    let times = (0..12).take_while(|_| {
+        let outcome = kafka.append(b"late", SHORT);
+        assert!(matches!(outcome, Ok(1) | Err(NotAppended::Unknown(_))), "{outcome:?}");
+        outcome.is_err()
+    });
+    assert!((2..=10).contains(&times.count()), "the answer to the first attempt comes during a later one");
+}
+
+#[test]
 fn without_brokers_nothing_is_certain_and_all_goes_on_when_they_are_back() {
     let (cluster, kafka) = brokers();
     assert_eq!(kafka.append(b"first", LONG), Ok(0));
