@@ -73,8 +73,8 @@ test: setup ## run all tests
 	python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
 .PHONY: test-cluster
-test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, logs to refuse; needs Java and Maven
-	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds 10 --seed 20260101 --case rounds --case paused-leader --case guards
+test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, a node that is cut off, logs to refuse; needs Java and Maven
+	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds 10 --seed 20260101 --case rounds --case paused-leader --case cut-off --case guards
 
 .PHONY: test-cluster-short
 test-cluster-short: build ## a short share of test-cluster; left out, and said so, where there is no Java, no Maven or no Maven Central

@@ -9,7 +9,7 @@ nodes must reach one position, all lists of all nodes must equal the model, and 
 their tables equal: a change without an answer was made or not, the same at all nodes. At the very end `tideline check`
 must find nothing.
 
-`--case paused-leader` and `--case guards` are tests of their own; see `cluster_cases`. Needs Python 3.10, Java and Maven.
+`--case paused-leader`, `--case cut-off` and `--case guards` are tests of their own; see `cluster_cases`. Needs Python 3.10, Java and Maven.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 import chaos
-from cluster_cases import guards, paused_leader
+from cluster_cases import cut_off, guards, paused_leader
 from support.any_node import LOCAL, SESSION, STRICT, AnyNode, Calls, everywhere
 from support.client import Client, Unexpected
 from support.cluster import Cluster
@@ -36,7 +36,7 @@ from support.load import FOLLOW_LIMIT, Load, arguments
 from support.preload import Clock, Impossible
 from support.small_disk import Impossible as NoDisk
 
-CASES = ("rounds", "paused-leader", "guards")
+CASES = ("rounds", "paused-leader", "cut-off", "guards")
 # The longest wait of a node for the log. Shorter than the election of a leader after a kill, so that it passes at times.
 TIMEOUT = ("2s", "4s")
 # Between the end of all faults and the first comparison: nodes that were paused take what lies in their sockets.
@@ -51,7 +51,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--case", action="append", choices=CASES, help="what to test; rounds by default")
     parser.add_argument("--fault", action="append", help="make only faults of this kind, as in kill-leader")
     parser.add_argument("--optional", action="store_true", help="leave all out where the brokers cannot be had")
-    parser.add_argument("--times", type=int, default=5, help="how often a leader is paused")
+    parser.add_argument("--times", type=int, default=5, help="how often a leader is paused, or a node cut off")
     parser.set_defaults(seconds=4.0, writers=9, readers=3)
     return parser.parse_args()
 
@@ -292,6 +292,8 @@ def main() -> None:
             judge(given, lambda directory, seed: ClusterChaos(given, directory, seed).run())
         elif case == "paused-leader":
             judge(given, lambda directory, seed: paused_leader.run(given, directory, seed))
+        elif case == "cut-off":
+            judge(given, lambda directory, seed: cut_off.run(given, directory, seed))
         else:
             judge(given, lambda directory, seed: guards.run(given, directory))
 

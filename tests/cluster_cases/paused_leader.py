@@ -26,16 +26,17 @@ PATIENCE = 90.0
 
 
 class Watched:
-    """The texts that one node shows."""
+    """The texts that one node shows to a reader."""
 
-    def __init__(self, node: Node):
+    def __init__(self, node: Node, reader: str = READER):
         self.node = node
+        self.reader = reader
 
     def texts(self, consistency: str) -> list[str] | None:
         """The timeline of the reader, newest first; `None` if the node cannot answer now."""
         connection = http.client.HTTPConnection(*self.node.address, timeout=20)
         try:
-            connection.request("GET", f"/v1/users/{READER}/timeline?limit=20&consistency={consistency}")
+            connection.request("GET", f"/v1/users/{self.reader}/timeline?limit=20&consistency={consistency}")
             answer = connection.getresponse()
             body = json.loads(answer.read())
         except TimeoutError:
