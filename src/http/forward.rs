@@ -4,7 +4,7 @@
 //! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner fails,
 //! is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, LINK, RETRY_AFTER};
 use actix_web::http::{Method, StatusCode};
@@ -17,7 +17,7 @@ use super::answer_memory::{Counted, Pieces, Room};
 use super::call::Call;
 use super::consistency::{self, POSITION, Wanted};
 use super::endpoint::OfOwner;
-use super::peers::{Peers, Told};
+use super::peers::{Asked, Peers, Told};
 use super::problem::Problem;
 use super::query::MAX_LIMIT;
 use super::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
@@ -71,13 +71,20 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
     if call.request.headers().contains_key(FORWARDED) {
         return None;
     }
-    let owner = peers.first_well(owners)?;
-    let request = outgoing(call, peers, owner, body)?;
     let server = &call.api.config().server;
     let timeout = (call.api.timeout() / PART).min(LONGEST);
     let most = MAX_LIMIT * server.body_limit.saturating_add(BESIDE);
     let room = || Room::new(&call.api.limits.answers, call.api.timeout()).ok();
-    peers.ask(owner, request, (timeout, most), room).await
+    let began = Instant::now();
+    for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
+        let request = outgoing(call, peers, owner, body.clone())?;
+        match peers.ask(owner, request, (timeout.saturating_sub(began.elapsed()), most), room).await {
+            Asked::Told(told) => return Some(told),
+            Asked::Left => {}
+            Asked::Nothing => return None,
+        }
+    }
+    None
 }
 
 /// The request as the owner gets it.
@@ -95,7 +102,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
         };
     }
     let mut request = hyper::Request::builder().method(call.request.method().as_str()).uri(peers.address(owner, &path));
-    // One value each: a head that is too large for the owner would be its failure.
+    // One value each, so that the head does not become too large for the owner.
     for name in [AUTHORIZATION, TRACEPARENT, TRACESTATE] {
         if let Some(value) = call.request.headers().get(&name) {
             request = request.header(name.as_str(), value.as_bytes());
@@ -127,8 +134,8 @@ pub(super) fn check(call: &Call) -> Result<(), Problem> {
     Err(Problem::new(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
 }
 
-/// Whether this node leaves a read that another node has passed on to that node: it is not ready, or a read that waits for
-/// nothing would show less than the other node has.
+/// Whether this node leaves a read that another node has passed on to that node: it cannot answer a read that waits for the
+/// log, or one that does not would show less than the other node has.
 pub(super) async fn is_left(call: &Call) -> Result<bool, Problem> {
     let Some(node) = call.api.node.as_ref().filter(|_| call.request.headers().contains_key(FORWARDED)) else {
         return Ok(false);
@@ -138,8 +145,12 @@ pub(super) async fn is_left(call: &Call) -> Result<bool, Problem> {
         return Ok(false);
     }
     let is_local = consistency::of(&call.request, call.api.config().cluster.consistency)? == Wanted::Nothing;
-    let position = consistency::position(&call.request)?.filter(|_| is_local);
-    Ok(node.is_ready().is_err() || !node.has(position.unwrap_or(0), GLANCE).await)
+    let is_ready = node.is_ready().is_ok();
+    if !is_local {
+        return Ok(!is_ready);
+    }
+    let position = consistency::position(&call.request)?.unwrap_or(0);
+    Ok(!node.has(position, if is_ready { GLANCE } else { Duration::ZERO }).await)
 }
 
 /// The answer that leaves a request to the node that has passed it on.

@@ -64,6 +64,16 @@ struct Peer {
     told_refusal: AtomicBool,
 }
 
+/// The result of a request to a member.
+pub(super) enum Asked {
+    /// Its answer, for the client.
+    Told(Told),
+    /// It is well, and leaves the request to others: it is not ready, or behind this node.
+    Left,
+    /// There is no answer for the client.
+    Nothing,
+}
+
 /// The reason why there is no answer.
 enum Lost {
     /// The member did not give one.
@@ -125,11 +135,9 @@ impl Peers {
         self.members.first_elsewhere(user).into_iter().collect()
     }
 
-    /// The first of these members that has not failed just now.
-    pub(super) fn first_well(&self, members: &[usize]) -> Option<usize> {
-        let now = self.now();
-        let is_well = |index: &usize| self.peers.get(*index).is_some_and(|peer| peer.is_asked(now));
-        members.iter().copied().find(is_well)
+    /// Whether a member has not failed just now.
+    pub(super) fn is_well(&self, member: usize) -> bool {
+        self.peers.get(member).is_some_and(|peer| peer.is_asked(self.now()))
     }
 
     /// The address of a path at a member.
@@ -137,36 +145,36 @@ impl Peers {
         format!("{}{path}", self.peers.get(member).map_or("", |peer| peer.url.as_str()))
     }
 
-    /// The answer of a member to a request, within a time and a size. `None` if there is none, or if it does not answer
-    /// the request of the client; the member is then not asked for a while. `room` gives the memory of a large answer.
+    /// The answer of a member to a request, within a time and a size. A member that gives none is not asked for a while.
+    /// `room` gives the memory of a large answer.
     pub(super) async fn ask(
         &self,
         member: usize,
         request: Request<Full<Bytes>>,
         (timeout, most): (Duration, usize),
         room: impl FnOnce() -> Option<Room>,
-    ) -> Option<Told> {
-        let peer = self.peers.get(member)?;
-        let _place = peer.places.try_acquire().ok()?;
+    ) -> Asked {
+        let Some(peer) = self.peers.get(member) else { return Asked::Nothing };
+        let Ok(_place) = peer.places.try_acquire() else { return Asked::Nothing };
         let told = match tokio::time::timeout(timeout, self.exchange(request, most, room)).await {
             // Every answer of a node tells its position.
             Ok(Ok(told)) if is_for_the_client(told.status) && !told.headers.contains_key(POSITION.as_str()) => {
                 Err("it is not a node of a cluster".to_owned())
             }
             Ok(Ok(told)) if is_for_the_client(told.status) => Ok(told),
-            Ok(Ok(told)) if told.headers.contains_key(FORWARDED.as_str()) => return None,
+            Ok(Ok(told)) if told.headers.contains_key(FORWARDED.as_str()) => return Asked::Left,
             // The member is well, and refuses this client: that must not keep the others from it.
             Ok(Ok(told)) if is_of_the_client(told.status) => {
                 peer.refuses(told.status);
-                return None;
+                return Asked::Nothing;
             }
             Ok(Ok(told)) => Err(format!("it answered {}", told.status)),
             Ok(Err(Lost::Member(why))) => Err(why),
-            Ok(Err(Lost::Here)) => return None,
+            Ok(Err(Lost::Here)) => return Asked::Nothing,
             Err(_) => Err("it did not answer in time".to_owned()),
         };
         peer.note(told.as_ref().err(), self.now());
-        told.ok()
+        told.map_or(Asked::Nothing, Asked::Told)
     }
 
     async fn exchange(

@@ -135,7 +135,7 @@ impl Appender {
         let open = attempts.open.take().filter(|(_, open)| *open == bytes);
         let first = open.as_ref().map_or(attempts.last + 1, |(first, _)| *first);
         let deadline = Instant::now() + timeout;
-        let mut perhaps = false;
+        let mut perhaps = open.is_some();
         loop {
             attempts.last += 1;
             let failure = match self.attempt((first, attempts.last), bytes, deadline) {

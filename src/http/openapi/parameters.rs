@@ -106,8 +106,8 @@ pub(in crate::http) fn consistency() -> [Parameter; 2] {
             "On a node of a cluster, the changes that the answer must show. `strict`: all that any node has acknowledged \
              before the request; costs a round trip to the command log, some milliseconds. `session`: all up to the \
              position in `Tideline-Position`; waits only if this node is behind it. `local`: those that this node has \
-             applied, perhaps newer ones too; waits for nothing, also while the command log cannot be reached. Without the parameter, the \
-             setting `cluster.consistency`. A server without a cluster always shows all acknowledged changes",
+             applied, perhaps newer ones too, without a wait for the command log. Without the parameter, the setting \
+             `cluster.consistency`. A server without a cluster always shows all acknowledged changes",
             Ref::from_schema_name(CONSISTENCY),
         ),
         header(
