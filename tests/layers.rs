@@ -55,7 +55,10 @@ const CRATES: [(&str, &str); 19] = [
     ("socket2", "http/connections.rs"),
     ("hdrhistogram", "cli/bench/record.rs"),
     ("http_body_util", "http/peers.rs http/forward.rs cli/bench/client.rs"),
-    ("hyper", "http/peers.rs http/forward.rs cli/bench/client.rs cli/bench/requests.rs cli/bench/prepare.rs"),
+    (
+        "hyper",
+        "http/peers.rs http/forward.rs config/cluster.rs cli/bench/client.rs cli/bench/requests.rs cli/bench/prepare.rs",
+    ),
     ("plotters", "cli/bench/plot.rs"),
     ("rustix", "cli/backup/target.rs cli/bench/timer.rs clock.rs priority.rs server/files.rs store/rocks/"),
     ("signal_hook", "cli/mod.rs"),
