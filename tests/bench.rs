@@ -69,7 +69,7 @@ fn each_mix_agrees_with_the_figures_of_the_server() {
         assert_eq!(answered(&server, "GET", "/v1/users/{uid}/timeline"), of("read") + of("log-in"), "{mix}");
         assert_eq!(answered(&server, "PUT", "/v1/users/{uid}/presence"), of("log-in") + of("log-out"), "{mix}");
         assert_eq!(answered(&server, "PUT", "/v1/users/{uid}/following/{target}"), of("follow"), "{mix}");
-        // What the report has of the server's figures is a part of them: the measured seconds.
+        // The report has a part of the server's figures: those of the measured seconds.
         let (told, all) = (&report["answered_by_server"], answered(&server, "GET", "/v1/users/{uid}/timeline"));
         let reads = told["GET /v1/users/{uid}/timeline"].as_u64().unwrap();
         assert!((all / 2..=all).contains(&reads), "{mix}: {reads} of {all}");

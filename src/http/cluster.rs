@@ -18,8 +18,8 @@ use crate::model::{Millis, Time};
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let node = json!({
         "node": "a", "log": "0f7c5b1d9a3e42668b1c0d2e4f6a8b90", "position": 42, "time": 1_689_089_522_000_u64, "lag": 0,
-        "reachable": true, "ready": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 0, "level": 1,
-        "newest_level": 1,
+        "reachable": true, "ready": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 0,
+        "level": 1, "newest_level": 1,
         "members": [{"name": "a", "url": "http://10.0.0.1:8080", "self": true}]
     });
     let call = get("/v1/admin/cluster", show, "getCluster", "This server as a node of a cluster")
@@ -181,8 +181,8 @@ pub(super) mod tests {
         assert_eq!(
             serde_json::to_value(ClusterBody::new(&cluster, status())).expect("JSON"),
             json!({
-                "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "ready": false, "caught_up": true,
-                "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
+                "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "ready": false,
+                "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
                 "newest_level": 2,
                 "members": [
                     {"name": "a", "url": "http://x", "self": true},

@@ -104,23 +104,25 @@ fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Resul
     loop {
         let mut still = Vec::new();
         for node in waiting {
-            // All nodes take their digests at this position of one log.
-            let position = found.first().map(|(_, Digests { position, .. })| *position);
-            let is_late = position.map_or(Ok(false), |position| node.has_passed(position))?;
             match node.digests(&id)? {
                 Some(Answered::Done(digests)) => {
                     say(format_args!("{}: digests at position {}", node.name(), digests.position));
                     found.push((node.name().to_owned(), digests));
                 }
                 Some(Answered::Running) => still.push(node),
-                None if is_late => {
-                    return Err(failed(
-                        node.name(),
-                        "it has passed the position of the others. It may have started again since, or follow another \
-                         command log",
-                    ));
+                None => {
+                    // All nodes take their digests at this position of one log.
+                    let position = found.first().map(|(_, Digests { position, .. })| *position);
+                    if position.map_or(Ok(false), |position| node.has_passed(position))? && node.digests(&id)?.is_none()
+                    {
+                        return Err(failed(
+                            node.name(),
+                            "it has passed the position of the others. It may have started again since, or follow \
+                             another command log",
+                        ));
+                    }
+                    still.push(node);
                 }
-                None => still.push(node),
             }
         }
         if still.is_empty() {
