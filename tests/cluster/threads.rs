@@ -90,6 +90,8 @@ impl Life {
         let (stop, can_restore) = (AtomicBool::new(false), self.nodes.plan.config_of_all().1 > NEVER);
         let systems: Vec<&System> = self.nodes.systems().collect();
         let ready: Vec<_> = systems.iter().map(|system| move || barrier(system).expect("has a barrier")).collect();
+        // Threads ask their nodes for the names of users and of earlier items.
+        ready.iter().for_each(|ready| ready());
         let rounds: Vec<_> = systems
             .iter()
             .zip(&ready)
