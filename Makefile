@@ -66,7 +66,7 @@ test: setup ## run all tests
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
 	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
 	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
-	python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 10 --timeout 3 --untimed
+	python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 13 --timeout 6 --untimed
 	python3 tests/clients.py --binary $(TIDELINE)
 	python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
 	python3 tests/examples.py --binary $(TIDELINE)

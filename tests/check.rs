@@ -95,7 +95,7 @@ fn rows_of_deleted_content_may_stay() {
     config.storage.data_dir = place.data();
     let app = tideline::server::open(&config).expect("opens");
     app.feed().delete(HostId::Number(12)).expect("deletes");
-    app.stop(Duration::from_secs(5)).expect("stops");
+    app.stop(Duration::from_secs(60)).expect("stops");
     place.run(&["check"]).ok();
     place.rocks().put_inbox_entry(user(3), entry(2000, 12, 2)).expect("puts");
     place.run(&["check"]).ok();

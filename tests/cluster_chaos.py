@@ -40,7 +40,7 @@ CASES = ("rounds", "paused-leader", "cut-off", "guards")
 # The longest wait of a node for the log. Shorter than the election of a leader after a kill, so that it passes at times.
 TIMEOUT = ("2s", "4s")
 # Between the end of all faults and the first comparison: nodes that were paused take what lies in their sockets.
-QUIET = 0.5
+QUIET = 2
 DISK_MB = 400
 ENOUGH_RESUMES = 20
 

@@ -33,11 +33,11 @@ TOO_LARGE = {"number": ("99999999999999", "-1"), "duration": ("36501d",)}  # one
 METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE"
 LANGUAGES = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable], "js": ["node"]}
 SUFFIXES = {"sh": "sh", "python": "py", "js": "mjs"}
-# Writes the status of each answer to a file. A stream is ended after six seconds.
+# Writes the status of each answer to a file. A stream is ended after twelve seconds.
 CURL = """#!/bin/bash
 status() { [ -z "$2" ] || echo "$2" >> "$STATUSES"; exit "$1"; }
 limit=(); code=0
-[[ "$*" != */stream* ]] || limit=(--max-time 6)
+[[ "$*" != */stream* ]] || limit=(--max-time 12)
 out=$(mktemp); trap 'rm -f "$out"' EXIT
 answer=$(%s "${limit[@]}" -o "$out" -w '%%{http_code}' "$@") || code=$?
 cat "$out"; echo
@@ -310,7 +310,8 @@ class Project:
             if not runs or (block.language == "js" and not shutil.which("node")):
                 continue
             program = directory / f"example.{SUFFIXES[block.language]}"
-            program.write_text(block.code.replace(ADDRESS, address))
+            # A busy machine needs longer to open a stream.
+            program.write_text(block.code.replace(ADDRESS, address).replace("sleep 0.5", "sleep 4"))
             statuses.write_text("")
             try:
                 ended = subprocess.run([*LANGUAGES[block.language], program], env=environment, cwd=directory,

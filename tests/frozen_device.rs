@@ -34,8 +34,8 @@ const READER: u64 = 1_000_000;
 /// Bytes a text: many, so that the engine often begins new files.
 const TEXT: usize = 20_000;
 /// Longest wait for an answer during a freeze. Without an answer a freeze lasts much longer.
-const IN_TIME: Duration = Duration::from_secs(15);
-const LONGEST: Duration = Duration::from_secs(30);
+const IN_TIME: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(120);
 
 /// A file system of its own.
 struct Device {
@@ -200,7 +200,8 @@ fn a_device_that_stalls_stops_nothing_but_changes() {
     let Some(device) = Device::new() else { return };
     let logs = tempfile::tempdir().expect("temp dir");
     let settings = [
-        ("TIDELINE__SERVER__REQUEST_TIMEOUT", "3s"),
+        // So long that on a busy machine only the device makes a request late.
+        ("TIDELINE__SERVER__REQUEST_TIMEOUT", "20s"),
         ("TIDELINE__SERVER__WORKERS", "2"),
         // Lets the engine reach many points before it waits for the device.
         ("TIDELINE__STORAGE__DURABILITY", "os"),

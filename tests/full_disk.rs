@@ -167,7 +167,7 @@ fn wait_for(count: &AtomicU64, more: u64, what: &str) -> Duration {
 
 /// Most outages in the log for one full device. The engine may find some room again before the device is really
 /// full, but there is no line for each change.
-const MOST_OUTAGES: usize = 5;
+const MOST_OUTAGES: usize = 20;
 
 /// How often the log says that changes are refused, and that they are taken again.
 fn outages(home: &Home) -> (usize, usize) {

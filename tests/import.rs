@@ -261,7 +261,7 @@ fn the_worked_case_gives_its_pages() {
             let Some(next) = page.next else { break };
             request.span.before = Some(next);
         }
-        app.stop(Duration::from_secs(5)).expect("stops");
+        app.stop(Duration::from_secs(60)).expect("stops");
         assert_eq!(shown, pages, "{inbox} {push} {pull}");
     }
 }

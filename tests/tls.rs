@@ -13,7 +13,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use command::Place;
+use command::{Place, Ran};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -117,6 +117,18 @@ fn has(answer: &str, status: u16, words: &str) {
     assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")) && answer.contains(words), "{answer}");
 }
 
+/// Runs `tideline health`, again if the answer is late: the command waits for three seconds, which are few on a busy
+/// machine.
+fn health(place: &Place, args: &[&str]) -> Ran {
+    let began = Instant::now();
+    loop {
+        let ran = place.run(args);
+        if !ran.err.contains("timeout") || began.elapsed() > PATIENCE {
+            return ran;
+        }
+    }
+}
+
 #[test]
 fn the_server_speaks_tls_and_nothing_else() {
     let served = serve(place());
@@ -125,7 +137,7 @@ fn the_server_speaks_tls_and_nothing_else() {
     let url = format!("https://{}", served.address);
     let asks = place().with_env("TIDELINE__SERVER__LISTEN", served.address);
     for args in [&["health"][..], &["health", "--url", &url]] {
-        assert_eq!(asks.run(args).ok().out, format!("{url} is ready\n"));
+        assert_eq!(health(&asks, args).ok().out, format!("{url} is ready\n"));
     }
     assert_eq!(served.connect("first.pem").unwrap().conn.alpn_protocol(), None);
     // Plain HTTP gets no answer of HTTP.
@@ -178,14 +190,14 @@ fn commands_call_a_server_behind_tls() {
     let plain = format!("http://127.0.0.1:{port}");
     let advice = ". If the server speaks TLS, write https:// in its address";
     place.run(&[&list[..], &[&plain]].concat()).failed(advice);
-    place.run(&["health", "--url", &plain]).failed(advice);
-    place.run(&["health", "--url", &named]).ok();
+    health(place, &["health", "--url", &plain]).failed(advice);
+    health(place, &["health", "--url", &named]).ok();
     let server = server::Server::start();
     let wrong = format!("https://{}", server.address);
     let advice = ". If the server speaks no TLS, write http:// in its address";
     place.run(&[&list[..], &[&wrong, "--ca-file", "ca.pem"]].concat()).failed(advice);
-    place.run(&["health", "--url", &wrong]).failed(advice);
-    let gone = place.run(&["health", "--url", "http://127.0.0.1:1"]).failed("no answer from http://127.0.0.1:1");
+    health(place, &["health", "--url", &wrong]).failed(advice);
+    let gone = health(place, &["health", "--url", "http://127.0.0.1:1"]).failed("no answer from http://127.0.0.1:1");
     assert!(!gone.err.contains("TLS"), "{gone:?}");
 }
 
@@ -247,7 +259,8 @@ fn a_silent_server_is_given_up_in_the_handshake() {
 
 #[test]
 fn a_changed_certificate_is_in_use_without_a_restart() {
-    let served = serve(place());
+    // So long that the open connection may wait for its request.
+    let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "300s"));
     let mut before = served.connect("first.pem").unwrap();
     assert!(served.connect("second.pem").is_err());
     // A certificate without its key is not taken.
@@ -264,7 +277,7 @@ fn a_changed_certificate_is_in_use_without_a_restart() {
 
 #[test]
 fn slow_clients_are_cut_off() {
-    let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "3s"));
+    let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "8s"));
     let mut silent = TcpStream::connect(served.address).unwrap();
     silent.set_read_timeout(Some(PATIENCE)).unwrap();
     assert_eq!(silent.read(&mut [0; 16]).unwrap_or(0), 0, "the handshake has no end");
@@ -277,12 +290,16 @@ fn slow_clients_are_cut_off() {
 #[test]
 fn silent_clients_do_not_keep_out_others() {
     let served = serve(place().with_env("TIDELINE__SERVER__WORKERS", 1));
-    let silent: Vec<_> = (0..400).map(|_| TcpStream::connect(served.address).unwrap()).collect();
-    let began = Instant::now();
-    has(&served.get("/healthz"), 200, "ok");
-    // The silent ones are cut off after ten.
-    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
-    drop(silent);
+    let answer = || {
+        let began = Instant::now();
+        let _silent: Vec<_> = (0..400).map(|_| TcpStream::connect(served.address).unwrap()).collect();
+        has(&served.get("/healthz"), 200, "ok");
+        began.elapsed()
+    };
+    // The silent ones are cut off after ten seconds: an answer that waits for that always comes later. One of several
+    // comes in time on a busy machine, too.
+    let late: Vec<_> = (0..5).map(|_| answer()).take_while(|took| *took >= Duration::from_secs(8)).collect();
+    assert!(late.len() < 5, "{late:?}");
 }
 
 #[test]

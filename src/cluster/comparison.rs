@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 
@@ -68,7 +69,11 @@ pub(super) struct Asked {
 
 /// Takes digests on a thread of its own, for one comparison at a time.
 #[derive(Debug, Default)]
-pub(super) struct Comparer(Option<JoinHandle<()>>);
+pub(super) struct Comparer {
+    thread: Option<JoinHandle<()>>,
+    /// Until just before the result is there. The thread itself ends a little after it.
+    is_busy: Arc<AtomicBool>,
+}
 
 impl Comparer {
     /// Begins a comparison. Returns once later changes do not count.
@@ -81,7 +86,7 @@ impl Comparer {
     ) {
         let Asked { id, position, time } = asked;
         let set = move |into: &Comparisons, state| into.set(id, Comparison { position, state });
-        if self.0.as_ref().is_some_and(|thread| !thread.is_finished()) {
+        if self.is_busy.load(Ordering::Acquire) {
             let why = "this node was still busy with another comparison";
             tracing::warn!(id = String::from(id), position, cause = why, "a comparison of nodes is left out");
             set(into, Compared::Failed(why.to_owned()));
@@ -93,7 +98,7 @@ impl Comparer {
         // An item deleted before can be purged at any node, and restored at none.
         let final_before = feed.streaming().final_before(time, retention);
         let (tell, taken) = sync_channel(1);
-        let (store, kept) = (Arc::clone(feed.store()), Arc::clone(into));
+        let (store, kept, is_busy) = (Arc::clone(feed.store()), Arc::clone(into), Arc::clone(&self.is_busy));
         let walk = move || {
             let mut told = || _ = tell.try_send(());
             let digests = || store.digest(final_before, &mut told, &mut Stopping(stop));
@@ -105,21 +110,26 @@ impl Comparer {
                     Compared::Failed(error.to_string())
                 }
             };
+            is_busy.store(false, Ordering::Release);
             set(&kept, state);
         };
+        self.is_busy.store(true, Ordering::Release);
         match std::thread::Builder::new().name("digest".to_owned()).spawn(walk) {
             Ok(thread) => {
                 // An error: the thread has failed before it came so far.
                 let _ = taken.recv();
-                self.0 = Some(thread);
+                self.thread = Some(thread);
             }
-            Err(error) => set(into, Compared::Failed(format!("cannot start a thread: {error}"))),
+            Err(error) => {
+                self.is_busy.store(false, Ordering::Release);
+                set(into, Compared::Failed(format!("cannot start a thread: {error}")));
+            }
         }
     }
 
     /// Waits for the end of the comparison under way.
     pub(super) fn end(&mut self) {
-        if let Some(thread) = self.0.take()
+        if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
             tracing::error!("the thread of a comparison panicked");

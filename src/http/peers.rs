@@ -29,11 +29,11 @@ const AT_ONCE: usize = 128;
 /// Connections to one member that are kept without a request, and for how long: shorter than a server keeps them.
 const IDLE_AT_ONCE: usize = 32;
 const IDLE: Duration = Duration::from_secs(30);
-/// Longest wait for a connection.
-const CONNECT: Duration = Duration::from_secs(1);
+/// Longest wait for a connection. Long in tests, for a busy machine.
+const CONNECT: Duration = Duration::from_secs(if cfg!(test) { 10 } else { 1 });
 /// A member that failed is not asked again for this time, milliseconds. So a dead one does not cost each read a timeout.
-/// The time doubles with each failure after another, some times.
-const PAUSE: u64 = 1000;
+/// The time doubles with each failure after another, some times. Long in tests, which end it themselves.
+const PAUSE: u64 = if cfg!(test) { 10_000 } else { 1000 };
 const DOUBLED: u32 = 4;
 /// Bytes that a connection reads at once.
 const BUFFER: usize = 64 << 10;
@@ -224,6 +224,12 @@ impl Peers {
     /// Requests that other members have answered, and requests for them that this node has answered itself.
     pub(super) fn figures(&self) -> [u64; 2] {
         [&self.forwarded, &self.answered_here].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// Lets all members be asked again, as if their pauses were over.
+    #[cfg(test)]
+    pub(super) fn end_pauses(&self) {
+        self.peers.iter().for_each(|peer| peer.paused.store(0, Ordering::Relaxed));
     }
 
     fn now(&self) -> u64 {

@@ -7,6 +7,9 @@ use actix_web::web;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
+/// See [`Sampler::sample`].
+const FIRST: u32 = 4;
+
 /// Takes samples, one at a time.
 #[derive(Debug)]
 pub(super) struct Sampler<T> {
@@ -22,12 +25,14 @@ impl<T> Default for Sampler<T> {
 
 impl<T: Clone + Send + 'static> Sampler<T> {
     /// A fresh sample; the last one if another is being taken, or if this takes longer than `patience`. Does not count as
-    /// a request that waits for the disk, because figures are needed most when there are many of these.
+    /// a request that waits for the disk, because figures are needed most when there are many of these. The first sample
+    /// is waited for [`FIRST`] times as long: there is none to give instead.
     pub(super) async fn sample(
         &self,
         patience: Duration,
         take: impl FnOnce() -> Option<T> + Send + 'static,
     ) -> Option<T> {
+        let patience = if self.last.lock().is_none() { patience * FIRST } else { patience };
         if let Ok(turn) = Arc::clone(&self.turn).try_acquire_owned() {
             let last = Arc::clone(&self.last);
             let taken = web::block(move || {

@@ -238,8 +238,15 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let options = Options { sync: false, ..Options::new(dir.path()) };
         let store: Arc<dyn Store> = Arc::new(Rocks::open(&options).expect("opens"));
+        // A purge may be over before a busy machine stops it, so one success of some is enough.
+        let left = (10..15).map(|id| left_by_a_stop(&store, item(id), LIKES)).find(|left| *left > 0);
+        assert!(left.is_some_and(|left| left < LIKES), "{left:?} left");
+    }
+
+    /// Stops the purge of a new item once it has begun. The number of its likes after that.
+    fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
         let content = Content {
-            id: item(10),
+            id,
             author: UserId::MIN,
             published_at: 1,
             edited_at: None,
@@ -256,24 +263,24 @@ mod tests {
         store.publish(&[post], Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
         let like =
             |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::Like, since: Some(raw) };
-        let likes: Vec<_> = (1..=LIKES).map(like).collect();
-        for part in likes.chunks(1000) {
-            store.react(item(10), part).expect("reacts");
+        let reactions: Vec<_> = (1..=likes).map(like).collect();
+        for part in reactions.chunks(1000) {
+            store.react(id, part).expect("reacts");
         }
-        store.delete(item(10), 1.into()).expect("deletes");
+        store.delete(id, 1.into()).expect("deletes");
         let candidates = Candidates::default();
-        candidates.name(Candidate::Deleted(item(10)));
+        candidates.name(Candidate::Deleted(id));
         let mut config = Config::default();
         config.fanout.workers = 1;
         config.content.deleted_retention = crate::config::Duration::from_millis(0);
         let (backlog, streaming) = (Arc::new(Backlog::new(10)), Arc::new(Streaming::new(60_000)));
-        let workers = Workers::start(Arc::clone(&store), backlog, streaming, &config, candidates).expect("start");
-        let left = || store.item_counts(&[item(10)], Tier::Disk).expect("reads")[0].likes;
+        let workers = Workers::start(Arc::clone(store), backlog, streaming, &config, candidates).expect("start");
+        let left = || store.item_counts(&[id], Tier::Disk).expect("reads")[0].likes;
         let since = Instant::now();
-        while left() == LIKES && since.elapsed() < Duration::from_secs(20) {
+        while left() == likes && since.elapsed() < Duration::from_secs(60) {
             std::thread::yield_now();
         }
         workers.stop();
-        assert!((1..LIKES).contains(&left()), "{} left", left());
+        left()
     }
 }

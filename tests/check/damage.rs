@@ -145,7 +145,7 @@ fn place() -> Place {
     feed.delete(HostId::Number(13)).expect("deletes");
     feed.delete(HostId::Number(16)).expect("deletes");
     assert!(store.purge(content_id(16), u64::MAX).expect("purges"));
-    app.stop(Duration::from_secs(5)).expect("stops");
+    app.stop(Duration::from_secs(60)).expect("stops");
     place
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::nodes::{Nodes, barrier, fault, wait};
+use super::nodes::{Nodes, barrier, fault, reach, wait};
 use crate::promises::names::Ids;
 use crate::promises::ops::{Op, Post};
 use crate::promises::replay::seen;
@@ -119,7 +119,7 @@ fn a_read_that_asks_for_a_position_that_never_comes_has_all_changes() {
     let mut nodes = nodes();
     publish(&mut nodes, 1, 21);
     nodes.go_to(2);
-    wait(nodes.case.system.node().reach(u64::MAX >> 1)).expect("does not wait for it");
+    reach(&nodes.case.system, u64::MAX >> 1).expect("does not wait for it");
     nodes.case.read_all().expect("right");
 }
 
@@ -145,6 +145,8 @@ fn loses_what_a_node_has_applied(tells: bool, message: &str) {
     nodes.log().calm();
     // The second one has the hash of the log with the first one.
     publish(&mut nodes, 0, 11);
+    nodes.go_to(2);
+    barrier(&nodes.case.system).expect("catches up");
     publish(&mut nodes, 2, 12);
     nodes.go_to(1);
     let why = stopped(&nodes.case.system);

@@ -284,7 +284,8 @@ impl Log for Way {
         let mut state = self.log.state.lock();
         let chances = state.chances;
         let fails = state.chance(chances.read);
-        if state.ways[self.node].cut || from < state.start || from > state.end() {
+        // A place after the end is one that this node has not heard was cut.
+        if state.ways[self.node].cut || from < state.start {
             return Err(NotRead::Gone(format!("it begins at {} and ends at {}", state.start, state.end())));
         }
         if state.chance(chances.delay) {

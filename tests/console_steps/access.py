@@ -102,7 +102,7 @@ def user_token(proof: Proof) -> None:
     proof.clean(page)
 
     page = proof.page(proof.address(tideline))
-    sign_in(page, token(proof.secret, "ada", 15))
+    sign_in(page, token(proof.secret, "ada", 30))
     page.wait("document.querySelectorAll('article').length > 3", "the own timeline")
     page.wait("!!document.querySelector('input[name=credential]')", "the sheet after the end of the token")
     shows(page, "expired")

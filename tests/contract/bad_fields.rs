@@ -218,7 +218,7 @@ pub(crate) fn bad_fields(server: &Server) {
 fn times_to_come(server: &Server) {
     let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
     for (at, looks) in [
-        (now + 660_000, None),
+        (now + 3_600_000, None),
         (now * 1000, Some("microseconds")),
         (now * 1_000_000, Some("nanoseconds")),
         (i64::MAX as u64, None),

@@ -73,7 +73,7 @@ fn an_author_is_pushed_to_all_to_the_active_or_to_nobody() {
 
 #[test]
 fn who_is_away_gets_no_pushes_and_everything_on_return() {
-    let settings = [("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"), ("TIDELINE__TIMELINE__ACTIVE_FOR", "6s")];
+    let settings = [("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"), ("TIDELINE__TIMELINE__ACTIVE_FOR", "15s")];
     let server = Server::with(&settings);
     server.follow(1, 2, 5);
     assert!(server.ids("/v1/users/1/timeline").is_empty());
@@ -81,7 +81,7 @@ fn who_is_away_gets_no_pushes_and_everything_on_return() {
     server.publish(10, 2, 10);
     server.settle();
     assert!(in_inbox(&server, 1, 10));
-    std::thread::sleep(Duration::from_millis(6100));
+    std::thread::sleep(Duration::from_millis(15_100));
     server.publish(11, 2, 11);
     server.settle();
     assert!(!in_inbox(&server, 1, 11));
@@ -113,28 +113,45 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
         // So that the progress is on disk soon.
         ("TIDELINE__STORAGE__ARRIVALS_FOR", "10ms"),
     ];
-    let server = Server::on(data, &slow);
-    server.call("PUT", &format!("/v1/users/{FOLLOWERS}/presence"), r#"{"online":true}"#).expect(200);
-    server.publish(1, AUTHOR, 10);
-    wait_until("nothing is pushed", || in_inbox(&server, FOLLOWERS, 1));
-    assert!(!in_inbox(&server, FOLLOWERS - 1, 1), "the last of all, but online: before the others");
-    // Meanwhile a user follows, unfollows and follows the author.
+    let mut server = Server::on(data, &slow);
     let path = format!("/v1/users/999999/following/{AUTHOR}");
-    for method in ["PUT", "DELETE", "PUT"] {
-        server.call(method, &path, "").expect(200);
-    }
-    // Long enough for some of the progress to come to the disk, also on a busy machine.
-    server.wait_for(CHUNKS, |chunks| chunks >= 80_000.0);
-    assert!(!in_inbox(&server, FOLLOWERS - 1, 1), "the fan-out is done already: the test shows nothing");
-    let server = server.restart("KILL", &slow);
-    assert_eq!(server.ids("/v1/users/999999/timeline"), [1]);
-    server.settle();
-    let rest = server.figure(CHUNKS);
-    assert!(rest > 0.5, "the fan-out ended before the server did: the test shows nothing");
+    let mut item = 0;
+    let rest = loop {
+        // On a busy machine a fan-out may be done before it is looked at, or before the end: then the next one counts.
+        item += 1;
+        assert!(item <= 5, "the online are not served first, or each fan-out is done too soon: the test shows nothing");
+        server.call("DELETE", &path, "").expect(200);
+        server.settle();
+        let before = server.figure(CHUNKS);
+        server.call("PUT", &format!("/v1/users/{FOLLOWERS}/presence"), r#"{"online":true}"#).expect(200);
+        server.publish(item, AUTHOR, 10 * item);
+        wait_until("nothing is pushed", || in_inbox(&server, FOLLOWERS, item));
+        // The one online is the last of all, and comes before this one.
+        let is_done = || in_inbox(&server, FOLLOWERS - 1, item);
+        if is_done() {
+            continue;
+        }
+        // Meanwhile a user follows, unfollows and follows the author.
+        for method in ["PUT", "DELETE", "PUT"] {
+            server.call(method, &path, "").expect(200);
+        }
+        // Long enough for some of the progress to come to the disk, also on a busy machine.
+        server.wait_for(CHUNKS, |chunks| chunks >= before + 80_000.0);
+        if is_done() {
+            continue;
+        }
+        server = server.restart("KILL", &slow);
+        assert_eq!(server.ids("/v1/users/999999/timeline"), (1..=item).rev().collect::<Vec<_>>());
+        server.settle();
+        let rest = server.figure(CHUNKS);
+        if rest > 0.5 {
+            break rest;
+        }
+    };
     assert!(rest <= (FOLLOWERS - 900) as f64, "{rest} chunks after the restart: it began anew");
     for reader in [1, FOLLOWERS / 2, FOLLOWERS - 1, FOLLOWERS, 999_999] {
-        assert!(in_inbox(&server, reader, 1), "{reader}");
-        assert_eq!(server.ids(&format!("/v1/users/{reader}/timeline")), [1]);
+        assert!(in_inbox(&server, reader, item), "{reader}");
+        assert_eq!(server.ids(&format!("/v1/users/{reader}/timeline")), (1..=item).rev().collect::<Vec<_>>());
     }
     let coalesced = server.figure("tideline_jobs_coalesced_total");
     assert!((2.0 - coalesced).abs() < 0.5, "of three changes of one pair only the last has work: {coalesced}");

@@ -361,7 +361,7 @@ fn a_stream_takes_a_token_in_its_address() {
 fn a_stream_ends_with_its_token_and_a_remembered_token_expires() {
     let fast = [("TIDELINE__AUTH__LEEWAY", "0s"), ("TIDELINE__PRESENCE__HEARTBEAT", "100ms")];
     let Guarded { server, .. } = guarded(&fast);
-    let short = signed(&json!({"sub": "ana", "exp": now() + 10}), SECRET.as_bytes());
+    let short = signed(&json!({"sub": "ana", "exp": now() + 30}), SECRET.as_bytes());
     let bearer = format!("Bearer {short}");
     let page = || server.call_as("GET", "/v1/users/ana/timeline", "", &[("authorization", &bearer)]);
     assert_eq!(page().status, 200);

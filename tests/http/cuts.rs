@@ -1,6 +1,6 @@
 //! A stream that is cut at random and resumed misses no event and has none twice.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
@@ -8,14 +8,19 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 
 use super::listener::{Listener, Sent};
-use crate::server::Server;
+use crate::server::{PATIENCE, Server};
 
 const READER: u64 = 1;
 const AUTHORS: [u64; 3] = [2, 3, 4];
 /// Times of backdated items, long ago.
 const LATE: std::ops::Range<u64> = 1000..2000;
-/// After this silence no more events are expected.
+/// After this silence a stream whose server has ended has no more events.
 const QUIET: Duration = Duration::from_secs(5);
+/// The number of the last item of each author.
+const LAST: u64 = 999_999;
+/// Most changes of an author that the reader has not heard of: above 1000 of all of them the server rightly answers a
+/// slow reader with a reset.
+const AHEAD: usize = 130;
 
 /// The state of an item as its author knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +82,11 @@ impl Heard {
     }
 }
 
+/// The id of an author's item.
+fn item(author: u64, number: u64) -> u64 {
+    author * 1_000_000 + number
+}
+
 /// The kind of cuts.
 #[derive(Clone, Copy, PartialEq)]
 enum Cuts {
@@ -90,6 +100,8 @@ enum Cuts {
 struct Story {
     server: RwLock<Option<Server>>,
     made: Mutex<HashMap<u64, Made>>,
+    /// The number of the newest text of each author that the reader has heard.
+    heard: Mutex<HashMap<u64, u64>>,
     over: AtomicBool,
     cuts: Cuts,
 }
@@ -105,29 +117,51 @@ impl Story {
         reply.status < 300
     }
 
-    /// Publishes, edits and deletes until the story is over.
+    /// Takes an event, and notes how far the reader is.
+    fn hear(&self, heard: &mut Heard, sent: &Sent) {
+        heard.take(sent);
+        let mut words = sent.data["text"].as_str().unwrap_or_default().split(' ').skip(1).map(str::parse::<u64>);
+        if let (Some(Ok(author)), Some(Ok(number))) = (words.next(), words.next()) {
+            let mut heard = self.heard.lock().unwrap();
+            let newest = heard.entry(author).or_default();
+            *newest = number.max(*newest);
+        }
+    }
+
+    /// Publishes, edits and deletes until the story is over, and then publishes a last item.
     fn write(&self, author: u64) {
         let mut random = Rng::with_seed(author);
         let mut own = Vec::new();
-        for n in 1.. {
-            if self.over.load(Ordering::SeqCst) {
-                return;
+        // The numbers of changes that the reader has not heard of.
+        let mut unheard = VecDeque::<u64>::new();
+        for n in 1..LAST {
+            // Waits for a reader that is slow.
+            while unheard.len() > AHEAD && !self.over.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+                let heard = self.heard.lock().unwrap().get(&author).copied().unwrap_or_default();
+                unheard.retain(|number| *number > heard);
             }
+            if self.over.load(Ordering::SeqCst) {
+                break;
+            }
+            // The reader takes the numbers from the texts.
             let text = format!("text {author} {n}");
             let some = random.choice(&own).copied();
             match (random.u64(..10), some) {
                 (0, Some(id)) => {
                     let body = format!(r#"{{"text":"{text}"}}"#);
                     let done = self.attempt("PATCH", &format!("/v1/content/{id}"), &body);
+                    unheard.extend(done.then_some(n));
                     self.made.lock().unwrap().insert(id, if done { Made::Live(text) } else { Made::Unknown });
                 }
                 (1, Some(id)) => {
                     let done = self.attempt("DELETE", &format!("/v1/content/{id}"), "");
+                    unheard.extend(done.then_some(n));
                     own.retain(|other| *other != id);
                     self.made.lock().unwrap().insert(id, if done { Made::Deleted } else { Made::Unknown });
                 }
                 (what, _) => {
-                    let id = author * 1_000_000 + n;
+                    let id = item(author, n);
                     let more = match what {
                         2 => r#","broadcast":false"#.to_owned(),
                         3 => format!(r#","published_at":{}"#, LATE.start + random.u64(..1000)),
@@ -142,12 +176,18 @@ impl Story {
                     };
                     if matches!(made, Made::Live(_)) {
                         own.push(id);
+                        unheard.push_back(n);
                     }
                     self.made.lock().unwrap().insert(id, made);
                 }
             }
             std::thread::sleep(Duration::from_millis(random.u64(..10)));
         }
+        // It comes after all other events of the author. It is known before the reader hears it, and compares.
+        let (id, text) = (item(author, LAST), format!("text {author} {LAST}"));
+        let body = format!(r#"{{"content_id":{id},"author_id":{author},"text":"{text}"}}"#);
+        self.made.lock().unwrap().insert(id, Made::Live(text));
+        assert!(self.attempt("POST", "/v1/content", &body), "the last item of {author}");
     }
 
     fn listen(&self, after: Option<&str>) -> Listener {
@@ -166,19 +206,19 @@ impl Story {
         let (mut random, mut heard) = (Rng::with_seed(7), Heard::default());
         // A client that is cut before the first block has no place to resume after.
         while listener.last_id.is_none() {
-            heard.take(&listener.block(QUIET).expect("a place"));
+            self.hear(&mut heard, &listener.block(PATIENCE).expect("a place"));
         }
         for cut in 0..cuts {
             if self.cuts == Cuts::Servers && cut % 10 == 5 {
                 self.restart(if cut % 20 == 5 { "KILL" } else { "TERM" });
                 // Events that arrived before the end count.
                 while let Some(sent) = listener.block(QUIET) {
-                    heard.take(&sent);
+                    self.hear(&mut heard, &sent);
                 }
             }
             let (began, patience) = (Instant::now(), Duration::from_millis(random.u64(..40)));
             while let Some(sent) = listener.block(patience.saturating_sub(began.elapsed())) {
-                heard.take(&sent);
+                self.hear(&mut heard, &sent);
             }
             let last = listener.last_id.take();
             drop(listener);
@@ -186,9 +226,10 @@ impl Story {
             listener = self.listen(last.as_deref());
         }
         self.over.store(true, Ordering::SeqCst);
-        while let Some(sent) = listener.block(QUIET) {
-            heard.take(&sent);
+        while !AUTHORS.iter().all(|author| heard.texts.contains_key(&item(*author, LAST))) {
+            self.hear(&mut heard, &listener.block(PATIENCE).expect("the last items"));
         }
+        listener.is_quiet();
         let made = self.made.lock().unwrap();
         assert!(made.len() > cuts as usize, "there was little to miss: {}", made.len());
         heard.compare(&made);
@@ -200,7 +241,8 @@ fn tell(cuts: Cuts, times: u64) {
     for author in AUTHORS {
         server.follow(READER, author, 10);
     }
-    let story = Story { server: RwLock::new(Some(server)), made: Mutex::default(), over: AtomicBool::new(false), cuts };
+    let (made, heard) = (Mutex::default(), Mutex::default());
+    let story = Story { server: RwLock::new(Some(server)), made, heard, over: AtomicBool::new(false), cuts };
     let listener = story.listen(None);
     std::thread::scope(|scope| {
         for author in AUTHORS {

@@ -20,9 +20,10 @@ fn use_up(server: &Server, headers: &[(&str, &str)]) -> Reply {
     replies.into_iter().find(|reply| reply.status == 429).expect("a limit")
 }
 
-/// The refusal of a call that a limit holds for, which is used up but for the request or two that came back meanwhile.
+/// The refusal of a call that a limit holds for, which is used up but for the requests that came back meanwhile. These
+/// are few, but not on a busy machine.
 fn again(call: impl Fn() -> Reply) -> Reply {
-    std::iter::repeat_with(call).take(5).find(|reply| reply.status == 429).expect("a limit")
+    std::iter::repeat_with(call).take(200).find(|reply| reply.status == 429).expect("a limit")
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn a_call_that_is_not_permitted_counts_for_its_key_or_user() {
         refused.problem(path, 429, "rate_limited");
         assert_eq!(standing(&refused), Some([10, 0, 10]), "{path}");
         // The calls that are allowed have the same limit.
-        let spent = (0..20).any(|_| call("GET", own).status == 429);
+        let spent = (0..200).any(|_| call("GET", own).status == 429);
         assert!(spent, "{own}");
     }
 }

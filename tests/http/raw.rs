@@ -131,7 +131,7 @@ fn an_endless_upload_is_refused_before_its_end() {
 
 #[test]
 fn a_slow_body_times_out() {
-    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s")]);
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "5s")]);
     let answer = server.raw(&request(b"POST /v1/content", b"content-length: 100\r\n", b"{"));
     assert_eq!(statuses(&answer), [408]);
     let text = String::from_utf8_lossy(&answer);

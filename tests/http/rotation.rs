@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -176,17 +177,20 @@ fn refused_credentials_are_logged_without_them_and_not_without_end() {
     let reasons: Vec<_> = lines().iter().map(|line| line["fields"]["reason"].clone()).collect();
     assert!(reasons.contains(&json!("the token has expired")) && reasons.contains(&json!("wrong signature")));
     assert_eq!(server.call("GET", "/v1/users/ana/timeline", "").status, 401);
+    let began = Instant::now();
     for _ in 0..500 {
         page(server, &wrong);
     }
     std::thread::sleep(std::time::Duration::from_millis(1100));
     page(server, &wrong);
+    // Twenty a second, also in the seconds at both ends. On a slow machine the requests take many seconds.
+    let most = 8 + 20 * (began.elapsed().as_secs() as usize + 2);
     wait_until("nothing says how many lines are left out", || {
         lines().iter().map(|line| line["fields"]["left_out"].as_u64().unwrap_or_default()).sum::<u64>()
             + lines().len() as u64
             == 509
     });
-    assert!(lines().len() < 300, "{}", lines().len());
+    assert!(lines().len() <= most, "{} of at most {most}", lines().len());
     let log = logged.log();
     for credential in refused.iter().chain([&keys, &SECRET.to_owned()]) {
         assert!(!log.contains(credential.as_str()), "{credential}");

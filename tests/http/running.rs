@@ -83,10 +83,13 @@ fn other_than_loopback_addresses_need_a_word() {
 #[test]
 fn threads_that_may_block_stand_back_behind_those_that_answer() {
     let server = Server::start();
-    server.publish(1, 2, 3);
     server.get("/v1/users/1/timeline");
-    // A thread has its name and its niceness a moment after its start.
+    // A thread has its name and its niceness a moment after its start. One that makes changes ends when it has had none
+    // for some seconds.
+    let mut item = 0;
     wait_until("threads that may block do not stand back", || {
+        item += 1;
+        server.publish(item, 2, 3);
         let nices = nices(server.pid());
         let answering: Vec<_> = nices.iter().filter(|(name, _)| name.starts_with("actix-rt")).collect();
         let others = ["change", "worker-0", "arrivals", "rocksdb:low", "rocksdb:high"].map(|name| nices.get(name));

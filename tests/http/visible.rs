@@ -27,6 +27,12 @@ fn followed() -> TempDir {
 
 #[test]
 fn a_fan_out_that_has_barely_begun_is_no_excuse() {
+    // On a busy machine the fan-outs may be done before the reads.
+    assert!((0..5).any(|_| reads_are_exact_amid_fan_outs()), "the fan-outs are done already: the test shows nothing");
+}
+
+/// Changes and reads while fan-outs have barely begun. False if they were done before.
+fn reads_are_exact_amid_fan_outs() -> bool {
     // One worker and chunks of one follower, so the fan-outs take long.
     let slow = [
         ("TIDELINE__FANOUT__WORKERS", "1"),
@@ -49,7 +55,9 @@ fn a_fan_out_that_has_barely_begun_is_no_excuse() {
     server.call("DELETE", &format!("/v1/users/1/following/{AUTHOR}"), "").expect(200);
     server.follow(777, OTHER, 5);
     server.publish(7, AUTHOR, 3);
-    assert!(waiting() > 0, "the fan-outs are done already: the test shows nothing");
+    if waiting() == 0 {
+        return false;
+    }
     assert_eq!(server.ids("/v1/users/1/timeline"), [6]);
     assert_eq!(server.ids("/v1/users/777/timeline"), [6, 5, 7, 3, 2, 1]);
     for reader in [2, 50_000, FOLLOWERS] {
@@ -57,12 +65,15 @@ fn a_fan_out_that_has_barely_begun_is_no_excuse() {
         assert_eq!(crate::server::ids(&page), [5, 7, 3, 2, 1]);
         assert_eq!(page["items"][0]["text"], "changed");
     }
-    assert!(waiting() > 0, "the fan-outs are done already: the test shows nothing");
+    if waiting() == 0 {
+        return false;
+    }
     // The same holds from the first request after a crash.
     let server = server.restart("KILL", &slow);
     assert_eq!(server.ids("/v1/users/1/timeline"), [6]);
     assert_eq!(server.ids("/v1/users/777/timeline"), [6, 5, 7, 3, 2, 1]);
     assert_eq!(server.ids(&format!("/v1/users/{FOLLOWERS}/timeline")), [5, 7, 3, 2, 1]);
+    true
 }
 
 #[test]

@@ -51,7 +51,8 @@ fn beyond_the_connections_a_request_is_turned_away_and_health_is_not() {
 
 #[test]
 fn who_sends_nothing_more_keeps_nothing() {
-    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "5s")]);
+    // So long that all are open at once for a while, also on a busy machine.
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "20s")]);
     let part = |head: &str| {
         let mut stream = TcpStream::connect(server.address).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
@@ -101,7 +102,7 @@ fn who_announces_much_and_sends_nothing_keeps_no_large_batch_waiting() {
 
 #[test]
 fn who_takes_nothing_is_dropped_and_its_answers_with_it() {
-    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "10s")]);
+    let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "30s")]);
     let text = "x".repeat(60_000);
     let items: Vec<_> = (1..=100).map(|id| format!(r#"{{"content_id":{id},"author_id":1,"text":"{text}"}}"#)).collect();
     server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{}]}}"#, items.join(","))).expect(201);
@@ -119,7 +120,7 @@ fn who_takes_nothing_is_dropped_and_its_answers_with_it() {
     let began = Instant::now();
     server.wait_for(memory, |bytes| bytes < 1.0);
     server.wait_for(OPEN, |open| open < 5.0);
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(90), "{:?}", began.elapsed());
     drop(streams);
     // On a slow machine this may take longer than the time limit of a request.
     let page = || server.call("GET", "/v1/users/1/content?limit=100", "");

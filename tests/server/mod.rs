@@ -185,11 +185,17 @@ impl Server {
         ids(&self.get(path))
     }
 
-    /// One figure of `/metrics`, by its name and labels as written there.
+    /// One figure of `/metrics`, by its name and labels as written there. A busy machine may have none of the disk at
+    /// first.
     pub(crate) fn figure(&self, name: &str) -> f64 {
-        let page = self.call("GET", "/metrics", "");
-        let line = page.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.unwrap_or_else(|| panic!("no {name}")).parse().unwrap()
+        let mut figure = None;
+        wait_until(&format!("no {name}"), || {
+            let page = self.call("GET", "/metrics", "");
+            let line = page.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            figure = line.map(|figure| figure.parse().unwrap());
+            figure.is_some()
+        });
+        figure.unwrap()
     }
 
     /// Waits until a figure of `/metrics` meets a condition.

@@ -45,6 +45,16 @@ class Listener:
         self.comes_back = (bool(self.last_id), self.resets)
         connection.request("GET", f"/v1/users/{quoted(self.user)}/stream", headers=headers)
         response = connection.getresponse()
+        end = time.monotonic() + PATIENCE
+        while response.status == 503 and time.monotonic() < end:
+            # As when the log of a cluster does not answer for a while.
+            response.read()
+            connection.close()
+            time.sleep(0.2)
+            connection.connect()
+            self.socket = connection.sock
+            connection.request("GET", f"/v1/users/{quoted(self.user)}/stream", headers=headers)
+            response = connection.getresponse()
         if response.status != 200:
             problem = json.loads(response.read())
             if not self.forgotten or problem["code"] != "unknown_cursor":

@@ -42,11 +42,11 @@ def test_a_token_that_expires_is_renewed_once_for_all_threads() -> None:
 
     with running(SETTINGS) as server, Tideline(server.url, token=renew) as client, ThreadPoolExecutor(10) as pool:
         begun, requests = time.monotonic(), 0
-        while time.monotonic() - begun < 6:
+        while (took := time.monotonic() - begun) < 6 or (took < 60 and (requests <= 100 or len(renewals) < 3)):
             relations = pool.map(lambda n: client.follow("reader é", f"author {n}")["relation"], range(10))
             requests += sum(relation == "following" for relation in relations)
             time.sleep(0.05)
-        assert requests > 100 and 3 <= len(renewals) <= 8
+        assert requests > 100 and 3 <= len(renewals) <= 3 + took / 0.7
         # A token that has just come is not due.
         before = len(renewals)
         until(lambda: client.follow("reader é", "author 1") and len(renewals) > before, "a new token")
@@ -103,14 +103,14 @@ def test_an_asynchronous_stream_goes_on_over_the_ends_of_its_tokens() -> None:
             listening = asyncio.create_task(listen())
             await opened.wait()
             begun = time.monotonic()
-            while time.monotonic() - begun < 6:
+            while (took := time.monotonic() - begun) < 6 or (took < 60 and len(renewals) < 3):
                 sent.append(str(len(sent)))
                 await host.publish({"author_id": 1, "text": sent[-1]})
                 await asyncio.gather(*(client.user("2") for _ in range(3)))
             await host.publish({"author_id": 1, "text": "the last"})
-            await asyncio.wait_for(listening, 30)
+            await asyncio.wait_for(listening, 60)
             assert texts == [*sent, "the last"]
-            assert 3 <= len(renewals) <= 8
+            assert 3 <= len(renewals) <= 3 + (time.monotonic() - begun) / 0.7
 
     with running(SETTINGS) as server:
         asyncio.run(run(server.url))

@@ -135,10 +135,10 @@ def test_silence_is_taken_for_a_loss_comments_of_the_server_are_not_silence(list
     events: List[StreamEvent] = []
     with running({"presence.heartbeat": "100ms"}) as server, proxied(server) as proxy, Tideline(server.url) as client:
         client.follow("2", "1")
-        listening = threading.Thread(target=listen, args=(proxy.url, "2", events, 3.0), daemon=True)
+        listening = threading.Thread(target=listen, args=(proxy.url, "2", events, 6.0), daemon=True)
         listening.start()
         until(lambda: count(events, "open") == 1, "the stream opens")
-        time.sleep(4)
+        time.sleep(7)
         assert proxy.connections == 1
         proxy.frozen = True
         client.publish({"author_id": 1, "text": LAST})

@@ -30,13 +30,14 @@ test("a token that expires is renewed once for all requests", async (t) => {
   });
   const begun = Date.now();
   let requests = 0;
-  while (Date.now() - begun < 6000) {
+  const took = () => Date.now() - begun;
+  while (took() < 6000 || (took() < 60_000 && (requests <= 100 || renewals < 3))) {
     const all = Array.from({ length: 10 }, (_, n) => client.follow("reader é", `author ${n}`));
     requests += (await Promise.all(all)).filter(({ relation }) => relation === "following").length;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   assert(requests > 100);
-  assert(renewals >= 3 && renewals <= 8, `${renewals} renewals`);
+  assert(renewals >= 3 && renewals <= 3 + took() / 700, `${renewals} renewals`);
   await assert.rejects(client.user("1"), { code: "not_permitted" });
   // A token that has just come is not due.
   for (const last = renewals; renewals === last; ) await client.follow("reader é", "author 1");
@@ -82,7 +83,9 @@ test("a stream goes on over the ends of its tokens", async (t) => {
   })();
   await until(() => opened > 0, "the stream opens");
   const sent: string[] = [];
-  for (const begun = Date.now(); Date.now() - begun < 6000; ) {
+  const begun = Date.now();
+  const took = () => Date.now() - begun;
+  while (took() < 6000 || (took() < 60_000 && (opened < 3 || renewals < 3))) {
     sent.push(`${sent.length}`);
     await host.publish({ author_id: 1, text: sent.at(-1) });
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -58,12 +58,12 @@ test("50 cuts: no event is lost, none comes twice", async (t) => {
       }
     }
     // A reader that is more than 1,000 items behind gets a reset.
-    if (n % 400 === 0) await until(() => has(id), `item ${n} arrives`);
+    if (n % 400 === 0) await until(() => has(id), `item ${n} arrives`, 120);
   }
   proxy.cutAfter = () => Number.POSITIVE_INFINITY;
   const { content_id: last } = await client.publish({ author_id: 1, text: "the last" });
   texts.set(last, "the last");
-  await until(() => has(last), "the last item arrives");
+  await until(() => has(last), "the last item arrives", 120);
   await reader.stop();
 
   const shown = new Map<string, string>();
@@ -111,9 +111,9 @@ test("silence is taken for a loss; comments of the server are not silence", asyn
   const client = server.client();
   await client.follow("2", "1");
   const proxy = await CuttingProxy.start(t, server.port);
-  const reader = listen(server.client({ url: proxy.url, maxRetryDelay: 100 }), "2", { heartbeatTimeout: 3000 });
+  const reader = listen(server.client({ url: proxy.url, maxRetryDelay: 100 }), "2", { heartbeatTimeout: 6000 });
   await until(() => reader.count("open") === 1, "the stream opens");
-  await new Promise((resolve) => setTimeout(resolve, 4000));
+  await new Promise((resolve) => setTimeout(resolve, 7000));
   assert.equal(proxy.connections, 1);
   proxy.frozen = true;
   await client.publish({ author_id: 1, content_id: "kept back" });
@@ -228,12 +228,15 @@ test("a long Retry-After is no reason to hurry", async (t) => {
   );
   const stub = await Stub.start(t, problem(503, "overloaded", 2_592_000));
   const reader = listen(new Tideline({ url: stub.url, maxRetryDelay: 300 }), "2");
+  const begun = Date.now();
   await pause(1400);
+  const { length } = stub.requests;
+  const most = 1 + (Date.now() - begun) / 300;
+  assert(length <= most, `${length} requests, one each 300 ms at most`);
+  await until(() => stub.requests.length >= 2, "a second request");
   await reader.stop();
   stop.abort();
   assert(!over, "the sleep of 30 days is over");
-  const { length } = stub.requests;
-  assert(length >= 2 && length <= 5, `${length} requests, one each 300 ms at most`);
 });
 
 test("an answer that is no stream, and a stream that tells nothing, make the pauses longer, and are told", async (t) => {
@@ -251,13 +254,16 @@ test("an answer that is no stream, and a stream that tells nothing, make the pau
     const stub = await Stub.start(t, answer);
     const errors: unknown[] = [];
     const reader = listen(new Tideline({ url: stub.url }), "2", { onError: (error) => errors.push(error) });
+    const begun = Date.now();
     await pause(2200);
     const { length } = stub.requests;
-    assert(length >= 3 && length <= most, `${length} requests for ${JSON.stringify(answer)}`);
+    // A busy machine may have slept for longer.
+    if (Date.now() - begun < 3000) assert(length <= most, `${length} requests for ${JSON.stringify(answer)}`);
+    await until(() => stub.requests.length >= 3 && errors.length >= 3, "three requests and their errors");
     if (answer === spoken) await until(() => stub.requests.length >= 6, "requests, because the stream spoke");
     await reader.stop();
     assert.equal(reader.count("open") > 0, opens);
-    assert(errors.length >= 3 && errors.every((one) => one instanceof error), String(errors));
+    assert(errors.every((one) => one instanceof error), String(errors));
   }
 });
 

@@ -63,7 +63,7 @@ export async function start(test, { tokenSeconds = 300 } = {}) {
     rmSync(server.directory, { recursive: true });
   });
   await server.start();
-  const tideline = new Tideline({ url: server.url, key: KEY, timeout: 2000, retries: 1, maxRetryDelay: 200 });
+  const tideline = new Tideline({ url: server.url, key: KEY, timeout: 20_000, retries: 1, maxRetryDelay: 200 });
   const database = new Database();
   const backend = createBackend({ database, tideline, address: server.url, privateKey, tokenSeconds });
   backend.listen(0, "127.0.0.1");
@@ -86,7 +86,7 @@ export async function start(test, { tokenSeconds = 300 } = {}) {
 }
 
 /** Waits until something holds. */
-export async function until(holds, what, seconds = 20) {
+export async function until(holds, what, seconds = 60) {
   for (const end = Date.now() + seconds * 1000; !(await holds()); ) {
     if (Date.now() > end) throw new Error(`${what} did not happen within ${seconds} s`);
     await new Promise((resolve) => setTimeout(resolve, 20));

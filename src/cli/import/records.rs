@@ -298,7 +298,7 @@ mod tests {
             let found = all(input.as_bytes(), Shape::Csv, 1 << 16);
             assert!(found.len() >= lines, "{}", found.len());
             assert!(found[..lines - 1].iter().all(|(_, found)| found.is_err()), "{end}");
-            assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+            assert!(began.elapsed() < std::time::Duration::from_secs(120), "{:?}", began.elapsed());
         }
         // After the doubted bytes, quotes count again.
         let found = all(b"1,\"a\n2,\"b\nc\"\n3,\"d\ne\"\n", Shape::Csv, 100);

@@ -2,6 +2,7 @@
 //! that records are read in tests with real brokers only.
 
 use std::path::PathBuf;
+use std::thread;
 
 use rdkafka::mocking::MockCluster;
 use rdkafka::producer::DefaultProducerContext;
@@ -10,15 +11,31 @@ use rdkafka::types::{RDKafkaApiKey as Api, RDKafkaRespErr as Answer};
 use super::*;
 
 const TOPIC: &str = "log";
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(500);
+/// A delay of answers that is over only when a test ends it.
+const HELD: Duration = Duration::from_secs(60);
+/// Tries of what a busy machine may spoil: one success is enough.
+const TRIES: usize = 5;
 
-fn brokers() -> (MockCluster<'static, DefaultProducerContext>, Kafka) {
+type Cluster = MockCluster<'static, DefaultProducerContext>;
+
+fn brokers() -> (Cluster, Kafka) {
     let cluster = MockCluster::new(3).unwrap();
     cluster.create_topic(TOPIC, 1, 3).unwrap();
     let brokers = vec![cluster.bootstrap_servers()];
     let kafka = Kafka::open(&Connection { brokers, topic: TOPIC.into(), ..Connection::default() }).unwrap();
     (cluster, kafka)
+}
+
+/// Appends a record, and lets the brokers give all answers that they hold once it had time to be sent.
+fn append_and_release(cluster: &Cluster, kafka: &Kafka, bytes: &[u8]) -> Result<u64, NotAppended> {
+    thread::scope(|scope| {
+        let append = scope.spawn(|| kafka.append(bytes, LONG));
+        thread::sleep(SHORT);
+        cluster.broker_round_trip_time(-1, Duration::ZERO).unwrap();
+        append.join().unwrap()
+    })
 }
 
 #[test]
@@ -27,7 +44,9 @@ fn appends_have_rising_offsets_within_the_bounds() {
     let offsets: Vec<_> = (0..3).map(|_| kafka.append(b"record", LONG)).collect();
     assert_eq!(offsets, [Ok(0), Ok(1), Ok(2)]);
     assert_eq!(kafka.bounds(LONG), Ok(0..3));
-    assert_eq!(kafka.read(3, SHORT), Ok(Vec::new()));
+    // The sign of life of a busy machine may come too late.
+    let read = (0..TRIES).map(|_| kafka.read(3, SHORT)).find(|read| !matches!(read, Err(NotRead::Unreachable(_))));
+    assert_eq!(read, Some(Ok(Vec::new())));
 }
 
 #[test]
@@ -70,26 +89,35 @@ fn an_append_with_one_uncertain_attempt_is_uncertain_whatever_follows() {
 
 #[test]
 fn the_answer_to_a_record_that_was_given_up_is_not_taken_for_that_of_the_next_one() {
-    let (cluster, kafka) = brokers();
-    assert_eq!(kafka.append(b"first", LONG), Ok(0));
-    cluster.broker_round_trip_time(-1, Duration::from_secs(2)).unwrap();
-    assert!(matches!(kafka.append(b"late", SHORT), Err(NotAppended::Unknown(_))));
-    assert_eq!(kafka.append(b"next", LONG), Ok(2));
-    cluster.broker_round_trip_time(-1, Duration::ZERO).unwrap();
-    assert_eq!(kafka.bounds(LONG), Ok(0..3));
+    let proves = (0..TRIES).any(|_| {
+        let (cluster, kafka) = brokers();
+        assert_eq!(kafka.append(b"first", LONG), Ok(0));
+        cluster.broker_round_trip_time(-1, HELD).unwrap();
+        assert!(matches!(kafka.append(b"late", SHORT), Err(NotAppended::Unknown(_))));
+        let next = append_and_release(&cluster, &kafka, b"next").unwrap();
+        // With the answer to the one before, it would not be the last record.
+        assert_eq!(kafka.bounds(LONG), Ok(0..next + 1));
+        // A try in which the late one was given up before it was sent has nothing to show.
+        next > 1
+    });
+    assert!(proves, "the late record was never sent, or the next one not");
 }
 
 #[test]
 fn a_late_answer_counts_for_a_record_that_is_sent_again() {
-    let (cluster, kafka) = brokers();
-    assert_eq!(kafka.append(b"first", LONG), Ok(0));
-    cluster.broker_round_trip_time(-1, Duration::from_secs(2)).unwrap();
-    let times = (0..12).take_while(|_| {
-        let outcome = kafka.append(b"late", SHORT);
-        assert!(matches!(outcome, Ok(1) | Err(NotAppended::Unknown(_))), "{outcome:?}");
-        outcome.is_err()
+    let proves = (0..TRIES).any(|_| {
+        let (cluster, kafka) = brokers();
+        assert_eq!(kafka.append(b"first", LONG), Ok(0));
+        cluster.broker_round_trip_time(-1, HELD).unwrap();
+        for _ in 0..2 {
+            let outcome = kafka.append(b"late", SHORT);
+            assert!(matches!(outcome, Err(NotAppended::Unknown(_))), "{outcome:?}");
+        }
+        let outcome = append_and_release(&cluster, &kafka, b"late");
+        // It was sent more than once, unless the machine was too busy.
+        outcome == Ok(1) && kafka.bounds(LONG).unwrap().end > 2
     });
-    assert!((2..=10).contains(&times.count()), "the answer to the first attempt comes during a later one");
+    assert!(proves, "the answer to the first attempt does not count during a later one");
 }
 
 #[test]
@@ -108,16 +136,21 @@ fn without_brokers_nothing_is_certain_and_all_goes_on_when_they_are_back() {
 
 #[test]
 fn a_place_after_the_end_is_gone() {
-    let (_cluster, kafka) = brokers();
-    assert_eq!(kafka.append(b"first", LONG), Ok(0));
-    let gone = kafka.read(5, LONG);
-    assert!(matches!(&gone, Err(NotRead::Gone(why)) if why.contains("begins at 0 and ends before 1")), "{gone:?}");
-    // It stays gone, for the log could grow up to there with other records.
-    for _ in 0..6 {
-        kafka.append(b"other", LONG).unwrap();
-    }
-    assert!(matches!(kafka.read(5, LONG), Err(NotRead::Gone(_))));
-    assert!(matches!(kafka.read(u64::MAX, LONG), Err(NotRead::Gone(_))));
+    let tells_bounds = (0..TRIES).any(|_| {
+        let (_cluster, kafka) = brokers();
+        assert_eq!(kafka.append(b"first", LONG), Ok(0));
+        let gone = kafka.read(5, LONG);
+        assert!(matches!(gone, Err(NotRead::Gone(_))), "{gone:?}");
+        // It stays gone, for the log could grow up to there with other records.
+        for _ in 0..6 {
+            kafka.append(b"other", LONG).unwrap();
+        }
+        assert!(matches!(kafka.read(5, LONG), Err(NotRead::Gone(_))));
+        assert!(matches!(kafka.read(u64::MAX, LONG), Err(NotRead::Gone(_))));
+        // Without the bounds if a busy machine tells them too late.
+        matches!(gone, Err(NotRead::Gone(why)) if why.contains("begins at 0 and ends before 1"))
+    });
+    assert!(tells_bounds);
 }
 
 #[test]

@@ -7,7 +7,10 @@ use super::super::log::{NotRead, Record};
 use super::*;
 use crate::model::HostId;
 
-const TIMEOUT: Duration = Duration::from_secs(1);
+/// A timeout that no test reaches, however busy the machine is.
+const NEVER: Duration = Duration::from_secs(60);
+/// For a record that is given up after this time, and whose fate is told before twice the time.
+const SOON: Duration = Duration::from_secs(8);
 /// Long enough for a thread to do what it must not do.
 const WHILE: Duration = Duration::from_millis(30);
 
@@ -72,18 +75,23 @@ struct Running {
 }
 
 impl Running {
+    /// One that gives up nothing.
     fn new(lines: &[Line]) -> Self {
+        Self::with_timeout(NEVER, lines)
+    }
+
+    fn with_timeout(timeout: Duration, lines: &[Line]) -> Self {
         let log = Arc::new(Script { lines: Mutex::new(lines.iter().copied().collect()), ..Script::default() });
         let writer =
-            Writer::new(Arc::clone(&log) as Arc<_>, 7, 9, TIMEOUT, Box::new(|| Seen { last: 3, hash: 4, level: 1 }));
+            Writer::new(Arc::clone(&log) as Arc<_>, 7, 9, timeout, Box::new(|| Seen { last: 3, hash: 4, level: 1 }));
         let writer = Arc::new(writer);
         let runs = Arc::clone(&writer);
         Self { log, writer, thread: Some(thread::spawn(move || runs.run())) }
     }
 
-    /// One on a log that never answers these records.
-    fn without_answer(numbers: impl IntoIterator<Item = u64>, lines: &[Line]) -> Self {
-        let running = Self::new(lines);
+    /// One on a log that never answers these records, which are given up.
+    fn without_answer(timeout: Duration, numbers: impl IntoIterator<Item = u64>, lines: &[Line]) -> Self {
+        let running = Self::with_timeout(timeout, lines);
         running.log.silent.lock().extend(numbers);
         running
     }
@@ -126,7 +134,7 @@ impl Drop for Running {
 fn wait_until(holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(10), "it does not come to be");
+        assert!(began.elapsed() < Duration::from_secs(60), "it does not come to be");
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -193,7 +201,7 @@ fn an_append_without_an_answer_is_sent_again_with_the_same_number() {
 
 #[test]
 fn one_that_is_given_up_is_refused_once_a_later_record_is_applied() {
-    let running = Running::without_answer([1], &[]);
+    let running = Running::without_answer(SOON, [1], &[]);
     let proposal = running.propose();
     wait_until(|| running.numbers().contains(&2));
     is_open(&proposal);
@@ -205,7 +213,7 @@ fn one_that_is_given_up_is_refused_once_a_later_record_is_applied() {
 
 #[test]
 fn one_that_is_given_up_but_applied_is_answered_once_a_later_one_is_kept() {
-    let running = Running::without_answer([1], &[Line::Waits]);
+    let running = Running::without_answer(SOON, [1], &[Line::Waits]);
     let proposal = running.propose();
     running.wait_for(1);
     running.apply(1);
@@ -218,7 +226,7 @@ fn one_that_is_given_up_but_applied_is_answered_once_a_later_one_is_kept() {
 
 #[test]
 fn a_fate_that_stays_unknown_is_told_as_such() {
-    let running = Running::without_answer(1..100, &[]);
+    let running = Running::without_answer(Duration::from_secs(1), 1..100, &[]);
     let (code, _) = refusal(running.propose());
     assert_eq!(code, Code::OutcomeUnknown);
 }
