@@ -263,7 +263,10 @@ test("an answer that is no stream, and a stream that tells nothing, make the pau
     if (answer === spoken) await until(() => stub.requests.length >= 6, "requests, because the stream spoke");
     await reader.stop();
     assert.equal(reader.count("open") > 0, opens);
-    assert(errors.every((one) => one instanceof error), String(errors));
+    assert(
+      errors.every((one) => one instanceof error),
+      String(errors),
+    );
   }
 });
 
