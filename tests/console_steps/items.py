@@ -15,7 +15,8 @@ GATHER = """(async (sign) => {
     for (const id of run) if (!seen.has(id)) { seen.add(id); order.push(id); still = 0; }
     const place = scrollY;
     scrollBy(0, sign * 600);
-    await new Promise((done) => setTimeout(done, 30));
+    // The list loads more when a frame is drawn.
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)));
     if (scrollY !== place) still = 0;
   }
   return order;

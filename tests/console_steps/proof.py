@@ -198,7 +198,7 @@ def ids(page: Page) -> list[str]:
     return page.run("[...document.querySelectorAll('article[data-id]')].map((item) => item.dataset.id)")
 
 
-def shows(page: Page, text: str, seconds: float = 20) -> None:
+def shows(page: Page, text: str, seconds: float = 60) -> None:
     """Waits for a text."""
     page.wait("document.body.innerText.includes(args[0])", f"the text {text!r}", text, seconds=seconds)
 

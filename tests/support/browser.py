@@ -29,6 +29,8 @@ def flags() -> list[str]:
     options = [
         "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server", "--disable-sync",
         "--disable-background-networking", "--disable-component-update", "--disable-extensions",
+        # A page behind others draws too, and its timers keep their time.
+        "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--disable-background-timer-throttling",
     ]
     # Root of a container cannot have a sandbox.
     return options + (["--no-sandbox"] if os.geteuid() == 0 else [])
