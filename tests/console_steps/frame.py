@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.devtools import Failed, Page
 
-from .proof import DESKTOP, PHONE, Proof, look_up, shows, sign_in
+from .proof import DESKTOP, PHONE, Proof, is_live, look_up, shows, sign_in
 
 SOURCE = Path(__file__).parents[2] / "console"
 # Texts that are chosen by a name: the pattern of their keys in the source, and where the names come from.
@@ -78,7 +78,7 @@ def prefix(proof: Proof) -> None:
     page.wait("!!document.querySelector('.hero')", "the first page")
     look_up(page, "ada")
     shows(page, "Two seals on the far rocks")
-    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    is_live(page)
     town.publish("bob", "through")
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "an item through the proxy")
     page.run("location.hash = '#/dashboard'")
@@ -144,7 +144,7 @@ def accessibility(proof: Proof) -> None:
                 page.wait("!!document.querySelector(args[0])", place, f"main {sign}")
                 proof.accessible(page, f"{place}, {kind}")
             page.run("location.hash = '#/timeline/ada'")
-            page.wait("document.querySelector('.live-state')?.innerText.includes('Live')", "an open stream")
+            is_live(page)
             town.publish("mei", f"new {kind}")
             page.wait("!!document.querySelector('.pill')", "a new item")
             proof.accessible(page, f"new items, {kind}")
@@ -181,7 +181,7 @@ def pictures(proof: Proof, folder: Path) -> None:
     def timeline(**look: object) -> Page:
         page = proof.page(proof.address(tideline) + "#/timeline/ada", **look)
         page.wait("document.querySelectorAll('article').length > 8", "the timeline")
-        page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+        is_live(page)
         shows(page, "Ada Lindqvist")
         return page
 

@@ -4,7 +4,7 @@ import time
 
 from support.devtools import Page, until
 
-from .proof import PHONE, Proof, Town, item, look_up, shows
+from .proof import PHONE, Proof, Town, is_live, item, look_up, shows
 
 HIDDEN = """(Object.defineProperty(document, "hidden", { configurable: true, get: () => args[0] }),
   document.dispatchEvent(new Event("visibilitychange")), true)"""
@@ -176,7 +176,7 @@ def away(proof: Proof) -> None:
     town.fill()
     proxy = proof.proxy(tideline)
     page = proof.page(proxy.address + "#/timeline/ada")
-    page.wait("document.querySelector('.live-state')?.innerText.includes('Live')", "an open stream")
+    is_live(page)
     page.run(HIDDEN, True)
     page.wait("document.querySelector('.live-state').innerText.includes('Paused')", "the pause of a hidden tab", seconds=15)
     town.publish("mei", "meanwhile")

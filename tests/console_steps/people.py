@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from support.devtools import Page, until
 
-from .proof import DESKTOP, PHONE, POSTS, Proof, Town, ids, item, look_up, shows
+from .proof import DESKTOP, PHONE, POSTS, Proof, Town, ids, is_live, item, look_up, shows
 
 TIMELINE = ["post-0", "post-1", "post-2", "repost-0", *(f"post-{place}" for place in range(3, len(POSTS)))]
 
@@ -42,7 +42,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     page.wait(f"{counts} === '1,4,1,1'", "the item is counted")
 
     # Live.
-    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    is_live(page)
     before = ids(page)
     for n in range(3):
         town.publish("mei", f"live-{n}", f"Live {n}")
@@ -260,7 +260,7 @@ def resume(proof: Proof) -> None:
     town.fill()
     proxy = proof.proxy(tideline)
     page = proof.page(proxy.address + "#/timeline/ada")
-    page.wait("document.querySelector('.live-state')?.innerText.includes('Live')", "an open stream")
+    is_live(page)
     town.publish("mei", "seen")
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "an item")
     tideline.stop()

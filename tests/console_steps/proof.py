@@ -203,6 +203,11 @@ def shows(page: Page, text: str, seconds: float = 60) -> None:
     page.wait("document.body.innerText.includes(args[0])", f"the text {text!r}", text, seconds=seconds)
 
 
+def is_live(page: Page) -> None:
+    """Waits for an open stream and a list that is loaded: an item of now is counted as a new one."""
+    page.wait("document.querySelector('.live-state')?.innerText.includes('Live') && !!document.querySelector('.feed [aria-busy=false] article')", "an open stream")
+
+
 def item(page: Page, name: str, inner: str) -> str:
     """A selector of something in an item."""
     return f'article[data-id="{name}"] {inner}'

@@ -6,7 +6,7 @@ import time
 from support.client import Client
 from support.devtools import until
 
-from .proof import HOUR, Proof, Town
+from .proof import HOUR, Proof, Town, is_live
 
 AUTHORS = 20
 # More memory or nodes than this after the middle of the way would be a leak: bytes, nodes.
@@ -88,7 +88,7 @@ def far(proof: Proof) -> None:
         town.told("POST", "/v1/content/batch", {"items": batch})
     page = proof.page(proof.address(tideline) + "#/timeline/reader", width=1000, height=900)
     page.wait("document.querySelectorAll('article').length >= 20", "the timeline")
-    page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
+    is_live(page)
     page.run(WATCH)
     stream = Arrivals(tideline.address, arrivals, oldest)
     stream.start()

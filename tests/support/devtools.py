@@ -191,9 +191,14 @@ class Page:
         """All that the page shows."""
         return self.run("document.body?.innerText ?? ''")
 
+    def drawn(self) -> None:
+        """Waits until the page is drawn twice, as a person does: by then it has moved the focus where it wants it."""
+        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0, true))))")
+
     def press(self, *keys: str) -> None:
         """Presses keys one after another. A name with `Shift+` or `Control+` before it holds that key, too."""
         for key in keys:
+            self.drawn()
             *held, key = key.split("+") if len(key) > 1 else [key]
             code, text = KEYS.get(key, (ord(key[0].upper()), key))
             modifiers = sum({"Shift": 8, "Control": 2}[name] for name in held)
@@ -211,6 +216,7 @@ class Page:
         place = self.place(selector, text)
         while place != (again := self.place(selector, text)):
             place = again
+        self.drawn()
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
 
