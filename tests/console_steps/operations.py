@@ -46,7 +46,7 @@ def backups(proof: Proof) -> None:
     tideline, town = proof.open_server("backups")
     town.fill()
     page = proof.page(proof.address(tideline) + "#/backups")
-    folder = proof.workspace / "downloads"
+    folder = proof.workspace / f"downloads-{len(proof.servers)}"
     folder.mkdir()
     proof.browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), browserContextId=page.context)
     shows(page, "No backups yet")

@@ -44,6 +44,7 @@ class Proof:
         self.browser = browser
         self.checks = 0
         self.faults: list[str] = []
+        self.repeated: list[str] = []
         self.key, self.read_key, self.secret = ("tlk_" + secrets.token_hex(32) for _ in range(3))
         self.servers: list[Tideline] = []
         self.proxies: list[Proxy] = []
@@ -53,7 +54,8 @@ class Proof:
     # Servers and data.
 
     def server(self, name: str, settings: dict[str, str]) -> Tideline:
-        directory = self.workspace / name
+        # A step that is repeated gets a new one.
+        directory = self.workspace / f"{name}-{len(self.servers)}"
         directory.mkdir()
         tideline = Tideline(self.args.binary, directory, settings | {"presence.heartbeat": "1s"})
         self.servers.append(tideline)
