@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use command::{Place, Ran, repository_file};
+use command::{Place, repository_file};
 use server::{PATIENCE, Server};
 use tideline::config::Config;
 
@@ -231,33 +231,21 @@ fn completions_and_manual_pages_name_every_command() {
     place.run(&["man", "taken"]).failed("tideline: cannot write to taken: ");
 }
 
-/// Runs `tideline health`, again if the answer is late: the command waits for three seconds, which are few on a busy
-/// machine.
-fn health(place: &Place, args: &[&str]) -> Ran {
-    let began = Instant::now();
-    loop {
-        let ran = place.run(args);
-        if !ran.err.contains("timeout") || began.elapsed() > PATIENCE {
-            return ran;
-        }
-    }
-}
-
 #[test]
 fn health_is_the_answer_of_the_server() {
     let place = Place::new();
     let server = serve(&place, "127.0.0.1:0");
     let url = format!("http://{}", server.address);
     let ready = format!("{url} is ready\n");
-    assert_eq!(health(&place, &["health", "--url", &url]).ok().out, ready);
-    assert_eq!(health(&place, &["health", "--url", &format!("{url}/")]).ok().out, ready);
+    assert_eq!(place.health(&["health", "--url", &url]).ok().out, ready);
+    assert_eq!(place.health(&["health", "--url", &format!("{url}/")]).ok().out, ready);
     let by_settings = Place::new().with_env("TIDELINE__SERVER__LISTEN", server.address);
-    assert_eq!(health(&by_settings, &["health"]).ok().out, ready);
+    assert_eq!(by_settings.health(&["health"]).ok().out, ready);
     place.file("t.toml", format!("[server]\nlisten = \"0.0.0.0:{}\"\n", server.address.port()));
-    assert_eq!(health(&place, &["health", "--config", "t.toml"]).ok().out, ready);
+    assert_eq!(place.health(&["health", "--config", "t.toml"]).ok().out, ready);
     assert_eq!(server.end("TERM").code(), Some(0));
 
-    let ran = health(&by_settings, &["health"]).failed(&format!("tideline: no answer from {url}: "));
+    let ran = by_settings.health(&["health"]).failed(&format!("tideline: no answer from {url}: "));
     assert!(ran.err.lines().count() == 1 && ran.err.contains("Connection refused"), "{ran:?}");
     place_with("TIDELINE__SERVER__LISTEN", ":0").run(&["health"]).failed("Name it with --url");
 }
@@ -282,7 +270,7 @@ fn health_is_bad_without_an_answer_of_200() {
         }
     });
     let words = "is not ready: 503 Service Unavailable: the storage engine has stopped\n";
-    health(&place, &["health", "--url", &url]).failed(words);
+    place.health(&["health", "--url", &url]).failed(words);
 }
 
 /// Runs a command as another user than the owner of the data if this process may, else as the owner.

@@ -13,7 +13,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use command::{Place, Ran};
+use command::Place;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -117,18 +117,6 @@ fn has(answer: &str, status: u16, words: &str) {
     assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")) && answer.contains(words), "{answer}");
 }
 
-/// Runs `tideline health`, again if the answer is late: the command waits for three seconds, which are few on a busy
-/// machine.
-fn health(place: &Place, args: &[&str]) -> Ran {
-    let began = Instant::now();
-    loop {
-        let ran = place.run(args);
-        if !ran.err.contains("timeout") || began.elapsed() > PATIENCE {
-            return ran;
-        }
-    }
-}
-
 #[test]
 fn the_server_speaks_tls_and_nothing_else() {
     let served = serve(place());
@@ -137,7 +125,7 @@ fn the_server_speaks_tls_and_nothing_else() {
     let url = format!("https://{}", served.address);
     let asks = place().with_env("TIDELINE__SERVER__LISTEN", served.address);
     for args in [&["health"][..], &["health", "--url", &url]] {
-        assert_eq!(health(&asks, args).ok().out, format!("{url} is ready\n"));
+        assert_eq!(asks.health(args).ok().out, format!("{url} is ready\n"));
     }
     assert_eq!(served.connect("first.pem").unwrap().conn.alpn_protocol(), None);
     // Plain HTTP gets no answer of HTTP.
@@ -190,14 +178,14 @@ fn commands_call_a_server_behind_tls() {
     let plain = format!("http://127.0.0.1:{port}");
     let advice = ". If the server speaks TLS, write https:// in its address";
     place.run(&[&list[..], &[&plain]].concat()).failed(advice);
-    health(place, &["health", "--url", &plain]).failed(advice);
-    health(place, &["health", "--url", &named]).ok();
+    place.health(&["health", "--url", &plain]).failed(advice);
+    place.health(&["health", "--url", &named]).ok();
     let server = server::Server::start();
     let wrong = format!("https://{}", server.address);
     let advice = ". If the server speaks no TLS, write http:// in its address";
     place.run(&[&list[..], &[&wrong, "--ca-file", "ca.pem"]].concat()).failed(advice);
-    health(place, &["health", "--url", &wrong]).failed(advice);
-    let gone = health(place, &["health", "--url", "http://127.0.0.1:1"]).failed("no answer from http://127.0.0.1:1");
+    place.health(&["health", "--url", &wrong]).failed(advice);
+    let gone = place.health(&["health", "--url", "http://127.0.0.1:1"]).failed("no answer from http://127.0.0.1:1");
     assert!(!gone.err.contains("TLS"), "{gone:?}");
 }
 
