@@ -72,8 +72,7 @@ fn each_mix_agrees_with_the_figures_of_the_server() {
         // The report has a part of the server's figures: those of the measured seconds.
         let (told, all) = (&report["answered_by_server"], answered(&server, "GET", "/v1/users/{uid}/timeline"));
         let reads = told["GET /v1/users/{uid}/timeline"].as_u64().unwrap();
-        // On a busy machine most of them may come before the first figures.
-        assert!((1..=all).contains(&reads), "{mix}: {reads} of {all}");
+        assert!((all / 2..=all).contains(&reads), "{mix}: {reads} of {all}");
         let delivered = report["deliveries"]["count"].as_u64().unwrap();
         assert!(delivered <= server.figure("tideline_deliveries_total") as u64, "{mix}");
         assert_eq!(report["deliveries"]["jobs_left"], 0, "{mix}");
