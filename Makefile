@@ -24,6 +24,8 @@ SECONDS ?= 60
 CUTS ?= 100
 BACKUPS ?= 20
 ROUNDS ?= 200
+# All tests have failpoints built in, so that our crate is compiled once for them.
+CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
 # Where flushing to the device costs nothing. Tests there do not prove durability.
 RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
 
@@ -56,21 +58,29 @@ $(DEMO)-files/profiles.ndjson: | build
 .PHONY: test
 test: setup ## run all tests
 	@.ci/setup curl
-	# First and alone, because the later builds have no failpoints.
-	cargo test --release --locked --features failpoints --test crash_points --test recorded
-	cargo test --release --locked --doc
-	cargo test --release --locked --lib --bins --tests
-	python3 tests/docs.py --binary $(TIDELINE)
-	python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
-	python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
-	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
-	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
-	python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
-	python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 13 --timeout 6 --untimed
-	python3 tests/clients.py --binary $(TIDELINE)
-	python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
-	python3 tests/examples.py --binary $(TIDELINE)
-	python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
+	$(CARGO_TEST)
+	cargo build --release --locked
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target --keep-going $(MACHINES)
+
+# Short shares of the proof machines in Python, each in some seconds to a minute and two at once; the longest come first.
+MACHINES := $(addprefix machine-,console examples recipes clients docs chaos backups power-cuts lying-disk reactions slow-clients)
+.PHONY: $(MACHINES)
+machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
+machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
+machine-backups: ; python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
+machine-power-cuts: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
+machine-lying-disk: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
+machine-reactions: ; python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
+machine-slow-clients: ; python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 13 --timeout 6 --untimed
+machine-clients: ; python3 tests/clients.py --binary $(TIDELINE)
+machine-recipes: ; python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
+machine-examples: ; python3 tests/examples.py --binary $(TIDELINE)
+machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
+
+# `make try TEST=http::docs` while you work: a change is compiled in parts.
+.PHONY: try
+try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, recorded, shuttle)
+	$(CARGO_TEST) --test $(or $(IN),program) -- $(TEST)
 
 .PHONY: test-cluster
 test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, a node that is cut off, logs to refuse; needs Java and Maven
@@ -84,8 +94,8 @@ test-cluster-short: build ## a short share of test-cluster; left out, and said s
 check: setup ## format, lints, documentation, tests, licences and advisories
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
-	cargo clippy --release --locked --all-targets -- -D warnings
-	cargo clippy --release --locked --features failpoints --bins --test crash_points --test recorded -- -D warnings
+	cargo clippy --release --locked -- -D warnings
+	cargo clippy --release --locked --features failpoints --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
 	@$(MAKE) --no-print-directory test
 	@.ci/deny
@@ -156,12 +166,12 @@ slow-clients: build ## 2,000 slow clients for SECONDS= (default: 120): heads and
 .PHONY: prove
 prove: setup ## try OPS= random operations on each store against the plain function (default: 1000000); SEED= for others
 	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
-	  cargo test --release --locked --test promises every_page -- --nocapture --test-threads 1
+	  cargo test --release --locked --test library promises::every_page -- --nocapture --test-threads 1
 
 .PHONY: prove-cluster
 prove-cluster: setup ## try OPS= random operations on three nodes and a log in memory with faults (default: 1000000); SEED= for others
 	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
-	  cargo test --release --locked --test cluster every_page -- --nocapture
+	  cargo test --release --locked --test library cluster::every_page -- --nocapture
 
 .PHONY: prove-log
 prove-log: setup ## apply one recorded log of COMMANDS= random commands (default: 1000000) at followers of all kinds, with ends at every failpoint; SEED= for others
@@ -170,11 +180,11 @@ prove-log: setup ## apply one recorded log of COMMANDS= random commands (default
 
 .PHONY: soak
 soak: build ## check threads and kill servers, both at once, for MINUTES= (default: until interrupted); THREADS= SEED=
-	cargo test --release --locked --test promises --no-run
+	cargo test --release --locked --test library --no-run
 	@trap 'kill 0' INT TERM; \
 	  python3 tests/chaos.py --binary $(TIDELINE) --minutes $(MINUTES) --seed $(SEED) & chaos=$$!; \
 	  TIDELINE_TEST_MINUTES=$(MINUTES) TIDELINE_TEST_THREADS=$(THREADS) TIDELINE_TEST_SEED=$(SEED) \
-	    cargo test --release --locked --test promises reads_at_the_same_time -- --nocapture; threads=$$?; \
+	    cargo test --release --locked --test library promises::reads_at_the_same_time -- --nocapture; threads=$$?; \
 	  wait $$chaos; chaos=$$?; echo "threads: exit code $$threads, kills: exit code $$chaos"; \
 	  [ $$threads -eq 0 ] && [ $$chaos -eq 0 ]
 

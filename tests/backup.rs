@@ -1,16 +1,11 @@
 //! `tideline backup` and `tideline restore`, and the calls behind them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod command;
-mod server;
-
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use command::{Place, Ran, dump};
-use server::{Server, wait_until};
+use crate::command::{Place, Ran, dump};
+use crate::server::{Server, wait_until};
 use tar::{EntryType, Header};
 use tideline::store::rocks::{Options, Rocks};
 
@@ -149,7 +144,7 @@ fn a_restore_that_waits_for_its_input_ends_when_told() {
     let mut input = restoring.stdin.take().unwrap();
     input.write_all(&fs::read(place.path("b.tar")).unwrap()[..2000]).unwrap();
     wait_until("nothing is unpacked", || place.path("new/RESTORING/BACKUP").exists());
-    server::signal(&restoring, "TERM");
+    crate::server::signal(&restoring, "TERM");
     let ended = restoring.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{said}");
@@ -165,7 +160,7 @@ fn a_backup_of_a_server_that_does_not_answer_ends_when_told() {
     let url = format!("http://{}", silent.local_addr().unwrap());
     let asking = place.command(&["backup", "--url", &url]).spawn().unwrap();
     let (connection, _) = silent.accept().unwrap();
-    server::signal(&asking, "TERM");
+    crate::server::signal(&asking, "TERM");
     let ended = asking.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{said}");

@@ -1,15 +1,10 @@
 //! `tideline bench`: each mix against the real server, compared with the figures of that server.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod command;
-mod server;
-
 use std::process::Command;
 
-use command::{Place, Ran};
+use crate::command::{Place, Ran};
 use serde_json::Value;
-use server::{Server, wait_until};
+use crate::server::{Server, wait_until};
 
 /// Users, mean followees and posts of the graphs here.
 const GRAPH: [&str; 6] = ["--users", "300", "--follows", "5", "--history", "400"];

@@ -1,30 +1,20 @@
 //! `tideline check`: silent on good data, and precise on bad.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod command;
-mod server;
-
-#[path = "check/damage.rs"]
 mod damage;
-#[path = "check/digests.rs"]
 mod digests;
 #[allow(dead_code, reason = "shared with tests/store")]
 #[path = "store/everything.rs"]
 mod everything;
-#[path = "check/names.rs"]
 mod names;
 #[allow(dead_code, reason = "shared with tests/store")]
 #[path = "store/support.rs"]
 mod support;
-#[path = "check/tables.rs"]
 mod tables;
-#[path = "check/unreadable.rs"]
 mod unreadable;
 
 use std::time::Duration;
 
-use command::{Place, content_id, user};
+use crate::command::{Place, content_id, user};
 use tideline::config::Config;
 use tideline::model::{Cursor, Entry, HostId};
 use tideline::store::Inboxes;

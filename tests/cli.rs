@@ -1,18 +1,13 @@
 //! The commands as a user runs them: settings, statistics, demo data, serving.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod command;
-mod server;
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use command::{Place, repository_file};
-use server::{PATIENCE, Server};
+use crate::command::{Place, repository_file};
+use crate::server::{PATIENCE, Server};
 use tideline::config::Config;
 
 /// `config.toml` with every setting uncommented.
@@ -508,7 +503,7 @@ fn the_log_says_when_a_server_has_stopped() {
     let words =
         format!("tideline: cannot listen on {address}: Address already in use (os error 98). Choose another port");
     other.run(&["serve", "--listen", address]).failed(&words);
-    server::signal(&child, "TERM");
+    crate::server::signal(&child, "TERM");
     let ended = child.wait_with_output().expect("ends");
     let log = String::from_utf8(ended.stderr).expect("text");
     let said: Vec<_> = log.lines().filter_map(|line| line.rsplit_once(": ")).map(|(_, said)| said).collect();
@@ -543,12 +538,12 @@ fn an_import_asked_to_stop_says_how_far_it_came() {
         stdin.write_all(lines.as_bytes()).expect("writes");
         // A batch has more than 200 KB, and a server that has just started far less.
         let log = || files(&place.data().join("db"), "log");
-        server::wait_until("nothing is stored", || log() > 100_000);
+        crate::server::wait_until("nothing is stored", || log() > 100_000);
         let mut stored = 0;
         while stored != std::mem::replace(&mut stored, log()) {
             std::thread::sleep(Duration::from_millis(500));
         }
-        server::signal(&child, signal);
+        crate::server::signal(&child, signal);
         let ended = child.wait_with_output().expect("ends");
         drop(stdin);
         let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
@@ -572,7 +567,7 @@ fn asked_to_stop_while_it_opens_it_stops_in_order() {
         while !place.data().join("LOCK").exists() && began.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_micros(100));
         }
-        server::signal(&child, signal);
+        crate::server::signal(&child, signal);
         assert_eq!(child.wait().expect("ends").code(), Some(0), "{signal}");
         let mut said = String::new();
         child.stdout.as_mut().expect("piped").read_to_string(&mut said).expect("reads");

@@ -1,12 +1,5 @@
 //! Nodes on one log in memory are asked to compare: each takes its digests at the same position.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-/// The locks of the double.
-use parking_lot as sync;
-#[allow(dead_code)]
-mod double;
-
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -87,7 +80,7 @@ fn nodes_take_their_digests_at_one_position() {
     let dir = tempfile::tempdir().expect("a directory");
     let on_disk = Arc::new(Rocks::open(&Options::new(dir.path())).expect("opens"));
     let (one, first) = join(&log, on_disk);
-    let (other, second) = join(&log, Arc::new(double::Double::new()));
+    let (other, second) = join(&log, Arc::new(crate::double::Double::new()));
     for n in 1..=20 {
         let feed = if n % 2 == 0 { &one } else { &other };
         feed.put_profile(HostId::Number(n), profile("a name")).expect("puts");

@@ -1,42 +1,36 @@
 //! Tests the contract row by row over a real socket: the effect of each call, its refusals, its repetition, and its
 //! changes in every other list.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-
-mod server;
-
-mod contract {
-    mod access;
-    mod bad_fields;
-    mod bad_input;
-    mod behaviour;
-    mod calls;
-    mod comment;
-    mod delete;
-    mod edit;
-    mod follow;
-    mod following_batch;
-    #[allow(dead_code, reason = "shared with tests/http")]
-    #[path = "../http/listener.rs"]
-    mod listener;
-    mod lists;
-    mod members;
-    mod model;
-    mod modes;
-    mod mutes;
-    mod names;
-    mod operations;
-    mod presence;
-    mod publish;
-    mod publish_batch;
-    mod reactions;
-    mod read_content;
-    mod records;
-    mod relations;
-    mod settings;
-    mod stream;
-    mod timeline;
-    mod topic;
-    mod town;
-    mod walk;
-}
+mod access;
+mod bad_fields;
+mod bad_input;
+mod behaviour;
+mod calls;
+mod comment;
+mod delete;
+mod edit;
+mod follow;
+mod following_batch;
+#[allow(dead_code, reason = "shared with tests/http")]
+#[path = "http/listener.rs"]
+mod listener;
+mod lists;
+mod members;
+mod model;
+mod modes;
+mod mutes;
+mod names;
+mod operations;
+mod presence;
+mod publish;
+mod publish_batch;
+mod reactions;
+mod read_content;
+mod records;
+mod relations;
+mod settings;
+mod stream;
+mod timeline;
+mod topic;
+mod town;
+mod walk;

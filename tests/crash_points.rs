@@ -4,23 +4,16 @@
 //! again, and every page of every user must be the result of the acknowledged changes: at once, and after all jobs. A
 //! failpoint that the load never reaches fails its test.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
-
-mod formats;
-mod model;
-mod process;
-mod server;
-
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use process::history::{History, Outcome, Told, call, compare};
-use process::home::Home;
-use process::model::{Change, Item};
+use crate::process::history::{History, Outcome, Told, call, compare};
+use crate::process::home::Home;
+use crate::process::model::{Change, Item};
 use serde_json::{Value, json};
-use server::{PATIENCE, Server, wait_until};
+use crate::server::{PATIENCE, Server, wait_until};
 use tempfile::TempDir;
 use tideline::failpoint::{Place, Write, names};
 use tideline::model::{Entry, Event};
@@ -234,9 +227,9 @@ fn abort_at(name: &str, n: usize) {
 
 /// Ends the process while a directory of an earlier format is migrated.
 fn abort_migration_at(points: &str, when: &str) {
-    for name in formats::ALL {
+    for name in crate::formats::ALL {
         let dir = tempfile::tempdir().expect("temp dir");
-        let home = formats::copy(name, dir.path());
+        let home = crate::formats::copy(name, dir.path());
         match home.try_start(points) {
             Err(status) => assert_eq!(status.signal(), Some(ABORTED), "{name}: {when}"),
             // All inboxes of this directory are moved in one change.
@@ -248,7 +241,7 @@ fn abort_migration_at(points: &str, when: &str) {
 
 fn all_is_migrated(name: &str, home: &Home, when: &str) {
     let server = home.start();
-    formats::compare(name, &server, when);
+    crate::formats::compare(name, &server, when);
     assert_eq!(server.end("TERM").code(), Some(0));
     home.check();
 }
@@ -298,7 +291,7 @@ fn fail_at(points: &str) {
     let dir = tempfile::tempdir().expect("temp dir");
     let (home, mut history) = (home_for(&dir, points), History::default());
     if is_migration(points) {
-        let home = formats::copy("2/stopped", dir.path());
+        let home = crate::formats::copy("2/stopped", dir.path());
         assert_eq!(home.try_start(points).err().and_then(|status| status.code()), Some(1), "{points}");
         return all_is_migrated("2/stopped", &home, points);
     }

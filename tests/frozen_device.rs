@@ -4,12 +4,6 @@
 //! The device is a file with a file system in it. Where the system does not let this process mount and freeze one,
 //! this test says so and does nothing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
-
-mod model;
-mod process;
-mod server;
-
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -21,10 +15,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use process::history::{call, scroll};
-use process::home::Home;
+use crate::process::history::{call, scroll};
+use crate::process::home::Home;
 use serde_json::json;
-use server::{PATIENCE, Server};
+use crate::server::{PATIENCE, Server};
 use tempfile::TempDir;
 
 const ROUNDS: u64 = 20;

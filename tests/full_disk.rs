@@ -3,13 +3,6 @@
 //! The device is a small file system in memory, in a mount namespace of its own. Where the system
 //! does not let an ordinary process have one, these tests say so and do nothing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
-
-mod formats;
-mod model;
-mod process;
-mod server;
-
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -18,11 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
-use model::Model;
-use process::history::{Outcome, call, compare, outcome, send};
-use process::home::Home;
-use process::model::{Change, Item};
-use server::{PATIENCE, Server, wait_until};
+use crate::model::Model;
+use crate::process::history::{Outcome, call, compare, outcome, send};
+use crate::process::home::Home;
+use crate::process::model::{Change, Item};
+use crate::server::{PATIENCE, Server, wait_until};
 use tempfile::TempDir;
 use tideline::model::UserId;
 use tideline::store::rocks::{Options, Rocks};
@@ -380,7 +373,7 @@ fn the_engine_recovers_from_a_full_device() {
 #[test]
 fn a_migration_without_room_changes_nothing() {
     let Some(disk) = Disk::new(12) else { return };
-    let home = formats::copy("2/stopped", &disk.path);
+    let home = crate::formats::copy("2/stopped", &disk.path);
     assert!(home.try_start("").is_err());
     let refused = "no room for the migration, which has changed nothing: format 2 to 4: ";
     assert_eq!(home.logged(refused), 1);
@@ -392,7 +385,7 @@ fn a_migration_without_room_changes_nothing() {
     let data = scratch.path().join("data");
     assert!(Command::new("cp").arg("-r").args([&home.data, &data]).status().expect("copies").success());
     let server = home.with_data(data).start();
-    formats::compare("2/stopped", &server, "on a larger device");
+    crate::formats::compare("2/stopped", &server, "on a larger device");
 }
 
 #[test]
@@ -475,7 +468,7 @@ fn commands_that_wait_for_jobs_end_without_room_or_when_told() {
         let restoring = restore(20 << 20);
         if is_told {
             wait_until("nothing is refused", || home.logged("the storage accepts no writes") > 0);
-            server::signal(&restoring, "TERM");
+            crate::server::signal(&restoring, "TERM");
         }
         fails_soon(restoring);
         assert_eq!(home.logged(words), 1, "{}", home.log());

@@ -1,20 +1,13 @@
 //! `tideline import` as a user runs it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod command;
-
-#[path = "import/members.rs"]
 mod members;
-#[path = "import/refusals.rs"]
 mod refusals;
-mod server;
 
 use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use command::{Place, content_id, gzip, user};
+use crate::command::{Place, content_id, gzip, user};
 use tideline::config::Config;
 use tideline::model::{PageRequest, Span, UserId};
 use tideline::store::{Contents, Graph, Tier};

@@ -1,7 +1,5 @@
 //! The modules that each part of the source may name (docs/architecture.md), and the places of foreign crates.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use std::fs;
 use std::path::Path;
 

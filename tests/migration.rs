@@ -1,17 +1,10 @@
 //! Directories of earlier formats: the plan, the migration, and every page after it. `crash_points.rs` ends migrations
 //! at every failpoint.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod formats;
-mod model;
-mod process;
-mod server;
-
 use std::fs;
 use std::path::Path;
 
-use process::home::Home;
+use crate::process::home::Home;
 
 /// Runs a command on a directory; returns its exit code and what it wrote.
 fn run(home: &Home, args: &[&str]) -> (Option<i32>, String) {
@@ -26,16 +19,16 @@ fn format(data: &Path) -> String {
 
 #[test]
 fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
-    for name in formats::ALL {
+    for name in crate::formats::ALL {
         let scratch = tempfile::tempdir().expect("temp dir");
-        let home = formats::copy(name, scratch.path());
+        let home = crate::formats::copy(name, scratch.path());
         let (code, said) = run(&home, &["migrate", "--check"]);
         assert_eq!(code, Some(0), "{said}");
         let (number, _) = name.split_once('/').expect("a number");
         let steps = ["likes and favorites get tables of their own; ", "each inbox becomes one row; "];
         let steps = steps[number.parse::<usize>().expect("a number") - 2..].concat();
         assert!(said.contains(&format!("format {number} to 4: {steps}about ")), "{said}");
-        let before = fs::read_to_string(formats::kept(name).join("data/FORMAT")).expect("reads");
+        let before = fs::read_to_string(crate::formats::kept(name).join("data/FORMAT")).expect("reads");
         assert_eq!(format(&home.data), before, "a check changes nothing");
         for command in ["stats", "check"] {
             let (code, said) = run(&home, &[command]);
@@ -43,9 +36,9 @@ fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
             assert_eq!(format(&home.data), before, "{command}");
         }
         let server = home.start();
-        formats::compare(name, &server, "at once");
+        crate::formats::compare(name, &server, "at once");
         assert!(server.drain());
-        formats::compare(name, &server, "after all jobs");
+        crate::formats::compare(name, &server, "after all jobs");
         assert_eq!(server.end("TERM").code(), Some(0));
         assert!(format(&home.data).starts_with("tideline format 4\nrelease "), "{}", format(&home.data));
         home.check();
@@ -55,7 +48,7 @@ fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
         let (code, said) = run(&home, &["migrate"]);
         assert!(code == Some(0) && said.contains("nothing to do"), "{said}");
         let server = home.start();
-        formats::compare(name, &server, "after another start");
+        crate::formats::compare(name, &server, "after another start");
         assert_eq!(server.end("TERM").code(), Some(0));
     }
 }
@@ -63,7 +56,7 @@ fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
 #[test]
 fn a_later_format_is_refused_with_the_version_that_wrote_it() {
     let scratch = tempfile::tempdir().expect("temp dir");
-    let home = formats::copy("2/stopped", scratch.path());
+    let home = crate::formats::copy("2/stopped", scratch.path());
     fs::write(home.data.join("FORMAT"), "tideline format 5\nrelease 7.5.1\n").expect("writes");
     for args in [&["check"][..], &["migrate", "--check"], &["migrate"], &["stats"]] {
         let (code, said) = run(&home, args);
@@ -75,7 +68,7 @@ fn a_later_format_is_refused_with_the_version_that_wrote_it() {
 #[test]
 fn a_format_changed_by_hand_loses_nothing() {
     let scratch = tempfile::tempdir().expect("temp dir");
-    let home = formats::copy("2/killed", scratch.path());
+    let home = crate::formats::copy("2/killed", scratch.path());
     fs::write(home.data.join("FORMAT"), "tideline format 4\n").expect("writes");
     for args in [&["stats"][..], &["migrate"], &["check"]] {
         let (_, said) = run(&home, args);
@@ -83,13 +76,13 @@ fn a_format_changed_by_hand_loses_nothing() {
     }
     fs::write(home.data.join("FORMAT"), "tideline format 2\n").expect("writes");
     let server = home.start();
-    formats::compare("2/killed", &server, "after all");
+    crate::formats::compare("2/killed", &server, "after all");
 }
 
 #[test]
 fn without_an_engine_there_is_nothing_to_plan() {
     let scratch = tempfile::tempdir().expect("temp dir");
-    let home = formats::copy("2/stopped", scratch.path());
+    let home = crate::formats::copy("2/stopped", scratch.path());
     fs::remove_dir_all(home.data.join("db")).expect("removes");
     let (code, said) = run(&home, &["migrate", "--check"]);
     assert!(code == Some(1) && said.contains("db/CURRENT is missing"), "{said}");

@@ -9,50 +9,36 @@
 //! says how many there are. A failure prints its seed and the shortest sequence found that still fails,
 //! or the few calls around a wrong read.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+pub(crate) mod actor;
+pub(crate) mod bounds;
+pub(crate) mod case;
+pub(crate) mod change;
+pub(crate) mod crash;
+pub(crate) mod fresh;
+pub(crate) mod history;
+pub(crate) mod hosts;
+mod ids;
+pub(crate) mod names;
+pub(crate) mod ops;
+pub(crate) mod prove;
+pub(crate) mod react;
+pub(crate) mod read;
+pub(crate) mod relate;
+pub(crate) mod replay;
+pub(crate) mod seed;
+pub(crate) mod settled;
+pub(crate) mod shape;
+pub(crate) mod steps;
+pub(crate) mod swap;
+pub(crate) mod system;
+pub(crate) mod tell;
+pub(crate) mod threads;
+pub(crate) mod told;
+pub(crate) mod upkeep;
+pub(crate) mod verify;
 
-#[macro_use]
-#[path = "promises/ensure.rs"]
-mod ensure;
-
-/// The locks of the double.
-use parking_lot as sync;
-#[allow(dead_code)]
-mod double;
-
-mod model;
-mod promises {
-    pub(crate) mod actor;
-    pub(crate) mod bounds;
-    pub(crate) mod case;
-    pub(crate) mod change;
-    pub(crate) mod crash;
-    pub(crate) mod fresh;
-    pub(crate) mod history;
-    pub(crate) mod hosts;
-    mod ids;
-    pub(crate) mod names;
-    pub(crate) mod ops;
-    pub(crate) mod prove;
-    pub(crate) mod react;
-    pub(crate) mod read;
-    pub(crate) mod relate;
-    pub(crate) mod replay;
-    pub(crate) mod seed;
-    pub(crate) mod settled;
-    pub(crate) mod shape;
-    pub(crate) mod steps;
-    pub(crate) mod swap;
-    pub(crate) mod system;
-    pub(crate) mod tell;
-    pub(crate) mod threads;
-    pub(crate) mod told;
-    pub(crate) mod upkeep;
-    pub(crate) mod verify;
-}
-
-use promises::prove::run_sequences;
-use promises::shape::Kind;
+use self::prove::run_sequences;
+use self::shape::Kind;
 
 #[test]
 fn every_page_is_the_function_on_memory() {
@@ -66,30 +52,30 @@ fn every_page_is_the_function_on_rocks() {
 
 #[test]
 fn reads_at_the_same_time_see_what_was_acknowledged() {
-    promises::threads::run_lives();
+    threads::run_lives();
 }
 
 #[test]
 fn a_batch_of_follows_is_seen_whole_or_not_at_all() {
-    promises::swap::run_rounds();
+    swap::run_rounds();
 }
 
 #[test]
 fn what_is_shown_is_never_older_than_what_was_acknowledged() {
-    promises::fresh::run();
+    fresh::run();
 }
 
 #[test]
 fn every_write_of_a_job_or_a_trim_leaves_the_answers_as_they_are() {
-    promises::steps::run();
+    steps::run();
 }
 
 #[test]
 fn a_verification_finds_what_is_wrong_and_nothing_else() {
-    promises::verify::run();
+    verify::run();
 }
 
 #[test]
 fn the_same_commands_at_the_same_times_lead_to_the_same_state() {
-    promises::replay::run();
+    replay::run();
 }

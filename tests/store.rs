@@ -4,8 +4,6 @@
 //! left out of the list is dead code, which is an error here.
 
 #![deny(dead_code)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 /// Makes of each function one test on memory and one on a fresh RocksDB directory.
 macro_rules! on_both {
     ($($name:ident),+ $(,)?) => {
@@ -18,40 +16,33 @@ macro_rules! on_both {
     };
 }
 
-/// The locks of the double.
-use parking_lot as sync;
-#[allow(dead_code)]
-mod double;
-
-mod store {
-    mod activity;
-    mod archive;
-    mod backups;
-    mod barriers;
-    mod comments;
-    mod content;
-    mod digests;
-    mod edges;
-    mod events;
-    mod everything;
-    mod fan_out;
-    mod inbox;
-    mod jobs;
-    mod members;
-    mod names;
-    mod outboxes;
-    mod publish;
-    mod races;
-    mod reactions;
-    mod records;
-    mod relate;
-    mod reopen;
-    mod replica;
-    mod restore;
-    mod settle;
-    mod support;
-    mod tiers;
-    mod topic_archive;
-    mod topics;
-    mod upkeep;
-}
+mod activity;
+mod archive;
+mod backups;
+mod barriers;
+mod comments;
+mod content;
+mod digests;
+mod edges;
+mod events;
+pub(crate) mod everything;
+mod fan_out;
+mod inbox;
+mod jobs;
+mod members;
+mod names;
+mod outboxes;
+mod publish;
+mod races;
+mod reactions;
+mod records;
+mod relate;
+mod reopen;
+mod replica;
+mod restore;
+mod settle;
+pub(crate) mod support;
+mod tiers;
+mod topic_archive;
+mod topics;
+mod upkeep;

@@ -3,24 +3,8 @@
 //! The runs are the same each time; `TIDELINE_TEST_SEED` and `PROPTEST_CASES` choose others. A
 //! failure prints its seed and the shortest sequence that still fails.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-#[allow(dead_code, reason = "fills no store")]
-#[path = "store/everything.rs"]
-mod everything;
-#[allow(dead_code, reason = "shared with tests/store")]
-#[path = "store/support.rs"]
-mod support;
-
-/// The locks of the double.
-use parking_lot as sync;
-#[allow(dead_code)]
-mod double;
-
-mod store_mirror {
-    pub(crate) mod ops;
-    pub(crate) mod world;
-}
+pub(crate) mod ops;
+pub(crate) mod world;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,8 +13,7 @@ use std::path::Path;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use regex::Regex;
 
-use store_mirror::ops;
-use store_mirror::world::World;
+use self::world::World;
 
 const SEED: u64 = 20_260_101;
 

@@ -1,10 +1,5 @@
 //! TLS: the same server behind it, changes of the certificate, clients that are slow or leave.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod command;
-mod server;
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,12 +8,12 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use command::Place;
+use crate::command::Place;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use server::{PATIENCE, wait_until};
+use crate::server::{PATIENCE, wait_until};
 
 /// The server, with a directory for its data, its certificate and its log.
 struct Served {
@@ -180,7 +175,7 @@ fn commands_call_a_server_behind_tls() {
     place.run(&[&list[..], &[&plain]].concat()).failed(advice);
     place.health(&["health", "--url", &plain]).failed(advice);
     place.health(&["health", "--url", &named]).ok();
-    let server = server::Server::start();
+    let server = crate::server::Server::start();
     let wrong = format!("https://{}", server.address);
     let advice = ". If the server speaks no TLS, write http:// in its address";
     place.run(&[&list[..], &[&wrong, "--ca-file", "ca.pem"]].concat()).failed(advice);

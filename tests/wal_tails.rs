@@ -1,21 +1,15 @@
 //! A log that is torn, damaged or gone after `kill -9`: the server starts with the state of some instant, or refuses
 //! with a clear message.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod model;
-mod process;
-mod server;
-
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use model::Model;
-use process::history::{Outcome, compare, following, outcome, scroll, send};
-use process::home::{Home, engine_logs};
-use process::model::{Change, Item, ids, members, user};
-use server::{Server, wait_until};
+use crate::model::Model;
+use crate::process::history::{Outcome, compare, following, outcome, scroll, send};
+use crate::process::home::{Home, engine_logs};
+use crate::process::model::{Change, Item, ids, members, user};
+use crate::server::{Server, wait_until};
 use tempfile::TempDir;
 use tideline::model::Side;
 

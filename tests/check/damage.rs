@@ -9,7 +9,7 @@ use tideline::model::{Barrier, HostId};
 use tideline::server;
 use tideline::store::Tier;
 
-use super::command::{Place, content_id, user};
+use crate::command::{Place, content_id, user};
 use super::cursor;
 
 /// One row of a table.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::command::{Place, gzip};
+use crate::command::{Place, gzip};
 use super::{lines, refused, taken};
 use crate::server::Server;
 

@@ -15,7 +15,7 @@ use tideline::model::{
 };
 use tideline::store::{Batch, Store, Tier};
 
-use crate::everything::{NAMES, TOPICS, inbox};
+use crate::store::everything::{NAMES, TOPICS, inbox};
 
 /// Few users, at the ends of the range and at carries between bytes.
 pub(crate) const USERS: [u64; 5] = [1, 2, 255, 256, MAX_ID];

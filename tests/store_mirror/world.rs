@@ -19,8 +19,8 @@ use tideline::store::rocks::{Options, Rocks};
 use tideline::store::{Batch, Change, Delivery, Published, Push, Restored, Store, Then, Tier};
 
 use super::ops::{Call, ITEMS, Item, MOST_STEPS, Op, Record, USERS};
-use crate::everything::{NAMES, Scope, reads, without_job};
-use crate::support;
+use crate::store::everything::{NAMES, Scope, reads, without_job};
+use crate::store::support;
 
 type Checked = std::result::Result<(), TestCaseError>;
 

@@ -1,0 +1,24 @@
+//! The built program, as its users meet it: over sockets, by its commands, and through faults of its machine.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, missing_docs)]
+
+mod command;
+mod formats;
+mod model;
+mod process;
+mod server;
+
+mod backup;
+mod bench;
+mod check;
+mod cli;
+mod contract;
+mod crash_points;
+mod frozen_device;
+mod full_disk;
+mod http;
+mod import;
+mod migration;
+mod overload;
+mod tls;
+mod wal_tails;
