@@ -231,6 +231,12 @@ browser-app: build ## use a user token in chromium, on a page of another origin;
 proxies: build ## put nginx and Caddy in front, with the configurations of the documentation; left out where one is missing
 	python3 tests/proxies.py --binary $(TIDELINE)
 
+# Where they cannot be installed, the test says so.
+.PHONY: image-test
+image-test: build ## build the last stage of the container image around the program, and run it, also with compose; left out where that is not possible (needs root and packages of Debian): ARGS=
+	@.ci/setup buildah podman runc mmdebstrap netavark aardvark-dns catatonit iptables podman-compose debian-archive-keyring </dev/null || true
+	python3 tests/image.py --binary $(TIDELINE) $(ARGS)
+
 .PHONY: dist
 dist: setup ## make the archive of a release from the release build, with its checksum
 	@.ci/setup strip git
