@@ -72,8 +72,6 @@ named! {
         NameTopics = "name_topics",
         /// Items of a topic moved to the archive, with the floor of its list.
         ArchiveTopic = "archive_topic",
-        /// Items of topics that an earlier version dropped, put into the archive.
-        RepairTopics = "repair_topics",
         /// Rows moved from a table of an earlier format.
         Migrate = "migrate",
     }

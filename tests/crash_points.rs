@@ -197,9 +197,6 @@ fn all_is_well(home: &Home, history: &mut History, when: &str) {
 fn abort_at(name: &str, n: usize) {
     let when = format!("{name}, passing {n}");
     let points = format!("{name}={}*off->return(abort)", n - 1);
-    if is_migration(name) {
-        return abort_migration_at(&points, &when);
-    }
     let dir = tempfile::tempdir().expect("temp dir");
     let (home, mut history) = (home_for(&dir, name), History::default());
     if name.starts_with("start.") {
@@ -207,9 +204,6 @@ fn abort_at(name: &str, n: usize) {
         let server = home.start();
         assert!(work(&server, &mut history, 1));
         server.end("KILL");
-    }
-    if is_repair(name) {
-        make_older(&home, &mut history);
     }
     let status = match home.try_start(if is_compaction(name) { "" } else { &points }) {
         Err(status) => status,
@@ -225,35 +219,14 @@ fn abort_at(name: &str, n: usize) {
     all_is_well(&home, &mut history, &when);
 }
 
-/// Ends the process while a directory of an earlier format is migrated.
-fn abort_migration_at(points: &str, when: &str) {
-    for name in crate::formats::ALL {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let home = crate::formats::copy(name, dir.path());
-        match home.try_start(points) {
-            Err(status) => assert_eq!(status.signal(), Some(ABORTED), "{name}: {when}"),
-            // All inboxes of this directory are moved in one change.
-            Ok(_) => assert!(name.starts_with("3/") && !when.ends_with("passing 1"), "{name}: {when}: not reached"),
-        }
-        all_is_migrated(name, &home, when);
-    }
-}
-
-fn all_is_migrated(name: &str, home: &Home, when: &str) {
-    let server = home.start();
-    crate::formats::compare(name, &server, when);
-    assert_eq!(server.end("TERM").code(), Some(0));
-    home.check();
-}
-
-/// Whether a failpoint is passed only at the first start on a directory of an earlier format.
-fn is_migration(name: &str) -> bool {
-    is_at(name, Write::Migrate) || name.starts_with("migration.")
-}
-
 /// Whether a failpoint is passed only by backups.
 fn is_backup(name: &str) -> bool {
     name.starts_with("copy.")
+}
+
+/// Whether a failpoint is passed only at a start on a directory of an earlier format: `tests/migration.rs` tries these.
+fn is_migration(name: &str) -> bool {
+    name.starts_with("migrat")
 }
 
 /// Whether a failpoint is passed only after a compaction has noticed something.
@@ -261,46 +234,19 @@ fn is_compaction(name: &str) -> bool {
     [Write::Archive, Write::Purge, Write::ArchiveTopic].iter().any(|write| is_at(name, *write))
 }
 
-/// Whether a failpoint is passed only at the first start on a directory of an earlier version.
-fn is_repair(name: &str) -> bool {
-    is_at(name, Write::RepairTopics)
+/// The writes of the load.
+fn loaded() -> impl Iterator<Item = &'static Write> {
+    Write::ALL.iter().filter(|write| !is_migration(write.name()))
 }
 
 fn is_at(name: &str, write: Write) -> bool {
     name.split('.').next() == Some(write.name())
 }
 
-/// Runs the load, compacts, and drops the table that did not exist in the version that dropped old items from the
-/// lists of topics.
-fn make_older(home: &Home, history: &mut History) {
-    let server = home.start();
-    assert!(work(&server, history, ROUNDS));
-    assert_eq!(server.end("TERM").code(), Some(0));
-    assert_eq!(home.run("compact", "").code(), Some(0));
-    let path = home.data.join("db");
-    let mut engine = rocksdb::Options::default();
-    engine.set_disable_auto_compactions(true);
-    let tables = rocksdb::DB::list_cf(&engine, &path).expect("lists tables");
-    let families = tables.into_iter().map(|name| rocksdb::ColumnFamilyDescriptor::new(name, engine.clone()));
-    let mut db = rocksdb::DB::open_cf_descriptors(&engine, path, families).expect("opens");
-    db.drop_cf("topic_archive").expect("drops");
-}
-
 /// Runs the load while writes fail.
 fn fail_at(points: &str) {
     let dir = tempfile::tempdir().expect("temp dir");
     let (home, mut history) = (home_for(&dir, points), History::default());
-    if is_migration(points) {
-        let home = crate::formats::copy("2/stopped", dir.path());
-        assert_eq!(home.try_start(points).err().and_then(|status| status.code()), Some(1), "{points}");
-        return all_is_migrated("2/stopped", &home, points);
-    }
-    if is_repair(points) {
-        make_older(&home, &mut history);
-        assert_eq!(home.try_start(points).err().and_then(|status| status.code()), Some(1), "{points}");
-        all_is_well(&home, &mut history, points);
-        return;
-    }
     let server = home.try_start(points).expect("starts");
     assert!(work(&server, &mut history, ROUNDS), "{points}");
     compare(&server, &history.model, points);
@@ -341,22 +287,19 @@ fn nothing_is_lost_wherever_the_process_ends() {
     let places = names();
     let rare = |name: &str| {
         let is_once = name.starts_with("start.") || name.starts_with("stop.");
-        is_once || is_compaction(name) || is_repair(name) || is_migration(name)
+        is_once || is_compaction(name)
     };
     let tries = |(number, name): (usize, &String)| {
         // The first passings differ, so each failpoint is tried at another one of them.
         let first = if rare(name) { 1 } else { 1 + number % ROUNDS as usize };
         let tries = match name {
-            // For a part, and for the mark that it was the last.
-            name if is_repair(name) => 2,
-            // For each table.
-            name if is_at(name, Write::Migrate) => 3,
             name if rare(name) => 1,
             _ => passings(),
         };
         (0..tries).map(|more| (name.clone(), first + more)).collect::<Vec<_>>()
     };
-    let cases: Vec<_> = places.iter().enumerate().filter(|(_, name)| !is_backup(name)).flat_map(tries).collect();
+    let cases: Vec<_> =
+        places.iter().enumerate().filter(|(_, name)| !is_backup(name) && !is_migration(name)).flat_map(tries).collect();
     for_each(&cases, |(name, n)| abort_at(name, *n));
 }
 
@@ -417,14 +360,13 @@ fn a_backup_that_breaks_off_leaves_nothing_that_is_no_backup() {
 
 #[test]
 fn a_write_that_fails_is_answered_503_or_tried_again() {
-    let cases: Vec<_> =
-        Write::ALL.iter().map(|write| format!("{}.before=1*off->1*return(error)->off", write.name())).collect();
+    let cases: Vec<_> = loaded().map(|write| format!("{}.before=1*off->1*return(error)->off", write.name())).collect();
     for_each(&cases, |points| fail_at(points));
 }
 
 #[test]
 fn many_writes_that_fail_change_no_answer() {
-    let points: Vec<_> = Write::ALL.iter().map(|write| format!("{}.before=15%return(error)", write.name())).collect();
+    let points: Vec<_> = loaded().map(|write| format!("{}.before=15%return(error)", write.name())).collect();
     fail_at(&points.join(";"));
 }
 

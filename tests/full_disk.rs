@@ -371,24 +371,6 @@ fn the_engine_recovers_from_a_full_device() {
 }
 
 #[test]
-fn a_migration_without_room_changes_nothing() {
-    let Some(disk) = Disk::new(12) else { return };
-    let home = crate::formats::copy("2/stopped", &disk.path);
-    assert!(home.try_start("").is_err());
-    let refused = "no room for the migration, which has changed nothing: format 2 to 4: ";
-    assert_eq!(home.logged(refused), 1);
-    assert_eq!(home.run("migrate", "").code(), Some(1));
-    assert_eq!(home.logged(refused), 2);
-    assert_eq!(fs::read_to_string(home.data.join("FORMAT")).expect("reads"), "tideline format 2\n");
-    // Elsewhere it has room.
-    let scratch = tempfile::tempdir().expect("temp dir");
-    let data = scratch.path().join("data");
-    assert!(Command::new("cp").arg("-r").args([&home.data, &data]).status().expect("copies").success());
-    let server = home.with_data(data).start();
-    crate::formats::compare("2/stopped", &server, "on a larger device");
-}
-
-#[test]
 fn a_backup_without_room_is_refused_and_leaves_nothing() {
     let Some(disk) = Disk::new(200) else { return };
     let logs = tempfile::tempdir().expect("temp dir");

@@ -1,89 +1,206 @@
-//! Directories of earlier formats: the plan, the migration, and every page after it. `crash_points.rs` ends migrations
-//! at every failpoint.
+//! Directories of other formats. No released version has left an earlier one, so a build with failpoints has a step from
+//! a made-up one (`src/store/rocks/migration.rs`): its markers are in a table of their own, with other keys.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::Command;
 
 use crate::process::home::Home;
+use rocksdb::{ColumnFamilyDescriptor, DB, IteratorMode, WriteOptions};
+use serde_json::json;
+use tideline::failpoint::names;
+use tideline::store::rocks::{FORMAT, Options, Rocks};
+
+/// The table of the made-up format.
+const MADE_UP: &str = "made_up_markers";
+/// Users with a marker: three changes of a migration.
+const USERS: u64 = 2500;
+/// SIGABRT.
+const ABORTED: i32 = 6;
 
 /// Runs a command on a directory; returns its exit code and what it wrote.
 fn run(home: &Home, args: &[&str]) -> (Option<i32>, String) {
-    let ran = home.command(args, "").stdout(std::process::Stdio::piped()).output().expect("runs");
-    let log = fs::read_to_string(home.data.with_file_name("log")).unwrap_or_default();
-    (ran.status.code(), format!("{}{log}", String::from_utf8_lossy(&ran.stdout)))
+    home.clear_log();
+    let ran = home.command(args, "").output().expect("runs");
+    (ran.status.code(), format!("{}{}", String::from_utf8_lossy(&ran.stdout), home.log()))
 }
 
-fn format(data: &Path) -> String {
-    fs::read_to_string(data.join("FORMAT")).expect("reads")
+fn set_format(home: &Home, text: &str) {
+    fs::write(home.data.join("FORMAT"), text).expect("writes");
 }
 
-#[test]
-fn an_earlier_format_is_planned_migrated_and_shows_the_same_pages() {
-    for name in crate::formats::ALL {
-        let scratch = tempfile::tempdir().expect("temp dir");
-        let home = crate::formats::copy(name, scratch.path());
-        let (code, said) = run(&home, &["migrate", "--check"]);
-        assert_eq!(code, Some(0), "{said}");
-        let (number, _) = name.split_once('/').expect("a number");
-        let steps = ["likes and favorites get tables of their own; ", "each inbox becomes one row; "];
-        let steps = steps[number.parse::<usize>().expect("a number") - 2..].concat();
-        assert!(said.contains(&format!("format {number} to 4: {steps}about ")), "{said}");
-        let before = fs::read_to_string(crate::formats::kept(name).join("data/FORMAT")).expect("reads");
-        assert_eq!(format(&home.data), before, "a check changes nothing");
-        for command in ["stats", "check"] {
-            let (code, said) = run(&home, &[command]);
-            assert!(code == Some(1) && said.contains("run \"tideline migrate --data-dir "), "{said}");
-            assert_eq!(format(&home.data), before, "{command}");
-        }
-        let server = home.start();
-        crate::formats::compare(name, &server, "at once");
-        assert!(server.drain());
-        crate::formats::compare(name, &server, "after all jobs");
-        assert_eq!(server.end("TERM").code(), Some(0));
-        assert!(format(&home.data).starts_with("tideline format 4\nrelease "), "{}", format(&home.data));
-        home.check();
-        // The first start after a migration drops the tables of the earlier format.
-        let tables = rocksdb::DB::list_cf(&rocksdb::Options::default(), home.data.join("db")).expect("lists");
-        assert!(!tables.iter().any(|table| table.starts_with("reactions") || table == "inbox"), "{tables:?}");
-        let (code, said) = run(&home, &["migrate"]);
-        assert!(code == Some(0) && said.contains("nothing to do"), "{said}");
-        let server = home.start();
-        crate::formats::compare(name, &server, "after another start");
-        assert_eq!(server.end("TERM").code(), Some(0));
-    }
+fn format(home: &Home) -> String {
+    fs::read_to_string(home.data.join("FORMAT")).expect("reads")
 }
 
-#[test]
-fn a_later_format_is_refused_with_the_version_that_wrote_it() {
-    let scratch = tempfile::tempdir().expect("temp dir");
-    let home = crate::formats::copy("2/stopped", scratch.path());
-    fs::write(home.data.join("FORMAT"), "tideline format 5\nrelease 7.5.1\n").expect("writes");
-    for args in [&["check"][..], &["migrate", "--check"], &["migrate"], &["stats"]] {
-        let (code, said) = run(&home, args);
-        assert!(code == Some(1) && said.contains("version 7.5.1 wrote it in format 5"), "{said}");
-    }
+/// Opens the bare engine.
+fn engine(data: &Path) -> DB {
+    let mut engine = rocksdb::Options::default();
+    engine.set_disable_auto_compactions(true);
+    let path = data.join("db");
+    let tables = DB::list_cf(&engine, &path).expect("lists");
+    let families = tables.into_iter().map(|name| ColumnFamilyDescriptor::new(name, engine.clone()));
+    DB::open_cf_descriptors(&engine, path, families).expect("opens")
 }
 
-/// The tables of an earlier format are dropped only when they are empty.
-#[test]
-fn a_format_changed_by_hand_loses_nothing() {
-    let scratch = tempfile::tempdir().expect("temp dir");
-    let home = crate::formats::copy("2/killed", scratch.path());
-    fs::write(home.data.join("FORMAT"), "tideline format 4\n").expect("writes");
-    for args in [&["stats"][..], &["migrate"], &["check"]] {
-        let (_, said) = run(&home, args);
-        assert!(said.contains("FORMAT was changed by hand") || args == ["migrate"], "{said}");
-    }
-    fs::write(home.data.join("FORMAT"), "tideline format 2\n").expect("writes");
+/// The rows of a table; `None` if there is no such table.
+fn rows(home: &Home, table: &str) -> Option<usize> {
+    let db = engine(&home.data);
+    let family = db.cf_handle(table)?;
+    Some(db.iterator_cf(family, IteratorMode::Start).count())
+}
+
+/// A directory of the made-up format, in which users have the same marker.
+fn earlier(home: &Home) {
     let server = home.start();
-    crate::formats::compare("2/killed", &server, "after all");
+    let item = json!({"author_id": 2, "content_id": 5, "published_at": 1005});
+    server.call("POST", "/v1/content", &item.to_string()).expect(201);
+    server.call("PUT", "/v1/users/1/marker", &json!({"cursor": "1005-5"}).to_string()).expect(200);
+    assert_eq!(server.end("TERM").code(), Some(0));
+    let mut db = engine(&home.data);
+    db.create_cf(MADE_UP, &rocksdb::Options::default()).expect("a table");
+    let [from, to] = ["markers", MADE_UP].map(|table| db.cf_handle(table).expect("a table"));
+    let marker = db.get_cf(from, 1_u64.to_be_bytes()).expect("reads").expect("a marker");
+    // The log of the server has a note at each change.
+    let mut options = WriteOptions::default();
+    options.disable_wal(true);
+    for user in 1..=USERS {
+        db.put_cf_opt(to, (!user).to_be_bytes(), &marker, &options).expect("puts");
+    }
+    db.delete_cf_opt(from, 1_u64.to_be_bytes(), &options).expect("deletes");
+    [from, to].iter().for_each(|family| db.flush_cf(family).expect("flushes"));
+    set_format(home, &before());
+}
+
+/// The file of the made-up format.
+fn before() -> String {
+    format!("tideline format {}\nrelease 0.0.9\n", FORMAT - 1)
+}
+
+/// A copy of a directory beside it.
+fn copy(home: &Home, name: &str) -> Home {
+    let data = home.data.with_file_name(name);
+    let copied = Command::new("cp").arg("-r").args([&home.data, &data]).status().expect("copies");
+    assert!(copied.success());
+    home.with_data(data)
+}
+
+/// Starts the server, which must have the present format and all markers.
+#[track_caller]
+fn all_is_migrated(home: &Home, when: &str) {
+    let server = home.start();
+    for user in [1, 2, 1000, 1001, 2000, 2001, USERS] {
+        let marker = server.get(&format!("/v1/users/{user}/marker"));
+        assert_eq!(marker, json!({"cursor": "1005-5"}), "{when}: {user}");
+    }
+    assert_eq!(server.end("TERM").code(), Some(0), "{when}");
+    let now = format!("tideline format {FORMAT}\nrelease {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(format(home), now, "{when}");
+    // The first start after a migration drops the table.
+    home.check();
+    assert_eq!((rows(home, "markers"), rows(home, MADE_UP)), (Some(USERS as usize), None), "{when}");
 }
 
 #[test]
-fn without_an_engine_there_is_nothing_to_plan() {
+fn an_earlier_format_is_planned_and_migrated_also_after_a_crash() {
     let scratch = tempfile::tempdir().expect("temp dir");
-    let home = crate::formats::copy("2/stopped", scratch.path());
+    let home = Home::new(scratch.path().join("data"), scratch.path().join("log"), &[]);
+    earlier(&home);
+    let plan = format!(
+        "format {} to {FORMAT}: made-up markers become markers; about {USERS} rows to move; needs ",
+        FORMAT - 1
+    );
+
+    // Nothing but a start, an import and a compaction migrates, and nothing without room.
+    let (code, said) = run(&home, &["migrate", "--check"]);
+    assert!(code == Some(0) && said.contains(&plan), "{said}");
+    for command in ["stats", "check", "backup"] {
+        let (code, said) = run(&home, &[command]);
+        assert!(code == Some(1) && said.contains("run \"tideline migrate --data-dir "), "{said}");
+    }
+    let too_much = Options { write_buffer: usize::MAX / 4, ..Options::new(&home.data) };
+    assert!(!Rocks::migration(&too_much).expect("a plan").expect("a migration").has_room());
+    let refused = Rocks::open(&too_much).expect_err("no room").to_string();
+    assert!(refused.contains("no room for the migration, which has changed nothing: ") && refused.contains(&plan));
+    assert_eq!(format(&home), before(), "nothing is changed");
+
+    // The process ends at each place of the migration, and the next start goes on.
+    let places: Vec<_> = names().into_iter().filter(|name| name.starts_with("migrat")).collect();
+    assert_eq!(places.len(), 4, "{places:?}");
+    for place in &places {
+        let passings = if place.starts_with("migrate.") { 3 } else { 1 };
+        for passing in 0..passings {
+            let when = format!("{place} {passing}");
+            let home = copy(&home, &when);
+            let ended = home.try_start(&format!("{place}={passing}*off->return(abort)"));
+            assert_eq!(ended.err().and_then(|status| status.signal()), Some(ABORTED), "{when}");
+            assert!(format(&home).ends_with(&format!("\nmigrating from {}\n", FORMAT - 1)), "{when}");
+            // The bare engine replays the log, so it opens a copy.
+            let seen = copy(&home, "seen");
+            let left = rows(&seen, MADE_UP).expect("a table");
+            assert_eq!(rows(&seen, "markers"), Some(USERS as usize - left), "{when}: {left}");
+            assert!(left > 0 || passing + 1 == passings, "{when}: {left}");
+            fs::remove_dir_all(&seen.data).expect("removes");
+            all_is_migrated(&home, &when);
+        }
+    }
+    let failed = copy(&home, "failed");
+    let ended = failed.try_start("migrate.before=1*off->1*return(error)->off").err();
+    assert_eq!(ended.and_then(|status| status.code()), Some(1));
+    assert_eq!(failed.logged(&format!("the migration from format {} is not complete: ", FORMAT - 1)), 1);
+    all_is_migrated(&failed, "a write that failed");
+
+    // A backup of the earlier format.
+    let (backup, restored) = (copy(&home, "backup"), home.with_data(scratch.path().join("restored")));
+    let files = ["LOCK", "RUN", "RESERVE"].map(|name| fs::remove_file(backup.data.join(name)));
+    assert!(files[0].is_ok() && fs::remove_file(backup.data.join("db/LOCK")).is_ok());
+    let sizes =
+        [backup.data.clone(), backup.data.join("db")].into_iter().flat_map(|dir| fs::read_dir(dir).expect("lists"));
+    let sizes = sizes.map(|entry| entry.expect("an entry").metadata().expect("a size")).filter(|found| found.is_file());
+    let sizes: Vec<_> = sizes.map(|found| found.len()).collect();
+    let facts = json!({"name": "19700101T000001.000Z", "begun_at": 1000, "took_ms": 0, "sequence": 1, "format": FORMAT - 1,
+        "release": "0.0.9", "files": sizes.len(), "bytes": sizes.iter().sum::<u64>()});
+    fs::write(backup.data.join("BACKUP"), facts.to_string()).expect("writes");
+    let (code, said) = run(&restored, &["restore", "--from", backup.data.to_str().expect("text")]);
+    assert!(code == Some(0) && said.contains(" 0 disagreements\n"), "{said}");
+    all_is_migrated(&restored, "a backup");
+
+    // The table of the earlier format is dropped only when it is empty.
+    let by_hand = copy(&home, "by hand");
+    set_format(&by_hand, &format!("tideline format {FORMAT}\n"));
+    for command in ["stats", "check"] {
+        let (code, said) = run(&by_hand, &[command]);
+        assert!(code == Some(1) && said.contains("FORMAT was changed by hand"), "{said}");
+    }
+    set_format(&by_hand, &before());
+    all_is_migrated(&by_hand, "by hand");
+
+    // The command does what a start does.
+    let (code, said) = run(&home, &["migrate"]);
+    assert!(code == Some(0) && said.contains(&format!("the directory has format {FORMAT} now")), "{said}");
+    all_is_migrated(&home, "the command");
+    let (code, said) = run(&home, &["migrate"]);
+    assert!(code == Some(0) && said.contains("nothing to do"), "{said}");
     fs::remove_dir_all(home.data.join("db")).expect("removes");
     let (code, said) = run(&home, &["migrate", "--check"]);
     assert!(code == Some(1) && said.contains("db/CURRENT is missing"), "{said}");
+}
+
+#[test]
+fn a_later_format_and_one_before_the_first_release_are_refused() {
+    let scratch = tempfile::tempdir().expect("temp dir");
+    let home = Home::new(scratch.path().join("data"), scratch.path().join("log"), &[]);
+    assert_eq!(home.start().end("TERM").code(), Some(0));
+    for (text, words) in [
+        ("tideline format 99\nrelease 7.5.1\n", "version 7.5.1 wrote it in format 99"),
+        ("tideline format 2\n", "it has format 2, which only versions before the first release wrote"),
+    ] {
+        set_format(&home, text);
+        for args in [&["check"][..], &["migrate", "--check"], &["migrate"], &["stats"], &["serve"]] {
+            let (code, said) = run(&home, args);
+            assert!(code == Some(1) && said.contains(words), "{said}");
+            assert_eq!(format(&home), text);
+        }
+    }
 }

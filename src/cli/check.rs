@@ -22,13 +22,14 @@ const USERS: usize = 1000;
 
 /// Checks a directory, or compares nodes if there are any to compare with.
 pub(super) fn run_as_told(config: &Config, args: &CheckArgs) -> Result<i32> {
-    if args.against.is_empty() { run(config, Told::default(), &|| false) } else { against::run(config, args) }
+    let told = Told { refuse_migration: true, ..Told::default() };
+    if args.against.is_empty() { run(config, told, &|| false) } else { against::run(config, args) }
 }
 
 /// Checks everything. Fails if anything differs, or if `stop` says so.
 pub(super) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Result<i32> {
     Rocks::must_be_there(&config.storage.data_dir)?;
-    let app = server::open_as_told(config, Told { refuse_migration: true, ..told })?;
+    let app = server::open_as_told(config, told)?;
     if !drain(&app, stop)? {
         return Err(interrupted());
     }

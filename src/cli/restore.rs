@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::model::Millis;
 use crate::private;
 use crate::server::{self, Told};
-use crate::store::rocks::{FORMAT, Options, Rocks, room_for};
+use crate::store::rocks::{FORMAT, Rocks, room_for};
 
 /// The folder in the data directory in which a restore works. While it exists there is no `FORMAT` beside it, so no
 /// command takes the directory for a whole one.
@@ -117,27 +117,21 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     config.storage.data_dir = work.to_owned();
     // The room for a start is reserved by the first start in the final place.
     let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
-    migrate(&manifest, &Options { keep_room: false, whole_log: true, ..server::options(&config) })?;
+    must_be_as_said(&manifest, &config)?;
     let code = check::run(&config, told, &|| interrupt.was_asked())?;
     Ok((manifest, if code == SUCCESS { SUCCESS } else { FAILURE }))
 }
 
-/// Takes the unpacked directory to the present format. Fails if its format is unknown, or not that of the manifest.
-fn migrate(manifest: &Manifest, options: &Options) -> Result<()> {
-    let migration = Rocks::migration(options)?;
-    let found = migration.as_ref().map_or(FORMAT, |plan| plan.from);
-    if found != manifest.format {
-        let said = manifest.format;
-        return Err(Error::Setup(format!(
-            "the backup is damaged: its file BACKUP says format {said}, and its file FORMAT says {found}"
-        )));
+/// Fails if the format of the unpacked directory is unknown, or not that of the manifest.
+fn must_be_as_said(manifest: &Manifest, config: &Config) -> Result<()> {
+    let found = Rocks::migration(&server::options(config))?.map_or(FORMAT, |plan| plan.from);
+    if found == manifest.format {
+        return Ok(());
     }
-    let Some(plan) = migration else { return Ok(()) };
-    print(|out| writeln!(out, "{plan}"))?;
-    if !plan.has_room() {
-        return Err(Error::Setup("there is not enough free space for the migration".to_owned()));
-    }
-    Rocks::open(options).map(drop)
+    let said = manifest.format;
+    Err(Error::Setup(format!(
+        "the backup is damaged: its file BACKUP says format {said}, and its file FORMAT says {found}"
+    )))
 }
 
 /// Fails if a backup was taken by a later version, which has another format.
@@ -147,7 +141,7 @@ fn must_be_readable(manifest: &Manifest) -> Result<()> {
         return Ok(());
     }
     Err(Error::Setup(format!(
-        "version {release} took the backup, in format {format}. This is version {}, which reads formats up to {FORMAT}. \
+        "version {release} took the backup, in format {format}. This is version {}, whose format is {FORMAT}. \
          Use version {release} or a later one",
         env!("CARGO_PKG_VERSION")
     )))

@@ -113,7 +113,7 @@ fn ends() -> Vec<End> {
 /// around the node.
 fn is_elsewhere(name: &str) -> bool {
     const SERVER: [&str; 4] = ["start.opened", "start.restored", "stop.workers", "stop.synced"];
-    SERVER.contains(&name) || ["copy.", "migrat", "repair_topics."].into_iter().any(|group| name.starts_with(group))
+    SERVER.contains(&name) || ["copy.", "migrat"].into_iter().any(|group| name.starts_with(group))
 }
 
 impl Lives {

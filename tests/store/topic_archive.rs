@@ -1,15 +1,13 @@
 //! Lists of topics with a part in the archive.
 
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rocksdb::{ColumnFamilyDescriptor, DB, Options as Engine};
-use tideline::error::{Error, Result};
-use tideline::model::{Content, Cursor, Entry, Order, Span};
+use tideline::error::Error;
+use tideline::model::{Cursor, Entry, Order, Span};
 use tideline::store::rocks::Options;
-use tideline::store::{Batch, Push, Restored, Store, Tier};
+use tideline::store::{Push, Restored, Store, Tier};
 
 use super::support::{
     BOTH_ORDERS, MANY, audit, entry, expected, ids, item, open, open_with, place, publish, spans, timed,
@@ -91,8 +89,8 @@ fn a_list_is_full_whatever_was_moved_and_deleted() {
     for moved in [60, 60, 60, 5] {
         assert_eq!(store.archive_topic(a, place(185, 185), 60).expect("moves"), moved);
     }
-    // The rows above the floor, and the floor; the rows up to it, and two marks.
-    assert_eq!((rows(&*store, "topic_content"), rows(&*store, "topic_archive")), (126, 187));
+    // The rows above the floor, and the floor; the rows up to it, and a mark.
+    assert_eq!((rows(&*store, "topic_content"), rows(&*store, "topic_archive")), (126, 186));
     (186..=310).for_each(|id| delete(&*store, id));
     let newest = |depth| ids(&part(&*store, a, Span::ALL, Order::NewestFirst, MANY, depth));
     assert_eq!(newest(100), (86..=185).rev().collect::<Vec<_>>());
@@ -191,76 +189,4 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
         }
         assert!(below.load(Ordering::SeqCst) > 0, "no read went below");
     });
-}
-
-/// Makes a directory one of the version without an archive: without that table, and without the rows below a floor,
-/// which compaction has dropped.
-fn forget_archive(dir: &Path) {
-    let path = dir.join("db");
-    let mut engine = Engine::default();
-    engine.set_disable_auto_compactions(true);
-    let tables = DB::list_cf(&engine, &path).expect("lists tables");
-    let families = tables.into_iter().map(|name| ColumnFamilyDescriptor::new(name, engine.clone()));
-    let mut db = DB::open_cf_descriptors(&engine, path, families).expect("opens");
-    db.drop_cf("topic_archive").expect("drops");
-}
-
-#[test]
-fn a_directory_of_an_earlier_version_becomes_complete() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let options = Options { sync: false, ..Options::new(dir.path()) };
-    let open = || open_with(&options);
-    let store = open();
-    // More items than one part, with both topics, one or none. Some are not broadcast.
-    let items = |ids: std::ops::RangeInclusive<u64>| -> Vec<_> {
-        let names = |id: u64| -> &[&str] { [&["a", "b"][..], &["a"], &["b", "a", "b"], &[], &["c"]][id as usize % 5] };
-        ids.map(|id| timed(Content { broadcast: id % 7 > 0, ..about(id, id % 9 + 1, id * 37 % 1000, names(id)) }))
-            .collect()
-    };
-    for first in (1..=3500).step_by(500) {
-        store.publish(&items(first..=first + 499), Batch::AllOrNone, Push::Queued, &mut |_| ()).expect("publishes");
-    }
-    (1..=3500).step_by(11).for_each(|id| delete(&*store, id));
-    let right = ["a", "b", "c"].map(|name| list(&*store, name));
-    let stale = store.archive_topic(topic(&*store, "b"), place(700, 1), MANY).expect("moves");
-    store.archive_topic(topic(&*store, "a"), place(900, 1), MANY).expect("moves");
-    assert!(stale > 500, "{stale}");
-    store.compact().expect("compacts");
-    drop(store);
-    forget_archive(dir.path());
-    let store = open();
-    assert_eq!(["a", "b", "c"].map(|name| list(&*store, name)), right);
-    assert_eq!(audit(&*store), Vec::<String>::new());
-    // Deleted items come back to their places, as if no row had been dropped.
-    (1..=3500).step_by(11).for_each(|id| restore(&*store, id));
-    assert_eq!(audit(&*store), Vec::<String>::new());
-    (1..=3500).step_by(11).for_each(|id| delete(&*store, id));
-    assert_eq!((["a", "b", "c"].map(|name| list(&*store, name)), audit(&*store)), (right.clone(), Vec::new()));
-    drop(store);
-    // Once more, with rows below the floors that no compaction has met, and a late item.
-    forget_archive(dir.path());
-    let store = open();
-    publish(&*store, about(9000, 1, 1, &["a"]));
-    let a = list(&*store, "a");
-    assert_eq!(a.len(), right[0].len() + 1);
-    assert_eq!(store.archive_topic(topic(&*store, "a"), place(980, 1), 7).expect("moves"), 7);
-    drop(store);
-    let store = open();
-    assert_eq!((list(&*store, "a"), audit(&*store)), (a, Vec::new()));
-}
-
-#[test]
-fn a_directory_without_floors_is_taken_as_it_is() -> Result<()> {
-    let dir = tempfile::tempdir().expect("a directory");
-    let store = open(dir.path());
-    publish(&*store, about(1, 1, 1, &["a"]));
-    drop(store);
-    forget_archive(dir.path());
-    for id in 2..4 {
-        let store = open(dir.path());
-        publish(&*store, about(id, 1, id, &["a"]));
-        assert_eq!(store.archive_topic(topic(&*store, "a"), place(id - 1, id - 1), 5)?, 1);
-        assert_eq!(list(&*store, "a"), (1..=id).rev().collect::<Vec<_>>());
-    }
-    Ok(())
 }

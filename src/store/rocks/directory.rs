@@ -6,13 +6,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::advice;
+use super::migration::EARLIEST;
 use crate::error::{Error, Result};
 use crate::private;
 
 /// The format that this code reads and writes.
 pub(super) const CURRENT: u32 = 4;
-/// The earliest format that this code takes to the present one.
-const EARLIEST: u32 = 2;
 /// The first words of a `FORMAT` file. Then comes the number.
 const WORDS: &str = "tideline format ";
 /// Before the version that wrote the file, on a line of its own.
@@ -55,7 +54,7 @@ pub(super) struct Directory {
 #[derive(Debug, PartialEq, Eq)]
 struct Format {
     number: u32,
-    /// The version that wrote it; since format 3.
+    /// The version that wrote it.
     release: Option<String>,
     migrating_from: Option<u32>,
 }
@@ -211,9 +210,13 @@ impl Directory {
         }
         let earlier = format.migrating_from.unwrap_or(format.number);
         if earlier < EARLIEST {
-            return Err(
-                self.unknown(&format!("it has format {earlier}, and the earliest that can be migrated is {EARLIEST}"))
-            );
+            return Err(Error::Setup(format!(
+                "data directory {}: it has format {earlier}, which only versions before the first release wrote, and which \
+                 no version migrates. This is version {}, whose format is {CURRENT}. Import the data into an empty \
+                 directory, or choose another directory with --data-dir",
+                self.path.display(),
+                env!("CARGO_PKG_VERSION")
+            )));
         }
         self.earlier = (earlier < CURRENT).then_some(earlier);
         self.is_migrating = format.migrating_from.is_some();
@@ -222,7 +225,7 @@ impl Directory {
 
     fn unknown(&self, why: &str) -> Error {
         Error::Setup(format!(
-            "data directory {}: unknown format: {why}. This is version {}, which reads formats {EARLIEST} to {CURRENT}. \
+            "data directory {}: unknown format: {why}. This is version {}, whose format is {CURRENT}. \
              Use the version that wrote the directory or a later one, restore a backup, or choose another directory with \
              --data-dir",
             self.path.display(),
@@ -350,43 +353,20 @@ mod tests {
             (b"tideline format 4\nmigrating from 4\n", "migrating from 4"),
             (b"tideline format 4\nmigrating from 9\n", "migrating from 9"),
             (b"tideline format 9\nrelease \x1b[31m\n", "version \\u{1b}[31m wrote it"),
-            (b"tideline format 1\n", "it has format 1, and the earliest that can be migrated is 2"),
+            (b"tideline format 2\n", "it has format 2, which only versions before the first release wrote"),
+            (b"tideline format 4\nmigrating from 2\n", "it has format 2, which only versions before"),
         ] {
             let error = with(format).expect_err(word).to_string();
             assert!(error.contains(word) && error.len() < 400, "{error}");
         }
-        for (format, earlier, is_migrating) in [
-            ("tideline format 4", None, false),
-            ("tideline format 4\r\nrelease 0.1.0\r\n", None, false),
-            ("tideline format 4\nrelease 0.1.0\nmigrating from 2\n", Some(2), true),
-            ("tideline format 3\nrelease 0.1.0\nmigrating from 2\n", Some(2), true),
-            ("tideline format 3\nrelease 0.1.0\n", Some(3), false),
-            ("tideline format 2\n", Some(2), false),
-        ] {
+        for format in ["tideline format 4", "tideline format 4\r\nrelease 0.1.0\r\n"] {
             let directory = with(format.as_bytes()).expect(format);
-            assert_eq!((directory.earlier_format(), directory.is_migrating()), (earlier, is_migrating), "{format}");
+            assert_eq!((directory.earlier_format(), directory.is_migrating()), (None, false), "{format}");
         }
         fs::remove_file(dir.path().join("FORMAT")).expect("remove");
         fs::create_dir(dir.path().join("db")).expect("mkdir");
         let error = Directory::claim(dir.path()).expect_err("no format").to_string();
         assert!(error.contains("no FORMAT"), "{error}");
-    }
-
-    #[test]
-    fn a_migration_is_recorded_from_its_begin_to_its_end() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let claim = || Directory::claim(dir.path()).expect("claims");
-        assert_eq!(claim().earlier_format(), None, "a new directory");
-        fs::write(dir.path().join("FORMAT"), "tideline format 2\n").expect("write");
-        claim().begin_migration(2).expect("writes");
-        let directory = claim();
-        assert_eq!((directory.earlier_format(), directory.is_migrating()), (Some(2), true));
-        directory.end_migration().expect("writes");
-        drop(directory);
-        let directory = claim();
-        assert_eq!((directory.earlier_format(), directory.is_migrating()), (None, false));
-        let text = fs::read_to_string(dir.path().join("FORMAT")).expect("reads");
-        assert_eq!(text, format!("tideline format {CURRENT}\nrelease {}\n", env!("CARGO_PKG_VERSION")));
     }
 
     #[test]

@@ -42,18 +42,6 @@ pub(super) fn topic_entry(topic: TopicId, cursor: Cursor) -> [u8; ROW] {
 /// The key of the highest id of a topic. No name is empty.
 pub(super) const HIGHEST_TOPIC: &[u8] = &[];
 
-/// The key of the mark in the archive of topics. It tells which items dropped by an earlier version are back: all if
-/// its value is empty, else those below the content id in the value. No topic has the id 0.
-pub(super) const ARCHIVE_IS_COMPLETE: [u8; ROW] = {
-    let mut key = [0xFF; ROW];
-    let mut byte = 0;
-    while byte < ID {
-        key[byte] = 0;
-        byte += 1;
-    }
-    key
-};
-
 /// The key of a user in another user's list.
 pub(super) fn member(user: UserId, place: Position<UserId>) -> [u8; ROW] {
     row(user.get(), place.at, place.id.get())

@@ -8,18 +8,17 @@
 use std::time::{Duration, Instant};
 use std::{fmt, fs};
 
-use rocksdb::{DB, WriteBatch, properties};
+use rocksdb::{DB, ReadOptions, WriteBatch, properties};
 use rustix::fs::statvfs;
 
 use super::directory::{CURRENT, Directory};
 use super::engine::log_limit;
 use super::health::least;
-use super::reactions::of_kind;
-use super::topic_repair::scanning;
-use super::{Options, Rocks, advice, keys, storage, values};
+#[cfg(feature = "failpoints")]
+use super::keys;
+use super::{Options, Rocks, advice, storage};
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
-use crate::model::{Entry, ReactionKind, UserId};
 use crate::store::Upkeep;
 
 /// Rows in one change.
@@ -33,6 +32,7 @@ const BESIDES: u64 = 16 << 20;
 const HALVES: u64 = 5;
 
 /// A step from one format to the next.
+#[cfg_attr(not(feature = "failpoints"), allow(dead_code, reason = "no format is left behind yet"))]
 struct Step {
     /// The format before.
     from: u32,
@@ -45,19 +45,15 @@ struct Step {
 
 /// All steps, ascending.
 const STEPS: &[Step] = &[
-    Step {
-        from: 2,
-        about: "likes and favorites get tables of their own",
-        retired: &[REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER],
-        run: Rocks::part_reactions,
-    },
-    Step { from: 3, about: "each inbox becomes one row", retired: &[INBOX], run: Rocks::pack_inboxes },
+    #[cfg(feature = "failpoints")]
+    made_up::STEP,
 ];
 
-const REACTIONS: &str = "reactions";
-const REACTIONS_BY_TIME: &str = "reactions_by_time";
-const REACTIONS_BY_USER: &str = "reactions_by_user";
-const INBOX: &str = "inbox";
+/// The earliest format that this code takes to the present one.
+pub(super) const EARLIEST: u32 = match STEPS {
+    [first, ..] => first.from,
+    [] => CURRENT,
+};
 
 /// A migration that a directory needs.
 #[derive(Debug)]
@@ -137,8 +133,9 @@ pub(super) fn drop_retired(db: &mut DB, retired: &[&str], options: &Options) -> 
             if rows.valid() {
                 return Err(Error::Setup(format!(
                     "data directory {}: the table {table} of an earlier format has rows, but FORMAT names format {CURRENT}. \
-                     FORMAT was changed by hand: restore a backup, or write the earlier format to FORMAT again, such as \"tideline format 3\"",
-                    options.dir.display()
+                     FORMAT was changed by hand: restore a backup, or write the earlier format to FORMAT again, such as \"tideline format {}\"",
+                    options.dir.display(),
+                    CURRENT - 1
                 )));
             }
         }
@@ -260,68 +257,59 @@ impl Rocks {
         Ok(())
     }
 
-    /// From format 2: one table had both kinds, with the top bit of the first id set for favorites.
-    fn part_reactions(&self, progress: &mut Progress) -> Result<()> {
-        let [likes, favorites] = ReactionKind::ALL.map(of_kind);
-        for (table, to) in [
-            (REACTIONS, [likes.rows, favorites.rows]),
-            (REACTIONS_BY_TIME, [likes.by_time, favorites.by_time]),
-            (REACTIONS_BY_USER, [likes.by_user, favorites.by_user]),
-        ] {
-            let Some(from) = self.db.cf_handle(table) else { continue };
-            let to = [self.family(to[0])?, self.family(to[1])?];
-            let mut rows = self.db.raw_iterator_cf_opt(from, scanning());
-            rows.seek_to_first();
-            let mut change = WriteBatch::default();
-            while let Some((key, value)) = rows.item() {
-                let first = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
-                let mut moved = key.to_vec();
-                moved[..keys::ID].copy_from_slice(&keys::id(first & !(1 << 63)));
-                change.put_cf(to[usize::from(first >> 63 == 1)], moved, value);
-                change.delete_cf(from, key);
-                rows.next();
-                if change.len() >= 2 * ROWS || !rows.valid() {
-                    progress.moved(change.len() / 2);
-                    self.follow_up(Write::Migrate, std::mem::take(&mut change))?;
-                }
-            }
-            rows.status().map_err(storage)?;
-        }
-        Ok(())
-    }
-
-    /// From format 3: one table had a row for each entry of an inbox, and one for its floor, the first of the user.
-    fn pack_inboxes(&self, progress: &mut Progress) -> Result<()> {
-        let Some(from) = self.db.cf_handle(INBOX) else { return Ok(()) };
+    /// Moves the rows of a table that a step empties, many in one change with their removal. `put` adds the rows that a
+    /// row becomes to the change.
+    #[cfg_attr(not(feature = "failpoints"), allow(dead_code, reason = "no format is left behind yet"))]
+    fn move_rows(
+        &self,
+        table: &str,
+        progress: &mut Progress,
+        put: impl Fn(&mut WriteBatch, &[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(from) = self.db.cf_handle(table) else { return Ok(()) };
         let mut rows = self.db.raw_iterator_cf_opt(from, scanning());
         rows.seek_to_first();
         let (mut change, mut moved) = (WriteBatch::default(), 0);
-        while rows.valid() {
-            let (mut user, mut floor, mut entries) = (None, None, Vec::new());
-            while let Some((key, value)) = rows.item() {
-                let bad = || Error::Corrupt(format!("a row in {INBOX}"));
-                let (partition, at, id) = keys::split_row(key).ok_or_else(bad)?;
-                if *user.get_or_insert(partition) != partition {
-                    break;
-                }
-                if keys::is_head(key) {
-                    floor = Some(values::read_cursor(value).ok_or_else(bad)?);
-                } else {
-                    let cursor = keys::cursor(at, id).ok_or_else(bad)?;
-                    entries.push(Entry { cursor, author: values::read_author(value)? });
-                }
-                change.delete_cf(from, key);
-                moved += 1;
-                rows.next();
-            }
-            let Some(user) = user.and_then(|raw| UserId::new(raw).ok()) else { continue };
-            entries.retain(|entry| Some(entry.cursor) > floor);
-            self.put_inbox(&mut change, user, floor, &entries)?;
-            if moved >= ROWS || !rows.valid() {
+        while let Some((key, value)) = rows.item() {
+            put(&mut change, key, value)?;
+            change.delete_cf(from, key);
+            moved += 1;
+            rows.next();
+            if moved == ROWS || !rows.valid() {
                 progress.moved(std::mem::take(&mut moved));
                 self.follow_up(Write::Migrate, std::mem::take(&mut change))?;
             }
         }
         rows.status().map_err(storage)
+    }
+}
+
+/// Options for a walk over a whole table without filling the cache.
+fn scanning() -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.set_total_order_seek(true);
+    options.fill_cache(false);
+    options
+}
+
+/// The format before the present one, made up for `tests/migration.rs`: the only one that a step leaves so far.
+#[cfg(feature = "failpoints")]
+mod made_up {
+    use super::super::tables::MARKERS;
+    use super::{CURRENT, Error, Progress, Result, Rocks, Step, keys};
+
+    /// Instead of `markers`; its keys are the ids of users, inverted.
+    const MADE_UP: &str = "made_up_markers";
+
+    pub(super) const STEP: Step =
+        Step { from: CURRENT - 1, about: "made-up markers become markers", retired: &[MADE_UP], run };
+
+    fn run(store: &Rocks, progress: &mut Progress) -> Result<()> {
+        let markers = store.family(MARKERS)?;
+        store.move_rows(MADE_UP, progress, |change, key, value| {
+            let user = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {MADE_UP}")))?;
+            change.put_cf(markers, keys::id(!user), value);
+            Ok(())
+        })
     }
 }

@@ -36,7 +36,6 @@ mod run;
 mod seen_users;
 mod tables;
 mod topic_ends;
-mod topic_repair;
 mod topics;
 mod unpushed;
 mod upkeep;
@@ -227,7 +226,6 @@ impl Rocks {
         store.unpushed.fill(&store)?;
         store.load_names()?;
         store.load_highest_topic()?;
-        store.complete_topic_archive(&options.dir)?;
         store.outboxes.look_for_floors(&store)?;
         store.topic_lists.look_for_floors(&store)?;
         Ok(store)

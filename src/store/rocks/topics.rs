@@ -1,18 +1,16 @@
 //! Topics: an id for each name, and the items of each id, newest first.
 //!
-//! The older items of a list may be in the archive. A mark there tells whether it has all items at or below the floors:
-//! an earlier version dropped such items (`topic_repair.rs`).
+//! The older items of a list may be in the archive.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use rocksdb::WriteBatch;
 
 use super::archive::Walks;
 use super::numbering::Numbering;
-use super::tables::{TOPIC_ARCHIVE, TOPIC_IDS};
+use super::tables::TOPIC_IDS;
 use super::topic_ends::TopicEnds;
 use super::{Rocks, keys, values};
 use crate::error::{Error, Result};
@@ -30,18 +28,11 @@ pub(super) struct Topics {
     /// The highest id given, or tried. Locked to give the next.
     highest: Mutex<u64>,
     ends: TopicEnds,
-    /// Whether the archive is marked as complete.
-    pub(super) complete: AtomicBool,
 }
 
 impl Default for Topics {
     fn default() -> Self {
-        Self {
-            ids: Numbering::new(TOPIC_IDS, NAMES),
-            highest: Mutex::default(),
-            ends: TopicEnds::default(),
-            complete: AtomicBool::new(false),
-        }
+        Self { ids: Numbering::new(TOPIC_IDS, NAMES), highest: Mutex::default(), ends: TopicEnds::default() }
     }
 }
 
@@ -176,10 +167,6 @@ impl Rocks {
             change.put_cf(table, keys::HIGHEST_TOPIC, values::given(*highest));
             made.push((name, *highest));
         }
-        if !self.topics.complete.load(Ordering::Relaxed) {
-            // These are the first names, so no list has lost an item.
-            change.put_cf(self.family(TOPIC_ARCHIVE)?, keys::ARCHIVE_IS_COMPLETE, []);
-        }
         if let Err(error) = self.follow_up(Write::NameTopics, change) {
             // On a node the same command comes again, and its topics have the same ids on all nodes.
             if self.mark.get().is_some() {
@@ -187,19 +174,11 @@ impl Rocks {
             }
             return Err(error);
         }
-        self.topics.complete.store(true, Ordering::Relaxed);
         for (name, id) in made {
             self.topics.ids.remember(name, id);
             ids.insert(name.to_owned(), topic_id(id)?);
         }
         Ok(())
-    }
-
-    /// The ids of the names that have one.
-    pub(super) fn known_topics(&self, names: Vec<&str>) -> Result<HashMap<String, TopicId>> {
-        let mut ids = HashMap::new();
-        self.add_known_topics(names, &mut ids)?;
-        Ok(ids)
     }
 
     /// Continues after the highest id on disk.
@@ -208,11 +187,6 @@ impl Rocks {
             *self.topics.highest.lock() = values::read_given(&row)?;
         }
         Ok(())
-    }
-
-    /// Whether an item has ever named a topic.
-    pub(super) fn has_topics(&self) -> bool {
-        *self.topics.highest.lock() > 0
     }
 
     /// Rows of a list, of one instant.

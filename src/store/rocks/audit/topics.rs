@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::super::archive::NOBODY;
 use super::super::keys;
 use super::super::tables::{CONTENT, TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS, Table};
 use super::super::values::{self, Stored};
@@ -23,11 +24,9 @@ impl Audit<'_> {
     /// Each valid row of a list belongs to a live item that names the topic.
     fn lists_of_topics(&mut self, table: Table) -> Result<()> {
         self.each_batch(table, |audit, rows| {
-            let mark = rows.iter().position(|row| row.key[..] == keys::ARCHIVE_IS_COMPLETE);
-            let mut places = match mark {
-                Some(mark) => [audit.places(table, &rows[..mark]), audit.places(table, &rows[mark + 1..])].concat(),
-                None => audit.places(table, rows),
-            };
+            // Rows of nobody in the archive are marks.
+            let is_mark = |row: &Row| table == TOPIC_ARCHIVE && keys::number(&row.key) == Some(NOBODY);
+            let mut places = audit.places(table, &rows[rows.partition_point(is_mark)..]);
             let floors = audit.topic_floors(places.iter().map(|(_, topic, _)| *topic))?;
             places.retain(|(row, topic, cursor)| {
                 let archived = below(&floors, *topic, *cursor);

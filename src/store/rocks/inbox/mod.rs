@@ -259,13 +259,7 @@ impl Rocks {
     }
 
     /// Puts a whole inbox into a change; its entries newest first, all above the floor.
-    pub(super) fn put_inbox(
-        &self,
-        batch: &mut WriteBatch,
-        user: UserId,
-        floor: Option<Cursor>,
-        entries: &[Entry],
-    ) -> Result<()> {
+    fn put_inbox(&self, batch: &mut WriteBatch, user: UserId, floor: Option<Cursor>, entries: &[Entry]) -> Result<()> {
         batch.merge_cf(self.family(INBOXES)?, keys::id(user.get()), packed::pack(floor, entries, &[]));
         Ok(())
     }
