@@ -423,6 +423,77 @@ fn a_backup_that_has_lost_a_table_is_not_shown_as_good() {
 }
 
 #[test]
+fn backups_of_a_damaged_directory_are_listed_and_copied() {
+    let place = place();
+    let wanted = place.dump();
+    let kept = backup(&place);
+    let name = kept.file_name().unwrap().to_str().unwrap();
+    let engine = place.data().join("db");
+    for file in names(&engine).iter().filter(|file| *file == "CURRENT" || file.starts_with("MANIFEST")) {
+        fs::write(engine.join(file), [0xA5; 3000]).unwrap();
+    }
+    place.run(&["backup", "--to", "new.tar"]).failed("data");
+    let listed = place.run(&["backup", "--list"]).ok().out;
+    assert!(listed.starts_with(name) && listed.ends_with(" verified\n"), "{listed}");
+    for (number, to) in ["c.tar", "c.tar.zst"].into_iter().enumerate() {
+        let ran = place.run(&["backup", "--copy", name, "--to", to]).ok();
+        assert!(ran.err.contains(listed.trim_end()), "{ran:?}");
+        let data = format!("new-{number}");
+        place.run(&["restore", "--from", to, "--data-dir", &data]).ok();
+        assert_eq!(dump(&Rocks::open(&Options::new(place.path(&data))).unwrap()), wanted, "{to}");
+    }
+    let archive = fs::read(place.path("b.tar")).unwrap();
+    assert_eq!(fs::read(place.path("c.tar")).unwrap(), archive, "the form of --to");
+    let ran = place.command(&["backup", "--copy", name, "--to", "-"]).output().unwrap();
+    assert_eq!(ran.stdout, archive);
+
+    let before = names(&place.path(""));
+    place.run(&["backup", "--copy", name, "--to", "c.tar"]).failed("c.tar exists already");
+    place.run(&["backup", "--copy", name, "--to", "nowhere/d.tar"]).failed("there is no directory nowhere");
+    fs::create_dir(place.data().join("backups/mine")).unwrap();
+    fs::create_dir(place.data().join(format!("backups/{name}.part"))).unwrap();
+    for other in [
+        "",
+        ".",
+        "..",
+        "mine",
+        "20200101T000000.000Z",
+        "\u{1b}[2J",
+        &format!("{name}/../{name}"),
+        &format!("{name}.part"),
+    ] {
+        let ran = place.run(&["backup", "--copy", other, "--to", "d.tar"]).failed("there is no backup \"");
+        assert!(!ran.err.contains('\u{1b}'), "{ran:?}");
+    }
+    for wrong in [&["--copy", name][..], &["--copy", name, "--to", "d.tar", "--list"]] {
+        assert_eq!(place.run(&[&["backup"], wrong].concat()).code, Some(2), "{wrong:?}");
+    }
+    // A file that cannot be written to its end.
+    let command = place.command(&["backup", "--copy", name, "--to", "d.tar"]);
+    let mut limited = std::process::Command::new("sh");
+    limited
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""])
+        .arg(command.get_program())
+        .args(command.get_args());
+    let ran = limited.env_clear().current_dir(place.path("")).output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.code() == Some(1) && said.contains("cannot write d.tar: File too large"), "{said}");
+    assert_eq!((names(&place.path("")), place.run(&["backup", "--list"]).ok().out), (before.clone(), listed));
+
+    // One that is not good, as its verification or a lost file tells.
+    fs::remove_file(kept.join("FORMAT")).unwrap();
+    place.run(&["backup", "--copy", name, "--to", "d.tar"]).failed("the backup is not good, so it is not copied");
+    assert_eq!(names(&place.path("")), before);
+    // The data directory may be gone if the backups are elsewhere.
+    fs::rename(place.data().join("backups"), place.path("elsewhere")).unwrap();
+    let place = place.with_env("TIDELINE__BACKUP__DIR", "elsewhere");
+    fs::remove_dir_all(place.data()).unwrap();
+    assert!(place.run(&["backup", "--list"]).ok().out.ends_with(" failed\n"));
+    let place = place.with_env("TIDELINE__BACKUP__DIR", "");
+    place.run(&["backup", "--list"]).failed("there is no data directory");
+}
+
+#[test]
 fn attributes_of_files_take_no_memory() {
     let place = place();
     for (kind, name) in [(EntryType::GNULongName, &b"././@LongLink"[..]), (EntryType::XHeader, b"db/x")] {
@@ -520,6 +591,16 @@ fn a_server_takes_keeps_and_removes_backups() {
     place.file("s.tar", &reply.bytes);
     place.run(&["restore", "--from", "s.tar", "--data-dir", "served"]).ok();
     let url = format!("http://{}", server.address);
+    place.run(&["backup", "--url", &url, "--copy", &second, "--to", "k.tar"]).ok();
+    assert_eq!(fs::read(place.path("k.tar")).unwrap(), reply.bytes);
+    place.run(&["backup", "--url", &url, "--copy", &first, "--to", "l.tar"]).failed("there is no backup");
+    assert_eq!(listed(&server), [format!("{third} verified"), format!("{second} verified")], "none is taken");
+    // Nor does the directory in use keep a command from its backups.
+    let data = server.data().path().display().to_string();
+    let ran = place.run(&["backup", "--list", "--data-dir", &data]).ok();
+    assert!(ran.out.starts_with(&third) && ran.out.lines().count() == 2, "{ran:?}");
+    place.run(&["backup", "--copy", &second, "--to", "m.tar", "--data-dir", &data]).ok();
+    assert_eq!(fs::read(place.path("m.tar")).unwrap(), reply.bytes);
     place.run(&["backup", "--url", &url, "--to", "u.tar.zst"]).ok();
     place.run(&["restore", "--from", "u.tar.zst", "--data-dir", "by-url"]).ok();
     place.file("keys", "# two keys\n\nsha256:0f\n the-first \nthe-second\n");

@@ -5,7 +5,7 @@ mod target;
 
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::Args;
@@ -31,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[derive(Debug, Args)]
 pub(super) struct BackupArgs {
     /// The address of a running server, such as http://127.0.0.1:8080; without it, the data directory is opened, which
-    /// nobody may serve
+    /// nobody may serve (--list and --copy open only the backups)
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// Read the server's key from FILE [default: the variable TIDELINE_KEY]
@@ -43,13 +43,16 @@ pub(super) struct BackupArgs {
     /// Give up if the server says nothing for so long
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = patience, requires = "url")]
     timeout: Duration,
-    /// Copy the new backup: to an archive (compressed if its name ends in .zst), to - for the standard output, or to a
+    /// Copy the backup: to an archive (compressed if its name ends in .zst), to - for the standard output, or to a
     /// folder of an existing directory
     #[arg(long, value_name = "PATH")]
     to: Option<PathBuf>,
-    /// List the backups instead of taking one
+    /// List the backups instead of taking one, also those of a damaged data directory
     #[arg(long, conflicts_with = "to")]
     list: bool,
+    /// Copy the backup with this name in the list instead of taking one, also from a damaged data directory
+    #[arg(long, value_name = "NAME", requires = "to")]
+    copy: Option<String>,
 }
 
 /// A duration for which a command waits.
@@ -69,14 +72,15 @@ trait Place: Send + Sync {
     fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)>;
 }
 
-/// Takes a backup, waits for its verification, and copies it. Fails if it is not good.
+/// Lists the backups; or takes one and waits for its verification, or chooses one, and copies it. Fails if it is not
+/// good.
 pub(super) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     let place: Arc<dyn Place> = match &args.url {
         Some(url) => {
             let trust = args.ca_file.as_deref().map_or(Trust::System, Trust::File);
             Arc::new(Remote::new(url, args.key_file.as_deref(), trust, args.timeout)?)
         }
-        None => Arc::new(Local::open(config, args.list)?),
+        None => Arc::new(Local::new(config)),
     };
     if args.list {
         let backups = place.list()?;
@@ -84,17 +88,18 @@ pub(super) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     }
     let target = args.to.as_deref().map(Target::new).transpose()?;
     let interrupt = Interrupt::catch()?;
-    let taken = ask(&place, &interrupt, |place| place.take())?
-        .ok_or_else(|| Error::Setup("interrupted while the backup was taken; see the list of backups".to_owned()))?;
-    say(line(&taken));
-    let name = &taken.manifest.name;
-    let verified = wait(&place, name, &interrupt)?;
-    say(line(&verified));
-    verified.findings.iter().for_each(say);
-    if verified.state != State::Verified {
+    let backup = match &args.copy {
+        Some(name) => find(&place, name, &interrupt)?,
+        None => take(&place, &interrupt)?,
+    };
+    say(line(&backup));
+    backup.findings.iter().for_each(say);
+    if backup.state == State::Failed {
+        target.iter().for_each(|_| say("the backup is not good, so it is not copied"));
         return Ok(FAILURE);
     }
     if let Some(target) = target {
+        let name = &backup.manifest.name;
         let wanted = name.clone();
         let (archive, length) = ask(&place, &interrupt, move |place| place.read(&wanted))?.ok_or_else(|| {
             Error::Setup(format!("interrupted before the backup {name} was copied; the backup stays"))
@@ -104,6 +109,22 @@ pub(super) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
         target.write(name, shown, length)?;
     }
     Ok(SUCCESS)
+}
+
+/// A new backup that is verified.
+fn take(place: &Arc<dyn Place>, interrupt: &Interrupt) -> Result<Backup> {
+    let taken = ask(place, interrupt, |place| place.take())?
+        .ok_or_else(|| Error::Setup("interrupted while the backup was taken; see the list of backups".to_owned()))?;
+    say(line(&taken));
+    wait(place, &taken.manifest.name, interrupt)
+}
+
+/// The backup with a name.
+fn find(place: &Arc<dyn Place>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
+    let listed = ask(place, interrupt, |place| place.list())?
+        .ok_or_else(|| Error::Setup("interrupted before the backup was found; nothing was copied".to_owned()))?;
+    let found = listed.into_iter().find(|backup| backup.manifest.name == name);
+    found.ok_or_else(|| Error::Setup(format!("there is no backup {name:?}; tideline backup --list shows all")))
 }
 
 /// A backup in one line.
@@ -142,33 +163,37 @@ fn wait(place: &Arc<dyn Place>, name: &str, interrupt: &Interrupt) -> Result<Bac
     Err(Error::Setup(format!("interrupted before the backup {name} was verified; the backup stays")))
 }
 
-/// The backups of a directory that this process holds.
+/// The backups of a data directory.
 struct Local {
-    store: Arc<dyn Store>,
+    options: Options,
     backups: Backups,
+    /// Open from the first backup that is taken. What exists is read without the engine, which may be damaged.
+    store: OnceLock<Arc<dyn Store>>,
 }
 
 impl Local {
-    fn open(config: &Config, only_list: bool) -> Result<Self> {
-        let dir = &config.storage.data_dir;
-        Rocks::must_be_there(dir)?;
-        let store: Arc<dyn Store> =
-            Arc::new(Rocks::open(&Options { may_migrate: false, keep_room: false, ..server::options(config) })?);
-        let backups = Backups::new(config);
-        if !only_list {
-            backups.resume(&store)?;
-        }
-        Ok(Self { store, backups })
+    fn new(config: &Config) -> Self {
+        let options = Options { may_migrate: false, keep_room: false, ..server::options(config) };
+        Self { options, backups: Backups::new(config), store: OnceLock::new() }
     }
 }
 
 impl Place for Local {
     fn take(&self) -> Result<Backup> {
-        self.backups.take(&self.store)
+        Rocks::must_be_there(&self.options.dir)?;
+        let opened: Arc<dyn Store> = Arc::new(Rocks::open(&self.options)?);
+        let store = self.store.get_or_init(|| opened);
+        self.backups.resume(store)?;
+        self.backups.take(store)
     }
 
     fn list(&self) -> Result<Vec<Backup>> {
-        self.backups.list()
+        let listed = self.backups.list()?;
+        // Elsewhere they are there without the data directory.
+        if listed.is_empty() {
+            Rocks::must_be_there(&self.options.dir)?;
+        }
+        Ok(listed)
     }
 
     fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)> {
