@@ -9,9 +9,7 @@ use tideline::model::{Cursor, Entry, Order, Span};
 use tideline::store::rocks::Options;
 use tideline::store::{Push, Restored, Store, Tier};
 
-use super::support::{
-    BOTH_ORDERS, MANY, audit, entry, expected, ids, item, open, open_with, place, publish, spans, timed,
-};
+use super::support::{BOTH_ORDERS, MANY, audit, entry, expected, ids, item, open, open_with, place, publish, spans};
 use super::topics::{about, delete, list, part, topic};
 
 /// Most items that a list shows, in tests of reads during changes.
