@@ -91,9 +91,10 @@ test-cluster-short: build ## a short share of test-cluster; left out, and said s
 	python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 3 --times 1 --seed 20260101 --case rounds --case paused-leader
 
 .PHONY: check
-check: setup ## format, lints, documentation, tests, licences and advisories
+check: setup ## format, lints, unused dependencies, documentation, tests, licences and advisories
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
+	@.ci/machete
 	cargo clippy --release --locked -- -D warnings
 	cargo clippy --release --locked --features failpoints --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
