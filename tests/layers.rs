@@ -38,7 +38,7 @@ const LAYERS: [(&str, &str); 22] = [
 ];
 
 /// A crate by the beginning of its name, and the only places that may name it.
-const CRATES: [(&str, &str); 19] = [
+const CRATES: [(&str, &str); 18] = [
     ("actix", "http/ server.rs server/"),
     ("rustls", "server/tls.rs http/connections.rs http/peers.rs cli/tls.rs"),
     ("jsonwebtoken", "config/auth.rs http/auth/"),
@@ -49,7 +49,6 @@ const CRATES: [(&str, &str); 19] = [
     ("russe", "http/events.rs"),
     ("prometheus_client", "http/metrics http/requests.rs"),
     ("utoipa", "http/"),
-    ("zip", "http/docs.rs"),
     ("socket2", "http/connections.rs"),
     ("hdrhistogram", "cli/bench/record.rs"),
     ("http_body_util", "http/peers.rs http/forward.rs cli/bench/client.rs"),

@@ -4,21 +4,17 @@
 //! other servers, and their policy forbids that. The address of each file has a version, so that browsers keep it; all
 //! addresses are relative, so the console works below any path.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use actix_web::http::StatusCode;
-use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, EntityTag, Header, IfNoneMatch, LOCATION, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
-};
-use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
+use actix_web::{HttpResponse, HttpResponseBuilder};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::answer_memory;
 use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group};
 use super::problem::Problem;
+use super::web_files::WebFile;
 
 /// The calls of this file. They have no description: they are parts of a page.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -38,7 +34,7 @@ macro_rules! files {
 }
 
 /// The parts of the page. A test compares them with the directory.
-static FILES: &[(&str, &[u8])] = &files! {
+static SOURCES: &[(&str, &[u8])] = &files! {
     "api.js"
     "backups.js"
     "box.js"
@@ -73,12 +69,24 @@ static FILES: &[(&str, &[u8])] = &files! {
     "view.js"
 };
 
+/// The parts as they are served, by their paths.
+static PARTS: LazyLock<HashMap<&str, WebFile>> =
+    LazyLock::new(|| SOURCES.iter().map(|(path, bytes)| (*path, WebFile::new(media_type(path), *bytes))).collect());
+
 static PAGE: &str = include_str!("../../console/index.html");
+static OPEN_PAGE: LazyLock<WebFile> = LazyLock::new(|| page("open"));
+static GUARDED_PAGE: LazyLock<WebFile> = LazyLock::new(|| page("keys"));
+
+/// The page. `access` tells it whether it must ask for credentials. Otherwise it would have to send a request that may
+/// be refused.
+fn page(access: &str) -> WebFile {
+    WebFile::new("text/html; charset=utf-8", PAGE.replace("{version}", &VERSION).replace("{access}", access))
+}
 
 /// Distinguishes the files of one release from those of another.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let all: Vec<_> =
-        FILES.iter().flat_map(|(path, bytes)| [path.as_bytes(), bytes]).chain([PAGE.as_bytes()]).collect();
+        SOURCES.iter().flat_map(|(path, bytes)| [path.as_bytes(), bytes]).chain([PAGE.as_bytes()]).collect();
     format!("{:032x}", xxh3_128(&all.concat()))
 });
 
@@ -97,19 +105,13 @@ async fn start(call: Call) -> Answer {
              them for programs.\n"
         );
         // Relative, because a proxy may have removed a prefix. Temporary, because the console may be switched on.
-        let mut response = HttpResponseBuilder::new(StatusCode::TEMPORARY_REDIRECT);
+        let mut response = HttpResponse::TemporaryRedirect();
         return Ok(response.insert_header((LOCATION, "docs")).content_type("text/plain; charset=utf-8").body(text));
     }
-    // Whether the page must ask for credentials. Otherwise it would have to send a request that may be refused.
-    let access = if call.api.gate.is_open() { "open" } else { "keys" };
-    let tag = EntityTag::new_strong(format!("{}-{access}", *VERSION));
-    let mut response = answer(&call.request, &tag, "no-cache");
+    let page = if call.api.gate.is_open() { &OPEN_PAGE } else { &GUARDED_PAGE };
+    let mut response = kept("no-cache");
     response.insert_header((CONTENT_SECURITY_POLICY, POLICY)).insert_header((REFERRER_POLICY, "no-referrer"));
-    if is_known(&call.request, &tag) {
-        return Ok(response.finish());
-    }
-    let page = PAGE.replace("{version}", &VERSION).replace("{access}", access);
-    Ok(response.content_type("text/html; charset=utf-8").body(page))
+    page.answer(&call.request, response)
 }
 
 /// `GET /console/{version}/{file}`. A page of an earlier release may still ask for its version of a part. It gets this
@@ -118,16 +120,18 @@ async fn part(call: Call) -> Answer {
     call.no_query()?;
     let mut segments = call.request.path().splitn(4, '/').skip(2);
     let (version, path) = (segments.next().unwrap_or_default(), segments.next().unwrap_or_default());
-    let found = FILES.iter().find(|(known, _)| *known == path && call.api.config().server.console);
-    let Some((_, bytes)) = found else { return Err(Problem::route_not_found(None)) };
-    let tag = EntityTag::new_strong(format!("{}-{path}", *VERSION));
+    let Some(part) = PARTS.get(path).filter(|_| call.api.config().server.console) else {
+        return Err(Problem::route_not_found(None));
+    };
     let keep = if version == *VERSION { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let mut response = answer(&call.request, &tag, keep);
-    if is_known(&call.request, &tag) {
-        return Ok(response.finish());
-    }
-    let response = response.content_type(media_type(path)).finish();
-    Ok(answer_memory::shared(response, Bytes::from_static(bytes)))
+    part.answer(&call.request, kept(keep))
+}
+
+/// An answer that browsers keep so.
+fn kept(how: &'static str) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response.insert_header((CACHE_CONTROL, how));
+    response
 }
 
 fn media_type(path: &str) -> &'static str {
@@ -136,22 +140,4 @@ fn media_type(path: &str) -> &'static str {
         Some("css") => "text/css; charset=utf-8",
         _ => "image/svg+xml",
     }
-}
-
-/// Whether the client has the file with this tag.
-fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
-    match IfNoneMatch::parse(request) {
-        Ok(IfNoneMatch::Any) => true,
-        Ok(IfNoneMatch::Items(known)) => known.iter().any(|known| known.weak_eq(tag)),
-        Err(_) => false,
-    }
-}
-
-/// The head of an answer: 304 for a client that has the file.
-fn answer(request: &HttpRequest, tag: &EntityTag, keep: &'static str) -> HttpResponseBuilder {
-    let status = if is_known(request, tag) { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
-    let mut response = HttpResponse::build(status);
-    response.insert_header((CACHE_CONTROL, keep)).insert_header((ETAG, tag.to_string()));
-    response.insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
-    response
 }

@@ -51,6 +51,7 @@ mod slow_log;
 mod stream;
 mod timelines;
 mod users;
+mod web_files;
 
 use std::sync::{Arc, LazyLock};
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
+
+use flate2::read::GzDecoder;
 
 use crate::server::tokens::key;
 use crate::server::{Reply, Server};
@@ -31,10 +34,53 @@ fn folder(page: &Reply) -> String {
     rest.split_once("main.js").unwrap().0.to_owned()
 }
 
+/// The plain form of a file, which must be answered alike in both forms.
+pub(crate) fn in_both_forms(server: &Server, path: &str) -> Reply {
+    let get = |headers: &[(&str, &str)]| server.call_as("GET", path, "", headers);
+    let (plain, gzip) = (get(&[]), get(&[("accept-encoding", "gzip, deflate, br, zstd")]));
+    assert_eq!((plain.header("content-encoding"), gzip.header("content-encoding")), (None, Some("gzip")), "{path}");
+    let mut unpacked = Vec::new();
+    GzDecoder::new(&*gzip.bytes).read_to_end(&mut unpacked).unwrap();
+    assert!(unpacked == plain.bytes, "{path}: both forms are the same file");
+    assert!(gzip.bytes.len() < plain.bytes.len(), "{path}: {} bytes", gzip.bytes.len());
+    for name in ["content-type", "cache-control", "content-security-policy", "x-content-type-options"] {
+        assert_eq!(plain.header(name), gzip.header(name), "{path}: {name}");
+    }
+    let tags = [&plain, &gzip].map(|form| form.header("etag").unwrap());
+    assert_ne!(tags[0], tags[1], "{path}: a cache must not take one form for the other");
+    for (accepts, form, own, other) in [("", &plain, tags[0], tags[1]), ("gzip", &gzip, tags[1], tags[0])] {
+        let head = server.call_as("HEAD", path, "", &[("accept-encoding", accepts)]);
+        assert_eq!(head.header("content-length"), Some(&*form.bytes.len().to_string()), "{path}: {accepts}");
+        let known = get(&[("accept-encoding", accepts), ("if-none-match", own)]);
+        assert_eq!((known.status, known.bytes.len()), (304, 0), "{path}: {accepts}");
+        for name in ["etag", "cache-control"] {
+            assert_eq!(known.header(name), form.header(name), "{path}: {name}");
+        }
+        for reply in [form, &head, &known] {
+            assert_eq!(reply.header("vary"), Some("accept-encoding"), "{path}: {accepts}");
+        }
+        let unknown = get(&[("accept-encoding", accepts), ("if-none-match", other)]);
+        assert!(unknown.status == 200 && unknown.bytes == form.bytes, "{path}: {accepts}");
+    }
+    for (accepts, form) in [
+        ("gzip;q=0, *", &plain),
+        ("identity", &plain),
+        ("br", &plain),
+        ("identity, gzip;q=0.5", &plain),
+        ("identity;q=0", &plain),
+        ("*", &gzip),
+        ("br;q=0.9, GZIP;q=0.001, *;q=0", &gzip),
+    ] {
+        let reply = get(&[("accept-encoding", accepts)]);
+        assert!(reply.status == 200 && reply.bytes == form.bytes, "{path}: {accepts}");
+    }
+    plain
+}
+
 #[test]
 fn the_page_takes_everything_from_this_server() {
     let server = Server::start();
-    let page = server.call("GET", "/", "");
+    let page = in_both_forms(&server, "/");
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     assert_eq!(page.header("cache-control"), Some("no-cache"));
     let policy = page.header("content-security-policy").unwrap();
@@ -49,7 +95,7 @@ fn the_page_takes_everything_from_this_server() {
     let (folder, files) = (folder(&page), files());
     assert!(folder.starts_with("console/") && files.len() > 20, "{folder}: {} files", files.len());
     for (path, bytes) in &files {
-        let part = server.call("GET", &format!("/{folder}{path}"), "");
+        let part = in_both_forms(&server, &format!("/{folder}{path}"));
         assert_eq!((part.status, &part.bytes), (200, bytes), "{path}");
         let media_type = match path.rsplit_once('.').unwrap().1 {
             "js" => "text/javascript; charset=utf-8",
@@ -78,16 +124,10 @@ fn the_page_takes_everything_from_this_server() {
 fn a_browser_keeps_the_parts_of_this_release_only() {
     let server = Server::start();
     let page = server.call("GET", "/", "");
-    for path in ["/".to_owned(), format!("/{}main.js", folder(&page)), "/console/earlier/main.js".to_owned()] {
-        let tag = server.call("GET", &path, "").header("etag").unwrap().to_owned();
-        let known = server.call_as("GET", &path, "", &[("if-none-match", &tag)]);
-        assert_eq!((known.status, known.bytes.len()), (304, 0), "{path}");
-        assert_eq!(known.header("etag"), Some(&*tag), "{path}");
-        let other = server.call_as("GET", &path, "", &[("if-none-match", "\"other\"")]);
-        assert_eq!(other.status, 200, "{path}");
-    }
-    let earlier = server.call("GET", "/console/earlier/main.js", "");
+    let part = server.call("GET", &format!("/{}main.js", folder(&page)), "");
+    let earlier = in_both_forms(&server, "/console/earlier/main.js");
     assert_eq!((earlier.status, earlier.header("cache-control")), (200, Some("no-cache")));
+    assert!(earlier.bytes == part.bytes && earlier.header("etag") == part.header("etag"));
 }
 
 #[test]
