@@ -239,9 +239,18 @@ image-test: build ## build the last stage of the container image around the prog
 	python3 tests/image.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: dist
-dist: setup ## make the archive of a release from the release build, with its checksum
-	@.ci/setup strip git
+dist: ## make the archive of a release with its checksum, with the profile `dist`, for which RocksDB and OpenSSL are compiled
+	@OPENSSL_NO_VENDOR=0 .ci/setup strip git
 	.ci/dist
+
+.PHONY: deb
+deb: dist ## make the Debian package of a release
+	.ci/deb
+
+.PHONY: deb-test
+deb-test: ## install, use, remove and purge the Debian package of `make deb` in an empty system; left out, and said so, where it cannot be made
+	@.ci/setup mmdebstrap || true
+	.ci/deb-test $(TARGET_DIR)/debian/tideline_*.deb
 
 .PHONY: docker
 docker: ## build the container image
