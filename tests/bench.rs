@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use crate::command::{Place, Ran};
-use serde_json::Value;
 use crate::server::{Server, wait_until};
+use serde_json::Value;
 
 /// Users, mean followees and posts of the graphs here.
 const GRAPH: [&str; 6] = ["--users", "300", "--follows", "5", "--history", "400"];

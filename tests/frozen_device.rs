@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use crate::process::history::{call, scroll};
 use crate::process::home::Home;
-use serde_json::json;
 use crate::server::{PATIENCE, Server};
+use parking_lot::Mutex;
+use serde_json::json;
 use tempfile::TempDir;
 
 const ROUNDS: u64 = 20;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::command::Place;
+use crate::server::{PATIENCE, wait_until};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use crate::server::{PATIENCE, wait_until};
 
 /// The server, with a directory for its data, its certificate and its log.
 struct Served {

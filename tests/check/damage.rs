@@ -9,8 +9,8 @@ use tideline::model::{Barrier, HostId};
 use tideline::server;
 use tideline::store::Tier;
 
-use crate::command::{Place, content_id, user};
 use super::cursor;
+use crate::command::{Place, content_id, user};
 
 /// One row of a table.
 #[derive(Debug, Clone)]

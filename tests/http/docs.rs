@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use crate::console::in_both_forms;
+use super::console::in_both_forms;
 use crate::server::{PATIENCE, Server, program};
 
 #[test]

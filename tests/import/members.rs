@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::command::{Place, gzip};
 use super::{lines, refused, taken};
+use crate::command::{Place, gzip};
 use crate::server::Server;
 
 const CONTENT: &str = "10,2,1000,hello\n11,3,1000,\n12,2,2000,\n";
