@@ -9,7 +9,7 @@ import { Act, Avatar, Dialog, Time, copy, tell } from "./parts.js";
 import { Id, Name, nameOf, readAgain, useProfile } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, session } from "./session.js";
-import { middle, short, t } from "./texts.js";
+import { chosen, middle, short, t } from "./texts.js";
 import { Component, html, useState } from "./view.js";
 
 const KINDS = { like: "likes", favorite: "favorites" };
@@ -102,22 +102,32 @@ function Original({ item }) {
   </div>`;
 }
 
-// One item that cannot be drawn does not take the others with it.
+// One item that cannot be drawn does not take the others with it. A list is drawn at each of its changes, and an item
+// only if it or its place has changed.
 export class Item extends Component {
+  shouldComponentUpdate({ item, place }, { failed }) {
+    return item !== this.props.item || place !== this.props.place || failed !== this.state.failed;
+  }
+
   componentDidCatch() {
     this.setState({ failed: this.props.item });
   }
 
   render({ item, place, ...rest }, { failed }) {
-    if (failed !== item) return html`<${Shown} item=${item} place=${place} ...${rest} />`;
-    return html`<article class="item" data-id=${item.content_id} tabindex="0" aria-label=${t("not_shown")} aria-posinset=${place} aria-setsize="-1">
-      <p class="faint">${t("not_shown")} <span class="id">${item.content_id}</span></p></article>`;
+    return failed === item ? html`<${NotShown} item=${item} place=${place} />` : html`<${Shown} item=${item} place=${place} ...${rest} />`;
   }
+}
+
+function NotShown({ item, place }) {
+  useBox(chosen);
+  return html`<article class="item" data-id=${item.content_id} tabindex="0" aria-label=${t("not_shown")} aria-posinset=${place} aria-setsize="-1">
+    <p class="faint">${t("not_shown")} <span class="id">${item.content_id}</span></p></article>`;
 }
 
 function Shown({ item, place, alone }) {
   const [open, setOpen] = useState(null);
   useBox(acting);
+  useBox(chosen);
   useBox(session);
   const profile = useProfile(item.author ? "" : item.author_id);
   const author = { user_id: item.author_id, ...(item.author ?? profile) };

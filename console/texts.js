@@ -17,10 +17,18 @@ export const language = () => (languages[chosen.value] ? chosen.value : (ofBrows
 // The tag with which numbers and times are written.
 export const locale = () => (language() === "zh" ? "zh-CN" : "en");
 
+// Making a format takes far longer than using it, and a list uses each many times.
+const formats = new Map();
+function format(Kind, options) {
+  const key = `${Kind.name} ${locale()} ${JSON.stringify(options)}`;
+  if (!formats.has(key)) formats.set(key, new Kind(locale(), options));
+  return formats.get(key);
+}
+
 // A text. `{name}` in it is replaced; a text with several forms takes the one for the number `n`.
 export function t(key, values = {}) {
   const text = languages[language()][key];
-  const form = typeof text === "string" ? text : text[new Intl.PluralRules(locale()).select(values.n)] ?? text.other;
+  const form = typeof text === "string" ? text : text[format(Intl.PluralRules).select(values.n)] ?? text.other;
   return form.replace(/\{(\w+)\}/g, (_, name) => (name === "n" ? number(values.n) : values[name]));
 }
 
@@ -37,23 +45,23 @@ export const isolated = (name) => (TURNING.test(name) ? `\u2068${name.replace(/[
 // A long id without its middle.
 export const middle = (id) => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id);
 
-export const percent = (n) => new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(n);
+export const percent = (n) => format(Intl.NumberFormat, { style: "percent", maximumFractionDigits: 0 }).format(n);
 
-export const number = (n) => new Intl.NumberFormat(locale()).format(n);
+export const number = (n) => format(Intl.NumberFormat).format(n);
 
 export const short = (n) =>
-  new Intl.NumberFormat(locale(), { notation: "compact", maximumSignificantDigits: 3 }).format(n);
+  format(Intl.NumberFormat, { notation: "compact", maximumSignificantDigits: 3 }).format(n);
 
 export function bytes(n) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   // A unit has at most three digits: 1022 KiB are 1 MiB.
   const unit = n > 0 ? Math.min(Math.max(Math.ceil(Math.log(n / 999.5) / Math.log(1024)), 0), units.length - 1) : 0;
   const value = n / 1024 ** unit;
-  return `${new Intl.NumberFormat(locale(), { maximumFractionDigits: value < 10 && unit ? 1 : 0 }).format(value)} ${units[unit]}`;
+  return `${format(Intl.NumberFormat, { maximumFractionDigits: value < 10 && unit ? 1 : 0 }).format(value)} ${units[unit]}`;
 }
 
 export function seconds(n) {
-  const digits = (value) => new Intl.NumberFormat(locale(), { maximumSignificantDigits: 3 }).format(value);
+  const digits = (value) => format(Intl.NumberFormat, { maximumSignificantDigits: 3 }).format(value);
   if (n < 0.001) return `${digits(n * 1e6)} µs`;
   return n < 1 ? `${digits(n * 1000)} ms` : `${digits(n)} s`;
 }
@@ -66,7 +74,7 @@ export function ago(time, now = Date.now()) {
   if (Math.abs(distance) < 10) return t("just_now");
   for (const [unit, size] of STEPS) {
     if (Math.abs(distance) < size) {
-      return new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" }).format(Math.round(distance), unit);
+      return format(Intl.RelativeTimeFormat, { numeric: "auto", style: "short" }).format(Math.round(distance), unit);
     }
     distance /= size;
   }
@@ -74,4 +82,4 @@ export function ago(time, now = Date.now()) {
 }
 
 export const fullTime = (time) =>
-  new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" }).format(time);
+  format(Intl.DateTimeFormat, { dateStyle: "medium", timeStyle: "medium" }).format(time);
