@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.devtools import Failed, Page
 
-from .proof import DESKTOP, PHONE, Proof, is_live, look_up, shows, sign_in
+from .proof import DESKTOP, PHONE, Proof, go, is_live, look_up, shows, sign_in
 
 SOURCE = Path(__file__).parents[2] / "console"
 # Texts that are chosen by a name: the pattern of their keys in the source, and where the names come from.
@@ -59,7 +59,7 @@ def chinese(proof: Proof) -> None:
     page.click("main button", "校验")
     shows(page, "没有差异。这是整条时间线。")
     page.press("Escape")
-    page.run("location.hash = '#/dashboard'")
+    go(page, "dashboard")
     shows(page, "从发布到收件箱")
     page.click("[data-switch=language]")
     shows(page, "From publish to inbox")
@@ -81,9 +81,9 @@ def prefix(proof: Proof) -> None:
     is_live(page)
     town.publish("bob", "through")
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "an item through the proxy")
-    page.run("location.hash = '#/dashboard'")
+    go(page, "dashboard")
     page.wait("document.querySelectorAll('.chart').length > 10", "the dashboard")
-    page.run("location.hash = '#/backups'")
+    go(page, "backups")
     shows(page, "No backups yet")
     proof.same("the description of the API", page.run("fetch(document.querySelector('a.docs').href).then(({ status }) => status)"), 200)
     proof.same("paths outside of the prefix", proxy.strays, [])
@@ -113,19 +113,19 @@ def colours(proof: Proof) -> None:
 
 
 PLACES = {
-    "the first page": ("#/", ".hero"),
-    "the timeline": ("#/timeline/ada", "article"),
-    "a user": ("#/user/mei/content", "article"),
-    "a list of users": ("#/user/mei/followers", ".person"),
-    "an empty list": ("#/user/mei/mutes", ".empty"),
-    "an item": ("#/item/post-0", ".feed article"),
-    "a list of people": ("#/user/ada/following", ".person"),
-    "an unknown id": ("#/timeline/%20nobody", ".unknown"),
-    "no page": ("#/nonsense", ".empty"),
-    "a missing item": ("#/item/none", ".empty"),
-    "a topic": ("#/topic/sea", "article"),
-    "the dashboard": ("#/dashboard", ".chart .line"),
-    "the backups": ("#/backups", ".backup"),
+    "the first page": ("", ".hero"),
+    "the timeline": ("timeline/ada", "article"),
+    "a user": ("user/mei/content", "article"),
+    "a list of users": ("user/mei/followers", ".person"),
+    "an empty list": ("user/mei/mutes", ".empty"),
+    "an item": ("item/post-0", ".feed article"),
+    "a list of people": ("user/ada/following", ".person"),
+    "an unknown id": ("timeline/%20nobody", ".unknown"),
+    "no page": ("nonsense", ".empty"),
+    "a missing item": ("item/none", ".empty"),
+    "a topic": ("topic/sea", "article"),
+    "the dashboard": ("dashboard", ".chart .line"),
+    "the backups": ("backups", ".backup"),
 }
 
 
@@ -140,10 +140,10 @@ def accessibility(proof: Proof) -> None:
             kind = f"{name}, {'dark' if dark else 'light'}"
             page = proof.page(proof.address(tideline), dark=dark, **look)
             for place, (address, sign) in PLACES.items():
-                page.run("location.hash = args[0]", address)
+                go(page, address)
                 page.wait("!!document.querySelector(args[0])", place, f"main {sign}")
                 proof.accessible(page, f"{place}, {kind}")
-            page.run("location.hash = '#/timeline/ada'")
+            go(page, "timeline/ada")
             is_live(page)
             town.publish("mei", f"new {kind}")
             page.wait("!!document.querySelector('.pill')", "a new item")

@@ -2,25 +2,34 @@
 
 import time
 
-from .proof import HOUR, PHONE, Proof, ids, shows
+from support.devtools import Page
+
+from .proof import HOUR, PHONE, Proof, go, ids, shows, stride
 
 # More than the page has in memory at once.
 COMMENTS = 330
-# Goes on through a list, up or down, and gathers the items in the order in which they are loaded.
-GATHER = """(async (sign) => {
-  const order = [], seen = new Set();
-  for (let still = 0; still < 100; still++) {
-    let run = [...document.querySelectorAll(".feed article[data-id]")].map((one) => one.dataset.id);
-    if (sign < 0) run.reverse();
-    for (const id of run) if (!seen.has(id)) { seen.add(id); order.push(id); still = 0; }
-    const place = scrollY;
-    scrollBy(0, sign * 600);
-    // The list loads more when a frame is drawn.
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)));
-    if (scrollY !== place) still = 0;
-  }
-  return order;
-})(args[0])"""
+# The loaded items, and whether the list ends here, below or (-1) above; null while it is as it was.
+LOADED = """(() => {
+  const [sign, before] = args;
+  const ids = [...document.querySelectorAll(".feed article[data-id]")].map((one) => one.dataset.id);
+  const isEnd = sign > 0 ? !!document.querySelector(".feed > .last") && document.documentElement.scrollHeight - innerHeight - scrollY < 2
+    : scrollY === 0 && document.querySelector(".feed > .space").offsetHeight === 0;
+  const place = [scrollY, ids[0], ids.at(-1)].join();
+  return isEnd || place !== before ? { ids, isEnd, place } : null;
+})()"""
+
+
+def gather(page: Page, sign: int) -> list[str]:
+    """Goes on through a list to its end, or back to its beginning: the items in the order in which they are loaded."""
+    order: dict[str, None] = {}
+    place = None
+    while True:
+        loaded = page.wait(LOADED, f"the list goes on after {len(order)} items, or ends", sign, place)
+        order |= dict.fromkeys(loaded["ids"][::sign])
+        if loaded["isEnd"]:
+            return list(order)
+        place = loaded["place"]
+        stride(page, sign * 600)
 
 
 def conversation(proof: Proof) -> None:
@@ -37,9 +46,9 @@ def conversation(proof: Proof) -> None:
     town.told("POST", "/v1/content/batch", {"items": [comment(n, name) for n, name in enumerate(names)]})
     page = proof.page(proof.address(tideline) + "#/timeline/ann")
     page.wait("document.querySelector('.live-state')?.innerText.includes('Live')", "an open stream")
-    page.run("location.hash = '#/item/start'")
+    go(page, "item/start")
     page.wait("document.querySelectorAll('.feed article').length > 20", "the comments")
-    proof.same("from the first on", page.run(GATHER, 1), names)
+    proof.same("from the first on", gather(page, 1), names)
     shows(page, "nothing is newer")
     proof.holds("few of them are loaded", len(ids(page)) < 150)
     # Those that come meanwhile have their places, also between two that were read, and more than fit into one answer.
@@ -47,7 +56,7 @@ def conversation(proof: Proof) -> None:
     town.told("POST", "/v1/content/batch", {"items": [comment(40, name) | {"published_at": begin + 13_500 + n} for n, name in enumerate(late)]})
     town.told("DELETE", "/v1/content/answer-7")
     wanted = [name for name in [*names[:42], *late, *names[42:]] if name != "answer-7"]
-    proof.same("back to the first", page.run(GATHER, -1)[::-1], wanted)
+    proof.same("back to the first", gather(page, -1)[::-1], wanted)
 
     page.run("scrollTo(0, 0)")
     page.click("main .writer textarea")
@@ -61,7 +70,7 @@ def conversation(proof: Proof) -> None:
     page.run("history.back()")
     page.click("[data-switch=order]", "Show the newest first")
     page.wait("document.querySelector('.feed article')?.dataset.id === args[0]", "the newest one", own)
-    proof.same("from the newest on", page.run(GATHER, 1), [own, *reversed(wanted)])
+    proof.same("from the newest on", gather(page, 1), [own, *reversed(wanted)])
     shows(page, "nothing is older")
     page.run("scrollTo(0, 0)")
     page.click("[data-switch=order]", "Show the oldest first")
@@ -83,7 +92,7 @@ def references(proof: Proof) -> None:
         page = proof.page(proof.address(tideline) + "#/timeline/ada", **look)
         page.wait("document.querySelectorAll('article .original').length === 2", "the originals in a list")
         for place in ("shared", "said", "pointer"):
-            page.run("location.hash = '#/item/' + args[0]", place)
+            go(page, f"item/{place}")
             page.wait("document.querySelector('.alone article')?.dataset.id === args[0] && !!document.querySelector('.alone .original .text')", place, place)
             text = page.run("document.querySelector('.alone .original').innerText")
             proof.holds(f"{place}: the author", "Mei Tanaka" in text or page.wait("document.querySelector('.alone .original').innerText.includes('Mei Tanaka')", "the name"))
@@ -100,10 +109,10 @@ def references(proof: Proof) -> None:
     page.wait("!!document.querySelector('.alone .original .text')", "the original")
     town.told("DELETE", "/v1/content/a%2Cb%5Cc")
     for place in ("said", "pointer", "shared"):
-        page.run("location.hash = '#/item/' + args[0]", place)
+        go(page, f"item/{place}")
         page.wait("document.querySelector('.alone article')?.dataset.id === args[0] && document.querySelector('.alone .original')?.innerText.includes('not there any more')", place, place)
         proof.holds(f"{place}: nothing of it is left", "Line 0" not in page.text())
-    page.run("location.hash = '#/timeline/ada'")
+    go(page, "timeline/ada")
     page.wait("document.querySelectorAll('article .original').length === 2", "the timeline")
     proof.same("nor in lists", page.run("[...document.querySelectorAll('.original')].filter((one) => one.innerText.includes('not there any more')).length"), 2)
     page.click("[data-switch=language]")

@@ -1,10 +1,8 @@
 """Rare things: odd data, typing errors, a server that is away, a tab in the background."""
 
-import time
-
 from support.devtools import Page, until
 
-from .proof import PHONE, Proof, Town, is_live, item, look_up, shows
+from .proof import PHONE, Proof, Town, go, is_live, item, look_up, shows
 
 HIDDEN = """(Object.defineProperty(document, "hidden", { configurable: true, get: () => args[0] }),
   document.dispatchEvent(new Event("visibilitychange")), true)"""
@@ -54,7 +52,8 @@ def odd_items(proof: Proof) -> None:
     })""")
     proof.same("the letters of the id go to the right", places, sorted(places))
     # Whatever drawing an item throws, only this item is missing.
-    page.run("(window.parse = URL.canParse, URL.canParse = () => { throw new Error('odd') }, location.hash = '#/user/odd')")
+    page.run("(window.parse = URL.canParse, URL.canParse = () => { throw new Error('odd') }, true)")
+    go(page, "user/odd")
     page.wait("document.querySelectorAll('article').length === 4", "the list of the author")
     proof.same("the items that cannot be shown", sorted(page.run(
         "[...document.querySelectorAll('article')].filter((one) => one.innerText.includes('cannot be shown')).map((one) => one.dataset.id)")),
@@ -69,7 +68,7 @@ def typing_errors(proof: Proof) -> None:
     tideline, town = proof.open_server("typing")
     page = proof.page(proof.address(tideline))
     shows(page, "Tideline is a server of timelines")
-    time.sleep(0.3)
+    page.settled()
     proof.same("nobody to try", page.run("document.querySelectorAll('.chip').length"), 0)
     town.told("PUT", "/v1/users/1", {"nickname": "Robin"})
     page.open(proof.address(tideline))
@@ -78,11 +77,11 @@ def typing_errors(proof: Proof) -> None:
     shows(page, "Nothing is known of this id.")
     page.wait("document.querySelector('.live-state').innerText.includes('Live')", "an open stream")
     proof.same("the space is seen", page.run("document.querySelector('h1 .unseen').title"), "U+0020")
-    page.run("location.hash = '#/timeline/1'")
-    page.run("location.hash = '#/timeline/%201'")
+    go(page, "timeline/1")
+    go(page, "timeline/%201")
     shows(page, "Nothing is known of this id.")
     until(lambda: town.told("GET", "/v1/users/%201/presence")["online"], "online by the stream of the page")
-    time.sleep(0.3)
+    page.settled()
     proof.same("not online by this page", page.run("!!document.querySelector('.tag.live')"), False)
     page.click(".unknown a")
     page.wait("location.hash === '#/timeline/1'", "the id without the space")
@@ -97,11 +96,11 @@ def typing_errors(proof: Proof) -> None:
         ("__proto__", "No such page"), ("user/1", "Robin"), ("constructor/hi", "No such page"), ("user/1/constructor", "Robin"),
         ("toString", "No such page"), ("user/1/__proto__", "Robin"),
     ):
-        page.run("location.hash = '#/' + args[0]", place)
+        go(page, place)
         page.wait("document.querySelector('h1')?.innerText === args[0]", place, title)
         if place.startswith("user/1/"):
             proof.same(f"the list of {place}", page.run("document.querySelector('.tabs [aria-current]')?.innerText"), "Items")
-    page.run("location.hash = '#/item/none'")
+    go(page, "item/none")
     shows(page, "There is no such item")
     proof.same("nothing to try again", page.run("[...document.querySelectorAll('main button')].filter((one) => one.innerText.includes('again')).length"), 0)
     page.click("[data-switch=language]")
@@ -129,21 +128,22 @@ def empty_lists(proof: Proof) -> None:
     page.click(".writer button", "Publish")
     shows(page, "Your own items are on your page.")
     page.wait("!!document.querySelector('.writer button:hover')?.disabled", "a disabled button under the pointer")
-    time.sleep(0.3)
+    page.run("Promise.all(document.getAnimations().map(({ finished }) => finished))")
     proof.holds("its text can be read", page.run(CONTRAST, ".writer button") >= 4.5)
 
     # A draft stays while the page is open.
     page.click(".writer textarea")
     page.write("Not yet")
-    page.run("location.hash = '#/dashboard'")
+    go(page, "dashboard")
     page.wait("!!document.querySelector('.chart')", "the dashboard")
     page.run("history.back()")
     page.wait("document.querySelector('.writer textarea')?.value === 'Not yet'", "the draft")
 
-    page.run("location.hash = '#/user/reader/following'")
+    go(page, "user/reader/following")
     shows(page, "followed")
-    pointer(page, ".person button")
-    page.wait("document.querySelector('.person button').innerText.trim() === 'Unfollow'", "the meaning of a press")
+    # Under the pointer, also if the row moves once more.
+    meaning = lambda: (pointer(page, ".person button"), page.run("document.querySelector('.person button').innerText.trim()"))[1]
+    until(lambda: meaning() == "Unfollow", "the meaning of a press")
     page.click(".person button", "Unfollow")
     until(lambda: town.relation("reader", "ann")["relation"] == "none", "unfollowed")
     page.click(".message button", "Undo")
@@ -156,7 +156,8 @@ def empty_lists(proof: Proof) -> None:
     proof.same("all lists are seen", page.run(beyond), 0)
 
     # Messages are above a window, and a page without a clipboard copies, too.
-    page.run("(Object.defineProperty(navigator, 'clipboard', { value: undefined }), location.hash = '#/user/ann')")
+    page.run("(Object.defineProperty(navigator, 'clipboard', { value: undefined }), true)")
+    go(page, "user/ann")
     page.click(item(page, "second", "button"), "More")
     page.click("dialog button", "Copy the id")
     page.wait("document.querySelector('dialog .message')?.innerText.includes('Copied')", "the message in the window")
@@ -183,16 +184,16 @@ def away(proof: Proof) -> None:
     page.run(HIDDEN, False)
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "what came meanwhile")
     tideline.stop()
-    page.run("location.hash = '#/user/mei'")
+    go(page, "user/mei")
     page.wait("!!document.querySelector('main .problem')", "the problem")
-    page.run("location.hash = '#/dashboard'")
+    go(page, "dashboard")
     page.wait("document.querySelectorAll('.tiles dd').length > 3", "the tiles")
     proof.same("figures that are not known", page.run("[...new Set([...document.querySelectorAll('.tiles dd')].map((tile) => tile.innerText))]"), ["–"])
-    page.run("location.hash = '#/user/bob'")
+    go(page, "user/bob")
     page.wait("!!document.querySelector('main .problem')", "the problem")
     tideline.start()
     proxy.server = tideline.address
-    town = Town(type(town.client)(tideline.address))
+    town = Town(tideline.address)
     town.told("PUT", "/v1/users/bob/presence", {"online": True})
     page.wait("document.querySelector('h1').innerText === 'Bob Okafor' && document.querySelectorAll('article').length === 2", "the page by itself")
     page.wait("!!document.querySelector('.tag.live')", "the badge")

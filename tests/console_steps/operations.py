@@ -2,10 +2,11 @@
 
 import tarfile
 import time
+from pathlib import Path
 
-from support import devtools
+from support.devtools import Page, until
 
-from .proof import Proof, shows
+from .proof import Proof, go, shows, sign_in
 
 
 def dashboard(proof: Proof) -> None:
@@ -21,9 +22,9 @@ def dashboard(proof: Proof) -> None:
         ("Time to answer", "P50"), ("Storage", "tables"), ("Memory", "resident"),
     ]
     still, seen, n = set(moving), {}, 0
-    until = time.monotonic() + 60
+    end = time.monotonic() + 60
     # A figure of one moment may be 0 under any load, so each has to move once.
-    while still and time.monotonic() < until:
+    while still and time.monotonic() < end:
         for n in range(n + 1, n + 20):
             town.publish("mei", f"load-{n}", "load")
         seen = {one: page.run(figure, *one) for one in still}
@@ -41,25 +42,35 @@ def dashboard(proof: Proof) -> None:
     proof.clean(page)
 
 
+def keep_downloads(page: Page, folder: Path) -> None:
+    """What the page loads down goes into a folder, and the browser tells when it is there."""
+    folder.mkdir()
+    page.browser.send(
+        "Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), eventsEnabled=True, browserContextId=page.context)
+
+
+def downloaded(page: Page, path: Path) -> list[str]:
+    """The names in an archive that the page loads down, once it is whole."""
+    states = page.browser.downloads
+    until(lambda: path.exists() and set(states.values()) == {"completed"}, f"the archive {path}: {states}")
+    with tarfile.open(path) as tar:
+        return tar.getnames()
+
+
 def backups(proof: Proof) -> None:
     """Take, see it verified, load down, remove."""
     tideline, town = proof.open_server("backups")
     town.fill()
     page = proof.page(proof.address(tideline) + "#/backups")
-    folder = proof.workspace / f"downloads-{len(proof.servers)}"
-    folder.mkdir()
-    proof.browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), browserContextId=page.context)
+    folder = proof.workspace / "downloads"
+    keep_downloads(page, folder)
     shows(page, "No backups yet")
     page.click("main button", "Take a backup")
     page.wait("document.querySelector('.backup .tag')?.innerText === 'verified'", "a verified backup")
     taken = town.told("GET", "/v1/admin/backups")["items"]
     proof.same("the list", [backup["name"] for backup in taken], page.run("[...document.querySelectorAll('.backup code')].map((code) => code.innerText)"))
     page.click(".backup button", f"Download {taken[0]['name']}")
-    path = folder / f"tideline-{taken[0]['name']}.tar"
-    devtools.until(path.exists, f"the archive {path}")
-    time.sleep(0.2)
-    with tarfile.open(path) as tar:
-        proof.holds("files in the archive", len(tar.getnames()) > 3)
+    proof.holds("files in the archive", len(downloaded(page, folder / f"tideline-{taken[0]['name']}.tar")) > 3)
     page.click(".backup button", f"Remove {taken[0]['name']}")
     page.click("dialog button", "Cancel")
     page.wait("!document.querySelector('dialog')", "the window closes")
@@ -75,19 +86,13 @@ def backups(proof: Proof) -> None:
     town.fill()
     name = town.told("POST", "/v1/admin/backups", {})["name"]
     page = proof.page(proof.address(tideline))
-    proof.browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), browserContextId=page.context)
-    page.wait("!!document.querySelector('input[name=credential]')", "the sheet")
-    page.click("input[name=credential]")
-    page.write(proof.key)
-    page.press("Enter")
+    folder = proof.workspace / "downloads-key"
+    keep_downloads(page, folder)
+    sign_in(page, proof.key)
     page.wait("!!document.querySelector('.hero')", "the first page")
     # The browser's own window for files cannot be driven; other browsers do not have it.
     page.run("delete window.showSaveFilePicker")
-    page.run("location.hash = '#/backups'")
+    go(page, "backups")
     page.click(".backup button", f"Download {name}")
-    path = folder / f"tideline-{name}.tar"
-    devtools.until(path.exists, f"the archive {path}")
-    time.sleep(0.2)
-    with tarfile.open(path) as tar:
-        proof.holds("files in the archive", len(tar.getnames()) > 3)
+    proof.holds("files in the archive", len(downloaded(page, folder / f"tideline-{name}.tar")) > 3)
     proof.clean(page, {404})

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from support.devtools import Page, until
 
-from .proof import DESKTOP, PHONE, POSTS, Proof, Town, ids, is_live, item, look_up, shows
+from .proof import DESKTOP, PHONE, POSTS, Proof, Town, go, ids, is_live, item, look_up, shows
 
 TIMELINE = ["post-0", "post-1", "post-2", "repost-0", *(f"post-{place}" for place in range(3, len(POSTS)))]
 
@@ -95,7 +95,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     shows(page, "Ada Lindqvist")
 
     # An item: comment, repost, topic, delete.
-    page.run("location.hash = '#/item/post-0'")
+    go(page, "item/post-0")
     shows(page, "Seals never are.")
     page.click("main .writer textarea")
     page.write("They looked at me")
@@ -106,7 +106,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     page.click(".alone .topics a", "#sea")
     page.wait("document.querySelector('h1').innerText === '#sea'", "the topic")
     page.wait("args[0].every((id) => document.querySelector(`article[data-id='${id}']`))", "the topic's items", ["post-0", "post-3"])
-    page.run("location.hash = '#/user/ada'")
+    go(page, "user/ada")
     page.wait("document.querySelector('article')?.innerText.includes('ship') || document.querySelectorAll('article')[1]?.innerText.includes('ship')", "the own items")
     own = page.run("[...document.querySelectorAll('article')].find((item) => item.innerText.includes('A ship')).dataset.id")
     page.click(item(page, own, "button"), "More")
@@ -131,8 +131,8 @@ def phone(proof: Proof) -> None:
     page = proof.page(proof.address(tideline), **PHONE)
     flows(proof, page, town)
     for place in ("", "timeline/ada", "user/mei/followers", "item/post-0", "dashboard", "backups"):
-        page.run("location.hash = '#/' + args[0]", place)
-        page.wait("!!document.querySelector('main h1')", place)
+        go(page, place)
+        page.settled()
         proof.same(f"{place}: in the window", page.run("document.documentElement.scrollWidth"), 360)
         small = page.run(
             """[...document.querySelectorAll("button, .tabbar a, footer a")].filter((button) => button.checkVisibility())
@@ -196,11 +196,11 @@ def keyboard(proof: Proof) -> None:
     proof.same("the next stop is in the item", reached, "fresh")
     page.press("Enter")
     page.wait("location.hash === '#/user/bob'", "the author's page")
-    page.press("g", "d")
+    page.press("g d")
     page.wait("document.querySelector('h1')?.innerText === 'Dashboard'", "the dashboard")
-    page.press("g", "b")
+    page.press("g b")
     page.wait("document.querySelector('h1')?.innerText === 'Backups'", "the backups")
-    page.press("g", "t")
+    page.press("g t")
     page.wait("document.querySelectorAll('article').length > 8", "the timeline again")
     page.press("j", "j", "j", "Enter")
     page.wait("location.hash.startsWith('#/item/')", "the item")
@@ -227,29 +227,29 @@ def any_ids(proof: Proof) -> None:
     page.wait("document.querySelectorAll('article').length === args[0]", "all items", len(NAMES))
     proof.same("the items", sorted(ids(page)), sorted(f"by {name}" for name in NAMES))
     for name in NAMES:
-        page.run("location.hash = '#/user/' + encodeURIComponent(args[0]) + '/followers'", name)
+        go(page, f"user/{quote(name, safe='')}/followers")
         page.wait("document.querySelector('.person')?.dataset.id === 'reader'", f"the followers of {name}")
         proof.same(f"the head of {name}", page.run("document.querySelector('h1').innerText"), name)
-        page.run("location.hash = '#/timeline/' + encodeURIComponent(args[0])", name)
+        go(page, f"timeline/{quote(name, safe='')}")
         page.wait("document.querySelector('h1')?.innerText === args[0]", f"the timeline of {name}", name)
         page.wait("document.querySelector('.live-state').innerText.includes('Live')", f"the stream of {name}")
-        page.run("location.hash = '#/item/' + encodeURIComponent(args[0])", f"by {name}")
+        go(page, f"item/{quote(f'by {name}', safe='')}")
         page.click(".alone button.like")
         likes = f"/v1/content/{quote(f'by {name}', safe='')}/reactions/like"
         until(lambda: [i["user_id"] for i in town.told("GET", likes)["items"]] == [name], f"the like of {name}")
 
     # Each can be followed and unfollowed, on its page and in a list.
-    page.run("location.hash = '#/timeline/reader'")
+    go(page, "timeline/reader")
     page.wait("document.querySelectorAll('article').length === args[0]", "the timeline of before", len(NAMES))
     follows = lambda: {i["user_id"] for i in town.told("GET", "/v1/users/reader/following")["items"]}
     for name in NAMES:
-        page.run("location.hash = '#/user/' + encodeURIComponent(args[0])", name)
+        go(page, f"user/{quote(name, safe='')}")
         page.wait("document.querySelector('h1')?.innerText === args[0]", name, name)
         page.click(".profile .actions button:first-child")
         until(lambda: name not in follows(), f"{name} is unfollowed")
         page.click(".profile .actions button:first-child", "Follow")
         until(lambda: name in follows(), f"{name} is followed")
-    page.run("location.hash = '#/user/reader/following'")
+    go(page, "user/reader/following")
     page.wait("document.querySelectorAll('.person .actions button').length === args[0]", "a button for each", len(NAMES))
     proof.clean(page)
 
@@ -266,7 +266,7 @@ def resume(proof: Proof) -> None:
     tideline.stop()
     page.wait("!document.querySelector('.live-state').innerText.includes('Live')", "the stream is lost")
     tideline.start()
-    town = Town(type(town.client)(tideline.address))
+    town = Town(tideline.address)
     for n in range(5):
         town.publish("bob", f"missed-{n}")
     town.told("DELETE", "/v1/content/post-0")

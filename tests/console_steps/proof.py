@@ -34,6 +34,20 @@ POSTS = [
     ("dot", "The library keeps the reading room open until nine this week. Bring a jumper.", ["library"]),
 ]
 
+# Scrolls on, and waits until the window is full of items again, as far as the list goes. Tells how many are loaded, and
+# null if they do not come.
+SCROLL = """(async (by) => {
+  scrollBy(0, by);
+  for (const until = performance.now() + 30_000; performance.now() < until; ) {
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    const [run, list] = [".feed > [role=feed]", ".feed"].map((part) => document.querySelector(part).getBoundingClientRect());
+    if (run.top <= Math.max(0, list.top) + 1 && run.bottom >= Math.min(innerHeight, list.bottom - 60)) {
+      return document.querySelectorAll("article").length;
+    }
+  }
+  return null;
+})(args[0])"""
+
 
 class Proof:
     """One run. Steps compare with `same`, and go on after a fault."""
@@ -44,7 +58,6 @@ class Proof:
         self.browser = browser
         self.checks = 0
         self.faults: list[str] = []
-        self.repeated: list[str] = []
         self.key, self.read_key, self.secret = ("tlk_" + secrets.token_hex(32) for _ in range(3))
         self.servers: list[Tideline] = []
         self.proxies: list[Proxy] = []
@@ -54,8 +67,7 @@ class Proof:
     # Servers and data.
 
     def server(self, name: str, settings: dict[str, str]) -> Tideline:
-        # A step that is repeated gets a new one.
-        directory = self.workspace / f"{name}-{len(self.servers)}"
+        directory = self.workspace / name
         directory.mkdir()
         tideline = Tideline(self.args.binary, directory, settings | {"presence.heartbeat": "1s"})
         self.servers.append(tideline)
@@ -64,12 +76,12 @@ class Proof:
 
     def open_server(self, name: str) -> tuple[Tideline, "Town"]:
         tideline = self.server(name, {})
-        return tideline, Town(Client(tideline.address))
+        return tideline, Town(tideline.address)
 
     def guarded(self, name: str, **settings: str) -> tuple[Tideline, "Town"]:
         keys = {"auth.keys": self.key, "auth.read_keys": self.read_key, "auth.jwt_secret": self.secret, "auth.leeway": "0s"}
         tideline = self.server(name, keys | settings)
-        return tideline, Town(Client(tideline.address, key=self.key))
+        return tideline, Town(tideline.address, self.key)
 
     def address(self, tideline: Tideline) -> str:
         """The address of the console: of the server itself, or below a path if its files come from a directory."""
@@ -111,7 +123,9 @@ class Proof:
         """No findings of axe, of any level."""
         if self.axe is None:
             return
-        page.run(f"(0, eval)({json.dumps(self.axe)})")
+        page.settled()
+        if not page.run("!!window.axe"):
+            page.run(f"(0, eval)({json.dumps(self.axe)})")
         found = page.run(
             """axe.run(document, { resultTypes: ["violations", "incomplete"] }).then(({ violations }) => violations.flatMap(
               ({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary}`)))"""
@@ -142,11 +156,13 @@ class Proof:
 class Town:
     """The data of a server, changed by the application."""
 
-    def __init__(self, client: Client):
-        self.client = client
+    def __init__(self, address: tuple[str, int], key: str | None = None):
+        self.client = Client(address, key=key)
 
     def told(self, method: str, path: str, body: object = None) -> Any:
         answer = self.client.call(method, path, body)
+        # The server ends a connection that waits for long, perhaps just before the next call.
+        self.client.close()
         if answer.status >= 300:
             raise Failed(f"{method} {path}: {answer}")
         return answer.body
@@ -193,6 +209,27 @@ def look_up(page: Page, user: str) -> None:
     page.write(user)
     page.press("Enter")
     page.wait("!!document.querySelector('main .feed')", f"the timeline of {user}")
+
+
+def go(page: Page, place: str) -> None:
+    """Leads to a page of the console, and waits until nothing of the one before it is drawn."""
+    page.run(
+        """new Promise((done) => {
+          const before = location.href;
+          addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))), { once: true });
+          location.hash = args[0];
+          if (location.href === before) done();
+        })""",
+        f"#/{place}",
+    )
+
+
+def stride(page: Page, by: int) -> int:
+    """One step of a reader: scroll, and wait until there is something to read. Returns the number of loaded items."""
+    items = page.run(SCROLL, by)
+    if items is None:
+        raise Failed(f"no items after {by}; the page says:\n{page.text()[:1500]}")
+    return items
 
 
 def ids(page: Page) -> list[str]:

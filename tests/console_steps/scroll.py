@@ -3,10 +3,9 @@
 import threading
 import time
 
-from support.client import Client
 from support.devtools import until
 
-from .proof import HOUR, Proof, Town, is_live
+from .proof import HOUR, Proof, Town, is_live, stride
 
 AUTHORS = 20
 # More memory or nodes than this after the middle of the way would be a leak: bytes, nodes.
@@ -49,7 +48,7 @@ class Arrivals(threading.Thread):
 
     def __init__(self, address: tuple[str, int], count: int, oldest: int):
         super().__init__(daemon=True)
-        self.town = Town(Client(address))
+        self.town = Town(address)
         self.count = count
         self.oldest = oldest
         self.newest: list[str] = []
@@ -96,33 +95,19 @@ def far(proof: Proof) -> None:
     figures: list[dict[str, float]] = []
     most_items = 0
 
-    def stride(by: int) -> None:
-        """One step of a reader: scroll, and wait until there is something to read."""
-        nonlocal most_items
-        page.run("scrollBy(0, args[0])", by)
-        most_items = max(most_items, page.wait(
-            """new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
-              const run = document.querySelector(".feed > [role=feed]").getBoundingClientRect();
-              const end = document.querySelector(".feed").getBoundingClientRect();
-              const isThere = run.top <= Math.max(0, end.top) + 1 && run.bottom >= Math.min(innerHeight, end.bottom - 60);
-              done(isThere && document.querySelectorAll("article").length);
-            })))""",
-            f"items after {by}", seconds=30,
-        ))
-
     def rest() -> None:
         """Reads for a while. What is read stays where it is, also when an item comes in above it."""
         above = page.run(READ)
         if above:
             town.publish("author-0", f"above-{down}", "Late", published_at=newest - int(above.removeprefix("item-")) * 1000 - 500)
             page.wait("!!document.querySelector(`[data-id='${args[0]}']`)", "an item above the window", f"above-{down}")
-        time.sleep(0.3)
+        page.drawn()
         proof.same("what is read does not move", page.run(REST), [])
 
     down = 0
     ended = "!!document.querySelector('.feed > .last') && document.documentElement.scrollHeight - innerHeight - scrollY < 300"
     while not page.run(ended):
-        stride(2200)
+        most_items = max(most_items, stride(page, 2200))
         down += 1
         if down % 60 == 0:
             figures.append(page.memory())
@@ -144,7 +129,7 @@ def far(proof: Proof) -> None:
 
     # Back to the top, by steps, and then by the scrollbar to the middle.
     while page.run("scrollY > 1500"):
-        stride(-2600)
+        most_items = max(most_items, stride(page, -2600))
         down += 1
         if down % 60 == 0:
             figures.append(page.memory())
@@ -154,7 +139,7 @@ def far(proof: Proof) -> None:
     page.wait("document.querySelector('article')?.dataset.id === 'item-0'", "the top again")
     figures.append(page.memory())
     page.run("scrollTo(0, document.documentElement.scrollHeight / 2)")
-    stride(0)
+    stride(page, 0)
     middle = page.run("[...document.querySelectorAll('article[data-id^=item-]')].map((item) => Number(item.dataset.id.slice(5)))")
     proof.holds(f"about the middle: {middle[:3]}", middle and count * 0.3 < middle[0] < count * 0.7)
     proof.same("in order there", middle, sorted(middle))

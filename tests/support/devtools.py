@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from .browser import end, flags
 
@@ -23,6 +24,33 @@ KEYS = {
     "Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), "Home": (36, ""), "End": (35, ""), "PageDown": (34, ""),
     "ArrowUp": (38, ""), "ArrowDown": (40, ""), " ": (32, " "),
 }
+
+# The place of an element that stands still and is not covered, or null. For a click, a press of the mouse that meets
+# another element then does nothing.
+AIM = """(async () => {
+  const [selector, text, isClick] = args;
+  const found = [...document.querySelectorAll(selector)].find((element) =>
+    element.checkVisibility() && (text === null || (element.ariaLabel ?? element.innerText).trim() === text
+      || element.innerText.trim() === text));
+  if (!found || found.disabled) return null;
+  const middle = () => (({ x, y, width, height }) => [x + width / 2, y + height / 2])(found.getBoundingClientRect());
+  const isFree = () => found.contains(document.elementFromPoint(...middle()));
+  found.scrollIntoView({ block: "nearest", behavior: "instant" });
+  if (!isFree()) found.scrollIntoView({ block: "center", behavior: "instant" });
+  const before = middle();
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
+  if (!found.isConnected || middle().join() !== before.join() || !isFree()) return null;
+  if (!isClick) return before;
+  window.aim?.end.abort();
+  const aim = (window.aim = { isMet: false, end: new AbortController() });
+  const check = (event) => {
+    const isMet = found.isConnected && found.contains(event.target);
+    if (!isMet) event.preventDefault(), event.stopImmediatePropagation();
+    aim.isMet = isMet && event.type === "click";
+  };
+  for (const kind of ["mousedown", "click"]) addEventListener(kind, check, { capture: true, once: true, signal: aim.end.signal });
+  return before;
+})()"""
 
 
 class Failed(Exception):
@@ -51,6 +79,8 @@ class Browser:
         self.numbers = itertools.count(1)
         self.answers: dict[int, queue.Queue] = {}
         self.pages: dict[str, "Page"] = {}
+        # States of downloads by their ids, once `Browser.setDownloadBehavior` wants to hear of them.
+        self.downloads: dict[str, str] = {}
         self.lock = threading.Lock()
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -60,7 +90,11 @@ class Browser:
             *messages, rest = (rest + part).split(b"\0")
             for message in map(json.loads, messages):
                 if "id" in message:
-                    self.answers[message["id"]].put(message)
+                    # What comes too late is wanted by nobody.
+                    if answer := self.answers.get(message["id"]):
+                        answer.put(message)
+                elif message["method"] == "Browser.downloadProgress":
+                    self.downloads[message["params"]["guid"]] = message["params"]["state"]
                 elif page := self.pages.get(message.get("sessionId", "")):
                     page.heard(message["method"], message["params"])
 
@@ -110,6 +144,9 @@ class Page:
         self.refused: list[tuple[int, str]] = []
         self.failed: list[tuple[str, str]] = []
         self.asked: dict[str, str] = {}
+        # Whether a request was lost because the machine got or lost an address, as with every container that it starts.
+        # The browser then ends all requests, those to this machine, too.
+        self.is_lost = False
 
     def send(self, method: str, **params: object) -> dict[str, Any]:
         return self.browser.send(method, self.session, **params)
@@ -129,15 +166,17 @@ class Page:
         elif method == "Network.requestWillBeSent":
             url = self.asked[params["requestId"]] = params["request"]["url"]
             if not url.startswith(("data:", "blob:", "about:")):
-                self.hosts.add(url.split("/")[2])
+                self.hosts.add(urlsplit(url).netloc)
         elif method == "Network.responseReceived" and params["response"]["status"] >= 400:
             self.refused.append((params["response"]["status"], params["response"]["url"]))
         elif method == "Network.loadingFinished":
             self.asked.pop(params["requestId"], None)
         elif method == "Network.loadingFailed":
             url = self.asked.pop(params["requestId"], "")
+            if params["errorText"] == "net::ERR_NETWORK_CHANGED":
+                self.is_lost = True
             # The page itself takes back what it needs no more.
-            if not params.get("canceled"):
+            elif not params.get("canceled"):
                 self.failed.append((params["errorText"], url))
 
     def prepare(
@@ -149,6 +188,8 @@ class Page:
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
         self.send("Emulation.setTouchEmulationEnabled", enabled=phone)
         self.send("Emulation.setLocaleOverride", locale=language)
+        # Also while another page is used.
+        self.send("Emulation.setFocusEmulationEnabled", enabled=True)
         agent = self.browser.send("Browser.getVersion")["userAgent"]
         self.send("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=language)
         self.look(dark, calm)
@@ -159,10 +200,17 @@ class Page:
         self.send("Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features.items()])
 
     def open(self, address: str) -> None:
-        """Leads the page to an address, and waits until it is loaded."""
-        self.send("Page.navigate", url="about:blank")
-        self.send("Page.navigate", url=address)
-        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'", f"{address} loads")
+        """Leads the page to an address, and waits until it is loaded, with all its parts."""
+        def is_whole() -> bool:
+            self.is_lost = False
+            self.send("Page.navigate", url="about:blank")
+            # The browser does not tell the end of all that it asked for the page before.
+            self.asked.clear()
+            self.send("Page.navigate", url=address)
+            self.wait("document.readyState === 'complete' && location.href !== 'about:blank'", f"{address} loads")
+            return not self.is_lost
+
+        until(is_whole, f"{address} loads without a change of the network")
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value of an expression, after its promise; `args` has the arguments."""
@@ -195,49 +243,50 @@ class Page:
         """Waits until the page is drawn twice, as a person does: by then it has moved the focus where it wants it."""
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0, true))))")
 
-    def press(self, *keys: str) -> None:
-        """Presses keys one after another. A name with `Shift+` or `Control+` before it holds that key, too."""
-        for key in keys:
+    def settled(self) -> None:
+        """Waits until the page shows all that it has asked the API for. Streams have no end."""
+        def is_answered() -> bool:
             self.drawn()
-            *held, key = key.split("+") if len(key) > 1 else [key]
-            code, text = KEYS.get(key, (ord(key[0].upper()), key))
-            modifiers = sum({"Shift": 8, "Control": 2}[name] for name in held)
-            event = {"key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
-            text = text if "Control" not in held else ""
-            self.send("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **event, **({"text": text} if text else {}))
-            self.send("Input.dispatchKeyEvent", type="keyUp", **event)
+            return all("/v1/" not in url or url.endswith("/stream") for url in list(self.asked.values()))
+
+        until(is_answered, "the answers for the page")
+        self.drawn()
+
+    def press(self, *keys: str) -> None:
+        """Presses keys one after another, each when the page is drawn. Those of one text with spaces follow each other
+        at once. A name with `Shift+` or `Control+` before it holds that key, too."""
+        for chord in keys:
+            self.drawn()
+            for key in chord.split(" ") if len(chord) > 1 else [chord]:
+                self.key(key)
+
+    def key(self, key: str) -> None:
+        *held, key = key.split("+") if len(key) > 1 else [key]
+        code, text = KEYS.get(key, (ord(key[0].upper()), key))
+        modifiers = sum({"Shift": 8, "Control": 2}[name] for name in held)
+        event = {"key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
+        text = text if "Control" not in held else ""
+        self.send("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **event, **({"text": text} if text else {}))
+        self.send("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def write(self, text: str) -> None:
         """Puts text where the focus is."""
         self.send("Input.insertText", text=text)
 
     def click(self, selector: str, text: str | None = None) -> None:
-        """Clicks the first seen element that a selector finds, and that has this text or label, once it stands still."""
-        place = self.place(selector, text)
-        while place != (again := self.place(selector, text)):
-            place = again
-        self.drawn()
-        for kind in ("mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+        """Clicks the first seen element that a selector finds, and that has this text or label. If the page moves under
+        the pointer, nothing is clicked, and the click is tried again."""
+        def is_clicked() -> bool:
+            x, y = self.place(selector, text, True)
+            for kind in ("mousePressed", "mouseReleased"):
+                self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+            return self.run("aim.isMet")
 
-    def place(self, selector: str, text: str | None) -> list[float]:
-        """The middle of an element that can be clicked, after a short while."""
-        time.sleep(0.05)
-        return self.wait(
-            """(() => {
-              const [selector, text] = args;
-              const found = [...document.querySelectorAll(selector)].find((element) =>
-                element.checkVisibility() && (text === null || (element.ariaLabel ?? element.innerText).trim() === text
-                  || element.innerText.trim() === text));
-              if (!found || found.disabled) return null;
-              found.scrollIntoView({ block: "nearest" });
-              const box = found.getBoundingClientRect();
-              const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-              const there = document.elementFromPoint(x, y);
-              return found === there || found.contains(there) || there?.contains(found) ? [x, y] : null;
-            })()""",
-            f"a click on {selector} {text or ''}", selector, text,
-        )
+        until(is_clicked, f"a click on {selector} {text or ''}")
+
+    def place(self, selector: str, text: str | None = None, is_click: bool = False) -> list[float]:
+        """The middle of an element, once it stands still and can be clicked there."""
+        return self.wait(AIM, f"{selector} {text or ''} can be clicked", selector, text, is_click)
 
     def picture(self, full: bool = False) -> bytes:
         """What is seen, as PNG."""
