@@ -66,8 +66,8 @@ async function problemOf(answer) {
   });
 }
 
-// The answer to a request, if it is a success; otherwise throws a `Problem`.
-export async function request(method, path, { query, body, signal, headers } = {}) {
+// What `read` makes of the answer to a request, if it is a success; otherwise throws a `Problem`.
+export async function request(method, path, { query, body, signal, headers, read = (answer) => answer } = {}) {
   const options = { method, signal, headers: { ...signed(), ...headers }, cache: "no-store" };
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
@@ -77,14 +77,18 @@ export async function request(method, path, { query, body, signal, headers } = {
     let answer;
     try {
       answer = await fetch(address(path, query), options);
+      if (answer.ok) {
+        const value = await read(answer);
+        reached.set(true);
+        return value;
+      }
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (signal?.aborted || !(error instanceof TypeError)) throw error;
+      // The connection was lost, perhaps inside an answer. A browser ends all of them when the machine changes its
+      // network, so a read is sent again at once.
+      if (method === "GET" && attempt === 1) continue;
       reached.set(false);
       throw new Problem({ code: "unreachable" });
-    }
-    if (answer.ok) {
-      reached.set(true);
-      return answer;
     }
     const problem = await problemOf(answer);
     reached.set(!isAway(problem));
@@ -98,10 +102,8 @@ export async function request(method, path, { query, body, signal, headers } = {
   }
 }
 
-async function json(method, path, options) {
-  const answer = await request(method, path, options);
-  return answer.status === 204 ? null : answer.json();
-}
+const json = (method, path, options) =>
+  request(method, path, { ...options, read: (answer) => (answer.status === 204 ? null : answer.json()) });
 
 export const get = (path, query, signal) => json("GET", path, { query, signal });
 export const put = (path, body) => json("PUT", path, { body });

@@ -111,7 +111,7 @@ export function watch(show) {
     if (!document.hidden) {
       try {
         const begin = Date.now();
-        const text = await (await request("GET", "metrics", { signal: gone.signal })).text();
+        const text = await request("GET", "metrics", { signal: gone.signal, read: (answer) => answer.text() });
         // The server read them between both.
         const now = new Reading(text, (begin + Date.now()) / 2);
         samples = [...samples, sample(now, before)].slice(-KEPT);

@@ -1,6 +1,6 @@
 // Small parts that many pages use.
 
-import { Problem as Refusal, isAway, request } from "./api.js";
+import { Problem as Refusal, isAway } from "./api.js";
 import { Box, useBox } from "./box.js";
 import { Icon } from "./icons.js";
 import { ago, fullTime, has, t } from "./texts.js";
@@ -187,5 +187,3 @@ export function useRequest(load, inputs) {
   }, [...inputs, round]);
   return [state.value, state.problem, () => setRound((n) => n + 1)];
 }
-
-export const loadBlob = async (path) => (await request("GET", path)).blob();

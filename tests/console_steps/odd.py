@@ -172,7 +172,8 @@ def empty_lists(proof: Proof) -> None:
 
 
 def away(proof: Proof) -> None:
-    """A page of a user comes back with the server; a tab in the background gives up its stream."""
+    """A page of a user comes back with the server; a tab in the background gives up its stream; a read whose connection
+    is lost is sent again at once."""
     tideline, town = proof.open_server("away")
     town.fill()
     proxy = proof.proxy(tideline)
@@ -183,6 +184,11 @@ def away(proof: Proof) -> None:
     town.publish("mei", "meanwhile")
     page.run(HIDDEN, False)
     page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "what came meanwhile")
+    for lost, user in ((proxy.refused, "cem"), (proxy.cut, "dot")):
+        lost.add(f"/v1/users/{user}/content")
+        go(page, f"user/{user}")
+        page.wait("!!document.querySelector('main article, main .problem')", "the items, or a problem")
+        proof.same("a lost answer", (lost, page.run("!!document.querySelector('main .problem')")), (set(), False))
     tideline.stop()
     go(page, "user/mei")
     page.wait("!!document.querySelector('main .problem')", "the problem")

@@ -23,6 +23,9 @@ class Proxy:
         self.address = f"http://127.0.0.1:{self.listener.server_port}{prefix}/"
         # Paths outside of the prefix that somebody asked for.
         self.strays: list[str] = []
+        # Paths whose next answer is lost, at its beginning or inside of it.
+        self.refused: set[str] = set()
+        self.cut: set[str] = set()
         threading.Thread(target=self.listener.serve_forever, daemon=True).start()
 
     def handler(proxy) -> type:
@@ -36,6 +39,11 @@ class Proxy:
                 path = self.path.removeprefix(proxy.prefix)
                 if proxy.files and self.command == "GET" and (path == "/" or path.startswith("/console/")):
                     return self.file(path)
+                asked = path.split("?")[0]
+                if asked in proxy.refused:
+                    proxy.refused.remove(asked)
+                    self.close_connection = True
+                    return None
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 connection = http.client.HTTPConnection(*proxy.server, timeout=120)
                 headers = {name: value for name, value in self.headers.items() if name.lower() not in OWN}
@@ -53,8 +61,12 @@ class Proxy:
                     self.send_header("Connection", "close")
                     self.end_headers()
                     while part := answer.read1(1 << 16):
-                        self.wfile.write(part)
+                        is_cut = asked in proxy.cut
+                        self.wfile.write(part[:10] if is_cut else part)
                         self.wfile.flush()
+                        if is_cut:
+                            proxy.cut.remove(asked)
+                            break
                 except (OSError, http.client.HTTPException):
                     pass  # either side has gone
                 finally:
