@@ -63,7 +63,7 @@ test: setup ## run all tests
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target --keep-going $(MACHINES)
 
 # Short shares of the proof machines in Python, each in some seconds to a minute and two at once; the longest come first.
-MACHINES := $(addprefix machine-,console examples recipes clients docs chaos backups power-cuts lying-disk reactions slow-clients)
+MACHINES := $(addprefix machine-,console examples recipes clients docs chaos backups power-cuts lying-disk reactions slow-clients install)
 .PHONY: $(MACHINES)
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
@@ -75,6 +75,7 @@ machine-slow-clients: ; python3 tests/slow_clients.py --binary $(TIDELINE) --cli
 machine-clients: ; python3 tests/clients.py --binary $(TIDELINE)
 machine-recipes: ; python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
 machine-examples: ; python3 tests/examples.py --binary $(TIDELINE)
+machine-install: ; python3 tests/install.py
 machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
 # `make try TEST=http::docs` while you work: a change is compiled in parts.
