@@ -9,7 +9,7 @@ WORKDIR /build
 COPY . .
 # OpenSSL goes into the program, so that the image needs no library of it.
 ENV OPENSSL_NO_VENDOR=0
-# About eight minutes on 2 cores, mostly RocksDB; the cache mounts keep it for the next image. A cache of its own for each
+# A quarter of an hour on 2 cores; the cache mounts keep it for the next image. A cache of its own for each
 # processor, because a build for several runs at once.
 ARG TARGETARCH
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
