@@ -11,9 +11,6 @@ mod delete;
 mod edit;
 mod follow;
 mod following_batch;
-#[allow(dead_code, reason = "shared with tests/http")]
-#[path = "http/listener.rs"]
-mod listener;
 mod lists;
 mod members;
 mod model;
@@ -34,3 +31,5 @@ mod timeline;
 mod topic;
 mod town;
 mod walk;
+
+use crate::http::listener;

@@ -11,7 +11,7 @@ mod cors;
 mod cuts;
 mod docs;
 mod events;
-mod listener;
+pub(crate) mod listener;
 mod lists;
 mod markers;
 mod metrics;

@@ -55,8 +55,8 @@ fn rows(home: &Home, table: &str) -> Option<usize> {
 fn earlier(home: &Home) {
     let server = home.start();
     let item = json!({"author_id": 2, "content_id": 5, "published_at": 1005});
-    server.call("POST", "/v1/content", &item.to_string()).expect(201);
-    server.call("PUT", "/v1/users/1/marker", &json!({"cursor": "1005-5"}).to_string()).expect(200);
+    server.call("POST", "/v1/content", item.to_string()).expect(201);
+    server.call("PUT", "/v1/users/1/marker", json!({"cursor": "1005-5"}).to_string()).expect(200);
     assert_eq!(server.end("TERM").code(), Some(0));
     let mut db = engine(&home.data);
     db.create_cf(MADE_UP, &rocksdb::Options::default()).expect("a table");
