@@ -26,7 +26,7 @@ pub(super) struct WebFile {
     tag: String,
     given: Bytes,
     is_gzip: bool,
-    /// The form that was not given. It is made when a client first asks for it, in a few milliseconds, and kept.
+    /// The form that was not given. It is made when a client first asks for it, and kept.
     other: OnceLock<Bytes>,
 }
 
