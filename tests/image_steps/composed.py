@@ -75,7 +75,8 @@ class Composed:
     def next_copy(self) -> str:
         """The copy of a backup that begins after this call."""
         begin = time.strftime("tideline-%Y-%m-%dT%H%M%S", time.gmtime())
-        later = until("no night makes a copy", lambda: [name for name in self.copies() if name > begin + "."])
+        # One of this second may have begun before.
+        later = until("no night makes a copy", lambda: [name for name in self.copies() if name.partition(".")[0] > begin])
         return later[0]
 
     def texts(self) -> list[str]:
