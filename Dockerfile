@@ -1,6 +1,8 @@
 # The files of the image, with the program built from source. The release workflow puts those with the program of an archive
 # in the place of this stage (packaging/image-files, --build-context build=DIR), so that nothing is compiled twice.
-FROM rust:1-bookworm AS build
+# The compiler changes only by a commit: from the oldest that Cargo.toml allows, by those of Dependabot. Releases use the
+# same (release.yml).
+FROM rust:1.89-bookworm AS build
 # For RocksDB (.cargo/config.toml) and the bindings to it, for OpenSSL, for the licences, and for the image.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends clang libclang-dev perl python3 ca-certificates \
@@ -10,11 +12,13 @@ COPY . .
 # OpenSSL goes into the program, so that the image needs no library of it.
 ENV OPENSSL_NO_VENDOR=0
 # A quarter of an hour on 2 cores; the cache mounts keep it for the next image. A cache of its own for each
-# processor, because a build for several runs at once.
+# processor, because a build for several runs at once. On arm64, kernels have pages of 4, 16 or 64 KiB: an allocator made
+# for the largest runs on all (.ci/dist).
 ARG TARGETARCH
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/build/target,id=tideline-target-${TARGETARCH} \
-    cargo build --release --locked && python3 packaging/notices.py >THIRD-PARTY \
+    if [ "$TARGETARCH" = arm64 ]; then export JEMALLOC_SYS_WITH_LG_PAGE=16; fi \
+    && cargo build --release --locked && python3 packaging/notices.py >THIRD-PARTY \
     && packaging/image-files target/release/tideline THIRD-PARTY /image
 
 FROM debian:bookworm-slim
