@@ -27,18 +27,43 @@ fetch() {
     case $1 in https:*) protocols='=https' ;; *) protocols='=http,https' ;; esac
     curl --fail --silent --show-error --location --proto "$protocols" --output "$2" "$1"
   elif command -v wget >/dev/null; then
-    wget --quiet --output-document "$2" "$1"
+    case $1 in https:*) by_steps "$1" "$2" ;; *) wget --quiet --output-document "$2" "$1" ;; esac
   else
     fail "needs curl or wget"
   fi || fail "could not download $1"
 }
 
+# wget follows a redirect away from TLS, also with --https-only. So each step is a call of its own, to an address with https.
+by_steps() {
+  address=$1 steps=0
+  while [ $steps -lt 10 ]; do
+    case $address in
+      https:*) ;;
+      *)
+        printf 'install: a redirect leads to %s\n' "$address" >&2
+        return 1
+        ;;
+    esac
+    code=0
+    wget --no-verbose --server-response --max-redirect=0 --output-document "$2" "$address" >"$work/answer" 2>&1 || code=$?
+    address=$(sed -n 's/^ *[Ll]ocation: *\([^[:space:]]*\).*/\1/p' "$work/answer" | tail -n 1)
+    if [ -z "$address" ]; then
+      [ $code -eq 0 ] || cat "$work/answer" >&2
+      return $code
+    fi
+    steps=$((steps + 1))
+  done
+  return 1
+}
+
 main() {
+  # What is installed is for all users, whoever installs it.
+  umask 022
   version='' prefix=/usr/local from=''
   while [ $# -gt 0 ]; do
     case $1 in
       --version | --prefix | --from)
-        [ $# -ge 2 ] || fail "$1 needs a value"
+        [ -n "${2-}" ] || fail "$1 needs a value"
         case $1 in
           --version) version=${2#v} ;;
           --prefix) prefix=$2 ;;
@@ -74,8 +99,11 @@ main() {
   esac
   command -v sha256sum >/dev/null || fail "needs sha256sum"
 
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
+  # The new program would go into it, and nothing into its place.
+  [ ! -d "$prefix/bin/tideline" ] || fail "$prefix/bin/tideline is a directory"
+
+  work=$(mktemp -d) new=''
+  trap 'rm -rf "$work" "$new"' EXIT
   trap 'exit 1' HUP INT TERM
 
   fetch "$from/SHA256SUMS" "$work/SHA256SUMS"
@@ -94,15 +122,23 @@ main() {
   (cd "$work" && sha256sum -c expected >/dev/null 2>&1) ||
     fail "$archive does not have the checksum of SHA256SUMS; nothing was installed"
   tar -xzf "$work/$archive" -C "$work"
-  "$work/$name/tideline" --version >/dev/null || fail "the program does not run on this system; nothing was installed"
+  code=0
+  "$work/$name/tideline" --version >/dev/null || code=$?
+  case $code in
+    0) ;;
+    # A file that the shell may not run.
+    126) fail "no program may run below ${TMPDIR:-/tmp}; name another directory in TMPDIR; nothing was installed" ;;
+    *) fail "the program does not run on this system; nothing was installed" ;;
+  esac
 
   # In place of the old program at once, because a running one cannot be written to.
   {
     mkdir -p "$prefix/bin" "$prefix/share/man/man1" "$prefix/share/bash-completion/completions" \
       "$prefix/share/zsh/site-functions" "$prefix/share/fish/vendor_completions.d" &&
-      cp "$work/$name/tideline" "$prefix/bin/.tideline.new" &&
-      chmod 755 "$prefix/bin/.tideline.new" &&
-      mv -f "$prefix/bin/.tideline.new" "$prefix/bin/tideline" &&
+      new=$(mktemp "$prefix/bin/.tideline.XXXXXX") &&
+      cp "$work/$name/tideline" "$new" &&
+      chmod 755 "$new" &&
+      mv -f "$new" "$prefix/bin/tideline" &&
       cp "$work/$name"/man/*.1 "$prefix/share/man/man1/" &&
       cp "$work/$name/completions/tideline.bash" "$prefix/share/bash-completion/completions/tideline" &&
       cp "$work/$name/completions/_tideline" "$prefix/share/zsh/site-functions/_tideline" &&
