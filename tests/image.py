@@ -27,13 +27,14 @@ FAULTS = [
 ]
 
 
-def lay_out(binary: Path, directory: Path) -> None:
+def lay_out(binary: Path, notices: Path | None, directory: Path) -> None:
     """What the build stage of the Dockerfile leaves: the files of the image."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    notices = directory / "THIRD-PARTY"
-    with open(notices, "wb") as out:
-        subprocess.run([sys.executable, ROOT / "packaging" / "notices.py"], cwd=ROOT, stdout=out, check=True)
+    if notices is None:
+        notices = directory / "THIRD-PARTY"
+        with open(notices, "wb") as out:
+            subprocess.run([sys.executable, ROOT / "packaging" / "notices.py"], cwd=ROOT, stdout=out, check=True)
     subprocess.run([ROOT / "packaging" / "image-files", binary, notices, directory / "files" / "image"], check=True)
 
 
@@ -62,7 +63,7 @@ def must_refuse(engine: Engine, files: Path, key: Path) -> None:
             raise AssertionError(f"an image {fault} passes")
 
 
-def rehearse(binary: Path, home: Path) -> None:
+def rehearse(binary: Path, notices: Path | None, home: Path) -> None:
     engine = Engine(home)
     begin = time.monotonic()
     engine.clean()
@@ -70,7 +71,7 @@ def rehearse(binary: Path, home: Path) -> None:
         extra = packages(binary)
         got = engine.base(extra)
         print(f"base: Debian bookworm{' with ' + ', '.join(extra) if extra else ''}, {got}", flush=True)
-        lay_out(binary, home / "layout")
+        lay_out(binary, notices, home / "layout")
         files = home / "layout" / "files"
         engine.build(NAME, ROOT / "Dockerfile", files, ROOT)
         version = engine.try_run("podman", "run", "--rm", "--pull", "never", "--network", "none", NAME, "--version")
@@ -95,15 +96,16 @@ def rehearse(binary: Path, home: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
+    parser.add_argument("--notices", type=Path, help="the licences of others, as an archive has them [default: made anew, with cargo]")
     parser.add_argument("--home", type=Path, help="images and volumes, kept for the next run [default: image-test in the target directory]")
     parser.add_argument("--required", action="store_true", help="fail where containers cannot be had")
     arguments = parser.parse_args()
-    binary = arguments.binary.resolve()
+    binary, notices = arguments.binary.resolve(), arguments.notices and arguments.notices.resolve()
     # So that a run that is ended from outside cleans up.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     sys.stdout.reconfigure(line_buffering=True)
     try:
-        rehearse(binary, (arguments.home or binary.parent.parent / "image-test").resolve())
+        rehearse(binary, notices, (arguments.home or binary.parent.parent / "image-test").resolve())
     except Unavailable as why:
         print(f"left out: the rehearsal of the container image: {why}")
         return 1 if arguments.required else 0
