@@ -5,19 +5,17 @@
 //! id.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use actix_web::Route;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::{Object, RefOr, Schema};
 
-use super::api::Api;
 use super::call::{Answer, Call};
 use super::openapi::{Shape, parameters};
-use super::routes;
 use crate::error::Code;
 
 /// The part of an endpoint that its calls know.
@@ -44,8 +42,8 @@ pub(super) enum OfOwner {
 /// The start of the paths of the API.
 pub(super) const API: &str = "/v1/";
 
-/// Makes the route of an endpoint.
-type Serve = Box<dyn Fn(&Arc<Api>, &Endpoint) -> Route + Send + Sync>;
+/// A handler. One type for all, so that the code around them is compiled once.
+pub(super) type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer>>> + Send + Sync>;
 /// Parameters of another call, each with the expression that extracts it from a request or its answer.
 pub(super) type Takes = [(&'static str, &'static str)];
 
@@ -94,7 +92,7 @@ pub(super) struct Endpoint {
     reads_body: bool,
     waits: bool,
     writes: bool,
-    serve: Serve,
+    pub(super) handler: Handler,
 }
 
 /// All endpoints of one group of the document.
@@ -109,10 +107,10 @@ macro_rules! methods {
             #[doc = concat!("A call of ", stringify!($method), ".")]
             pub(super) fn $name<F, R>(path: &'static str, handler: F, id: &'static str, summary: &'static str) -> Endpoint
             where
-                F: Fn(Call) -> R + Clone + Send + Sync + 'static,
+                F: Fn(Call) -> R + Send + Sync + 'static,
                 R: Future<Output = Answer> + 'static,
             {
-                Endpoint::new(stringify!($method), path, handler, id, summary)
+                Endpoint::new(stringify!($method), path, Arc::new(move |call| Box::pin(handler(call))), id, summary)
             }
         )+
     };
@@ -121,11 +119,13 @@ macro_rules! methods {
 methods! { get GET post POST put PUT patch PATCH delete DELETE }
 
 impl Endpoint {
-    fn new<F, R>(method: &'static str, path: &'static str, handler: F, id: &'static str, summary: &'static str) -> Self
-    where
-        F: Fn(Call) -> R + Clone + Send + Sync + 'static,
-        R: Future<Output = Answer> + 'static,
-    {
+    fn new(
+        method: &'static str,
+        path: &'static str,
+        handler: Handler,
+        id: &'static str,
+        summary: &'static str,
+    ) -> Self {
         Self {
             path,
             writes: method != "GET",
@@ -146,13 +146,8 @@ impl Endpoint {
             codes: Vec::new(),
             reads_body: false,
             waits: true,
-            serve: Box::new(move |api, endpoint| routes::route(api, endpoint, handler.clone())),
+            handler,
         }
-    }
-
-    /// The route of this endpoint.
-    pub(super) fn route(&self, api: &Arc<Api>) -> Route {
-        (self.serve)(api, self)
     }
 
     /// Adds a longer description.

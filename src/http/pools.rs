@@ -2,6 +2,7 @@
 //! that accepts no writes.
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
 
 use super::problem::Problem;
 use crate::priority;
@@ -64,7 +65,11 @@ impl Pools {
             Wants::LargeRead => &self.large_reads,
         };
         let Some(runtime) = &pool.0 else { return Err(Problem::internal("there are no threads that may block")) };
-        runtime.spawn_blocking(work).await.map_err(|_| Problem::internal("the work panicked"))
+        let (tell, told) = oneshot::channel();
+        // One type for all work, so that tokio's part is compiled once.
+        let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(tell.send(work())));
+        runtime.spawn_blocking(work);
+        told.await.map_err(|_| Problem::internal("the work panicked"))
     }
 }
 

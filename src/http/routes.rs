@@ -16,7 +16,7 @@ use super::auth::{self, Caller, Permit};
 use super::call::{Answer, Call, ThreadApi};
 use super::connections::{Surplus, Turn};
 use super::consistency;
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Handler};
 use super::problem::Problem;
 use super::request_id::RequestId;
 use super::{ENDPOINTS, answer_memory, forward, query};
@@ -44,7 +44,7 @@ pub(super) fn configure(api: &Arc<Api>, config: &mut ServiceConfig) {
         for endpoint in here {
             // GET includes HEAD: the encoder omits the body of an answer to HEAD.
             methods.push(if endpoint.method == "GET" { "GET, HEAD" } else { endpoint.method });
-            resource = resource.route(endpoint.route(api));
+            resource = resource.route(route(api, endpoint));
         }
         let allow = methods.join(", ");
         let refusal = refuse(api, move |_| Problem::method_not_allowed(&allow));
@@ -59,12 +59,9 @@ fn covers(path: &str, other: &str) -> bool {
     path.split('/').count() == other.split('/').count() && path.split('/').zip(other.split('/')).all(is_same)
 }
 
-/// The route to a handler.
-pub(super) fn route<F, R>(api: &Arc<Api>, endpoint: &Endpoint, handler: F) -> Route
-where
-    F: Fn(Call) -> R + Clone + 'static,
-    R: Future<Output = Answer> + 'static,
-{
+/// The route to the handler of an endpoint.
+fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
+    let handler = Arc::clone(&endpoint.handler);
     let api = Rc::new(ThreadApi(Arc::clone(api)));
     let counts = Rc::new(api.requests.route(endpoint.path, endpoint.method));
     let (pattern, always, open) = (endpoint.path, endpoint.always, endpoint.open);
@@ -86,17 +83,16 @@ where
         let call = |caller| Call::new(Rc::clone(&api), kind, request.clone(), caller, payload, began);
         let answer =
             admitted.map(call).map(|call| match call.api.is_clustered() && (kind.shares || kind.kept.is_some()) {
-                true => Work::OfNode(Box::pin(of_node(call, id.clone(), handler.clone()))),
-                false => Work::Here(handler(call)),
+                true => Box::pin(of_node(call, id.clone(), Arc::clone(&handler))),
+                false => handler(call),
             });
         async move {
             Turn::take(&request).await;
             let answer = match answer {
-                Ok(answer) if always => answer.done().await,
-                Ok(answer) => answer
-                    .done()
-                    .await
-                    .and_then(|response| answer_memory::hold(&request, response, &api.limits.answers)),
+                Ok(answer) if always => answer.await,
+                Ok(answer) => {
+                    answer.await.and_then(|response| answer_memory::hold(&request, response, &api.limits.answers))
+                }
                 Err(problem) => Err(problem),
             };
             let mut response = answer.unwrap_or_else(|problem| problem.respond(&request, &id));
@@ -120,23 +116,8 @@ where
     web::route().guard(guard).to(handle)
 }
 
-/// The work of a handler. That of a node is boxed: it waits for other nodes, and would make all futures large.
-enum Work<R> {
-    Here(R),
-    OfNode(Pin<Box<dyn Future<Output = Answer>>>),
-}
-
-impl<R: Future<Output = Answer>> Work<R> {
-    async fn done(self) -> Answer {
-        match self {
-            Self::Here(work) => work.await,
-            Self::OfNode(work) => work.await,
-        }
-    }
-}
-
 /// A read on a node of a cluster.
-async fn of_node<R: Future<Output = Answer>>(call: Call, id: RequestId, handler: impl Fn(Call) -> R) -> Answer {
+async fn of_node(call: Call, id: RequestId, handler: Handler) -> Answer {
     forward::check(&call)?;
     if call.kind.shares {
         // A wrong parameter is not a matter of other nodes.
