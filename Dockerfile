@@ -11,7 +11,7 @@ WORKDIR /build
 COPY . .
 # OpenSSL goes into the program, so that the image needs no library of it.
 ENV OPENSSL_NO_VENDOR=0
-# A quarter of an hour on 2 cores; the cache mounts keep it for the next image. A cache of its own for each
+# Ten minutes on 2 cores; the cache mounts keep it for the next image. A cache of its own for each
 # processor, because a build for several runs at once. On arm64, kernels have pages of 4, 16 or 64 KiB: an allocator made
 # for the largest runs on all (.ci/dist).
 ARG TARGETARCH
