@@ -55,14 +55,24 @@ $(DEMO)-files/profiles.ndjson: | build
 	rm -rf $(DEMO)-files
 	$(TIDELINE) demo --out $(DEMO)-files
 
+# Everything is compiled before: Cargo lets one command compile at a time.
 .PHONY: test
 test: setup ## run all tests
 	@.ci/setup curl
-	$(CARGO_TEST)
+	$(CARGO_TEST) --no-run
 	cargo build --release --locked
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target --keep-going $(MACHINES)
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going test-rust test-machines
 
-# Short shares of the proof machines in Python, each in some seconds to a minute and two at once; the longest come first.
+# Most tests wait more than they compute.
+.PHONY: test-rust
+test-rust: export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc) + 2)))
+test-rust: ; $(CARGO_TEST) --no-fail-fast
+
+# MORE= names further targets.
+.PHONY: test-machines
+test-machines: ; @$(MAKE) --no-print-directory --jobs 2 --output-sync=target --keep-going $(MORE) $(MACHINES)
+
+# Short shares of the proof machines in Python, each in some seconds to a minute; the longest come first.
 MACHINES := $(addprefix machine-,console examples recipes clients docs chaos backups power-cuts lying-disk reactions slow-clients install)
 .PHONY: $(MACHINES)
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
@@ -235,9 +245,12 @@ proxies: build ## put nginx and Caddy in front, with the configurations of the d
 
 # Where they cannot be installed, the test says so.
 .PHONY: image-test
-image-test: build ## build the last stage of the container image around the program, and run it, also with compose; left out where that is not possible (needs root and packages of Debian): ARGS=
-	@.ci/setup buildah podman runc mmdebstrap netavark aardvark-dns catatonit iptables podman-compose debian-archive-keyring </dev/null || true
+image-test: build image-setup ## build the last stage of the container image around the program, and run it, also with compose; left out where that is not possible (needs root and packages of Debian): ARGS=
 	python3 tests/image.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: image-setup
+image-setup:
+	@.ci/setup buildah podman runc mmdebstrap netavark aardvark-dns catatonit iptables podman-compose debian-archive-keyring </dev/null || true
 
 .PHONY: dist
 dist: ## make the archive of a release with its checksum, with the profile `dist`, for which RocksDB and OpenSSL are compiled

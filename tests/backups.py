@@ -6,7 +6,7 @@ from a compressed archive of `tideline backup`, with the check of `tideline rest
 be the result of the first changes in the order of acknowledgement, and all changes that were acknowledged before the
 backup began must be among them. The served data itself must have all changes. Between the backups the server is killed
 with -9 while it takes or verifies one, or stopped with SIGTERM: no backup that was finished may be lost or change, and
-nothing half done may be left. Needs only Python 3.10.
+nothing half done may be left. In the end, a directory of an earlier format is refused. Needs only Python 3.10.
 """
 
 import argparse
@@ -76,7 +76,20 @@ class Backups(chaos.Chaos):
             self.tideline.kill()
         print(f"{self.later:,} later changes in backups too; ends meanwhile: {'; '.join(self.kills)}")
         print(f"check: {self.tideline.check()}")
-        return True
+        return self.refuses_earlier_formats()
+
+    def refuses_earlier_formats(self) -> bool:
+        """Only builds for tests can migrate: no earlier format was ever released."""
+        file = self.tideline.data / "FORMAT"
+        now = file.read_text()
+        for command, arguments in (("check", ()), ("migrate", ()), ("serve", ("--listen", "127.0.0.1:0"))):
+            file.write_text("tideline format 3\n")
+            code = self.tideline.command(command, *arguments).wait(PATIENCE)
+            told = self.tideline.output(command)
+            if code != 1 or "format 3, which only versions before the first release wrote" not in told:
+                self.shared.fail(f"tideline {command} of format 3: exit code {code}, {told}")
+        file.write_text(now)
+        return not self.shared.wrong
 
     def backup(self, number: int, way: str) -> None:
         """One backup under load, restored and compared."""

@@ -1,11 +1,10 @@
 //! Behaviour behind the API: pushes and their receivers, limits of stored rows, and items that are never fanned out.
 
-use std::time::Duration;
-
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::town::Town;
+use crate::server::clock::Clock;
 use crate::server::{Server, run, wait_until};
 
 fn in_inbox(server: &Server, user: u64, id: u64) -> bool {
@@ -73,15 +72,16 @@ fn an_author_is_pushed_to_all_to_the_active_or_to_nobody() {
 
 #[test]
 fn who_is_away_gets_no_pushes_and_everything_on_return() {
-    let settings = [("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"), ("TIDELINE__TIMELINE__ACTIVE_FOR", "15s")];
-    let server = Server::with(&settings);
+    let settings = [("TIDELINE__FANOUT__PUSH_THRESHOLD", "0"), ("TIDELINE__TIMELINE__ACTIVE_FOR", "1h")];
+    let clock = Clock::new();
+    let server = clock.start(TempDir::new().unwrap(), &settings);
     server.follow(1, 2, 5);
     assert!(server.ids("/v1/users/1/timeline").is_empty());
     server.settle();
     server.publish(10, 2, 10);
     server.settle();
     assert!(in_inbox(&server, 1, 10));
-    std::thread::sleep(Duration::from_millis(15_100));
+    clock.shift(3601);
     server.publish(11, 2, 11);
     server.settle();
     assert!(!in_inbox(&server, 1, 11));

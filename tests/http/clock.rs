@@ -1,50 +1,12 @@
 //! Times and ids that the server gives, while the system's clock is set forward and back.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
 use crate::server::Server;
-
-/// Shifts the time of day by the seconds written in a file.
-const SHIM: &str = include_str!("../support/clock.c");
-
-/// A clock that a test sets for its servers.
-struct Clock {
-    dir: TempDir,
-}
-
-impl Clock {
-    fn new() -> Self {
-        let dir = TempDir::new().unwrap();
-        let (source, shim) = (dir.path().join("shim.c"), dir.path().join("shim.so"));
-        std::fs::write(&source, SHIM).unwrap();
-        let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(&source).status();
-        assert!(built.expect("a C compiler").success());
-        let clock = Self { dir };
-        clock.shift(0);
-        clock
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    /// Shifts the clock by so many seconds from now on. The file is replaced in one step, so it is never incomplete.
-    fn shift(&self, seconds: i64) {
-        std::fs::write(self.path("next"), seconds.to_string()).unwrap();
-        std::fs::rename(self.path("next"), self.path("shift")).unwrap();
-    }
-
-    fn start(&self, data: TempDir) -> Server {
-        let text = |path: &Path| path.to_str().unwrap().to_owned();
-        let (shim, shift) = (text(&self.path("shim.so")), text(&self.path("shift")));
-        Server::on(data, &[("LD_PRELOAD", &shim), ("CLOCK_SHIFT", &shift)])
-    }
-}
+use crate::server::clock::Clock;
 
 /// Publishes without an id and a time. Returns the cursor.
 fn publish(server: &Server) -> (u64, u64) {
@@ -69,14 +31,14 @@ fn after(server: &Server, newest: (u64, u64)) -> usize {
 #[test]
 fn given_cursors_rise_over_restarts_whatever_the_clock_does() {
     let clock = Clock::new();
-    let mut server = clock.start(TempDir::new().unwrap());
+    let mut server = clock.start(TempDir::new().unwrap(), &[]);
     let mut cursors = Vec::new();
     for shift in [-3600, 100_000_000, -100_000_000, 0, 3600, -3600] {
         cursors.extend((0..20).map(|_| publish(&server)));
         let newest = cursors[cursors.len() - 1];
         let (_, data) = server.stop("KILL");
         clock.shift(shift);
-        server = clock.start(data);
+        server = clock.start(data, &[]);
         cursors.extend((0..5).map(|_| publish(&server)));
         assert_eq!(after(&server, newest), 5, "{shift}");
     }
@@ -108,7 +70,7 @@ fn falling_ids_and_a_crash_take_no_cursor_back() {
 #[test]
 fn a_clock_that_is_wrong_for_a_moment_leaves_no_trace() {
     let clock = Clock::new();
-    let server = clock.start(TempDir::new().unwrap());
+    let server = clock.start(TempDir::new().unwrap(), &[]);
     let mut cursors = vec![publish(&server)];
     for shift in [86_400, 0, -86_400, 0, 3600, 0] {
         clock.shift(shift);
@@ -125,10 +87,10 @@ fn ids_are_made_after_the_year_2248() {
     let clock = Clock::new();
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap();
     clock.shift((1 << 43) / 1000 - now + 1000);
-    let server = clock.start(TempDir::new().unwrap());
+    let server = clock.start(TempDir::new().unwrap(), &[]);
     let mut cursors: Vec<_> = (0..50).map(|_| publish(&server)).collect();
     let (_, data) = server.stop("KILL");
-    let server = clock.start(data);
+    let server = clock.start(data, &[]);
     cursors.extend((0..50).map(|_| publish(&server)));
     assert!(cursors[0].0 > 1 << 43);
     assert_eq!(rising(&cursors), cursors.len());

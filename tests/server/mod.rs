@@ -1,6 +1,7 @@
 //! Runs the built program as a server on a free port, and calls it.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test binary and bench uses a part")]
 
+pub(crate) mod clock;
 pub(crate) mod described;
 pub(crate) mod host_ids;
 pub(crate) mod tokens;
