@@ -10,6 +10,7 @@ endif
 
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 TIDELINE := $(TARGET_DIR)/release/tideline
+SHIPPED := $(TARGET_DIR)/shipped/tideline
 # Not in `data`, which is the data directory of `make run`.
 DEMO := $(TARGET_DIR)/demo
 LISTEN ?= 127.0.0.1:8080
@@ -26,6 +27,8 @@ BACKUPS ?= 20
 ROUNDS ?= 200
 # All tests have failpoints built in, so that our crate is compiled once for them.
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
+# Unit tests are short: not to optimise them saves more than it costs. The others run for longer than that.
+UNIT_TEST := $(CARGO_TEST) --config profile.release.package.tideline.opt-level=0 --lib
 # Where flushing to the device costs nothing. Tests there do not prove durability.
 RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
 
@@ -55,25 +58,31 @@ $(DEMO)-files/profiles.ndjson: | build
 	rm -rf $(DEMO)-files
 	$(TIDELINE) demo --out $(DEMO)-files
 
-# Everything is compiled before: Cargo lets one command compile at a time.
+# Everything is compiled first: Cargo lets one command compile at a time. Both programs have one place, where the one that is
+# shipped is left, so the machines use a copy of it.
 .PHONY: test
 test: setup ## run all tests
 	@.ci/setup curl
-	$(CARGO_TEST) --no-run
 	cargo build --release --locked
+	@install -D $(TIDELINE) $(SHIPPED)
+	$(UNIT_TEST) --no-run
+	$(CARGO_TEST) --test '*' --no-run
 	@$(MAKE) --no-print-directory --jobs 2 --keep-going test-rust test-machines
 
 # Most tests wait more than they compute.
 .PHONY: test-rust
 test-rust: export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc) + 2)))
-test-rust: ; $(CARGO_TEST) --no-fail-fast
+test-rust:
+	$(UNIT_TEST) && $(CARGO_TEST) --doc && $(CARGO_TEST) --test '*' --no-fail-fast; ended=$$?; \
+	  cargo build --release --locked --quiet && exit $$ended
 
-# MORE= names further targets.
+# MORE= names further ones.
 .PHONY: test-machines
-test-machines: ; @$(MAKE) --no-print-directory --jobs 2 --output-sync=target --keep-going $(MORE) $(MACHINES)
+test-machines:
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE)) $(MACHINES)
 
 # Short shares of the proof machines in Python, each in some seconds to a minute; the longest come first.
-MACHINES := $(addprefix machine-,console examples recipes clients docs chaos backups power-cuts lying-disk reactions slow-clients install)
+MACHINES := $(addprefix machine-,console python-client typescript-client examples chaos docs recipes backups power-cuts lying-disk reactions slow-clients install)
 .PHONY: $(MACHINES)
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
@@ -82,7 +91,8 @@ machine-power-cuts: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 
 machine-lying-disk: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
 machine-reactions: ; python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
 machine-slow-clients: ; python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 13 --timeout 6 --untimed
-machine-clients: ; python3 tests/clients.py --binary $(TIDELINE)
+machine-python-client: ; python3 tests/clients.py --binary $(TIDELINE) --only python
+machine-typescript-client: ; python3 tests/clients.py --binary $(TIDELINE) --only typescript
 machine-recipes: ; python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
 machine-examples: ; python3 tests/examples.py --binary $(TIDELINE)
 machine-install: ; python3 tests/install.py
@@ -90,8 +100,8 @@ machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --
 
 # `make try TEST=http::docs` while you work: a change is compiled in parts.
 .PHONY: try
-try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, recorded, shuttle)
-	$(CARGO_TEST) --test $(or $(IN),program) -- $(TEST)
+try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, unit, recorded, shuttle)
+	$(if $(filter unit,$(IN)),$(UNIT_TEST),$(CARGO_TEST) --test $(or $(IN),program)) -- $(TEST)
 
 .PHONY: test-cluster
 test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, a node that is cut off, logs to refuse; needs Java and Maven
@@ -99,7 +109,10 @@ test-cluster: build ## test a real cluster, brokers from Maven Central included 
 
 .PHONY: test-cluster-short
 test-cluster-short: build ## a short share of test-cluster; left out, and said so, where there is no Java, no Maven or no Maven Central
-	python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 3 --times 1 --seed 20260101 --case rounds --case paused-leader
+	@$(MAKE) --no-print-directory machine-cluster
+
+.PHONY: machine-cluster
+machine-cluster: ; python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 3 --times 1 --seed 20260101 --case rounds --case paused-leader
 
 .PHONY: check
 check: setup ## format, lints, unused dependencies, documentation, tests, licences and advisories
@@ -246,7 +259,10 @@ proxies: build ## put nginx and Caddy in front, with the configurations of the d
 # Where they cannot be installed, the test says so.
 .PHONY: image-test
 image-test: build image-setup ## build the last stage of the container image around the program, and run it, also with compose; left out where that is not possible (needs root and packages of Debian): ARGS=
-	python3 tests/image.py --binary $(TIDELINE) $(ARGS)
+	@$(MAKE) --no-print-directory machine-image
+
+.PHONY: machine-image
+machine-image: ; python3 tests/image.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: image-setup
 image-setup:

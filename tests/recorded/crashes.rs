@@ -24,6 +24,8 @@ const ABORTED: i32 = 6;
 const KILLED: i32 = 9;
 /// Hours by which clocks are off.
 const SHIFTS: [i64; 7] = [0, 3, -3, 26, -26, 1000, 60_000];
+/// Hours after which a user who was not seen is away.
+const AWAY: i64 = 1000;
 /// Lives that apply the whole log if nothing ends them.
 const LIVES: u64 = if cfg!(feature = "failpoints") { 200 } else { 12 };
 /// The longest time until a life is killed.
@@ -72,6 +74,11 @@ impl End {
         *self == Self::Kill || WRITES.iter().any(|write| self.is_at(&[&format!("{}.", write.name())]))
     }
 
+    /// Whether its place is passed only when a user is found to be away.
+    fn needs_the_away(&self) -> bool {
+        self.is_at(&["lapse."])
+    }
+
     /// Whether its place is mostly passed after a compaction has noticed something.
     fn needs_compactions(&self) -> bool {
         self.is_at(&["archive.", "archive_topic.", "purge."])
@@ -96,6 +103,8 @@ pub(crate) struct Lives {
     log: PathBuf,
     /// About how long a life lasts that nothing ends.
     longest: Duration,
+    /// The hours by which the clock was furthest ahead.
+    ahead: i64,
 }
 
 /// The ends that a follower must come to.
@@ -134,6 +143,7 @@ impl Lives {
             clock,
             log,
             longest: Duration::from_millis(200),
+            ahead: SHIFTS.into_iter().max().unwrap_or_default(),
         }
     }
 
@@ -213,7 +223,13 @@ impl Lives {
         command.env(ORDERS, serde_json::to_string(&orders).expect("writes")).env("FAILPOINTS", points);
         if let Some(library) = &self.clock {
             let shift = self.dir.path().join("shift");
-            fs::write(&shift, (3600 * pick(&mut self.random, &SHIFTS)).to_string()).expect("writes");
+            let hours = if end.needs_the_away() {
+                self.ahead += AWAY;
+                self.ahead
+            } else {
+                pick(&mut self.random, &SHIFTS)
+            };
+            fs::write(&shift, (3600 * hours).to_string()).expect("writes");
             command.env("LD_PRELOAD", library).env("CLOCK_SHIFT", shift);
         }
         let told = self.dir.path().join("stdout");
