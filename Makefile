@@ -9,6 +9,9 @@ export PATH := /usr/lib/ccache:$(PATH)
 endif
 
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+ifneq ($(words $(TARGET_DIR)),1)
+$(error CARGO_TARGET_DIR must not have spaces: $(TARGET_DIR))
+endif
 TIDELINE := $(TARGET_DIR)/release/tideline
 SHIPPED := $(TARGET_DIR)/shipped/tideline
 # Not in `data`, which is the data directory of `make run`.
@@ -25,16 +28,23 @@ SECONDS ?= 60
 CUTS ?= 100
 BACKUPS ?= 20
 ROUNDS ?= 200
-# All tests have failpoints built in, so that our crate is compiled once for them.
+# These tests have failpoints built in, so that our crate is compiled once for them.
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
 # Unit tests are short: not to optimise them saves more than it costs. The others run for longer than that.
 UNIT_TEST := $(CARGO_TEST) --config profile.release.package.tideline.opt-level=0 --lib
+# Most tests wait more than they compute.
+export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
 # Where flushing to the device costs nothing. Tests there do not prove durability.
 RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
 
+# One target after the other, also with --jobs; those below `test` ask for more themselves.
+ifeq ($(MAKELEVEL),0)
+.NOTPARALLEL:
+endif
+
 .PHONY: help
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
 setup: ## install the tools for build and tests (clang, make, libclang, Python); other targets do it themselves
@@ -58,32 +68,38 @@ $(DEMO)-files/profiles.ndjson: | build
 	rm -rf $(DEMO)-files
 	$(TIDELINE) demo --out $(DEMO)-files
 
-# Everything is compiled first: Cargo lets one command compile at a time. Both programs have one place, where the one that is
-# shipped is left, so the machines use a copy of it.
+# Cargo compiles for one command at a time; meanwhile the others wait, or test. The program with failpoints and the shipped
+# one have the same path, so the machines use a copy of the latter, which is at this path again at the end.
 .PHONY: test
 test: setup ## run all tests
 	@.ci/setup curl
+	@$(MAKE) --no-print-directory --jobs 3 --keep-going test-unit test-rust test-machines
+	@cargo build --release --locked --quiet
+
+.PHONY: shipped
+shipped:
 	cargo build --release --locked
 	@install -D $(TIDELINE) $(SHIPPED)
-	$(UNIT_TEST) --no-run
-	$(CARGO_TEST) --test '*' --no-run
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going test-rust test-machines
 
-# Most tests wait more than they compute.
+.PHONY: test-unit
+test-unit: ; $(UNIT_TEST)
+
 .PHONY: test-rust
-test-rust: export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc) + 2)))
-test-rust:
-	$(UNIT_TEST) && $(CARGO_TEST) --doc && $(CARGO_TEST) --test '*' --no-fail-fast; ended=$$?; \
-	  cargo build --release --locked --quiet && exit $$ended
+test-rust: shipped
+	$(CARGO_TEST) --test '*' --no-run
+	$(CARGO_TEST) --doc
+	$(CARGO_TEST) --test library --test program --no-fail-fast
 
-# MORE= names further ones.
+# MORE= names further ones. Each tells all that it has to say at its end.
 .PHONY: test-machines
-test-machines:
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE)) $(MACHINES)
+test-machines: shipped
+	@env -u MAKEFLAGS make --no-print-directory --jobs 2 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES))
 
-# Short shares of the proof machines in Python, each in some seconds to a minute; the longest come first.
-MACHINES := $(addprefix machine-,console python-client typescript-client examples chaos docs recipes backups power-cuts lying-disk reactions slow-clients install)
-.PHONY: $(MACHINES)
+# Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
+MACHINES := console python-client typescript-client recorded examples chaos docs recipes backups power-cuts lying-disk reactions slow-clients install shuttle
+.PHONY: $(addprefix machine-,$(MACHINES))
+machine-recorded: ; $(CARGO_TEST) --test recorded
+machine-shuttle: ; $(CARGO_TEST) --test shuttle
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 8 --seed 20260101
 machine-backups: ; python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101

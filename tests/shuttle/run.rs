@@ -14,7 +14,7 @@ use crate::store::Tier;
 use crate::world::{Act, Settings, World, Wrong};
 
 /// Schedules of a scenario, of each of the two kinds.
-const SCHEDULES: (u32, u32) = (300, 1200);
+const SCHEDULES: (u32, u32) = (500, 2000);
 /// Switches in a schedule of the second kind.
 const DEPTH: usize = 3;
 /// The author of comments, in scenarios with comments.

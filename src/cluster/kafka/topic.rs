@@ -117,7 +117,15 @@ fn failed(topic: &str, what: &str, error: &KafkaError) -> Error {
 }
 
 fn cause(error: &KafkaError) -> String {
-    error.rdkafka_error_code().map_or_else(|| error.to_string(), |code| code.to_string())
+    code(error).map_or_else(|| error.to_string(), |code| code.to_string())
+}
+
+/// The code of an error. The library has none for those of administration.
+fn code(error: &KafkaError) -> Option<Code> {
+    match error {
+        KafkaError::AdminOp(code) => Some(*code),
+        error => error.rdkafka_error_code(),
+    }
 }
 
 /// A client for questions. It is in no group, and makes no topic by asking for it.
@@ -164,7 +172,7 @@ fn is_silence(error: &KafkaError) -> bool {
         OperationTimedOut, RequestTimedOut,
     };
     matches!(
-        error.rdkafka_error_code(),
+        code(error),
         Some(
             AllBrokersDown
                 | BrokerNotAvailable
@@ -213,5 +221,18 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
             Poll::Ready(value) => return value,
             Poll::Pending => thread::park(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_of_administration_is_silence() {
+        assert!(is_silence(&KafkaError::AdminOp(Code::OperationTimedOut)));
+        assert!(is_silence(&KafkaError::MetadataFetch(Code::BrokerTransportFailure)));
+        assert!(!is_silence(&KafkaError::AdminOp(Code::TopicAuthorizationFailed)));
+        assert!(!is_silence(&KafkaError::NoMessageReceived));
     }
 }
