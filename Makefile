@@ -77,11 +77,8 @@ test: setup ## run all tests
 	cargo build --release --locked
 	@install -D $(TIDELINE) $(SHIPPED)
 	$(CARGO_TEST) --test '*' --no-run
-	@$(MAKE) --no-print-directory --jobs 3 --keep-going test-rust test-unit test-machines
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going test-rust test-machines
 	@cargo build --release --locked --quiet
-
-.PHONY: test-unit
-test-unit: ; $(UNIT_TEST)
 
 .PHONY: test-rust
 test-rust:
@@ -94,9 +91,10 @@ test-machines:
 	@env -u MAKEFLAGS make --no-print-directory --jobs 2 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES))
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := console python-client typescript-client recorded examples chaos docs recipes backups power-cuts lying-disk reactions slow-clients install shuttle
+MACHINES := console python-client typescript-client recorded examples chaos docs recipes backups power-cuts lying-disk reactions slow-clients install unit shuttle
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
+machine-unit: ; $(UNIT_TEST)
 machine-shuttle: ; $(CARGO_TEST) --test shuttle
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
@@ -115,7 +113,8 @@ machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --
 # `make try TEST=http::docs` while you work: a change is compiled in parts.
 .PHONY: try
 try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, unit, recorded, shuttle)
-	$(if $(filter unit,$(IN)),$(UNIT_TEST),$(CARGO_TEST) --test $(or $(IN),program)) -- $(TEST)
+	@set -o pipefail; $(if $(filter unit,$(IN)),$(UNIT_TEST),$(CARGO_TEST) --test $(or $(IN),program)) -- $(TEST) | \
+	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
 
 .PHONY: test-cluster
 test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, a node that is cut off, logs to refuse; needs Java and Maven
@@ -129,15 +128,17 @@ test-cluster-short: build ## a short share of test-cluster; left out, and said s
 machine-cluster: ; python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 2 --times 1 --seed 20260101 --case rounds --case paused-leader
 
 .PHONY: check
-check: setup ## format, lints, unused dependencies, documentation, tests, licences and advisories
+check: lint test ## all that must be good before a commit: lint and test
+
+.PHONY: lint
+lint: setup ## format, lints, unused dependencies, documentation of the code, licences and advisories; ARGS=--required fails without advisories
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	@.ci/machete
 	cargo clippy --release --locked -- -D warnings
 	cargo clippy --release --locked --features failpoints --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
-	@$(MAKE) --no-print-directory test
-	@.ci/deny
+	@.ci/deny $(ARGS)
 
 .PHONY: fmt
 fmt: ## format the code

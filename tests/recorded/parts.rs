@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use serde::de::DeserializeOwned;
@@ -22,6 +23,8 @@ use crate::promises::shape;
 
 /// Room for all jobs of a log: a follower without workers does each of them later.
 pub(crate) const WIDER: usize = 50_000_000;
+/// Longest wait for the lock of a directory.
+const HELD: Duration = Duration::from_secs(30);
 /// Jobs with which a follower rests.
 pub(crate) const CROWD: usize = 20_000;
 
@@ -81,7 +84,16 @@ pub(crate) fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<
         listeners: candidates.listeners(&config.content),
         ..Options::new(dir)
     };
-    Arc::new(Rocks::open(&options).expect("the directory opens"))
+    // A child of this process holds the lock of a directory, too, until it has become the other program.
+    let began = Instant::now();
+    loop {
+        match Rocks::open(&options) {
+            Err(error) if error.to_string().contains("in use by another process") && began.elapsed() < HELD => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            opened => return Arc::new(opened.expect("the directory opens")),
+        }
+    }
 }
 
 impl Parts {
