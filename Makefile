@@ -88,7 +88,7 @@ test-rust:
 # MORE= names further ones. Each tells all that it has to say at its end.
 .PHONY: test-machines
 test-machines:
-	@env -u MAKEFLAGS make --no-print-directory --jobs 3 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES))
+	@env -u MAKEFLAGS make --no-print-directory --jobs 2 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES))
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
 MACHINES := console python-client typescript-client recorded examples chaos docs recipes backups power-cuts lying-disk reactions slow-clients install unit shuttle
