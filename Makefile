@@ -30,8 +30,9 @@ BACKUPS ?= 20
 ROUNDS ?= 200
 # These tests have failpoints built in, so that our crate is compiled once for them.
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
-# Unit tests are short: not to optimise them saves more than it costs. The others run for longer than that.
-UNIT_TEST := $(CARGO_TEST) --config profile.release.package.tideline.opt-level=0 --lib
+# For few or short tests: not to optimise our crate saves more than it costs.
+QUICK_TEST := $(CARGO_TEST) --config profile.release.package.tideline.opt-level=0
+UNIT_TEST := $(QUICK_TEST) --lib
 # Most tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
 # Where flushing to the device costs nothing. Tests there do not prove durability.
@@ -113,7 +114,7 @@ machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --
 # `make try TEST=http::docs` while you work: a change is compiled in parts.
 .PHONY: try
 try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, unit, recorded, shuttle)
-	@set -o pipefail; $(if $(filter unit,$(IN)),$(UNIT_TEST),$(CARGO_TEST) --test $(or $(IN),program)) -- $(TEST) | \
+	@set -o pipefail; $(QUICK_TEST) $(if $(filter unit,$(IN)),--lib,--test $(or $(IN),program)) -- $(TEST) | \
 	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
 
 .PHONY: test-cluster
