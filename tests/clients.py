@@ -42,7 +42,7 @@ class Client:
         self.binary = args.binary.resolve()
         quiet = {"npm_config_loglevel": "error", "npm_config_audit": "false", "npm_config_fund": "false"}
         quiet |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        # The types of the tools themselves take most of the time, and stay the same.
+        # Outside of the copy, which is fresh each time.
         self.environment = os.environ | quiet | {"MYPY_CACHE_DIR": str(args.dir.resolve() / "mypy")}
         self.environment.pop("TIDELINE_BINARY", None)
         shutil.rmtree(self.copy, ignore_errors=True)
