@@ -11,10 +11,9 @@ WORKDIR /build
 COPY . .
 # OpenSSL goes into the program, so that the image needs no library of it.
 ENV OPENSSL_NO_VENDOR=0
-# Takes longer than the first build of CONTRIBUTING.md, because it compiles OpenSSL too; the cache mounts keep it for the next
-# image. A cache of its own for each
-# processor, because a build for several runs at once. On arm64, kernels have pages of 4, 16 or 64 KiB: an allocator made
-# for the largest runs on all (.ci/dist).
+# Takes longer than the first build of CONTRIBUTING.md, because it compiles OpenSSL too. The cache mounts keep the result for
+# the next image; each processor has a cache of its own, because a build may be for several at once. On arm64, kernels have
+# pages of 4, 16 or 64 KiB: an allocator made for the largest runs on all (.ci/dist).
 ARG TARGETARCH
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/build/target,id=tideline-target-${TARGETARCH} \
