@@ -73,7 +73,7 @@ $(DEMO)-files/profiles.ndjson: | build
 # failpoints and the shipped one have the same path, so the machines use a copy of the latter, which is at this path again
 # at the end.
 .PHONY: test
-test: setup ## run all tests
+test: setup ## run the tests, and short shares of the proof machines; a machine whose tools are missing says so
 	@.ci/setup curl
 	cargo build --release --locked
 	@install -D $(TIDELINE) $(SHIPPED)
@@ -92,7 +92,7 @@ test-machines:
 	@env -u MAKEFLAGS make --no-print-directory --jobs 2 --output-sync=target --keep-going TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES))
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := console python-client typescript-client recorded examples chaos docs recipes backups power-cuts lying-disk reactions slow-clients install unit shuttle
+MACHINES := console python-client typescript-client recorded unit examples shuttle chaos slow-clients docs recipes backups power-cuts lying-disk reactions install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
 machine-unit: ; $(UNIT_TEST)
