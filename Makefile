@@ -84,7 +84,6 @@ test: setup ## run the tests, and short shares of the proof machines; a machine 
 .PHONY: test-rust
 test-rust:
 	$(CARGO_TEST) --test library --test program --no-fail-fast
-	$(CARGO_TEST) --doc
 
 # MORE= names further ones. Each tells all that it has to say at its end.
 .PHONY: test-machines
@@ -95,7 +94,7 @@ test-machines:
 MACHINES := console python-client typescript-client recorded unit examples shuttle chaos slow-clients docs recipes backups power-cuts lying-disk reactions install
 .PHONY: $(addprefix machine-,$(MACHINES))
 machine-recorded: ; $(CARGO_TEST) --test recorded
-machine-unit: ; $(UNIT_TEST)
+machine-unit: ; $(CARGO_TEST) --doc && $(UNIT_TEST)
 machine-shuttle: ; $(CARGO_TEST) --test shuttle
 machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
