@@ -8,9 +8,9 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::config::{Log, LogFormat};
 use crate::error::{Error, Result};
 
-/// Filter for the HTTP library: its starts are not news, and it logs every malformed request as an error. A later part
-/// of the filter overrides this.
-const QUIET: &str = "actix_server=warn,actix_http::h1=off";
+/// Filter for the libraries: the starts of the HTTP library are not news, it logs every malformed request as an error, and
+/// that of TLS logs a warning for every message that it refuses. A later part of the filter overrides this.
+const QUIET: &str = "actix_server=warn,actix_http::h1=off,rustls=error";
 
 /// Starts logging. Call it once, before anything logs.
 pub(super) fn init(log: &Log) -> Result<()> {
@@ -44,7 +44,27 @@ fn filter(level: &str) -> Result<EnvFilter> {
 
 #[cfg(test)]
 mod tests {
+    use tracing::Level;
+    use tracing_subscriber::layer::SubscriberExt as _;
+
     use super::*;
+
+    /// A client can cause as many of these lines as it likes.
+    #[test]
+    fn what_a_client_does_wrong_is_no_line_of_its_own() {
+        let allows = |level: &str| {
+            let subscriber = tracing_subscriber::registry().with(filter(level).expect(level));
+            tracing::subscriber::with_default(subscriber, || {
+                [
+                    tracing::enabled!(target: "actix_http::h1::dispatcher", Level::ERROR),
+                    tracing::enabled!(target: "rustls::common_state", Level::WARN),
+                    tracing::enabled!(target: "rustls::common_state", Level::ERROR),
+                ]
+            })
+        };
+        assert_eq!(allows("info"), [false, false, true]);
+        assert_eq!(allows("info,rustls=warn"), [false, true, true]);
+    }
 
     #[test]
     fn levels_and_filters_are_told_from_mistakes() {
