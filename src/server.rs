@@ -2,6 +2,7 @@
 
 mod app;
 mod files;
+mod listener;
 mod rotation;
 mod stop_signals;
 mod tls;
@@ -13,43 +14,22 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix_web::http::KeepAlive;
-use actix_web::{App as HttpApp, HttpServer, rt};
+use actix_web::rt;
 use tokio::sync::oneshot;
 
 use self::stop_signals::StopSignals;
 use crate::cluster::Node;
-use crate::config::{Config, cores};
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::feed::Feed;
-use crate::http::{self, Api, Dispatcher, Gate};
+use crate::http::{Api, Dispatcher, Gate};
 use crate::store::rocks::FORMAT;
 
 pub use self::app::{App, Told, open, open_as_told, options};
 
-/// How long a kept-alive connection may stay quiet.
-const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// Longest wait for the handshake of TLS, unless `server.request_timeout` is shorter.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a refused upload is still read, so that its sender receives the answer.
-const LINGER: Duration = Duration::from_secs(5);
-
-/// Bytes of an answer that may wait in a connection's buffer before more is asked for.
-const WRITE_BUFFER: usize = 16 << 10;
-
-/// Blocking threads of each event loop: the figures of `/metrics` use them, and look-ups of names of other nodes. Requests have pools of their own.
-const SAMPLERS: usize = 4;
-
 /// How often a stop checks that only streams are open, and how many times in a row that must be so.
 const LAST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOKS: u32 = 10;
-
-/// Event loops for each core, of two cores or more. A request waits for all work of its loop. With more loops than
-/// cores the system gives each its share of a core, so a loop with little work answers soon whatever the others do.
-/// `tests/memory_attack.py` on two cores: the 99th percentile of a small answer is 17 ms with 1 for each core, 12 with
-/// 2, 5 with 4 and with 8. The price: one loop for each core serves 1.2 times as many small pages a second (`wrk` with 16
-/// connections), because it finds more requests at a time.
-const EVENT_LOOPS: usize = 4;
 
 /// Serves until SIGTERM or SIGINT; SIGHUP makes it read the keys of the configuration file again. Then stops in order: no
 /// more requests, no more jobs, store closed. Prints one line to stdout: where it listens.
@@ -142,7 +122,7 @@ async fn serve(
 ) -> Result<Duration> {
     let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
-    let certificate = tls::configure(&config.server)?;
+    let acceptor = tls::configure(&config.server)?;
     let connections = config.server.max_connections.min(app.connections);
     let (feed, backups) = (Arc::clone(&app.feed), Arc::clone(&app.backups));
     let api = Arc::new(Api::new(feed, backups, app.figures().clone(), connections, gate, app.node.clone()));
@@ -152,39 +132,14 @@ async fn serve(
         tracing::error!(%error, "the backups cannot be used");
     }
 
-    let routes = Arc::clone(&api);
-    let threads = if config.server.workers > 0 { config.server.workers } else { EVENT_LOOPS * cores().max(2) };
-    let accepted = http::accepted(connections).div_ceil(threads);
-    let server = HttpServer::new(move || HttpApp::new().configure(|config| http::configure(&routes, config)))
-        .workers(threads)
-        .max_connections(accepted)
-        // Slow handshakes must not keep out others before the limit of connections does.
-        .max_connection_rate(accepted)
-        .tls_handshake_timeout(config.server.request_timeout.get().min(HANDSHAKE))
-        .worker_max_blocking_threads(SAMPLERS)
-        .on_connect(http::greet(&api))
-        // The parts of an answer are sent at once. Otherwise the last one waits for the client to confirm the others, which
-        // some clients do after 40 ms.
-        .tcp_nodelay(true)
-        .h1_write_buffer_size(WRITE_BUFFER)
-        .keep_alive(KeepAlive::Timeout(KEEP_ALIVE))
-        .client_request_timeout(config.server.request_timeout.get())
-        .client_disconnect_timeout(LINGER)
-        .shutdown_timeout(stop_within.as_secs().max(1))
-        .disable_signals();
     let listen = config.server.listen;
-    let bound = match certificate {
-        Some(certificate) => server.bind_rustls_0_23(listen, certificate),
-        None => server.bind(listen),
-    };
-    let server = bound.map_err(|e| cannot_listen(listen, &e))?;
-    let addresses = server.addrs();
-    let server = server.run();
+    let bound = listener::listen(config, &api, connections, acceptor, stop_within);
+    let (server, address) = bound.map_err(|e| cannot_listen(listen, &e))?;
     let handle = server.handle();
     let mut running = rt::spawn(server);
-    let url = addresses.first().map(|address| format!("{}://{address}", config.server.scheme())).unwrap_or_default();
+    let url = format!("{}://{address}", config.server.scheme());
     announce(&url).map_err(|e| failed("cannot write to stdout", e))?;
-    say_started(config, &addresses);
+    say_started(config, address);
     ready(&app.feed, &url)?;
 
     let early = tokio::select! {
@@ -249,8 +204,7 @@ async fn only_streams_left(api: &Api) {
 }
 
 /// The first line of the log: version and settings.
-fn say_started(config: &Config, addresses: &[SocketAddr]) {
-    let listen = addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(" ");
+fn say_started(config: &Config, listen: SocketAddr) {
     let dir = &config.storage.data_dir;
     // The absolute path, even if a relative one is set.
     let data_dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
@@ -264,7 +218,7 @@ fn say_started(config: &Config, addresses: &[SocketAddr]) {
     );
 }
 
-/// The one line on stdout: the first address.
+/// The one line on stdout: the address.
 fn announce(url: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "listening on {url}")?;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Slow clients, all at once, against the real binary: heads and bodies that arrive byte by byte or stop, and readers
-that never read. The server must close each of them in time, and answer other clients about as fast as without them.
+"""Slow clients, all at once, against the real binary: heads and bodies that arrive byte by byte, stop or never come, and
+readers that never read. The server must close each of them in time, and answer other clients about as fast as without them.
 Otherwise the exit code is 1.
 
 A client that was closed comes back at once, so their number stays the same; a reader, who cannot notice, does so after
@@ -8,7 +8,11 @@ a while. At the end none comes back, and the server must be rid of all of them. 
 the server and the probes, as if they came from other machines. A second server of the same binary, the *neighbour*, gets
 the same probes but no slow clients: the 99th percentile of an answer may be a multiple of the quiet one, or of the
 neighbour's meanwhile if that is larger, because that part is due to the machine. `--untimed` compares no times: other
-requests must be answered, and slow clients closed."""
+requests must be answered, and slow clients closed.
+
+`--flood` is another test: more clients of one kind than the server accepts, once for bodies in chunks that never come, and
+once for heads just below the limit that stop. No client comes back. The server must answer again in time, and its memory
+must stay within a bound."""
 
 import argparse
 import errno
@@ -41,6 +45,9 @@ MARGIN = 10.0
 EVENT_EVERY = 0.5
 
 HOST = "host: localhost\r\n"
+# The head of a request that has an answer without its body.
+CHUNKED = f"GET /v1/users/1 HTTP/1.1\r\n{HOST}transfer-encoding: chunked\r\n\r\n".encode()
+LARGE_HEAD = f"GET /healthz HTTP/1.1\r\n{HOST}x-large: {'a' * 121_000}".encode()
 HEAD = f"GET /v1/users/7/timeline HTTP/1.1\r\n{HOST}x-slow: {'a' * 5000}\r\n\r\n".encode()
 BODY = f"POST /v1/content HTTP/1.1\r\n{HOST}content-type: application/json\r\ncontent-length: 60000\r\n\r\n".encode()
 BATCH = BODY.replace(b"/v1/content", b"/v1/content/batch").replace(b"60000", b"16000000")
@@ -54,6 +61,9 @@ def get(path: str) -> bytes:
 KINDS: dict[str, tuple[bytes, bytes]] = {
     "heads byte by byte": (b"", HEAD),
     "heads that stop": (HEAD[:40], b""),
+    "large heads that stop": (LARGE_HEAD, b""),
+    "second heads byte by byte": (get("/v1/users/7"), HEAD),
+    "bodies that never come": (CHUNKED, b""),
     "bodies byte by byte": (BODY, b'{"author_id":1,"text":"' + b"a" * 59_000),
     "bodies that stop": (BODY + b'{"author_id":1,', b""),
     "batches that stop": (BATCH + b'{"items":[', b""),
@@ -165,6 +175,83 @@ def prepare(client: Client, streams: int) -> None:
         assert answer.status == 201, answer
 
 
+# The floods: a kind, and the number of its clients.
+FLOODS = {"bodies that never come": 5600, "large heads that stop": 4600}
+# Most MiB that a flood may add to the memory of the server, and that may stay when it is over.
+FLOOD_MEMORY, FLOOD_REST = 256, 160
+
+
+def memory_mb(server: Tideline) -> int:
+    """The resident memory of the server now."""
+    assert server.process is not None
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return next(int(line.split()[1]) >> 10 for line in status.splitlines() if line.startswith("VmRSS:"))
+
+
+def flood(server: Tideline, kind: str, patience: float) -> list[str]:
+    """Opens all clients of a flood, waits for an answer to somebody else, and closes them; what was wrong."""
+    failed, at_once = [], KINDS[kind][0]
+    before, begin, clients = memory_mb(server), time.monotonic(), []
+    for _ in range(FLOODS[kind]):
+        client = socket.socket()
+        client.settimeout(patience)
+        clients.append(client)
+        try:
+            client.connect(server.address)
+            client.sendall(at_once)
+        except OSError:
+            # The system's queue is full, or the server has refused it.
+            continue
+    opened, most = time.monotonic() - begin, memory_mb(server)
+    begin = time.monotonic()
+    answer = None
+    while answer is None and time.monotonic() < begin + patience:
+        try:
+            with socket.create_connection(server.address, timeout=1) as probe:
+                probe.sendall(get("/healthz"))
+                answer = probe.recv(12) or None
+        except OSError:
+            pass
+        most = max(most, memory_mb(server))
+    waited = time.monotonic() - begin
+    if answer is None:
+        failed.append(f"no answer for {waited:.0f} s of {kind}")
+    open_still = sum(not is_closed(client) for client in clients)
+    for client in clients:
+        client.close()
+    probe, end = Client(server.address), time.monotonic() + patience
+    while probe.figures()["tideline_http_connections"] > 2 and time.monotonic() < end:
+        time.sleep(0.2)
+    time.sleep(5)
+    rest = memory_mb(server)
+    print(
+        f"{FLOODS[kind]} {kind}, within {opened:.0f} s: /healthz answers {answer!r} after {waited:.1f} s, {open_still} clients "
+        f"are connected; memory {before} MiB before, {most} MiB at most, {rest} MiB after it",
+        flush=True,
+    )
+    if most - before > FLOOD_MEMORY:
+        failed.append(f"{kind} take {most - before} MiB")
+    if rest - before > FLOOD_REST:
+        failed.append(f"{kind} leave {rest - before} MiB")
+    return failed
+
+
+def flood_all(arguments: argparse.Namespace) -> int:
+    """Each flood, at a server of its own."""
+    failed = []
+    for kind in FLOODS:
+        with Workspace(arguments.dir, arguments.keep) as directory:
+            server = Tideline(arguments.binary, directory, {"server.request_timeout": f"{arguments.timeout:g}s"})
+            try:
+                server.start()
+                failed += flood(server, kind, arguments.timeout + 2 * MARGIN)
+                server.stop()
+            finally:
+                server.kill()
+    print(f"FAILED: {', '.join(failed)}" if failed else "all within bounds", flush=True)
+    return 1 if failed else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
@@ -176,8 +263,11 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=30, help="server.request_timeout, seconds")
     parser.add_argument("--times", type=float, default=2, help="a p99 may be so many times the quiet one, or the neighbour's")
     parser.add_argument("--untimed", action="store_true", help="compare no times")
+    parser.add_argument("--flood", action="store_true", help="more clients of one kind than the server accepts")
     arguments = parser.parse_args()
     raise_open_files()
+    if arguments.flood:
+        return flood_all(arguments)
     failed = []
     share, more = divmod(arguments.clients, len(KINDS))
     patience = arguments.timeout + MARGIN

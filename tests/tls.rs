@@ -325,6 +325,15 @@ fn files_that_cannot_be_used_are_named() {
     place.run(&serve).failed("tideline: server.tls_cert: cert.pem is not PEM: ");
     std::fs::remove_file(place.path("cert.pem")).unwrap();
     place.run(&serve).failed("tideline: server.tls_cert: cannot read cert.pem: No such file or directory");
+    for (name, variable) in
+        [("server.tls_cert", "TIDELINE__SERVER__TLS_CERT"), ("server.tls_key", "TIDELINE__SERVER__TLS_KEY")]
+    {
+        let endless = self::place().with_env(variable, "/dev/zero");
+        endless.run(&serve).failed(&format!("{name}: cannot read /dev/zero: not a regular file"));
+        let large = self::place().with_env(variable, "large");
+        large.file("large", vec![b'\n'; (1 << 20) + 1]);
+        large.run(&serve).failed(&format!("{name}: cannot read large: the file is larger than 1 MiB"));
+    }
     let half = Place::new().with_env("TIDELINE__SERVER__TLS_CERT", "cert.pem");
     half.run(&serve).failed("server.tls_cert: a certificate needs its key, server.tls_key");
 }

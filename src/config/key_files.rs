@@ -30,9 +30,6 @@ pub(super) fn from_file<T>(
     }
     let refused = |what: &dyn fmt::Display| wrong(format_args!("{name}_file: {}: {what}", file.display()));
     let text = text_of(file).map_err(|e| refused(&e))?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(refused(&"the file is larger than 1 MiB"));
-    }
     if text.starts_with('\u{feff}') {
         return Err(refused(&"the file begins with a byte order mark: save it as UTF-8 without BOM"));
     }
@@ -44,15 +41,22 @@ pub(super) fn from_file<T>(
     entries.into_iter().map(read).collect()
 }
 
-/// The text of a regular file, up to a byte more than allowed. Any other file is refused before it is opened, because that
-/// could wait for a writer.
-fn text_of(file: &Path) -> io::Result<String> {
+/// The bytes of a regular file of at most 1 MiB. Any other file is refused before it is opened, because that could wait for
+/// a writer.
+pub fn small_file(file: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(file)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    let mut text = String::new();
-    File::open(file)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    File::open(file)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other("the file is larger than 1 MiB"));
+    }
+    Ok(bytes)
+}
+
+fn text_of(file: &Path) -> io::Result<String> {
+    String::from_utf8(small_file(file)?).map_err(|_| io::Error::other("not UTF-8"))
 }
 
 /// One entry on each line, without comments and empty lines.

@@ -31,6 +31,7 @@ pub use agreed::Agreed;
 pub use auth::{Credentials, KeyHash, KeyRole, PublicKey, Secret, base64url};
 pub use cluster::{Consistency, MAX_MEMBERS, Member, NodeName, Password, Sasl};
 pub use duration::Duration;
+pub use key_files::small_file;
 pub use network::Network;
 pub use web::{Authority, Host, HostName, Origin, PageOrigin};
 

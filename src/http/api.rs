@@ -227,7 +227,7 @@ impl Api {
 #[cfg(test)]
 pub(super) mod tests {
     use actix_web::App;
-    use actix_web::http::header::CONTENT_LENGTH;
+    use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
     use actix_web::test::{TestRequest, call_service, init_service};
 
     use super::super::limits::LARGE_BODY;
@@ -253,14 +253,19 @@ pub(super) mod tests {
     }
 
     async fn status(api: &Arc<Api>, request: TestRequest) -> u16 {
-        let app = init_service(App::new().configure(|config| crate::http::configure(api, config))).await;
+        let app = App::new().configure(|config| crate::http::configure(api, config)).wrap_fn(crate::http::attend);
+        let app = init_service(app).await;
         call_service(&app, request.to_request()).await.status().as_u16()
+    }
+
+    fn publish(body: String) -> TestRequest {
+        TestRequest::post().uri("/v1/content").insert_header((TRANSFER_ENCODING, "chunked")).set_payload(body)
     }
 
     #[actix_web::test]
     async fn past_the_most_that_may_wait_a_request_is_turned_away() {
         let api = api();
-        let publish = || TestRequest::post().uri("/v1/content").set_payload(r#"{"author_id":1}"#);
+        let publish = || publish(r#"{"author_id":1}"#.to_owned());
         let places = api.limits.blocked.take(usize::MAX).expect("all free");
         assert_eq!(status(&api, publish()).await, 503);
         assert_eq!(status(&api, TestRequest::get().uri("/v1/users/1/content")).await, 200, "needs no place");
@@ -318,8 +323,7 @@ pub(super) mod tests {
     async fn a_body_takes_memory_as_it_comes_and_no_more_than_there_is() {
         let api = api();
         let text = "x".repeat(40_000);
-        let publish =
-            || TestRequest::post().uri("/v1/content").set_payload(format!(r#"{{"author_id":1,"text":"{text}"}}"#));
+        let publish = || publish(format!(r#"{{"author_id":1,"text":"{text}"}}"#));
         let all = usize::try_from(api.limits.bodies.fill().limit).expect("fits");
         let most = api.limits.bodies.take(all - 60_000).expect("fits");
         assert_eq!(status(&api, publish()).await, 201);

@@ -6,15 +6,14 @@ use std::marker::PhantomData;
 use std::pin::pin;
 use std::time::Duration;
 
-use actix_web::body::{BodyStream, MessageBody};
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use actix_web::web::Payload;
 use actix_web::{HttpMessage, HttpRequest};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
 use super::answer_memory::Room;
+use super::attend::Upload;
 use super::limits::{Gate, Places};
 use super::openapi::schemas;
 use super::problem::Problem;
@@ -42,31 +41,32 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// Reads a body of at most `limit` bytes; the client announces `announced`. Memory is reserved as bytes arrive, so
-    /// a client that only announces many bytes, or sends them slowly, takes no memory from others.
+    /// Reads a body of at most `limit` bytes. It ends after `announced` bytes if the client announces its length, because
+    /// the HTTP server finds no end if the client also offers another protocol. Memory is reserved as bytes arrive, so a
+    /// client that only announces many bytes, or sends them slowly, takes no memory from others.
     pub(super) async fn read(
-        payload: Payload,
+        upload: Upload,
         limit: usize,
-        announced: usize,
+        announced: Option<usize>,
         memory: &Gate,
         turn: Option<Places>,
     ) -> Result<Self, Problem> {
         // A large buffer is not moved while it grows: that would cost its thread much time, and leave holes in the
         // heap. The system provides pages only for written bytes, and turns bound the rest.
-        let bytes = Vec::with_capacity(if turn.is_some() { announced.min(limit) } else { 0 });
+        let bytes = Vec::with_capacity(if turn.is_some() { announced.unwrap_or(limit).min(limit) } else { 0 });
         let mut body = Self { bytes, memory: memory.take(0)?, counted: 0, gate: memory.clone(), turn };
         let mut late = pin!(tokio::time::sleep(SOON));
-        let mut parts = pin!(BodyStream::new(payload));
         let mut since_others = 0;
-        loop {
+        while announced.is_none_or(|announced| body.bytes.len() < announced) {
             let next = poll_fn(|context| {
                 if body.turn.is_some() && late.as_mut().poll(context).is_ready() {
                     body.turn = None;
                 }
-                parts.as_mut().poll_next(context)
+                upload.poll_next(context)
             });
             let Some(part) = next.await else { break };
-            let part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
+            let mut part = part.map_err(|e| Problem::invalid_body(format_args!("the body cannot be read: {e}")))?;
+            part.truncate(announced.map_or(usize::MAX, |announced| announced - body.bytes.len()));
             let length = body.bytes.len() + part.len();
             if length > limit {
                 return Err(Problem::body_too_large("the body", limit));
@@ -208,7 +208,6 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for UpTo<T, MA
 
 #[cfg(test)]
 mod tests {
-    use actix_web::FromRequest;
     use actix_web::test::TestRequest;
 
     use super::*;
@@ -224,9 +223,8 @@ mod tests {
     async fn while_a_large_body_comes_others_have_their_turns() {
         let gate = Gate::new(1 << 20, 1024);
         for (bytes, turns) in [(TURN - 1, 1), (TURN, 2)] {
-            let (request, mut payload) = TestRequest::default().set_payload(vec![b' '; bytes]).to_http_parts();
-            let payload = Payload::from_request(&request, &mut payload).await.expect("has one");
-            let mut reading = pin!(Body::read(payload, 1 << 20, bytes, &gate, None));
+            let (_, payload) = TestRequest::default().set_payload(vec![b' '; bytes]).to_http_parts();
+            let mut reading = pin!(Body::read(Upload::new(payload, None), 1 << 20, None, &gate, None));
             let mut polls = 0;
             let body = poll_fn(|context| {
                 polls += 1;

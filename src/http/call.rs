@@ -9,11 +9,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse};
 use serde::de::DeserializeOwned;
 
 use super::answer_memory::Room;
 use super::api::Api;
+use super::attend::Upload;
 use super::auth::{Caller, Who};
 use super::body::{self, Body, Since};
 use super::consistency;
@@ -72,20 +73,14 @@ pub(super) struct Call {
     /// The sender, whose credentials allow the call.
     pub(super) caller: Caller,
     pub(super) kind: Kind,
-    payload: Option<web::Payload>,
+    upload: Option<Upload>,
     started: Instant,
 }
 
 impl Call {
-    pub(super) fn new(
-        api: Rc<ThreadApi>,
-        kind: Kind,
-        request: HttpRequest,
-        caller: Caller,
-        payload: web::Payload,
-        started: Instant,
-    ) -> Self {
-        Self { request, api, caller, kind, payload: Some(payload), started }
+    pub(super) fn new(api: Rc<ThreadApi>, kind: Kind, request: HttpRequest, caller: Caller, started: Instant) -> Self {
+        let upload = Upload::of(&request);
+        Self { request, api, caller, kind, upload, started }
     }
 
     /// The user named in the path as `{uid}`.
@@ -174,19 +169,19 @@ impl Call {
         if length.is_some_and(|length: usize| length > limit) {
             return Err(Problem::body_too_large("the body", limit));
         }
-        if length.map_or(headers.contains_key(TRANSFER_ENCODING), |length| length > 0) {
+        // Without both there is no body, whatever other protocol the client offers to speak.
+        let announced = if headers.contains_key(TRANSFER_ENCODING) { None } else { Some(length.unwrap_or(0)) };
+        if announced != Some(0) {
             body::check_type(&self.request)?;
         }
-        let Some(payload) = self.payload.take() else {
-            return Err(Problem::internal("the body was read twice"));
-        };
         // A body that cannot exceed a single change counts as a small body, for every call.
         let Limits { bodies, batches, .. } = &self.api.limits;
         let most = length.unwrap_or(limit);
         let memory = if most <= self.api.config().server.body_limit { bodies } else { batches };
+        let upload = self.upload.take().unwrap_or_default();
         // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
         let turn = self.api.limits.turn(most, self.api.timeout() / PART_FOR_TURN).await;
-        self.in_time_or(Code::BodyTimeout, Body::read(payload, limit, most, memory, turn)).await?
+        self.in_time_or(Code::BodyTimeout, Body::read(upload, limit, announced, memory, turn)).await?
     }
 
     /// Reads the body of a single change, as a JSON object.
@@ -298,7 +293,6 @@ impl Call {
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
-    use actix_web::FromRequest;
     use actix_web::test::TestRequest;
 
     use super::*;
@@ -308,15 +302,13 @@ mod tests {
     use crate::http::request_id::RequestId;
 
     async fn call(api: &Arc<Api>) -> Call {
-        let (request, mut payload) = TestRequest::default().to_http_parts();
-        let payload = web::Payload::from_request(&request, &mut payload).await.expect("has one");
+        let request = TestRequest::default().to_http_request();
         let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
         Call::new(
             Rc::new(ThreadApi(Arc::clone(api))),
             Kind { pattern: "/", shares: false, kept: None },
             request,
             caller,
-            payload,
             Instant::now(),
         )
     }

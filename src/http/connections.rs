@@ -1,21 +1,48 @@
 //! Connections: they are counted, closed if their client stops reading, and watched for the client's close.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::HttpRequest;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
-use tokio::io::Interest;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite, Interest};
 
 use super::api::Api;
+use super::incoming::Incoming;
 use super::limits::Places;
+
+/// After so long without a sign of life, the operating system asks whether the client is still there, and closes the
+/// connection if so many questions in a row have no answer.
+const PROBE_AFTER: Duration = Duration::from_secs(60);
+const PROBE_EVERY: Duration = Duration::from_secs(10);
+const PROBES: u32 = 3;
+
+/// What carries a connection: TCP, or TLS over it.
+pub trait Transport: AsyncRead + AsyncWrite + Unpin + 'static {
+    /// The connection of TCP.
+    fn socket(&self) -> &TcpStream;
+}
+
+impl Transport for TcpStream {
+    fn socket(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Transport for TlsStream<TcpStream> {
+    fn socket(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
 
 /// A connection beyond the limit. Its requests are refused.
 pub(super) struct Surplus;
@@ -93,16 +120,17 @@ pub fn accepted(connections: usize) -> usize {
 }
 
 /// The handler of each new connection. It counts the connection until it is closed.
-pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync + 'static + use<> {
+pub fn greet<T: Transport>(api: &Arc<Api>) -> impl Fn(&Incoming<T>, &mut Extensions) + 'static + use<T> {
     let api = Arc::clone(api);
     move |connection, data| {
-        let encrypted = || connection.downcast_ref::<TlsStream<TcpStream>>().map(|stream| stream.get_ref().0);
-        if let Some(stream) = connection.downcast_ref::<TcpStream>().or_else(encrypted) {
-            limit_writes(&api, stream);
-            // Without it, a client's close is noticed only when a comment cannot be sent.
-            let file = stream.as_fd().try_clone_to_owned().ok();
-            data.insert(ClientEnd(RefCell::new(file)));
+        let socket = connection.socket();
+        if let Err(error) = prepare(&api, socket) {
+            tracing::debug!(%error, "an option could not be set for a connection");
         }
+        // Without it, a client's close is noticed only when a comment cannot be sent.
+        let file = socket.as_fd().try_clone_to_owned().ok();
+        data.insert(ClientEnd(RefCell::new(file)));
+        data.insert(Rc::clone(connection.flow()));
         data.insert(HeldPlaces::default());
         data.insert(Turn::default());
         match api.limits.connections.take(1) {
@@ -112,18 +140,27 @@ pub fn greet(api: &Arc<Api>) -> impl Fn(&dyn Any, &mut Extensions) + Send + Sync
     }
 }
 
+fn prepare(api: &Api, socket: &TcpStream) -> io::Result<()> {
+    // The parts of an answer are sent at once. Otherwise the last one waits for the client to confirm the others, which
+    // some clients do after 40 ms.
+    socket.set_nodelay(true)?;
+    let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY).with_retries(PROBES);
+    SockRef::from(socket).set_tcp_keepalive(&probes)?;
+    limit_writes(api, socket)
+}
+
 /// Lets the operating system drop a client that takes no bytes for the timeout of a request. The HTTP server itself
 /// would wait for ever.
 #[cfg(target_os = "linux")]
-fn limit_writes(api: &Api, stream: &TcpStream) {
-    if let Err(error) = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(api.timeout())) {
-        tracing::debug!(%error, "the timeout for writes could not be set for a connection");
-    }
+fn limit_writes(api: &Api, socket: &TcpStream) -> io::Result<()> {
+    SockRef::from(socket).set_tcp_user_timeout(Some(api.timeout()))
 }
 
 /// Other systems have no such timeout. Their keep-alive probes close a connection whose client is gone.
 #[cfg(not(target_os = "linux"))]
-fn limit_writes(_: &Api, _: &TcpStream) {}
+fn limit_writes(_: &Api, _: &TcpStream) -> io::Result<()> {
+    Ok(())
+}
 
 #[cfg(test)]
 mod tests {

@@ -43,6 +43,8 @@ const LEAST_WORK: usize = 16 << 10;
 const LEAST_ITEM: usize = 33;
 /// Most clients of streams whose missed events are read at once.
 const CATCHING_UP: usize = 64;
+/// Memory for heads that are not complete after 8 KiB. A connection keeps what its heads have taken.
+const HEAD_MEMORY: usize = 64 << 20;
 /// The unit of memory places, bytes.
 const UNIT: usize = 1024;
 
@@ -57,6 +59,8 @@ pub(super) struct Limits {
     pub(super) audits: Gate,
     /// Backups that are being sent.
     pub(super) downloads: Gate,
+    /// Memory of large heads.
+    pub(super) heads: Gate,
     /// Memory of small request bodies.
     pub(super) bodies: Gate,
     /// Memory of bodies that only a batch may have.
@@ -85,6 +89,7 @@ impl Limits {
             changes: Gate::new(MAX_CHANGES, 1),
             audits: Gate::new(MAX_AUDITS, 1),
             downloads: Gate::new(MAX_DOWNLOADS, 1),
+            heads: Gate::new(HEAD_MEMORY, UNIT),
             bodies: Gate::new(BODY_MEMORY.max(body_limit), UNIT),
             batches: Gate::new(BATCH_MEMORY.max(batch_limit), UNIT),
             turns: Gate::new(TURNS.max(batch_limit), UNIT),
@@ -108,12 +113,13 @@ impl Limits {
     }
 
     /// All gates with their names.
-    pub(super) fn all(&self) -> [(&'static str, &Gate); 9] {
+    pub(super) fn all(&self) -> [(&'static str, &Gate); 10] {
         [
             ("blocked", &self.blocked),
             ("changes", &self.changes),
             ("audits", &self.audits),
             ("downloads", &self.downloads),
+            ("heads", &self.heads),
             ("bodies", &self.bodies),
             ("batches", &self.batches),
             ("answers", &self.answers),

@@ -243,6 +243,11 @@ impl Scrape {
             limits.downloads.fill(),
         )?;
         page.fill(
+            "tideline_http_head_memory_bytes",
+            ["Memory used by connections with large heads.", "Limit of memory for large heads."],
+            limits.heads.fill(),
+        )?;
+        page.fill(
             "tideline_http_body_memory_bytes",
             ["Memory used by the bodies of single changes.", "Limit of memory for the bodies of single changes."],
             limits.bodies.fill(),

@@ -9,6 +9,7 @@ mod address;
 mod admin;
 mod answer_memory;
 mod api;
+mod attend;
 mod auth;
 mod backups;
 mod barriers;
@@ -28,6 +29,7 @@ mod docs;
 mod endpoint;
 mod events;
 mod forward;
+mod incoming;
 mod limits;
 mod line_rate;
 mod markers;
@@ -58,9 +60,11 @@ use std::sync::{Arc, LazyLock};
 use actix_web::web::ServiceConfig;
 
 pub use api::Api;
+pub use attend::{Answer, attend};
 pub use auth::Gate;
-pub use connections::{accepted, greet};
+pub use connections::{Transport, accepted, greet};
 pub use dispatch::Dispatcher;
+pub use incoming::{Incoming, LINGER};
 pub use openapi::json as description;
 
 use endpoint::Endpoint;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use actix_web::guard::fn_guard;
 use actix_web::http::{ConnectionType, Method};
-use actix_web::web::{self, Payload, ServiceConfig};
+use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route};
 
 use super::api::Api;
@@ -69,7 +69,7 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
     let method = endpoint.method;
     let permit = Permit::of(endpoint.method, endpoint.path);
     let audited = pattern.starts_with("/v1/admin/") && !permit.read;
-    let handle = move |request: HttpRequest, payload: Payload| {
+    let handle = move |request: HttpRequest| {
         let (api, counts) = (Rc::clone(&api), Rc::clone(&counts));
         let began = Instant::now();
         let id = RequestId::begin(&request);
@@ -80,7 +80,7 @@ fn route(api: &Arc<Api>, endpoint: &Endpoint) -> Route {
             false => api.receive(&request).and_then(|()| api.admit(&request, &id, permit)),
         };
         let caller = admitted.as_ref().ok().map(Caller::tag);
-        let call = |caller| Call::new(Rc::clone(&api), kind, request.clone(), caller, payload, began);
+        let call = |caller| Call::new(Rc::clone(&api), kind, request.clone(), caller, began);
         let answer =
             admitted.map(call).map(|call| match call.api.is_clustered() && (kind.shares || kind.kept.is_some()) {
                 true => Box::pin(of_node(call, id.clone(), Arc::clone(&handler))),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+pub(super) use actix_tls::accept::rustls_0_23::Acceptor;
 use parking_lot::RwLock;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::{self, PemObject};
@@ -14,14 +15,16 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, ServerConfig};
 
-use crate::config::Server;
+use crate::config::{Server, small_file};
 use crate::error::{Error, Result};
 
+/// Longest wait for a handshake, unless `server.request_timeout` is shorter.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// The settings of TLS, if a certificate is set. Fails if a file cannot be read, or the key is of another certificate.
-pub(super) fn configure(server: &Server) -> Result<Option<ServerConfig>> {
+/// What shakes hands with clients, if a certificate is set. Fails if a file cannot be read, or the key is of another certificate.
+pub(super) fn configure(server: &Server) -> Result<Option<Acceptor>> {
     if server.scheme() == "http" {
         return Ok(None);
     }
@@ -29,17 +32,20 @@ pub(super) fn configure(server: &Server) -> Result<Option<ServerConfig>> {
     let files = Files { cert: server.tls_cert.clone(), key: server.tls_key.clone() };
     let seen = files.state();
     let certificate = Arc::new(Certificate(RwLock::new(files.read(&provider)?)));
-    let settings = ServerConfig::builder_with_provider(Arc::clone(&provider))
+    let mut settings = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|e| Error::Setup(format!("TLS: {e}")))?
         .with_no_client_auth()
         .with_cert_resolver(Arc::clone(&certificate) as Arc<dyn ResolvesServerCert>);
+    settings.alpn_protocols = vec![b"http/1.1".to_vec()];
     let certificate = Arc::downgrade(&certificate);
     std::thread::Builder::new()
         .name("certificate".to_owned())
         .spawn(move || follow(&files, seen, &certificate, &provider))
         .map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-    Ok(Some(settings))
+    let mut acceptor = Acceptor::new(settings);
+    acceptor.set_handshake_timeout(server.request_timeout.get().min(HANDSHAKE));
+    Ok(Some(acceptor))
 }
 
 /// The certificate in use, with its key.
@@ -93,12 +99,15 @@ impl Files {
     /// Reads both files. Warns if others than the owner and its group may read the key.
     fn read(&self, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>> {
         let (cert, key) = (("server.tls_cert", &self.cert), ("server.tls_key", &self.key));
-        let chain = CertificateDer::pem_file_iter(cert.1).and_then(Iterator::collect);
-        let chain: Vec<_> = chain.map_err(|e| unusable(cert, &e))?;
+        let chain = small_file(cert.1).map_err(pem::Error::Io);
+        let chain = chain.and_then(|text| CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>());
+        let chain = chain.map_err(|e| unusable(cert, &e))?;
         if chain.is_empty() {
             return Err(unusable(cert, &pem::Error::NoItemsFound));
         }
-        let private = PrivateKeyDer::from_pem_file(key.1).map_err(|e| unusable(key, &e))?;
+        let private = small_file(key.1).map_err(pem::Error::Io);
+        let private = private.and_then(|text| PrivateKeyDer::from_pem_slice(&text));
+        let private = private.map_err(|e| unusable(key, &e))?;
         let pair = CertifiedKey::from_der(chain, private, provider).map_err(|e| match e {
             rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
                 let (cert, key) = (cert.1.display(), key.1.display());

@@ -161,6 +161,18 @@ fn a_body_where_none_belongs_is_ignored() {
 }
 
 #[test]
+fn an_offer_to_speak_another_protocol_changes_nothing() {
+    let server = Server::start();
+    let offer = b"connection: close, upgrade\r\nupgrade: websocket\r\n".as_slice();
+    let body = b"{\"author_id\":1,\"content_id\":5}";
+    let length = format!("content-length: {}\r\n", body.len());
+    let publish = [offer, length.as_bytes()].concat();
+    assert_eq!(statuses(&server.raw(&request(b"POST /v1/content", &publish, body))), [201]);
+    assert_eq!(statuses(&server.raw(&request(b"PUT /v1/users/2/following/1", offer, b""))), [200]);
+    assert_eq!(server.ids("/v1/users/2/timeline"), [5]);
+}
+
+#[test]
 fn clients_that_go_away_harm_nobody() {
     let server = Server::start();
     for _ in 0..20 {

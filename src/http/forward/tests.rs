@@ -102,7 +102,8 @@ fn node_that_waits(owner: &str, time: Duration) -> (Arc<Api>, u64, u64) {
 }
 
 async fn send(api: &Arc<Api>, request: TestRequest) -> ServiceResponse {
-    let app = init_service(App::new().configure(|config| crate::http::configure(api, config))).await;
+    let app = App::new().configure(|config| crate::http::configure(api, config)).wrap_fn(crate::http::attend);
+    let app = init_service(app).await;
     let request = request.peer_addr("192.0.2.7:4711".parse().expect("an address"));
     call_service(&app, request.to_request()).await.map_into_boxed_body()
 }

@@ -1,0 +1,353 @@
+//! The bytes that come on a connection. They are read only while something waits for them, and for a limited time.
+//!
+//! The HTTP server by itself limits the time of the first head only. It reads ahead whatever comes, and the rest of a body
+//! in chunks for ever.
+
+use std::cell::Cell;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime};
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::HttpDate;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::api::Api;
+use super::connections::Transport;
+use super::limits::Places;
+
+/// How long a connection without a request stays open.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// How long a refused client is still read, so that it receives the answer.
+pub const LINGER: Duration = Duration::from_secs(5);
+/// Most bytes that are read before the HTTP server looks at them. A head of this size needs no memory of its own.
+const PIECE: usize = 8 << 10;
+/// The HTTP server enlarges its buffer when less than this is free.
+const SPARE: usize = 1 << 10;
+/// Most bytes of a body that are read before its reader has some of them.
+const AHEAD: usize = 32 << 10;
+/// Most bytes that chunks may add to a body: so many, and so many for each byte of content. Chunks of one byte add five.
+const FRAMES: usize = 64 << 10;
+const FRAMES_PER_BYTE: usize = 16;
+
+/// What a connection is read for.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    /// The head of a request, of which so many bytes are there.
+    Head(usize),
+    /// At most so many bytes of a body.
+    Body(usize),
+    /// The rest of a body that has no reader. The HTTP server drops it for [`LINGER`], and closes.
+    Rest,
+}
+
+/// The state of a connection that its stream and its requests share.
+pub(super) struct Flow {
+    wanted: Cell<Wanted>,
+    /// The end of the time for a head.
+    until: Cell<Instant>,
+    /// The task of the connection, if it found that nothing is wanted.
+    waiting: Cell<Option<Waker>>,
+    /// Bytes of the body that were read, and bytes of content in it.
+    read: Cell<usize>,
+    content: Cell<usize>,
+    /// Whether a reader has taken bytes since it asked for some.
+    may_ask: Cell<bool>,
+    /// Whether a head has taken memory of its own, which the HTTP server keeps as long as the connection.
+    pub(super) is_large: Cell<bool>,
+}
+
+impl Flow {
+    fn new(until: Instant) -> Self {
+        Self {
+            wanted: Cell::new(Wanted::Head(0)),
+            until: Cell::new(until),
+            waiting: Cell::default(),
+            read: Cell::default(),
+            content: Cell::default(),
+            may_ask: Cell::default(),
+            is_large: Cell::default(),
+        }
+    }
+
+    /// The head of a request is there. Nothing more is read until a reader of the body asks.
+    pub(super) fn begin(&self) {
+        self.wanted.set(Wanted::Body(0));
+        self.read.set(0);
+        self.content.set(0);
+        self.may_ask.set(true);
+    }
+
+    /// A reader has taken so many bytes of a body, and so more may come.
+    pub(super) fn took(&self, bytes: usize) {
+        self.content.set(self.content.get() + bytes);
+        self.may_ask.set(true);
+    }
+
+    /// A reader waits for the next bytes of a body. False if what came was mostly not content, but the frames of chunks.
+    pub(super) fn ask(&self) -> bool {
+        if self.may_ask.replace(false) {
+            self.want(Wanted::Body(AHEAD));
+        }
+        let most = FRAMES + FRAMES_PER_BYTE * self.content.get();
+        self.read.get() <= most && !matches!(self.wanted.get(), Wanted::Body(0))
+    }
+
+    /// The answer is complete. If its body was not, the rest comes now.
+    pub(super) fn end(&self, is_rest: bool) {
+        self.until.set(Instant::now() + KEEP_ALIVE);
+        self.want(if is_rest { Wanted::Rest } else { Wanted::Head(0) });
+    }
+
+    fn want(&self, wanted: Wanted) {
+        self.wanted.set(wanted);
+        if let Some(task) = self.waiting.take() {
+            task.wake();
+        }
+    }
+}
+
+/// The stream of an accepted connection, for the HTTP server.
+pub struct Incoming<T> {
+    stream: T,
+    api: Arc<Api>,
+    flow: Rc<Flow>,
+    /// Goes off at the end of the time for a head, or before.
+    timer: Pin<Box<Sleep>>,
+    /// Bytes read since the HTTP server looked at them.
+    unseen: usize,
+    /// Memory of a large head, and the size of the head that it is for.
+    memory: Option<Places>,
+    counted: usize,
+    /// Whether an earlier answer waits for the client.
+    is_blocked: bool,
+    /// Whether the client was refused, and is only read so that it receives the answer.
+    is_refused: bool,
+}
+
+impl<T: Transport> Incoming<T> {
+    /// The stream of a connection that was accepted now.
+    pub fn new(stream: T, api: &Arc<Api>) -> Self {
+        let until = Instant::now() + api.timeout();
+        Self {
+            stream,
+            api: Arc::clone(api),
+            flow: Rc::new(Flow::new(until)),
+            timer: Box::pin(sleep_until(until)),
+            unseen: 0,
+            memory: None,
+            counted: PIECE,
+            is_blocked: false,
+            is_refused: false,
+        }
+    }
+
+    pub(super) fn flow(&self) -> &Rc<Flow> {
+        &self.flow
+    }
+
+    pub(super) fn socket(&self) -> &actix_web::rt::net::TcpStream {
+        self.stream.socket()
+    }
+
+    /// Counts bytes that were read.
+    fn count(&mut self, bytes: usize) {
+        self.unseen += bytes;
+        match self.flow.wanted.get() {
+            Wanted::Head(before) => {
+                if before == 0 {
+                    self.flow.until.set(self.flow.until.get().min(Instant::now() + self.api.timeout()));
+                }
+                self.flow.wanted.set(Wanted::Head(before + bytes));
+            }
+            Wanted::Body(left) => {
+                self.flow.read.set(self.flow.read.get() + bytes);
+                self.flow.wanted.set(Wanted::Body(left.saturating_sub(bytes)));
+            }
+            Wanted::Rest => {}
+        }
+    }
+
+    /// Takes memory for more than these bytes of a head, which the HTTP server has found incomplete. False if there is none.
+    /// The buffer of the HTTP server doubles, and does not shrink.
+    fn has_memory(&mut self, head: usize) -> bool {
+        let size = (head + SPARE).next_power_of_two();
+        if size <= self.counted {
+            return true;
+        }
+        let Ok(more) = self.api.limits.heads.take(size - self.counted) else { return false };
+        match &mut self.memory {
+            Some(memory) => memory.merge(more),
+            none => *none = Some(more),
+        }
+        self.counted = size;
+        self.flow.is_large.set(true);
+        true
+    }
+
+    /// Whether the time for a head is over. If it is not, the task is woken then.
+    fn is_late(&mut self, context: &mut Context<'_>) -> bool {
+        let until = self.flow.until.get();
+        // A timer that goes off too early stays: to set it for each request would cost more.
+        if until < self.timer.deadline() {
+            self.timer.as_mut().reset(until);
+        }
+        while self.timer.as_mut().poll(context).is_ready() {
+            if Instant::now() >= until {
+                return true;
+            }
+            self.timer.as_mut().reset(until);
+        }
+        false
+    }
+
+    /// Answers in place of the HTTP server, which waits for the rest of a head.
+    fn refuse(&mut self, context: &mut Context<'_>, status: StatusCode) {
+        if !self.is_blocked {
+            let date = HttpDate::from(SystemTime::now());
+            let retry = if status == StatusCode::SERVICE_UNAVAILABLE { "retry-after: 1\r\n" } else { "" };
+            let answer =
+                format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n{retry}date: {date}\r\n\r\n");
+            // The client may be gone, and what it does not take at once is lost.
+            let _ = Pin::new(&mut self.stream).poll_write(context, answer.as_bytes());
+            let _ = Pin::new(&mut self.stream).poll_shutdown(context);
+        }
+        self.is_refused = true;
+        self.flow.until.set(Instant::now() + LINGER);
+    }
+
+    /// Drops what comes until the client closes, or for [`LINGER`]. Then the HTTP server finds the end of the connection.
+    fn drop_rest(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut waste = [0; PIECE];
+        loop {
+            let mut waste = ReadBuf::new(&mut waste);
+            match Pin::new(&mut self.stream).poll_read(context, &mut waste) {
+                Poll::Ready(Ok(())) if !waste.filled().is_empty() => {}
+                Poll::Pending if !self.is_late(context) => return Poll::Pending,
+                _ => return Poll::Ready(Ok(())),
+            }
+        }
+    }
+}
+
+impl<T: Transport> AsyncRead for Incoming<T> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.is_refused {
+            return this.drop_rest(context);
+        }
+        let wanted = this.flow.wanted.get();
+        if matches!(wanted, Wanted::Body(0)) {
+            this.unseen = 0;
+            this.flow.waiting.set(Some(context.waker().clone()));
+            return Poll::Pending;
+        }
+        if this.unseen >= PIECE && !matches!(wanted, Wanted::Rest) {
+            this.unseen = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if let Wanted::Head(there) = wanted
+            && this.unseen == 0
+            && !this.has_memory(there)
+        {
+            this.refuse(context, StatusCode::SERVICE_UNAVAILABLE);
+            return this.drop_rest(context);
+        }
+        let before = bytes.filled().len();
+        match Pin::new(&mut this.stream).poll_read(context, bytes) {
+            Poll::Ready(Ok(())) => {
+                this.count(bytes.filled().len() - before);
+                Poll::Ready(Ok(()))
+            }
+            Poll::Pending => {
+                this.unseen = 0;
+                match wanted {
+                    Wanted::Body(_) => Poll::Pending,
+                    _ if !this.is_late(context) => Poll::Pending,
+                    Wanted::Head(1..) => {
+                        this.api.timed_out.fetch_add(1, Ordering::Relaxed);
+                        this.refuse(context, StatusCode::REQUEST_TIMEOUT);
+                        this.drop_rest(context)
+                    }
+                    // The end of the connection.
+                    _ => Poll::Ready(Ok(())),
+                }
+            }
+            failed => failed,
+        }
+    }
+}
+
+impl<T: Transport> AsyncWrite for Incoming<T> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write(context, bytes);
+        this.is_blocked = written.is_pending();
+        written
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::rt::net::TcpStream;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::http::api::tests::api;
+
+    async fn connected(api: &Arc<Api>) -> (TcpStream, Incoming<TcpStream>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+        let client = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("connects");
+        let (stream, _) = listener.accept().await.expect("a client");
+        (client, Incoming::new(stream, api))
+    }
+
+    #[actix_web::test]
+    async fn large_heads_share_their_memory() {
+        let api = api();
+        let heads = &api.limits.heads;
+        let (mut client, mut incoming) = connected(&api).await;
+        for (thousands, memory, is_large) in [(7, 0, false), (21, 24 << 10, true)] {
+            client.write_all(&vec![b'x'; 1000 * thousands]).await.expect("writes");
+            for _ in 0..thousands {
+                incoming.read_exact(&mut [0; 1000]).await.expect("reads");
+            }
+            assert_eq!((heads.fill().used, incoming.flow().is_large.get()), (memory, is_large));
+        }
+        let others = heads.take(heads.limit() - (60 << 10)).expect("free");
+        let used = heads.fill().used;
+        let (mut second, mut late) = connected(&api).await;
+        let mut read = Vec::new();
+        let (answer, end) = tokio::join!(
+            async {
+                second.write_all(&[b'x'; 60_000]).await.expect("is read to its end");
+                let mut answer = String::new();
+                second.read_to_string(&mut answer).await.expect("an answer");
+                drop(second);
+                answer
+            },
+            late.read_to_end(&mut read)
+        );
+        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
+        assert!(end.is_ok() && read.len() < 60_000, "{}", read.len());
+        drop((late, others));
+        assert_eq!((heads.fill().used + (heads.limit() as u64 - (60 << 10)), heads.refused()), (used, 1));
+        drop(incoming);
+        assert_eq!(heads.fill().used, 0);
+    }
+}

@@ -1,0 +1,102 @@
+//! The HTTP server on its address, with or without TLS.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_http::{HttpService, KeepAlive};
+use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
+use actix_web::App;
+use actix_web::dev::{AppConfig, Server, fn_service};
+use tokio::net::TcpSocket;
+
+use super::tls;
+use crate::config::{Config, cores};
+use crate::http::{self, Api, Incoming, LINGER, Transport};
+
+/// Connections that wait in the operating system until the server accepts them.
+const BACKLOG: u32 = 1024;
+/// Bytes of an answer that may wait in a connection's buffer before more is asked for.
+const WRITE_BUFFER: usize = 16 << 10;
+/// Blocking threads of each event loop: the figures of `/metrics` use them, and look-ups of names of other nodes.
+/// Requests have pools of their own.
+const SAMPLERS: usize = 4;
+/// Event loops for each core, of two cores or more. A request waits for all work of its loop. With more loops than
+/// cores the system gives each its share of a core, so a loop with little work answers soon whatever the others do.
+/// `tests/memory_attack.py` on two cores: the 99th percentile of a small answer is 17 ms with 1 for each core, 12 with
+/// 2, 5 with 4 and with 8. The price: one loop for each core serves 1.2 times as many small pages a second (`wrk` with 16
+/// connections), because it finds more requests at a time.
+const EVENT_LOOPS: usize = 4;
+
+/// Listens, and serves from then on. Returns the server and its address.
+pub(super) fn listen(
+    config: &Config,
+    api: &Arc<Api>,
+    connections: usize,
+    acceptor: Option<tls::Acceptor>,
+    stop_within: Duration,
+) -> io::Result<(Server, SocketAddr)> {
+    let threads = if config.server.workers > 0 { config.server.workers } else { EVENT_LOOPS * cores().max(2) };
+    let accepted = http::accepted(connections).div_ceil(threads);
+    // Slow handshakes must not keep out others before the limit of connections does.
+    actix_tls::accept::max_concurrent_tls_connect(accepted);
+    let builder = Server::build()
+        .workers(threads)
+        .max_concurrent_connections(accepted)
+        .worker_max_blocking_threads(SAMPLERS)
+        .shutdown_timeout(stop_within.as_secs().max(1))
+        .disable_signals();
+    let signal = builder.graceful_shutdown_signal();
+    let stopping = move || {
+        let signal = signal.clone();
+        async move { signal.notified().await }
+    };
+
+    let on = config.server.listen;
+    let socket = if on.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(on)?;
+    let listener = socket.listen(BACKLOG)?.into_std()?;
+    let address = listener.local_addr()?;
+
+    let api = Arc::clone(api);
+    let builder = match acceptor {
+        Some(acceptor) => builder.listen("https", listener, move || {
+            let acceptor = acceptor.clone().map_err(drop);
+            acceptor.and_then(connections_of(&api, stopping.clone()))
+        }),
+        None => builder.listen("http", listener, move || connections_of(&api, stopping.clone())),
+    };
+    Ok((builder?.run(), address))
+}
+
+/// The service of connections over one kind of transport.
+fn connections_of<T, S, F>(
+    api: &Arc<Api>,
+    stopping: S,
+) -> impl ServiceFactory<T, Config = (), Response = (), Error = (), InitError = ()> + use<T, S, F>
+where
+    T: Transport,
+    S: Fn() -> F + 'static,
+    F: Future<Output = ()> + 'static,
+{
+    let (accepts, routes) = (Arc::clone(api), Arc::clone(api));
+    let app = App::new().configure(|config| http::configure(&routes, config)).wrap_fn(http::attend);
+    let requests = HttpService::build()
+        .graceful_shutdown_signal(stopping)
+        // The connection itself counts the time without a request, and the time of a head.
+        .keep_alive(KeepAlive::Os)
+        .client_request_timeout(Duration::ZERO)
+        .client_disconnect_timeout(LINGER)
+        .h1_write_buffer_size(WRITE_BUFFER)
+        .on_connect_ext(http::greet(api))
+        .h1(map_config(app, |()| AppConfig::default()))
+        .map_err(drop);
+    fn_service(move |stream: T| {
+        let peer = stream.socket().peer_addr().ok();
+        let incoming = Incoming::new(stream, &accepts);
+        async move { Ok((incoming, peer)) }
+    })
+    .and_then(requests)
+}
