@@ -44,7 +44,7 @@ const LEAST_ITEM: usize = 33;
 /// Most clients of streams whose missed events are read at once.
 const CATCHING_UP: usize = 64;
 /// Memory for heads that are not complete after 8 KiB. A connection keeps what its heads have taken.
-const HEAD_MEMORY: usize = 64 << 20;
+const HEAD_MEMORY: usize = 32 << 20;
 /// The unit of memory places, bytes.
 const UNIT: usize = 1024;
 
