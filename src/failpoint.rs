@@ -77,13 +77,6 @@ named! {
     }
 }
 
-impl Write {
-    /// Whether it belongs to a job. The change that made the job is written already.
-    pub fn is_of_a_job(self) -> bool {
-        matches!(self, Self::BeginFanOut | Self::Deliver | Self::EndJobs | Self::Rebuild)
-    }
-}
-
 named! {
     /// A place between durable steps that is not beside a write of the store.
     pub enum Place {

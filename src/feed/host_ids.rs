@@ -111,10 +111,11 @@ impl Feed {
 
     pub(super) fn apply_names(&self, ids: &[HostId]) -> Result<Vec<u64>> {
         let held: Held<UserId> = self.hold(ids)?;
+        let numbers: Vec<_> = held.ids.iter().map(|id| id.get()).collect();
         if held.names.is_some() {
-            self.store.write_names()?;
+            self.store.write_names(&numbers)?;
         }
-        Ok(held.ids.iter().map(|id| id.get()).collect())
+        Ok(numbers)
     }
 
     /// A place in a list; `unknown_cursor` if its id is a name that no change has mentioned. Any other name is accepted:

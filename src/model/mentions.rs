@@ -7,6 +7,7 @@ use super::host_id::{HostId, ShownId};
 use super::id::{MAX_ID, UserId};
 use super::page::Page;
 use super::position::{Entry, Position};
+use super::reaction::Reaction;
 use super::relation::Relation;
 use super::shown::{SharedContent, Shown};
 
@@ -81,9 +82,21 @@ impl Mentions for Entry {
     }
 }
 
+impl Mentions for u64 {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(*self);
+    }
+}
+
 impl Mentions for UserId {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         see(self.get());
+    }
+}
+
+impl Mentions for Reaction {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        see(self.user.get());
     }
 }
 
@@ -129,9 +142,28 @@ impl<T: Mentions, I: Copy + Into<u64>> Mentions for Page<T, I> {
     }
 }
 
-impl<T: Mentions> Mentions for Vec<T> {
+impl<T: Mentions> Mentions for [T] {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.iter().for_each(|one| one.mentions(see));
+    }
+}
+
+impl<T: Mentions> Mentions for Vec<T> {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.as_slice().mentions(see);
+    }
+}
+
+impl<A: Mentions, B: Mentions> Mentions for (A, B) {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        self.0.mentions(see);
+        self.1.mentions(see);
+    }
+}
+
+impl<T: Mentions + ?Sized> Mentions for &T {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        (**self).mentions(see);
     }
 }
 

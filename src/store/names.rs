@@ -9,7 +9,7 @@ use crate::store::Tier;
 /// The purpose for which a name without a number holds one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
-    /// A change may write the number: the next change written has the name's rows.
+    /// A change may write the number: a change that mentions it has the name's rows.
     Change,
     /// A stream uses it in memory only.
     Stream,
@@ -22,7 +22,7 @@ pub trait Names {
 
     /// The same; a name that has none holds one for the caller, until [`Names::release_numbers`] with the same names.
     /// New numbers ascend in the order of the names, above all numbers before. A held number is lost if nobody holds it
-    /// any more and no change was written meanwhile.
+    /// any more and no change that mentions it was written meanwhile.
     fn hold_numbers(&self, names: &[&str], hold: Hold) -> Result<Vec<u64>>;
 
     /// Ends one hold of each name.
@@ -31,13 +31,13 @@ pub trait Names {
     /// The number that a name without a written number holds for a stream.
     fn reserved_number(&self, name: &str) -> Option<u64>;
 
-    /// Writes the names that are held for changes, without another change.
-    fn write_names(&self) -> Result<()>;
+    /// Writes the names of these numbers, if they are held for changes, without another change.
+    fn write_names(&self, numbers: &[u64]) -> Result<()>;
 
     /// Gives numbers to names and writes them.
     fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
         let numbers = self.hold_numbers(names, Hold::Change)?;
-        let written = self.write_names();
+        let written = self.write_names(&numbers);
         self.release_numbers(names, Hold::Change);
         written.map(|()| numbers)
     }

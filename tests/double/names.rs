@@ -64,7 +64,7 @@ impl Names for Double {
         self.state().reserved.get(name).map(|(number, _)| *number)
     }
 
-    fn write_names(&self) -> Result<()> {
+    fn write_names(&self, _numbers: &[u64]) -> Result<()> {
         self.state().write_names();
         Ok(())
     }

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use tideline::error::{Error, Result};
-use tideline::model::{MAX_ID, Profile};
+use tideline::model::{Barrier, Content, MAX_ID, Profile, Reaction, ReactionKind};
 use tideline::store::rocks::Options;
-use tideline::store::{Store, Tier};
+use tideline::store::{Batch, Hold, Push, Store, Tier};
 
-use super::support::{open, open_with, user};
+use super::support::{follow_of, item, open, open_with, place, post, publish_post, relate, timed, user};
 
 on_both! {
     names_get_rising_numbers_in_the_order_of_the_call,
@@ -23,7 +23,7 @@ fn give(store: &dyn Store, names: &[&str]) -> Vec<u64> {
     store.give_numbers(names).expect("gives")
 }
 
-/// Writes the names that have got numbers, as every change does.
+/// Writes a change that mentions no name.
 fn write(store: &dyn Store) {
     let profile = Profile { nickname: Some("ann".to_owned()), ..Profile::default() };
     store.put_profile(user(1), &profile).expect("writes");
@@ -117,6 +117,51 @@ fn a_reservation_of_a_known_name_changes_nothing(store: &dyn Store) {
     (0..2).for_each(|_| store.release_number("y"));
     assert_eq!((give(store, &["y"]), reserve(store, "y")), (vec![held], held));
     are_there(store, &["x", "y"], &[known[0], held]);
+}
+
+#[test]
+fn a_change_of_any_kind_has_all_names_that_it_mentions() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(dir.path());
+    publish_post(&*store, 1, 1, 5);
+    let changes: [fn(&dyn Store, [u64; 4]); 8] = [
+        |store, [author, first, second, of]| {
+            let comment = |id, of| timed(Content { ref_id: Some(item(of)), ..post(id, author, 5) });
+            let items = [comment(first, of), comment(second, 1)];
+            store.publish(&items, Batch::Each, Push::Queued, &mut |_| ()).expect("publishes");
+        },
+        |store, users| _ = relate(store, 1, &users.map(|name| follow_of(name, 5))),
+        |store, [user, a, b, c]| _ = relate(store, user, &[a, b, c].map(|name| follow_of(name, 5))),
+        |store, users| {
+            let wishes = users.map(|name| Reaction { user: user(name), kind: ReactionKind::Like, since: Some(5) });
+            store.react(item(1), &wishes).expect("reacts");
+        },
+        |store, [a, b, c, d]| {
+            for (who, target, barrier) in [(a, b, Barrier::Mute), (c, d, Barrier::Hide)] {
+                store.set_barrier(user(who), user(target), barrier, Some(5), 10).expect("raises");
+            }
+        },
+        |store, users| store.put_profiles(&users.map(|name| (user(name), Profile::default()))).expect("writes"),
+        |store, [a, b, c, d]| {
+            for (who, id) in [(a, b), (c, d)] {
+                store.move_marker(user(who), place(5, id)).expect("moves");
+            }
+        },
+        |store, [met, elsewhere, seen, other]| {
+            store.meet(user(met), 5).expect("meets");
+            store.keep_no_inbox(user(elsewhere)).expect("meets");
+            store.touch(user(seen), 5).expect("touches");
+            store.put_profile(user(other), &Profile::default()).expect("writes");
+        },
+    ];
+    for (kind, change) in changes.iter().enumerate() {
+        let named: Vec<_> = (0..4).map(|n| format!("name {n} of change {kind}")).collect();
+        let named: Vec<_> = named.iter().map(String::as_str).collect();
+        let numbers = store.hold_numbers(&named, Hold::Change).expect("holds");
+        change(&*store, numbers.clone().try_into().expect("four"));
+        store.release_numbers(&named, Hold::Change);
+        are_there(&*store, &named, &numbers);
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl Barriers for Rocks {
             (Some(since), None) => self.lift(&mut batch, user, target, barrier, since)?,
             _ => return Ok(relation),
         }
-        self.acknowledge(Write::Barrier, batch)?;
+        self.acknowledge(Write::Barrier, batch, &relation)?;
         Ok(relation.with_barrier(barrier, since))
     }
 

@@ -47,8 +47,8 @@ impl Contents for Rocks {
             });
         }
         if !refused && !change.is_empty() {
-            let left_out = self.put_left_out(&mut change, push, new)?;
-            self.acknowledge(Write::Publish, change)?;
+            let left_out = self.put_left_out(&mut change, push, new.iter().copied())?;
+            self.acknowledge(Write::Publish, change, &new)?;
             left_out.written();
             // Still under the locks: a repeat of one of the items waits for them.
             tell_new(items, &results, on_new);
@@ -73,7 +73,7 @@ impl Contents for Rocks {
         let mut change = WriteBatch::default();
         self.put_event(&mut change, moment.stamp, content)?;
         change.put_cf(self.family(CONTENT)?, keys::id(id.get()), values::content(&stored)?);
-        self.acknowledge(Write::Edit, change)?;
+        self.acknowledge(Write::Edit, change, &stored.content)?;
         Ok(Some(stored.content))
     }
 
@@ -86,7 +86,7 @@ impl Contents for Rocks {
         self.put_deleted(&mut change, &stored, moment.at)?;
         self.put_event(&mut change, moment.stamp, &stored.content)?;
         self.remove_index(&mut change, &stored.content, &indexing)?;
-        self.acknowledge(Write::Delete, change)?;
+        self.acknowledge(Write::Delete, change, &stored.content)?;
         self.deleted.add(id.get());
         Ok(true)
     }
@@ -128,7 +128,7 @@ impl Contents for Rocks {
         self.put_event(&mut change, stamp, &stored.content)?;
         let job = self.put_live(&mut change, &stored, &indexing, push)?;
         let left_out = self.put_left_out(&mut change, push, [&stored.content])?;
-        self.acknowledge(Write::Restore, change)?;
+        self.acknowledge(Write::Restore, change, &stored.content)?;
         left_out.written();
         // Still under the lock: a repeat of this call waits for it.
         job.into_iter().for_each(queue);

@@ -58,7 +58,7 @@ impl Graph for Rocks {
         if growth != 0 {
             batch.merge_cf(self.family(COUNTS)?, keys::count(user, Counter::Following), values::count(growth));
         }
-        self.acknowledge(Write::Relate, batch)?;
+        self.acknowledge(Write::Relate, batch, &(user, targets))?;
         Ok(related)
     }
 

@@ -54,11 +54,11 @@ use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier, Writ
 use self::archive::Archived;
 use self::directory::Directory;
 use self::filter::{DeletedFilterFactory, FloorFilterFactory};
-use self::health::{Admitted, Health};
+use self::health::Health;
 use self::inbox::Arrivals;
 use self::key_filter::KeyFilter;
 use self::log::{Flushed, Keeper};
-use self::names::Names;
+use self::names::{Names, Rows};
 use self::outbox_parts::OutboxParts;
 use self::reserve::Reserve;
 use self::run::Run;
@@ -70,7 +70,7 @@ use self::walk::MOST_KEYS;
 use crate::cache::ReadThrough;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
-use crate::model::{Activity, JobId, UserId, Work};
+use crate::model::{Activity, JobId, Mentions, UserId, Work};
 use crate::store::{Inboxes, MakeMark, Store, Tier};
 use crate::stripes::Striped;
 
@@ -240,34 +240,35 @@ impl Rocks {
         self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
     }
 
-    /// Writes a change that acknowledges.
-    fn acknowledge(&self, what: Write, mut batch: WriteBatch) -> Result<()> {
+    /// Writes a change that acknowledges, with the names that it mentions.
+    fn acknowledge(&self, what: Write, mut batch: WriteBatch, mentioned: &(impl Mentions + ?Sized)) -> Result<()> {
+        let names = self.add_names(&mut batch, mentioned)?;
         self.add_mark(&mut batch)?;
-        self.write(what, batch, true, self.sync)
+        self.write(what, batch, names, self.sync)
     }
 
-    /// Writes a change that is durable no later than the next one that acknowledges.
+    /// Writes a change that is durable no later than the next one that acknowledges. It mentions no new name.
     fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
-        // On a node, a name that is held may belong to a command that will be refused everywhere.
-        self.write(what, batch, !what.is_of_a_job() && self.mark.get().is_none(), false)
+        self.write(what, batch, self.names.none(), false)
     }
 
-    fn write(&self, what: Write, mut batch: WriteBatch, has_names: bool, sync: bool) -> Result<()> {
-        let names = if has_names { self.add_names(&mut batch)? } else { Vec::new() };
-        let begun = failpoint::begin(what).map_err(|cause| self.health.refused(cause));
-        let admitted = begun.and_then(|()| self.health.admit()).inspect_err(|_| self.names.give_up(&names))?;
-        self.commit_admitted(&admitted, batch, sync)?;
-        // After an error the names may be on disk anyway, so they keep their numbers.
-        self.names.written(names);
+    /// The same for a change that mentions a user.
+    fn follow_up_of(&self, what: Write, mut batch: WriteBatch, user: UserId) -> Result<()> {
+        // On a node, a name that is held may belong to a command that will be refused everywhere.
+        let names = if self.mark.get().is_none() { self.add_names(&mut batch, &user)? } else { self.names.none() };
+        self.write(what, batch, names, false)
+    }
+
+    fn write(&self, what: Write, batch: WriteBatch, names: Rows<'_>, sync: bool) -> Result<()> {
+        failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
+        self.commit(batch, sync)?;
+        names.written();
         failpoint::end(what);
         Ok(())
     }
 
-    fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
-        self.commit_admitted(&self.health.admit()?, batch, sync)
-    }
-
-    fn commit_admitted(&self, admitted: &Admitted, mut batch: WriteBatch, sync: bool) -> Result<()> {
+    fn commit(&self, mut batch: WriteBatch, sync: bool) -> Result<()> {
+        let admitted = self.health.admit()?;
         let mut options = WriteOptions::default();
         options.set_sync(sync);
         let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
@@ -282,7 +283,7 @@ impl Rocks {
                     let after = self.db.latest_sequence_number();
                     self.flushed.raise(if after == before + rows { after } else { before });
                 }
-                self.health.wrote(admitted);
+                self.health.wrote(&admitted);
                 Ok(())
             }
             // An error in the change, or in the data on disk, does not go away with time.

@@ -1,8 +1,11 @@
 //! Names both ways: to their numbers, and back.
 //!
-//! A change holds numbers for the names that it mentions first. Each change that is written meanwhile has the rows of all
-//! held names, until one of these changes is written. So no change is on disk without its names, a name costs no write
-//! of its own, and a refused change leaves no name, unless another change was written at the same moment.
+//! A change holds numbers for the names that it mentions first. It has their rows, and so has each other change that
+//! mentions one of them, until one of these changes is written. So no change is on disk without its names, a name costs
+//! no write of its own, and a refused change leaves no name.
+//!
+//! A change that failed is refused, too. It may stand in the engine's log; but then the engine takes no other change
+//! until it has left that log behind. So its names are forgotten, and may get other numbers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,7 +19,7 @@ use super::tables::{NAMES, NAMES_BY_NUMBER};
 use super::{Rocks, keys, storage, values};
 use crate::cache::Cache;
 use crate::error::{Error, Result};
-use crate::model::{CacheUsage, MAX_ID, UserId};
+use crate::model::{CacheUsage, MAX_ID, Mentions, UserId};
 use crate::store::{self, Hold, Tier};
 
 /// Memory for numbers of names, and for names of numbers, bytes each.
@@ -62,8 +65,12 @@ struct Held {
     writes: usize,
 }
 
-/// The names whose rows a change has.
-pub(super) type Written = Vec<(u64, Arc<str>)>;
+/// The rows of names in a change that is under way. The change has failed if this is dropped.
+#[must_use = "the names are forgotten when this is dropped"]
+pub(super) struct Rows<'a> {
+    of: &'a Names,
+    names: Vec<(u64, Arc<str>)>,
+}
 
 impl Default for Names {
     fn default() -> Self {
@@ -91,33 +98,42 @@ impl Names {
         [self.numbers.usage(), self.names.usage()]
     }
 
-    /// A change with the rows of these names is written.
-    pub(super) fn written(&self, names: Written) {
+    /// The rows of no names.
+    pub(super) fn none(&self) -> Rows<'_> {
+        Rows { of: self, names: Vec::new() }
+    }
+}
+
+impl Rows<'_> {
+    /// The change is written.
+    pub(super) fn written(mut self) {
+        let names = std::mem::take(&mut self.names);
         if names.is_empty() {
             return;
         }
-        let mut given = self.given.lock();
+        let mut given = self.of.given.lock();
         for (number, name) in names {
             given.held.remove(&name);
             given.wanted.remove(&number);
             given.written = given.written.max(number);
-            self.numbers.remember(&name, number);
-            self.names.insert(number, Arc::clone(&name));
+            self.of.numbers.remember(&name, number);
+            self.of.names.insert(number, Arc::clone(&name));
             if given.keep_recent(name, number) {
-                self.emptied.fetch_add(1, Ordering::Release);
+                self.of.emptied.fetch_add(1, Ordering::Release);
             }
         }
-        self.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
+        self.of.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
     }
+}
 
-    /// A change with the rows of these names was not tried.
-    pub(super) fn give_up(&self, names: &Written) {
-        if names.is_empty() {
+impl Drop for Rows<'_> {
+    fn drop(&mut self) {
+        if self.names.is_empty() {
             return;
         }
-        let mut given = self.given.lock();
-        names.iter().for_each(|(_, name)| given.end(name, |held| held.writes = held.writes.saturating_sub(1)));
-        self.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
+        let mut given = self.of.given.lock();
+        self.names.iter().for_each(|(_, name)| given.end(name, |held| held.writes = held.writes.saturating_sub(1)));
+        self.of.has_wanted.store(!given.wanted.is_empty(), Ordering::Release);
     }
 }
 
@@ -202,22 +218,34 @@ impl Rocks {
         given.forget_unused();
     }
 
-    /// Adds the rows of names that are held for changes to a change; returns them for [`Names::written`].
-    pub(super) fn add_names(&self, change: &mut WriteBatch) -> Result<Written> {
+    /// Adds to a change the rows of the names that it mentions, as far as they are not written yet. On a node, a change
+    /// has the rows of all names that its command holds: the command may be cut off before its next change, and must find
+    /// the same numbers when it is repeated.
+    pub(super) fn add_names(&self, change: &mut WriteBatch, mentioned: &(impl Mentions + ?Sized)) -> Result<Rows<'_>> {
+        let mut rows = self.names.none();
         if !self.names.has_wanted.load(Ordering::Acquire) {
-            return Ok(Vec::new());
+            return Ok(rows);
         }
         let (by_name, by_number) = (self.family(NAMES)?, self.family(NAMES_BY_NUMBER)?);
         let mut given = self.names.given.lock();
-        let names: Written = given.wanted.iter().map(|(number, name)| (*number, Arc::clone(name))).collect();
-        for (number, name) in &names {
+        let names = &mut rows.names;
+        match self.mark.get() {
+            None => mentioned.mentions(&mut |number| {
+                names.extend(given.wanted.get(&number).map(|name| (number, Arc::clone(name))));
+            }),
+            Some(_) => names.extend(given.wanted.iter().map(|(number, name)| (*number, Arc::clone(name)))),
+        }
+        names.sort_unstable();
+        names.dedup();
+        for (number, name) in names {
             change.put_cf(by_name, name.as_bytes(), values::given(*number));
             change.put_cf(by_number, keys::id(*number), name.as_bytes());
             if let Some(held) = given.held.get_mut(name) {
                 held.writes += 1;
             }
         }
-        Ok(names)
+        drop(given);
+        Ok(rows)
     }
 
     /// Holds the names that a look-up has not found. Before it began, names were forgotten `emptied` times.
@@ -275,16 +303,15 @@ impl store::Names for Rocks {
         self.names.given.lock().held.get(name).filter(|held| held.streams > 0).map(|held| held.number)
     }
 
-    fn write_names(&self) -> Result<()> {
+    fn write_names(&self, numbers: &[u64]) -> Result<()> {
         let mut change = WriteBatch::default();
-        let names = self.add_names(&mut change)?;
-        if names.is_empty() {
+        let names = self.add_names(&mut change, numbers)?;
+        if change.is_empty() {
             return Ok(());
         }
         self.add_mark(&mut change)?;
-        let admitted = self.health.admit().inspect_err(|_| self.names.give_up(&names))?;
-        self.commit_admitted(&admitted, change, false)?;
-        self.names.written(names);
+        self.commit(change, false)?;
+        names.written();
         Ok(())
     }
 
@@ -307,96 +334,4 @@ impl store::Names for Rocks {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::Options;
-    use super::*;
-    use crate::store::{Activities, Names as _, Records};
-
-    fn open(dir: &tempfile::TempDir) -> Rocks {
-        Rocks::open(&Options::new(dir.path())).expect("opens")
-    }
-
-    fn hold(store: &Rocks, name: &str) -> u64 {
-        store.hold_numbers(&[name], Hold::Change).expect("holds")[0]
-    }
-
-    fn write(store: &Rocks) -> Result<()> {
-        store.meet(UserId::MIN, 1)?;
-        store.put_profile(UserId::MIN, &crate::model::Profile::default())
-    }
-
-    fn number(store: &Rocks, name: &str) -> Option<u64> {
-        store.numbers(&[name], Tier::Disk).expect("reads")[0]
-    }
-
-    #[test]
-    fn a_name_that_no_change_has_written_is_forgotten() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let store = open(&dir);
-        let refused = hold(&store, "a");
-        store.release_numbers(&["a"], Hold::Change);
-        write(&store).expect("writes");
-        assert_eq!(number(&store, "a"), None);
-        let again = hold(&store, "a");
-        assert!(again > refused, "no number is given twice");
-        // A write that the full device does not take.
-        store.health.owes_room.store(true, Ordering::Release);
-        assert!(write(&store).is_err());
-        store.release_numbers(&["a"], Hold::Change);
-        assert!(store.names.given.lock().held.is_empty() && !store.names.has_wanted.load(Ordering::Acquire));
-    }
-
-    #[test]
-    fn a_name_is_written_while_one_of_its_changes_may_be() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let store = open(&dir);
-        let numbers = [hold(&store, "a"), hold(&store, "a"), store.reserve_number("a").expect("reserves")];
-        assert!(numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
-        store.release_numbers(&["a"], Hold::Change);
-        assert_eq!((number(&store, "a"), store.reserved_number("a")), (None, Some(numbers[0])));
-        write(&store).expect("writes");
-        assert_eq!((number(&store, "a"), store.reserved_number("a")), (Some(numbers[0]), None));
-        store.release_numbers(&["a"], Hold::Change);
-        store.release_number("a");
-        drop(store);
-        let store = open(&dir);
-        assert_eq!(number(&store, "a"), Some(numbers[0]));
-        assert_eq!(store.names(&numbers[..1], Tier::Disk).expect("reads")[0].as_ref(), "a");
-        assert!(hold(&store, "b") > numbers[0]);
-    }
-
-    #[test]
-    fn a_name_that_is_written_after_a_look_up_has_one_number() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let store = open(&dir);
-        for others in [0, MOST_RECENT] {
-            let name = format!("with {others} others");
-            let emptied = store.names.emptied.load(Ordering::Acquire);
-            let found = store.names.numbers.find_all(&store, &[&name]).expect("reads");
-            assert_eq!(found, [None]);
-            let number = hold(&store, &name);
-            write(&store).expect("writes");
-            let others: Vec<_> = (0..others).map(|n| n.to_string()).collect();
-            let others: Vec<_> = others.iter().map(String::as_str).collect();
-            store.give_numbers(&others).expect("gives");
-            store.names.numbers.clear();
-            assert_eq!(store.hold_found(&[&name], found, emptied, Hold::Change).expect("holds"), [number]);
-        }
-        assert!(store.names.given.lock().recent.len() <= MOST_RECENT);
-    }
-
-    #[test]
-    fn a_name_keeps_its_number_while_a_write_is_under_way() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let store = open(&dir);
-        let first = hold(&store, "a");
-        let mut change = WriteBatch::default();
-        let under_way = store.add_names(&mut change).expect("adds");
-        store.release_numbers(&["a"], Hold::Change);
-        assert_eq!(hold(&store, "a"), first, "its rows may be on disk already");
-        store.commit(change, false).expect("writes");
-        store.names.written(under_way);
-        store.release_numbers(&["a"], Hold::Change);
-        assert_eq!(number(&store, "a"), Some(first));
-    }
-}
+mod tests;

@@ -86,7 +86,7 @@ impl Reacting for Rocks {
         if !change.is_empty() {
             self.count_reactions(&mut change, id, steps)?;
             let _counts = self.change_counts(id);
-            self.acknowledge(Write::React, change)?;
+            self.acknowledge(Write::React, change, wishes)?;
         }
         Ok(reacted)
     }

@@ -15,7 +15,8 @@ impl Records for Rocks {
         for (user, profile) in profiles {
             batch.put_cf(self.family(PROFILES)?, keys::id(user.get()), values::profile(profile)?);
         }
-        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Profile, batch) }
+        let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
+        if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Profile, batch, &users) }
     }
 
     fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
@@ -38,7 +39,7 @@ impl Records for Rocks {
         }
         let mut change = WriteBatch::default();
         change.put_cf(self.family(MARKERS)?, keys::id(user.get()), values::cursor(place));
-        self.acknowledge(Write::MoveMarker, change)?;
+        self.acknowledge(Write::MoveMarker, change, &(user, place))?;
         Ok(place)
     }
 
@@ -54,7 +55,7 @@ impl Records for Rocks {
             Some(place) => change.put_cf(family, key, values::cursor(place)),
             None => change.delete_cf(family, key),
         }
-        self.acknowledge(Write::MoveMarker, change)?;
+        self.acknowledge(Write::MoveMarker, change, &(user, place))?;
         Ok(place)
     }
 }

@@ -199,7 +199,7 @@ impl Rocks {
         }
         batch.put_cf(self.family(ACTIVITY)?, keys::id(user.get()), values::activity(activity));
         let change = self.activities.change(user);
-        self.follow_up(what, batch)?;
+        self.follow_up_of(what, batch, user)?;
         change.written(activity);
         if activity.seen().is_none() {
             self.seen_users.remove(user);
