@@ -28,11 +28,14 @@ const USER: usize = 24;
 /// share fewer steps, and take more memory.
 const RECENT: usize = 4;
 /// Bytes of the record of a job.
-const RECORD: usize = 160;
+pub(super) const RECORD: usize = 160;
 /// Steps of one inbox in a set after which the set is written: each read of the inbox copies and sorts them.
 const MOST_STEPS: u32 = 256;
 /// The same for the steps of settles, each of which makes many at once.
 const MOST_SETTLED: u32 = 4096;
+/// Records of jobs after which they are written, with all changes: a start after a crash has these jobs again, and
+/// refuses changes until fewer than `fanout.queue` are left.
+pub(super) const MOST_RECORDS: usize = 32_768;
 
 type ByUser<T> = HashMap<u64, T, RandomState>;
 
@@ -148,8 +151,8 @@ pub(in crate::store::rocks) struct Arrivals {
     /// Bytes of the sets that take changes, and of those that leave.
     filling: AtomicI64,
     leaving: AtomicI64,
-    /// Some inbox has too many steps.
-    is_deep: AtomicBool,
+    /// Some inbox has too many steps, or there are too many records.
+    is_due: AtomicBool,
     /// Held while sets are written.
     writing: Mutex<()>,
     limit: usize,
@@ -169,7 +172,7 @@ impl Arrivals {
             records: Mutex::default(),
             filling: AtomicI64::new(0),
             leaving: AtomicI64::new(0),
-            is_deep: AtomicBool::new(false),
+            is_due: AtomicBool::new(false),
             writing: Mutex::default(),
             limit,
         }
@@ -182,7 +185,7 @@ impl Arrivals {
             let mut part = self.parts.of(user.get()).lock();
             let before = part.filling.bytes();
             if part.filling.add(*user, step) >= MOST_STEPS {
-                self.is_deep.store(true, Ordering::Relaxed);
+                self.is_due.store(true, Ordering::Relaxed);
             }
             more += part.filling.bytes() - before;
         }
@@ -195,7 +198,7 @@ impl Arrivals {
         let before = part.filling.bytes();
         for step in change.steps {
             if part.filling.add(user, step) >= MOST_SETTLED {
-                self.is_deep.store(true, Ordering::Relaxed);
+                self.is_due.store(true, Ordering::Relaxed);
             }
         }
         if let Some(floor) = change.floor {
@@ -207,8 +210,12 @@ impl Arrivals {
 
     /// Records a job after the changes that it made so far.
     pub(super) fn record(&self, job: JobId, record: Record) {
-        if self.records.lock().filling.insert(job, record).is_none() {
+        let mut records = self.records.lock();
+        if records.filling.insert(job, record).is_none() {
             self.filling.fetch_add(RECORD as i64, Ordering::Relaxed);
+        }
+        if records.filling.len() >= MOST_RECORDS {
+            self.is_due.store(true, Ordering::Relaxed);
         }
     }
 
@@ -237,9 +244,9 @@ impl Arrivals {
         self.parts.of(user.get()).lock().let_go == copy.let_go
     }
 
-    /// The sets are half full, or slow to read: they should be written.
+    /// The sets are half full, slow to read, or of too many jobs: they should be written.
     pub(super) fn should_leave(&self) -> bool {
-        self.is_deep.load(Ordering::Relaxed) || self.filling.load(Ordering::Relaxed) > self.limit as i64 / 2
+        self.is_due.load(Ordering::Relaxed) || self.filling.load(Ordering::Relaxed) > self.limit as i64 / 2
     }
 
     /// There is no room: more changes must wait.
@@ -305,7 +312,7 @@ impl Arrivals {
         if !records.leaving.is_empty() || self.parts.all().any(|part| part.lock().leaving.is_some()) {
             return false;
         }
-        self.is_deep.store(false, Ordering::Relaxed);
+        self.is_due.store(false, Ordering::Relaxed);
         // First the records: all changes of a job that has one here are in the sets that leave now.
         records.leaving = std::mem::take(&mut records.filling);
         let mut bytes = RECORD * records.leaving.len();

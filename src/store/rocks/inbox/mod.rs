@@ -48,7 +48,7 @@ pub(super) fn rows() -> Rows {
 /// Most entries that a read from memory decodes: other requests wait for its thread.
 const MOST_ENTRIES: usize = 16_384;
 
-/// Most inboxes that one write changes: a publish waits for the write before it.
+/// Most inboxes or jobs that one write changes: a publish waits for the write before it.
 const MOST_ROWS: usize = 256;
 
 impl Inboxes for Rocks {
@@ -64,30 +64,23 @@ impl Inboxes for Rocks {
         let (floor, entries) = inbox.read(user)?;
         let most = if tier == Tier::Memory { MOST_ENTRIES } else { usize::MAX };
         let span = span.newer_than(floor);
-        let damaged = |Damaged| damaged(user);
-        match order {
-            Order::NewestFirst => {
-                for (number, entry) in entries.enumerate() {
-                    let entry = entry.map_err(damaged)?;
-                    if number >= most {
-                        return Err(Error::NotCached);
-                    }
-                    if span.after.is_some_and(|after| entry.cursor <= after) {
-                        break;
-                    }
-                    if span.contains(entry.cursor) && visit(entry).is_break() {
-                        break;
-                    }
-                }
+        let mut newest_first = Vec::new();
+        for (number, entry) in entries.enumerate() {
+            let entry = entry.map_err(|Damaged| damaged(user))?;
+            if span.after.is_some_and(|after| entry.cursor <= after) {
+                break;
             }
-            Order::OldestFirst => {
-                let entries = entries.take(most.saturating_add(1)).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
-                if entries.len() > most {
-                    return Err(Error::NotCached);
-                }
-                let _ = entries.into_iter().rev().filter(|entry| span.contains(entry.cursor)).try_for_each(visit);
+            if number >= most {
+                return Err(Error::NotCached);
+            }
+            match order {
+                _ if !span.contains(entry.cursor) => {}
+                Order::NewestFirst if visit(entry).is_break() => break,
+                Order::NewestFirst => {}
+                Order::OldestFirst => newest_first.push(entry),
             }
         }
+        let _ = newest_first.into_iter().rev().try_for_each(visit);
         Ok(floor)
     }
 
@@ -304,15 +297,20 @@ impl Rocks {
     }
 
     fn write_records(&self, records: &HashMap<JobId, Record>) -> Result<()> {
-        let family = self.family(JOBS)?;
-        let mut batch = WriteBatch::default();
-        for (job, record) in records {
-            match record {
-                Some(record) => batch.put_cf(family, keys::job(*job), record),
-                None => batch.delete_cf(family, keys::job(*job)),
+        let (family, mut pace) = (self.family(JOBS)?, Pace::default());
+        let mut records = records.iter().peekable();
+        while records.peek().is_some() {
+            let mut batch = WriteBatch::default();
+            for (job, record) in records.by_ref().take(MOST_ROWS) {
+                match record {
+                    Some(record) => batch.put_cf(family, keys::job(*job), record),
+                    None => batch.delete_cf(family, keys::job(*job)),
+                }
             }
+            self.follow_up(Write::EndJobs, batch)?;
+            pace.step();
         }
-        self.follow_up(Write::EndJobs, batch)
+        Ok(())
     }
 
     /// Writes a change of an inbox at once, against all rules, for tests of the search for such entries.
@@ -352,3 +350,6 @@ pub(super) fn is_empty(row: &[u8]) -> bool {
 pub(super) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
     head.map(|bytes| values::read_cursor(bytes).ok_or_else(|| Error::Corrupt("floor".to_owned()))).transpose()
 }
+
+#[cfg(test)]
+mod tests;
