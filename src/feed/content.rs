@@ -101,8 +101,8 @@ impl Feed {
 
     fn crowded(&self) -> Error {
         self.times_refused.fetch_add(1, Ordering::Relaxed);
-        let detail = "too many items without published_at have an id below the one before; each of them needs a later \
-                      millisecond. Send rising ids, or no ids, or send published_at";
+        let detail = "too many items without published_at arrived after an item with a greater id; each of them needs a \
+                      later millisecond. Send published_at, or no ids, or rising ids one after another";
         Error::refused(Code::Overloaded, detail)
     }
 
