@@ -147,9 +147,9 @@ pub trait Activities {
     /// appeared, before `seen_before`.
     fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle>;
 
-    /// Evicts a user last seen before `seen_before` and raises the inbox's floor to `floor`, in one change. False, and
-    /// nothing changed, if the user was seen since or has no inbox.
-    fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool>;
+    /// Evicts a user last seen before `seen_before` and raises the inbox's floor to `floor`, if any, in one change. False,
+    /// and nothing changed, if the user was seen since or has no inbox.
+    fn evict(&self, user: UserId, seen_before: Millis, floor: Option<Cursor>) -> Result<bool>;
 
     /// Rebuilds an inbox, in one change: puts in the newest `room` entries of the outboxes of those of `authors` whom
     /// the user follows, as far as they lie above the floor, makes the user active, and removes the job. If there are more

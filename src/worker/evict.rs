@@ -1,5 +1,6 @@
 //! Drops the inboxes of users who have not been seen for long.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -7,8 +8,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::Context;
 use crate::clock::now;
 use crate::error::Result;
-use crate::model::{ContentId, Cursor, Members, Millis};
-use crate::store::Store;
+use crate::model::{Members, Millis, Order, Span, UserId};
+use crate::store::{Store, Tier};
 
 /// Users read at once.
 const USERS: usize = 1000;
@@ -18,9 +19,15 @@ const EVERY: (Millis, Millis) = (10, 3_600_000);
 /// How often a long start tells its progress.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
-/// The floor of an inbox that is dropped: items published from now on lie above it, except those with earlier times.
-pub(super) fn top() -> Cursor {
-    Cursor { at: now(), id: ContentId::MAX }
+/// Drops the inbox of a user last seen before `seen_before`; false if there is nothing to drop. The floor rises to the
+/// newest entry, not to the time of the clock: a clock that is ahead for a moment would leave later items below the floor.
+pub(super) fn evict(store: &dyn Store, user: UserId, seen_before: Millis) -> Result<bool> {
+    let mut newest = None;
+    store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+        newest = Some(entry.cursor);
+        ControlFlow::Break(())
+    })?;
+    store.evict(user, seen_before, newest)
 }
 
 /// Drops the inboxes that this node does not keep, or keeps no more. Must come before the workers start, because
@@ -31,7 +38,7 @@ pub fn evict_others(store: &dyn Store, members: &Members) -> Result<()> {
         let idle = store.idle(after, USERS, Millis::MAX)?;
         seen += idle.users.len() as u64;
         for user in idle.users.into_iter().filter(|user| !members.owns(*user)) {
-            evicted += u64::from(store.evict(user, Millis::MAX, top())?);
+            evicted += u64::from(evict(store, user, Millis::MAX)?);
         }
         if told.elapsed() >= TELL_EVERY || idle.next.is_none() && evicted > 0 {
             told = Instant::now();
@@ -72,7 +79,7 @@ impl Context {
         loop {
             let idle = self.store.idle(after, USERS, seen_before)?;
             for user in idle.users {
-                if self.store.evict(user, seen_before, top())? {
+                if evict(&*self.store, user, seen_before)? {
                     self.tally.evict();
                     evicted += 1;
                 }
@@ -87,7 +94,6 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
     use std::sync::Arc;
 
     use crossbeam_channel::bounded;
@@ -97,13 +103,12 @@ mod tests {
     use crate::config::Config;
     use crate::double::Double;
     use crate::feed::Feed;
-    use crate::model::{Draft, HostId, Order, Span, UserId, Work};
-    use crate::store::Tier;
+    use crate::model::{ContentId, Cursor, Draft, HostId, Work};
     use crate::streaming::Streaming;
     use crate::worker::Candidates;
 
-    #[test]
-    fn a_rebuild_leaves_out_what_a_dropped_inbox_still_has_of_others() {
+    /// User 9 follows authors 1 and 2, who published four items, and has an inbox.
+    fn settled() -> (Feed, Context, UserId) {
         let (store, config): (Arc<dyn Store>, _) = (Arc::new(Double::new()), Config::default());
         let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
         let feed =
@@ -119,33 +124,53 @@ mod tests {
         let (help, _wanted) = bounded(1);
         let (candidates, tally) = (Candidates::default(), Arc::default());
         let context = Context { store, backlog, streaming, config, members: None, help, candidates, tally };
-        let inbox = || {
-            let mut ids = Vec::new();
-            let visit = &mut |entry: crate::model::Entry| {
-                ids.push(entry.cursor.id.get());
-                ControlFlow::Continue(())
-            };
-            context.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, visit).expect("reads");
-            ids
-        };
         for job in context.store.jobs().expect("reads") {
             if let Work::Settle { user, author } = job.work {
                 context.store.settle(job.id, user, author, 100).expect("settles");
             }
         }
-        assert_eq!(inbox(), [13, 12, 11, 10]);
+        (feed, context, user)
+    }
 
-        // The clock was behind the times of the items.
+    /// The ids in an inbox, and its floor.
+    fn inbox(context: &Context, user: UserId) -> (Vec<u64>, Option<Cursor>) {
+        let mut ids = Vec::new();
+        let visit = &mut |entry: crate::model::Entry| {
+            ids.push(entry.cursor.id.get());
+            ControlFlow::Continue(())
+        };
+        let floor = context.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, visit).expect("reads");
+        (ids, floor)
+    }
+
+    #[test]
+    fn the_floor_of_a_dropped_inbox_is_its_newest_entry_whatever_the_clock_says() {
+        let (_feed, context, user) = settled();
+        let stranger = UserId::new(8).expect("in range");
+        context.store.meet(stranger, 1).expect("meets");
+        let (_stop, stopped) = bounded(1);
+        assert_eq!(context.evict_idle(Millis::MAX, &stopped).expect("evicts"), 2);
+        let newest = Cursor { at: 13, id: ContentId::new(13).expect("in range") };
+        assert_eq!(inbox(&context, user), (vec![], Some(newest)));
+        assert_eq!(inbox(&context, stranger), (vec![], None), "an empty one lacks nothing");
+    }
+
+    #[test]
+    fn a_rebuild_leaves_out_what_a_dropped_inbox_still_has_of_others() {
+        let (feed, context, user) = settled();
+        let ids = || inbox(&context, user).0;
+        assert_eq!(ids(), [13, 12, 11, 10]);
+        // The others arrive while the inbox is dropped.
         let floor = Cursor { at: 10, id: ContentId::MAX };
-        assert!(context.store.evict(user, Millis::MAX, floor).expect("evicts"));
+        assert!(context.store.evict(user, Millis::MAX, Some(floor)).expect("evicts"));
         let unfollow = feed.relate(HostId::Number(9), vec![], vec![HostId::Number(1)]);
         unfollow.expect("unfollows");
         for job in context.store.jobs().expect("reads") {
             context.store.drop_job(job.id).expect("drops");
         }
-        assert_eq!(inbox(), [13, 12, 11]);
+        assert_eq!(ids(), [13, 12, 11]);
         let job = context.store.touch(user, 100).expect("touches").job.expect("a job");
         context.rebuild(&job, user).expect("rebuilds");
-        assert_eq!(inbox(), [13]);
+        assert_eq!(ids(), [13]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::Context;
-use super::evict::top;
+use super::evict::evict;
 use crate::error::Result;
 use crate::model::{Cursor, Job, Millis, Order, Span, UserId};
 use crate::store::Tier;
@@ -49,13 +49,13 @@ impl Context {
         self.tally.settle(put);
         // The members have changed since the user returned. Fan-outs skip this user now.
         if !self.keeps_inbox_of(user) {
-            self.store.evict(user, Millis::MAX, top())?;
+            evict(&*self.store, user, Millis::MAX)?;
         }
         Ok(())
     }
 
     /// The newest entry of an inbox whose author the user does not follow. An inbox that was dropped may have entries
-    /// above its floor, of later times than the clock had then; and while another node of a cluster keeps the inbox, no
+    /// above its floor, which arrived at that moment; and while another node of a cluster keeps the inbox, no
     /// unfollow removes them here.
     fn newest_stranger(&self, user: UserId, followees: &[UserId]) -> Result<Option<Cursor>> {
         let (followees, mut found) = (followees.iter().collect::<HashSet<_>>(), None);

@@ -70,13 +70,13 @@ impl Activities for Double {
         Ok(Idle { users: idle.map(|(user, _)| **user).collect(), next })
     }
 
-    fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
+    fn evict(&self, user: UserId, seen_before: Millis, floor: Option<Cursor>) -> Result<bool> {
         let mut state = self.state();
         if !state.activity_of(user).is_idle(seen_before) {
             return Ok(false);
         }
         state.activity.insert(user, Activity::Evicted);
-        state.raise_floor(user, floor);
+        floor.into_iter().for_each(|floor| state.raise_floor(user, floor));
         Ok(true)
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn archive_topic(store: &dyn Store, topic: &str, newest: Cursor, most
 
 /// Drops an inbox, active user or not.
 pub(crate) fn evict(store: &dyn Store, reader: UserId, floor: Cursor) -> Result<(), String> {
-    store.evict(reader, MAX_MILLIS, floor).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
+    store.evict(reader, MAX_MILLIS, Some(floor)).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
 }
 
 impl Case {

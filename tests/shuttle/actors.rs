@@ -101,7 +101,7 @@ impl<'a> Actor<'a> {
 
     /// Drops the inbox, as if the user had been away for long.
     pub(crate) fn evict(&mut self, whose: u64, floor: Cursor) {
-        self.world.store.evict(user(whose), MAX_MILLIS, floor).expect("an eviction");
+        self.world.store.evict(user(whose), MAX_MILLIS, Some(floor)).expect("an eviction");
     }
 
     /// The newest items.

@@ -22,11 +22,13 @@ mod settle;
 
 /// The module that the sources name `super::evict`.
 mod evict {
-    use crate::model::Cursor;
+    use crate::error::Result;
+    use crate::model::{Millis, UserId};
+    use crate::store::Store;
 
     /// Only the node of a cluster evicts here.
-    pub(super) fn top() -> Cursor {
-        Cursor::NEWEST
+    pub(super) fn evict(store: &dyn Store, user: UserId, seen_before: Millis) -> Result<bool> {
+        store.evict(user, seen_before, None)
     }
 }
 

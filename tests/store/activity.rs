@@ -149,7 +149,7 @@ fn a_rebuild_after_an_eviction_stays_above_the_floor(store: &dyn Store) {
     }
     follow_settled(store, 1, 5, 1);
     activate(store, 1, 100);
-    assert!(store.evict(user(1), 101, place(50, 5)).expect("evicts"));
+    assert!(store.evict(user(1), 101, Some(place(50, 5))).expect("evicts"));
     let rebuild = touch(store, 1, 200).job.expect("a job");
     assert_eq!(store.rebuild(rebuild.id, user(1), &users([5]), 9).expect("rebuilds"), 4);
     assert_eq!((ids(&inbox(store, 1)), floor(store, 1)), (vec![9, 8, 7, 6], Some(place(50, 5))));
@@ -225,11 +225,11 @@ fn who_is_met_is_idle_after_a_while(store: &dyn Store) {
 fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &dyn Store) {
     let floor = Cursor { at: 500, id: ContentId::MIN };
     activate(store, 1, 100);
-    assert!(!store.evict(user(1), 100, floor).expect("evicts"), "seen since");
-    assert!(!store.evict(user(9), 100, floor).expect("evicts"), "never heard of");
+    assert!(!store.evict(user(1), 100, Some(floor)).expect("evicts"), "seen since");
+    assert!(!store.evict(user(9), 100, Some(floor)).expect("evicts"), "never heard of");
     assert_eq!(inbox_floor(store, 1), None);
-    assert!(store.evict(user(1), 101, floor).expect("evicts"));
-    assert!(!store.evict(user(1), 101, floor).expect("evicts"), "a second time");
+    assert!(store.evict(user(1), 101, Some(floor)).expect("evicts"));
+    assert!(!store.evict(user(1), 101, Some(floor)).expect("evicts"), "a second time");
     assert_eq!((activity(store, 1), inbox_floor(store, 1)), (Activity::Evicted, Some(floor)));
     assert!(!activity(store, 1).has_inbox());
     activate(store, 2, 100);
@@ -250,7 +250,7 @@ fn who_is_evicted_has_no_inbox_until_the_rebuild(store: &dyn Store) {
 
 fn who_lapses_before_the_rebuild_is_evicted_still(store: &dyn Store) {
     activate(store, 1, 100);
-    store.evict(user(1), 101, Cursor::OLDEST).expect("evicts");
+    store.evict(user(1), 101, None).expect("evicts");
     touch(store, 1, 200);
     assert_eq!(split(store, &[1], 201), (vec![], vec![1]));
     assert_eq!(activity(store, 1), Activity::Evicted);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tideline::error::Error;
-use tideline::model::{Activity, Content, Cursor, Job, Lane, Progress, Reach, UserId, Work};
+use tideline::model::{Activity, Content, Job, Lane, Progress, Reach, UserId, Work};
 use tideline::store::rocks::{InboxRoom, Options, Rocks};
 use tideline::store::{Batch, Listeners, Published, Push, Store, Then, Tier};
 
@@ -141,7 +141,7 @@ fn activity_is_kept() {
     assert_eq!(store.touch(user(1), 30).expect("touches").job, None, "its rebuild is still to come");
     assert_eq!(jobs(&*store)[0].id.lane, Lane::of(user(1)));
 
-    assert!(store.evict(user(2), 21, Cursor::OLDEST).expect("evicts"));
+    assert!(store.evict(user(2), 21, None).expect("evicts"));
     let store = reopened(dir.path(), store);
     assert_eq!(store.activity(user(2), Tier::Disk).expect("reads"), Activity::Evicted);
     assert_eq!(store.not_evicted(users([1, 2, 3])).expect("reads"), users([1, 3]));

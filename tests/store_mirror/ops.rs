@@ -255,7 +255,7 @@ fn same() -> impl Strategy<Value = Call> {
             })
         }),
         2 => (user(), time()).prop_map(|of| call("meet", of, |store, &(user, now), _| store.meet(user, now))),
-        3 => (user(), time(), position(item()))
+        3 => (user(), time(), option::of(position(item())))
             .prop_map(|of| call("evict", of, |store, &(user, before, floor), _| store.evict(user, before, floor))),
         2 => (user(), position(item()))
             .prop_map(|of| call("move_marker", of, |store, &(user, place), _| store.move_marker(user, place))),

@@ -114,13 +114,13 @@ impl Activities for Rocks {
         Ok(idle)
     }
 
-    fn evict(&self, user: UserId, seen_before: Millis, floor: Cursor) -> Result<bool> {
+    fn evict(&self, user: UserId, seen_before: Millis, floor: Option<Cursor>) -> Result<bool> {
         let _lock = self.activity_locks.of(user.get()).lock();
         if !self.activity(user, Tier::Disk)?.is_idle(seen_before) {
             return Ok(false);
         }
         let mut batch = WriteBatch::default();
-        let _announced = self.put_floor(&mut batch, user, floor)?;
+        let _announced = floor.map(|floor| self.put_floor(&mut batch, user, floor)).transpose()?;
         self.write_activity(Write::Evict, batch, user, Activity::Evicted)?;
         Ok(true)
     }
