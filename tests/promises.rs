@@ -20,6 +20,7 @@ pub(crate) mod hosts;
 mod ids;
 pub(crate) mod names;
 pub(crate) mod ops;
+pub(crate) mod polls;
 pub(crate) mod prove;
 pub(crate) mod react;
 pub(crate) mod read;

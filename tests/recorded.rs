@@ -30,6 +30,7 @@ mod promises {
     pub(crate) mod hosts;
     pub(crate) mod names;
     pub(crate) mod ops;
+    pub(crate) mod polls;
     pub(crate) mod react;
     pub(crate) mod read;
     pub(crate) mod relate;

@@ -141,19 +141,17 @@ impl Feed {
         let held = self.hold(kept.iter().flat_map(Draft::ids))?;
         let items = completed(kept, &held.ids)?;
         let (mut items, ahead) = self.sift_items(items, |_| "published_at".to_owned(), at)?;
-        while let Err(Crowded) = self.streaming.sequencer().name_only(&mut items, at) {
-            match at {
-                At::Clock => thread::sleep(ASK_EVERY),
-                At::Log(_) => return Err(self.crowded()),
-            }
-        }
-        let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
         let (mut room, push) = match at {
             At::Clock => (self.backlog.reserve_waiting(broadcast(&items)), Push::Queued),
             At::Log(_) => self.room_in_log(broadcast(&items)),
         };
-        let gap = self.streaming.sequencer().gap(latest, at);
-        items.iter_mut().for_each(|item| item.stamp = Some(gap.stamp()));
+        let gap = loop {
+            match (self.streaming.sequencer().gap(&mut items, at), at) {
+                (Ok(gap), _) => break gap,
+                (Err(Crowded), At::Clock) => thread::sleep(ASK_EVERY),
+                (Err(Crowded), At::Log(_)) => return Err(self.crowded()),
+            }
+        };
         let published = self.store.publish(&items, Batch::Each, push, &mut |fresh| {
             if let Some(job) = fresh.job {
                 self.backlog.add(&mut room, job);

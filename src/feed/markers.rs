@@ -88,7 +88,7 @@ impl Feed {
             user,
             tier,
             || self.see(user, tier),
-            |stretch| self.live_entries(span, Order::NewestFirst, MOST_UNREAD + 1, stretch, tier),
+            |_, stretch| self.live_entries(span, Order::NewestFirst, MOST_UNREAD + 1, stretch, tier),
         )?;
         Ok(Unread { count: newer.len().min(MOST_UNREAD), capped: newer.len() > MOST_UNREAD })
     }

@@ -29,8 +29,10 @@ impl Stretch {
     }
 
     /// The same without entries that were published after `start`.
-    pub(super) fn of_before(mut self, start: &ReadStart<'_>) -> Self {
-        start.keep_older(&mut self.entries);
+    pub(super) fn of_before(mut self, start: &ReadStart<'_>, order: Order) -> Self {
+        if !start.keep_older(&mut self.entries, order) {
+            self.end = None;
+        }
         self
     }
 

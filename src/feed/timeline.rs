@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 
 use super::Feed;
 use super::followees::List;
+use super::lists::ReadStart;
 use super::stretch::{Stretch, Stretches, first_shown, merge};
 use crate::error::{Error, Result};
 use crate::model::{Activity, ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
@@ -53,7 +54,7 @@ impl Feed {
         request: &PageRequest<ContentId>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
-        self.exact(user, tier, || self.see(user, tier), |stretch| self.page(request, stretch, tier))
+        self.exact(user, tier, || self.see(user, tier), |start, stretch| self.page(request, start, stretch, tier))
     }
 
     /// The same page for administrators: it does not mark the user as seen.
@@ -64,7 +65,8 @@ impl Feed {
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
         let activity = || self.activity(user, tier);
-        self.exact_after(PATIENT_ATTEMPTS, user, tier, activity, |stretch| self.page(request, stretch, tier))
+        let look = |start: &ReadStart<'_>, stretch: &Stretches<'_>| self.page(request, start, stretch, tier);
+        self.exact_after(PATIENT_ATTEMPTS, user, tier, activity, look)
     }
 
     /// Runs `look` on stretches of a timeline and returns its result. They come from the inbox if possible, else from
@@ -74,7 +76,7 @@ impl Feed {
         user: UserId,
         tier: Tier,
         activity: impl Fn() -> Result<Activity>,
-        look: impl Fn(&Stretches<'_>) -> Result<T>,
+        look: impl Fn(&ReadStart<'_>, &Stretches<'_>) -> Result<T>,
     ) -> Result<T> {
         self.exact_after(ATTEMPTS, user, tier, activity, look)
     }
@@ -85,7 +87,7 @@ impl Feed {
         user: UserId,
         tier: Tier,
         activity: impl Fn() -> Result<Activity>,
-        look: impl Fn(&Stretches<'_>) -> Result<T>,
+        look: impl Fn(&ReadStart<'_>, &Stretches<'_>) -> Result<T>,
     ) -> Result<T> {
         for _ in 0..attempts {
             let start = self.read_start();
@@ -96,7 +98,8 @@ impl Feed {
             if !reader.activity.has_inbox() {
                 break;
             }
-            let seen = look(&|span, order, n| Ok(self.stretch(&reader, span, order, n, tier)?.of_before(&start)))?;
+            let stretch = |span, order, n| Ok(self.stretch(&reader, span, order, n, tier)?.of_before(&start, order));
+            let seen = look(&start, &stretch)?;
             // A fan-out makes a reader dormant before it skips the reader. So if `look` lacks a skipped item, the
             // activity differs here.
             if self.activity(user, tier)?.is_like(reader.activity) && self.backlog.epoch(user) == epoch {
@@ -107,9 +110,9 @@ impl Feed {
         let start = self.read_start();
         let authors = self.authors(user, tier)?;
         let pulls = Cell::new(0);
-        let seen = look(&|span, order, n| {
+        let seen = look(&start, &|span, order, n| {
             add(&pulls, authors.len());
-            Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start))
+            Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start, order))
         })?;
         self.pulls.observe(pulls.get());
         Ok(seen)
@@ -124,8 +127,8 @@ impl Feed {
     ) -> Result<Page<Entry, ContentId>> {
         let start = self.read_start();
         let authors = self.authors(user, tier)?;
-        let pull = |span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start));
-        self.page(request, &pull, tier)
+        let pull = |span, order, n| Ok(self.pull(&authors, span, order, n, tier)?.of_before(&start, order));
+        self.page(request, &start, &pull, tier)
     }
 
     /// Authors whose content a user is shown: the followees without barriers, and the user with `include_own`.
@@ -155,6 +158,7 @@ impl Feed {
     fn page(
         &self,
         request: &PageRequest<ContentId>,
+        start: &ReadStart<'_>,
         stretch: &Stretches<'_>,
         tier: Tier,
     ) -> Result<Page<Entry, ContentId>> {
@@ -163,7 +167,8 @@ impl Feed {
             let span = Span { before: Some(place), after: None };
             Ok(!self.live_entries(span, Order::NewestFirst, 1, stretch, tier)?.is_empty())
         };
-        Page::from_walk(request, found, |entry| entry.cursor, older_exist)
+        let page = Page::from_walk(request, found, |entry| entry.cursor, older_exist);
+        page.map(|page| start.settled(page, request))
     }
 
     /// The first `limit` live items within `span`.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::Feed;
 use crate::error::Result;
-use crate::model::{ContentId, Cursor, Entry, Page, PageRequest, Span, UserId};
+use crate::model::{ContentId, Cursor, Entry, Order, Page, PageRequest, Span, UserId};
 use crate::store::Tier;
 
 /// The diff of the fast answer against a pure pull.
@@ -133,7 +133,7 @@ impl Feed {
         let sequencer = self.streaming.sequencer();
         let start = self.read_start();
         let mut before_start = vec![entry];
-        start.keep_older(&mut before_start);
+        start.keep_older(&mut before_start, Order::NewestFirst);
         if before_start.is_empty() || sequencer.is_coming(entry.cursor) {
             return Ok(Verdict::Open);
         }

@@ -32,7 +32,8 @@ pub struct Event {
     pub entry: Entry,
     /// Whether the item is broadcast: streams get no other events.
     pub broadcast: bool,
-    /// Whether this is the publish of an item with a time given by the server.
+    /// Whether this is the publish of an item with a time given by the server. In memory also a gap with such items; its
+    /// entry has the smallest of their cursors.
     pub given: bool,
     /// Time of the number, by the server's clock. Never falls from one number to the next. It is the time of an item if
     /// the server gave one.

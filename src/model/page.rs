@@ -72,8 +72,8 @@ pub struct Page<T, I> {
     pub items: Vec<T>,
     /// To be passed as `before` for the older ones; `None` when there are none.
     pub next: Option<Position<I>>,
-    /// To be passed as `after` for the newer ones, also those still to come;
-    /// `None` when an empty page gives no place to start from.
+    /// To be passed as `after` for the newer ones, also those still to come: it is below items of content below which
+    /// others may come. `None` when an empty page gives no place to start from.
     pub prev: Option<Position<I>>,
 }
 

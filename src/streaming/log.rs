@@ -55,6 +55,11 @@ impl Log {
         self.from = event.number + 1;
     }
 
+    /// All events with this number or a higher one are here.
+    pub(super) fn begin(&self) -> u64 {
+        self.from
+    }
+
     /// A number above that of every event so far.
     pub(super) fn end(&self) -> u64 {
         self.events.back().map_or(self.from, |event| event.number + 1)
@@ -74,6 +79,12 @@ impl Log {
     pub(super) fn publish(&self, cursor: Cursor) -> Option<&Event> {
         let number = *self.publishes.get(&cursor)?;
         self.events.get(self.index(number)).filter(|event| event.number == number)
+    }
+
+    /// The smallest cursor with a time given here of the events with this number or a higher one.
+    pub(super) fn first_given(&self, number: u64) -> Option<Cursor> {
+        let mut events = self.events.range(self.index(number)..);
+        events.find(|event| event.given).map(|event| event.entry.cursor)
     }
 
     /// The number of the event to which a cursor leads: the cursor of an item to its publish, the place of an event to

@@ -11,10 +11,10 @@
 //!
 //! Readers follow that order too: a page leaves out items that were not in the log when its read began
 //! ([`Sequencer::later_than`]), and a change is answered once its event is in the log
-//! ([`Sequencer::wait_until_logged`]). So a client that continues with `after` from the newest item of a page finds all
-//! later items. Cursors with given times rise with the numbers, so an item with an earlier time than the last of them
-//! in the log is not one of those left out. Readers therefore take the lock only for items about as new as the end of
-//! the log.
+//! ([`Sequencer::wait_until_logged`]). An item with a time of the host that has come takes its place among the cursors
+//! given here, so all that are given later are above it. For other items there is a bound, [`Sequencer::open`], and no
+//! client goes on with `after` from above it. So a client that goes on with `after` finds all later items with times
+//! given here. Readers take the lock only for items about as new as the end of the log.
 //!
 //! A thread with a number in flight never waits for a number to enter the log.
 
@@ -38,13 +38,10 @@ pub struct Sequencer {
     state: Mutex<State>,
     /// The log has grown.
     logged: Condvar,
-    /// Figures of the state, to be read without the lock. They are written in this order: the end of the log, its end
-    /// after the last publish with a time given here and that time, how many cursors given here are not in the log yet,
-    /// and how many events wait.
+    /// Figures of the state, to be read without the lock: the end of the log, a time before which no item gets its time
+    /// any more, except those in the log, and how many events wait.
     end: AtomicU64,
-    given_end: AtomicU64,
-    given_at: AtomicU64,
-    given: AtomicUsize,
+    open_from: AtomicU64,
     waiting: AtomicUsize,
     hint: Sender<()>,
 }
@@ -53,9 +50,16 @@ pub struct Sequencer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadPlace {
     /// The end of the log.
-    end: u64,
+    pub(super) end: u64,
     /// No item with a time given here has an earlier time, unless it is in the log before `end`.
-    given_at: Millis,
+    pub(super) open_from: Millis,
+}
+
+impl ReadPlace {
+    /// Whether a cursor lies surely below the open end of the order.
+    pub fn is_above(&self, cursor: Cursor) -> bool {
+        cursor.at < self.open_from
+    }
 }
 
 /// Items that are being written. Those that were not committed give their numbers back when this is dropped.
@@ -73,6 +77,8 @@ pub struct Flight<'a> {
 pub struct Ticket<'a> {
     sequencer: &'a Sequencer,
     stamp: Stamp,
+    /// The smallest cursor given to an item of a gap.
+    given: Option<Cursor>,
     over: bool,
 }
 
@@ -80,14 +86,12 @@ impl Sequencer {
     /// An empty log.
     pub(super) fn new(hint: Sender<()>) -> Self {
         let state = State::new(now(), false);
-        let (end, given_at) = (state.log.end(), state.given_at);
+        let (end, open_from) = (state.log.end(), state.open_from());
         Self {
             state: Mutex::new(state),
             logged: Condvar::new(),
             end: AtomicU64::new(end),
-            given_end: AtomicU64::new(end),
-            given_at: AtomicU64::new(given_at),
-            given: AtomicUsize::new(0),
+            open_from: AtomicU64::new(open_from),
             waiting: AtomicUsize::new(0),
             hint,
         }
@@ -142,15 +146,16 @@ impl Sequencer {
             );
             state = self.state.lock();
         }
+        if at == At::Clock {
+            state.keep_to_what_was_told();
+        }
         state
     }
 
     /// Updates the figures that are read without the lock; must come before the unlock.
     fn show_figures(&self, state: &State) {
         self.end.store(state.log.end(), Ordering::SeqCst);
-        self.given_end.store(state.given_end, Ordering::SeqCst);
-        self.given_at.store(state.given_at, Ordering::SeqCst);
-        self.given.store(state.given.len(), Ordering::SeqCst);
+        self.open_from.store(state.open_from(), Ordering::SeqCst);
         self.waiting.store(state.waiting(), Ordering::SeqCst);
     }
 
@@ -185,11 +190,6 @@ impl Sequencer {
         Ok(state)
     }
 
-    /// Sets missing times and ids as [`Sequencer::begin`] does, without numbers.
-    pub fn name_only(&self, items: &mut [Publish], at: At) -> Result<(), Crowded> {
-        self.name(items, at).map(|_| ())
-    }
-
     /// Sets missing times and ids, and takes a number for each item, in the order of their ids. One call gives one
     /// time, and cursors with given times rise from call to call. Fails, and takes no number, while the times given are
     /// too far ahead of the clock.
@@ -211,18 +211,22 @@ impl Sequencer {
 
     /// Takes a number for a change of an item. The caller excludes other changes of it until it is written.
     pub fn take(&self, kind: EventKind, at: At) -> Ticket<'_> {
-        self.ticket(kind, 0, at)
+        let stamp = self.lock_on_time(at).take(kind, false, 0);
+        Ticket { sequencer: self, stamp, given: None, over: false }
     }
 
-    /// Takes a number for a gap: a change without events, of items none of which is newer than `latest`.
-    pub fn gap(&self, latest: Millis, at: At) -> Ticket<'_> {
-        self.ticket(EventKind::Gap, latest, at)
-    }
-
-    fn ticket(&self, kind: EventKind, latest: Millis, at: At) -> Ticket<'_> {
-        let mut state = self.lock_on_time(at);
-        let stamp = state.take(kind, false, latest);
-        Ticket { sequencer: self, stamp, over: false }
+    /// Sets missing times and ids as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
+    /// without events.
+    pub fn gap(&self, items: &mut [Publish], at: At) -> Result<Ticket<'_>, Crowded> {
+        let mut state = self.name(items, at)?;
+        items.iter().filter(|item| item.time_given).for_each(|item| state.times.pass(item.content.cursor()));
+        let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
+        state.given.extend(given);
+        let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
+        let stamp = state.take(EventKind::Gap, false, latest);
+        items.iter_mut().for_each(|item| item.stamp = Some(stamp));
+        self.show_figures(&state);
+        Ok(Ticket { sequencer: self, stamp, given, over: false })
     }
 
     /// Skips ids, after a made id was taken this many times in a row.
@@ -246,28 +250,30 @@ impl Sequencer {
 
     /// The place of a read that begins now.
     pub fn read_place(&self) -> ReadPlace {
-        // In this order: what is in the log up to `given_at` is then before `end`, too.
-        let given_at = self.given_at.load(Ordering::SeqCst);
-        ReadPlace { end: self.end(), given_at }
+        // In this order: what is in the log up to `open_from` is then before `end`, too.
+        let open_from = self.open_from.load(Ordering::SeqCst);
+        ReadPlace { end: self.end(), open_from }
     }
 
     /// Of items found by a read that began at `place`: those that entered the log since, or are not in it yet. None of
-    /// them was acknowledged before, and items with smaller cursors may follow. Items with times of the host are never
-    /// among them: their places do not follow the order. `None` if there are none, as is usual. Takes no lock unless an
-    /// item is about as new as the end of the log, and publishes with given times are under way or have ended since.
+    /// them was acknowledged before, and items with smaller cursors may follow. `None` if there are none, as is usual.
+    /// Takes no lock unless an item is about as new as the end of the log.
     pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, place: ReadPlace) -> Option<HashSet<Cursor>> {
-        if self.given.load(Ordering::SeqCst) == 0 && self.given_end.load(Ordering::SeqCst) <= place.end {
-            return None;
-        }
-        let mut recent = cursors.filter(|cursor| cursor.at >= place.given_at).peekable();
+        let mut recent = cursors.filter(|cursor| !place.is_above(*cursor)).peekable();
         recent.peek()?;
         let state = self.state.lock();
-        let is_new = |cursor: &Cursor| match state.log.publish(*cursor) {
-            Some(event) => event.given && event.number >= place.end,
-            None => state.given.contains(cursor),
-        };
-        let new: HashSet<_> = recent.filter(is_new).collect();
+        let new: HashSet<_> = recent.filter(|cursor| state.is_later(*cursor, place)).collect();
         Some(new).filter(|new| !new.is_empty())
+    }
+
+    /// The open end of the order for a read that began at `place`: every item with a time given here that was not in the
+    /// log then has this cursor or a greater one, also if it is published later. No later change lies before `time`; so
+    /// from now on none gets an earlier time, whatever the clock does.
+    pub fn open(&self, place: ReadPlace, time: Millis) -> Cursor {
+        let mut state = self.state.lock();
+        let open = state.open(place, time);
+        self.show_figures(&state);
+        open
     }
 
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
@@ -349,9 +355,12 @@ impl Ticket<'_> {
         self.end(event);
     }
 
-    /// The same for a gap.
+    /// The same for a gap. In memory, its event has the smallest cursor given.
     pub fn commit_gap(self) {
-        let event = self.stamp.of_nothing();
+        let mut event = self.stamp.of_nothing();
+        if let Some(given) = self.given {
+            (event.given, event.entry.cursor) = (true, given);
+        }
         self.end(event);
     }
 
@@ -370,6 +379,7 @@ impl Drop for Ticket<'_> {
         if !self.over {
             let mut state = self.sequencer.state.lock();
             state.give_back(self.stamp, None);
+            self.given.iter().for_each(|given| _ = state.given.remove(given));
             self.sequencer.release(state);
         }
     }

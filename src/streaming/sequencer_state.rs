@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::course::Course;
 use super::ids::IdMaker;
 use super::log::Log;
+use super::sequencer::ReadPlace;
 use super::times::Times;
-use crate::model::{Cursor, Event, EventKind, Millis, Publish, Stamp};
+use crate::model::{ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
 
 /// Locked as a whole.
 #[derive(Debug)]
@@ -25,12 +26,10 @@ pub(super) struct State {
     ready: BTreeMap<u64, Event>,
     /// The cursors of the publishes among them.
     pub(super) unlogged: HashSet<Cursor>,
-    /// Cursors with times given here of items that are not in the log yet.
-    pub(super) given: HashSet<Cursor>,
-    /// The last publish with a time given here that entered the log: its time, and the end of the log after it. At
-    /// first, a time that is not above those to be given. Only rise.
-    pub(super) given_at: Millis,
-    pub(super) given_end: u64,
+    /// Cursors with times given here of items that are not in the log yet; of those of a gap, the smallest.
+    pub(super) given: BTreeSet<Cursor>,
+    /// The latest time of which a reader was told that no later item gets an earlier one.
+    told: Millis,
     pub(super) log: Log,
 }
 
@@ -61,9 +60,8 @@ impl State {
             writers: HashMap::new(),
             ready: BTreeMap::new(),
             unlogged: HashSet::new(),
-            given: HashSet::new(),
-            given_at: at,
-            given_end: log.end(),
+            given: BTreeSet::new(),
+            told: 0,
             log,
         }
     }
@@ -78,8 +76,35 @@ impl State {
         self.times.take_course(course.times);
         self.ids.continue_from(course.last_id);
         (self.next, self.top) = (course.next, course.top);
-        // The times of a command log may be behind the clock, from which they began.
-        (self.given_at, self.given_end) = (course.times.at, self.log.end());
+    }
+
+    /// Gives no time that readers were told is over. The times of a command log keep to that by themselves.
+    pub(super) fn keep_to_what_was_told(&mut self) {
+        self.times.reach(self.told);
+    }
+
+    /// A time before which no item gets its time any more, except those that are in the log.
+    pub(super) fn open_from(&self) -> Millis {
+        self.given.first().map_or(self.times.next(self.told).at, |first| first.at)
+    }
+
+    /// See [`Sequencer::open`](super::Sequencer::open).
+    pub(super) fn open(&mut self, place: ReadPlace, time: Millis) -> Cursor {
+        self.told = self.told.max(time);
+        if place.end < self.log.begin() {
+            return Cursor { at: place.open_from, id: ContentId::MIN };
+        }
+        let since = self.log.first_given(place.end).or(self.given.first().copied());
+        since.unwrap_or_else(|| self.times.next(self.told))
+    }
+
+    /// Whether an item entered the log since a read began, or is on disk and not in the log yet, or has a time given here
+    /// and is being written.
+    pub(super) fn is_later(&self, cursor: Cursor, place: ReadPlace) -> bool {
+        match self.log.publish(cursor) {
+            Some(event) => event.number >= place.end,
+            None => self.given.contains(&cursor) || self.unlogged.contains(&cursor),
+        }
     }
 
     /// Takes a number for a change that is about to be written. `latest` is the latest time in it.
@@ -96,7 +121,9 @@ impl State {
     pub(super) fn take_for(&mut self, item: &Publish) -> Stamp {
         let cursor = item.content.cursor();
         *self.writers.entry(cursor).or_default() += 1;
-        if !item.time_given {
+        if item.time_given {
+            self.times.pass(cursor);
+        } else {
             self.given.insert(cursor);
         }
         self.take(EventKind::Publish, !item.time_given, cursor.at)
@@ -146,12 +173,11 @@ impl State {
             let event = first.remove();
             if event.kind == EventKind::Publish {
                 self.unlogged.remove(&event.entry.cursor);
+            }
+            if event.given {
                 self.given.remove(&event.entry.cursor);
             }
             self.log.push(event);
-            if event.given {
-                (self.given_at, self.given_end) = (event.entry.cursor.at, self.log.end());
-            }
         }
     }
 

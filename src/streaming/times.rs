@@ -15,7 +15,7 @@ const FAR: Millis = 15_000;
 pub(super) struct Times {
     /// The latest time given, or taken for an event.
     at: Millis,
-    /// The greatest cursor given.
+    /// The greatest cursor given, or of an item with a time of the host that had come.
     last: Cursor,
     steps: u64,
     /// The time since boot up to which the stock is filled.
@@ -70,6 +70,25 @@ impl Times {
         self.at
     }
 
+    /// The smallest cursor that may be given from now on, if no time before `from` is given.
+    pub(super) fn next(&self, from: Millis) -> Cursor {
+        let first = Cursor { at: self.at.max(from), id: ContentId::MIN };
+        self.last.next_newer().map_or(first, |next| next.max(first))
+    }
+
+    /// Gives no time before this one any more.
+    pub(super) fn reach(&mut self, at: Millis) {
+        self.at = self.at.max(at);
+    }
+
+    /// Lets the cursor of an item with a time of the host take its place among those given: later ones are above it. Not
+    /// if its time has not come yet.
+    pub(super) fn pass(&mut self, cursor: Cursor) {
+        if cursor.at <= self.at {
+            self.last = self.last.max(cursor);
+        }
+    }
+
     /// One time for all items of a call, which have this smallest and greatest id. So their order is that of their ids.
     pub(super) fn give(&mut self, smallest: ContentId, greatest: ContentId) -> Result<Millis, Crowded> {
         if (Cursor { at: self.at, id: smallest }) <= self.last {
@@ -102,6 +121,24 @@ mod tests {
             last = cursor;
         }
         assert!(last.at <= 91_000, "{last}");
+    }
+
+    #[test]
+    fn given_cursors_rise_above_those_of_the_host_whose_time_has_come() {
+        let mut times = Times::new(1000);
+        let cursor = |at, raw| Cursor { at, id: id(raw) };
+        for (host, given, next) in [
+            (cursor(1000, 50), 7, 1001),
+            (cursor(999, 60), 8, 1001),
+            (cursor(1002, 1), 9, 1001),
+            (cursor(1001, 9), 10, 1001),
+        ] {
+            times.pass(host);
+            assert_eq!(times.give(id(given), id(given)), Ok(next), "{host}");
+        }
+        assert_eq!([0, 1001, 1002].map(|from| times.next(from)), [cursor(1001, 11), cursor(1001, 11), cursor(1002, 1)]);
+        times.reach(1005);
+        assert_eq!((times.next(0), times.give(id(1), id(1))), (cursor(1005, 1), Ok(1005)));
     }
 
     #[test]

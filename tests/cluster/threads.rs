@@ -13,6 +13,7 @@ use super::nodes::{NODES, Nodes, barrier, meet};
 use crate::promises::actor::{Part, Round};
 use crate::promises::history::Clock;
 use crate::promises::names::{Ids, USERS};
+use crate::promises::polls::{check_polls, give_polls};
 use crate::promises::replay::seen;
 use crate::promises::seed::{modes, pick, scaled, seed, threads};
 use crate::promises::shape::{self, NEVER};
@@ -53,10 +54,12 @@ impl Life {
         let modes = modes();
         let ids = modes[seed as usize % modes.len()];
         let nodes = Nodes::steady(seed, &shape::random(&mut Rng::with_seed(seed)), ids);
-        let users = USERS.into_iter().map(|raw| ids.user(&nodes.case.system.feed, raw)).collect();
+        let users: Vec<_> = USERS.into_iter().map(|raw| ids.user(&nodes.case.system.feed, raw)).collect();
         let part = |(n, share)| Part::new(share, Rng::with_seed(seed.wrapping_mul(1000) + n as u64));
-        let parts = shares(threads()).into_iter().enumerate().map(part).collect();
-        Self { nodes, clock: Clock::default(), parts, ids, users }
+        let mut parts: Vec<_> = shares(threads()).into_iter().enumerate().map(part).collect();
+        let clock = Clock::default();
+        give_polls(&nodes.case.system.feed, ids, &clock, &users, &mut parts);
+        Self { nodes, clock, parts, ids, users }
     }
 
     /// The numbers of reads and changes.
@@ -88,6 +91,7 @@ impl Life {
         }
         self.nodes.log().set(CHANCES);
         let (stop, can_restore) = (AtomicBool::new(false), self.nodes.plan.config_of_all().1 > NEVER);
+        let since = self.clock.tick();
         let systems: Vec<&System> = self.nodes.systems().collect();
         let ready: Vec<_> = systems.iter().map(|system| move || barrier(system).expect("has a barrier")).collect();
         // Threads ask their nodes for the names of users and of earlier items.
@@ -104,6 +108,7 @@ impl Life {
                 ids: self.ids,
                 users: &self.users,
                 can_restore,
+                by_clock: false,
                 ready,
             })
             .collect();
@@ -123,6 +128,8 @@ impl Life {
         rounds.iter().try_for_each(|round| self.parts[0].scroll_all(*round))?;
         let all = history(&mut self.parts);
         all.check_numbers(&self.users)?;
+        ready.iter().for_each(|ready| ready());
+        check_polls(&mut self.parts, rounds[0].feed, &all, since)?;
         check(&all, self.nodes.plan.config_of_all().0)?;
         let counts = (all.reads.len(), self.parts.iter().map(|part| part.history.changes()).sum());
         self.parts.iter_mut().for_each(|part| part.history.forget());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server::{Reply, Server};
+use crate::server::{Reply, Server, wait_until};
 
 /// A time in the year 2096.
 const TO_COME: u64 = 4_000_000_000_000;
@@ -174,12 +174,65 @@ fn places_of_pages_may_be_of_any_time() {
     let server = updated(server);
     for (query, ids) in [
         (format!("before={TO_COME}-9"), vec![5, 1]),
-        (format!("after={TO_COME}-1"), vec![5]),
+        (format!("after={TO_COME}-1"), vec![]),
+        (format!("after={TO_COME}-1&before={TO_COME}-9"), vec![5]),
         (format!("after={TO_COME}-5"), vec![]),
         ("before=9223372036854775807-1".to_owned(), vec![5, 1]),
     ] {
         assert_eq!(server.ids(&format!("/v1/users/1/timeline?{query}")), ids, "{query}");
     }
+}
+
+#[test]
+fn nothing_comes_below_a_reader_who_was_shown_an_item_ahead() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let given = |id: u64| {
+        let body = json!({"author_id": 2, "content_id": id});
+        let item = server.call("POST", "/v1/content", body.to_string()).expect(201);
+        (item["published_at"].as_u64().unwrap(), format!("{}-{id}", item["published_at"]))
+    };
+    let read = |query: &str| server.get(&format!("/v1/users/1/timeline?view=ids&{query}"));
+    let ids = |page: &Value| -> Vec<u64> {
+        let items = page["items"].as_array().unwrap().iter();
+        items.map(|item| item["content_id"].as_str().unwrap().parse().unwrap()).collect()
+    };
+    let ahead = json!({"author_id": 2, "content_id": 9, "published_at": given(1).0 + 300_000});
+    publish(&server, &ahead).expect(201);
+    let first = given(2).1;
+
+    // It is shown at once, but `prev` and pages upwards stay below it.
+    let page = read("limit=20");
+    assert_eq!((ids(&page), page["prev"].as_str(), unread(&server)), (vec![9, 2, 1], Some(&*first), 3));
+    let reply = server.call("GET", "/v1/users/1/timeline", "");
+    assert!(reply.header("link").unwrap().contains(&format!("after={first}>; rel=\"prev\"")), "{reply:?}");
+    let up = read(&format!("after={first}"));
+    assert_eq!((ids(&up), up["prev"].as_str()), (vec![], Some(&*first)));
+    let alone = read("limit=1");
+    let between = alone["prev"].as_str().unwrap();
+    assert_eq!(ids(&alone), [9]);
+    assert_eq!(ids(&read(&format!("before={}", alone["next"].as_str().unwrap()))), [2, 1]);
+    let second = given(3).1;
+    let up = read(&format!("after={first}"));
+    assert_eq!((ids(&up), up["prev"].as_str()), (vec![3], Some(&*second)));
+    let above = ids(&read(&format!("after={between}")));
+    assert!(above.contains(&3) && !above.contains(&9), "{above:?} above {between}");
+    assert_eq!(ids(&read(&format!("after={first}&before=9223372036854775807-1"))), [9, 3]);
+    // Nothing else on the page: all newer items are above `prev`.
+    let server = server.restart("KILL", &[]);
+    let page = server.get("/v1/users/1/timeline?view=ids");
+    assert_eq!((ids(&page), page["prev"].as_str()), (vec![9, 3, 2, 1], Some(&*second)));
+}
+
+#[test]
+fn an_item_ahead_comes_upwards_when_its_time_has_come() {
+    let server = Server::start();
+    server.follow(1, 2, 10);
+    let now = server.call("POST", "/v1/content", r#"{"author_id":3}"#).expect(201)["published_at"].as_u64().unwrap();
+    publish(&server, &json!({"author_id": 2, "content_id": 9, "published_at": now + 400})).expect(201);
+    wait_until("it does not come by itself", || server.ids("/v1/users/1/timeline?after=0-1") == [9]);
+    let item = server.call("POST", "/v1/content", r#"{"author_id":2}"#).expect(201);
+    assert!(item["published_at"].as_u64().unwrap() >= now + 400);
 }
 
 #[test]

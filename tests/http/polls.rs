@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ const CONNECTIONS: usize = 8;
 const SUBJECT: u64 = 7;
 /// Publishes of each author.
 const PUBLISHES: usize = 150;
+/// How far times of the application are from the clock, milliseconds; `None` leaves the time to the server.
+const TIMES: [Option<i64>; 8] = [None, Some(0), None, Some(-5), None, Some(5), Some(-20), Some(60_000)];
 
 /// A running publisher; ended when dropped.
 struct Publishing<'a>(&'a AtomicUsize);
@@ -61,6 +64,19 @@ fn poll(server: &Server, list: &str, publishing: &AtomicUsize) -> Vec<String> {
     }
 }
 
+/// Publishes items of one author, some with times of the application. Returns the ids of those with the server's time.
+fn publish_mixed(server: &Server, author: u64) -> Vec<String> {
+    let mut ids = Vec::new();
+    for time in TIMES.iter().cycle().take(4 * PUBLISHES) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let given = time.map(|by| format!(r#","published_at":{}"#, i64::try_from(now).unwrap() + by));
+        let body = format!(r#"{{"author_id":{author},"topics":["all"]{}}}"#, given.unwrap_or_default());
+        let item = server.call("POST", "/v1/content", body).expect(201);
+        ids.extend(time.is_none().then(|| item["content_id"].as_str().expect("an id").to_owned()));
+    }
+    ids
+}
+
 /// Makes comments, which are not broadcast. Returns their ids.
 fn comment(server: &Server) -> Vec<String> {
     let made = (0..PUBLISHES).map(|_| {
@@ -83,6 +99,18 @@ fn who_asks_for_what_is_newer_gets_everything_once() {
 }
 
 #[test]
+fn times_of_the_application_hide_no_item_with_the_servers_time() {
+    let server = Server::start();
+    for author in AUTHORS {
+        server.follow(READER, author, 1);
+    }
+    let list = format!("/v1/users/{READER}/timeline");
+    let lists = [list.clone(), list.clone(), list, "/v1/topics/all/content".to_owned()];
+    let writers = AUTHORS.map(|author| move |server: &Server| publish_mixed(server, author));
+    polled_while(&server, &lists, &writers.each_ref().map(|write| write as &Writing));
+}
+
+#[test]
 fn who_asks_for_newer_comments_gets_all_of_them_once() {
     let server = Server::start();
     server.publish(SUBJECT, 2, 1000);
@@ -96,7 +124,7 @@ fn who_asks_for_newer_comments_gets_all_of_them_once() {
 
 type Writing<'a> = dyn Fn(&Server) -> Vec<String> + Sync + 'a;
 
-/// Polls every list while others write. Each list must show every item once.
+/// Polls every list while others write. Each list must show every item that they return, and no item twice.
 fn polled_while(server: &Server, lists: &[String], writers: &[&Writing]) {
     let publishing = AtomicUsize::new(writers.len());
     let published = Mutex::new(Vec::new());

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tideline::model::{
-    Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Page, PageRequest, Position, REPOST, ReactionKind,
+    Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, Order, Page, PageRequest, Position, REPOST, ReactionKind,
     Relation, Side, UserCursor, UserId,
 };
 
@@ -241,6 +241,34 @@ impl Model {
             hidden_since: self.hides.get(&(user, target)).copied(),
         }
     }
+}
+
+/// Times from here on have not come while a test runs.
+pub(crate) const AHEAD: Millis = 1 << 50;
+
+/// The page of a complete list of content. A page upwards ends below the items whose times have not come. If another page
+/// begins with some of them, its `prev` is below these, or, without other items, where the server's times have come to:
+/// `prev` if that is possible.
+pub(crate) fn content_page(
+    list: &[Entry],
+    request: &PageRequest<ContentId>,
+    prev: Option<Cursor>,
+) -> Page<Entry, ContentId> {
+    let come: Vec<Entry> = list.iter().filter(|entry| entry.cursor.at < AHEAD).copied().collect();
+    let place = |entry: &Entry| entry.cursor;
+    if request.order() == Order::OldestFirst {
+        let page = page(&come, place, request);
+        let end = request.span.after.map(Position::just_above).filter(|_| page.items.is_empty());
+        let older = end.filter(|end| list.iter().any(|entry| entry.cursor < *end));
+        return Page { next: page.next.or(older), ..page };
+    }
+    let mut page = page(list, place, request);
+    if page.prev.is_some_and(|prev| prev.at >= AHEAD) {
+        let newest = come.first().map(|entry| entry.cursor.just_below());
+        let settled = page.items.iter().map(place).find(|place| place.at < AHEAD).or(request.span.after);
+        page.prev = settled.or(prev.filter(|prev| prev.at < AHEAD && Some(*prev) >= newest));
+    }
+    page
 }
 
 /// The page of a complete list, which is newest first.

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use fastrand::Rng;
+use tideline::clock::now;
 use tideline::error::{Code, Error};
 use tideline::feed::Feed;
 use tideline::model::{
@@ -15,6 +16,7 @@ use tideline::worker::{Candidate, Candidates};
 
 use super::history::{Clock, History, Life, Read, Seen, Window};
 use super::names::{AUTHORS, Ids, USERS, host, json, place};
+use super::polls::Poll;
 use super::seed::pick;
 use super::upkeep::{archive, evict, trim};
 
@@ -23,6 +25,8 @@ const MOST_NEW: usize = 250;
 const MOST_LIVE: usize = 120;
 /// Given times lie below this; others come from the server's clock.
 const TIMES: u64 = 60;
+/// How far times about that of the clock are from it, milliseconds.
+const NEAR: [i64; 7] = [0, 0, -1, -5, 1, 5, 60_000];
 /// Most reads of a thread in a round, about. More would leave the writers no time.
 const MOST_READS: usize = 2000;
 const LIMITS: [usize; 5] = [1, 2, 5, 20, 100];
@@ -55,6 +59,8 @@ pub(crate) struct Part {
     pub(crate) history: History,
     /// Items published so far.
     pub(crate) made: u64,
+    /// Lists that a reader polls.
+    pub(crate) polls: Vec<Poll>,
 }
 
 /// State that all threads of a round share.
@@ -70,13 +76,15 @@ pub(crate) struct Round<'a> {
     pub(crate) users: &'a [UserId],
     /// Whether deletes can be undone.
     pub(crate) can_restore: bool,
+    /// Whether changes go by the clock, not by the time of a log.
+    pub(crate) by_clock: bool,
     /// Called at the beginning of each read.
     pub(crate) ready: &'a (dyn Fn() + Sync),
 }
 
 impl Part {
     pub(crate) fn new(share: Share, random: Rng) -> Self {
-        Self { share, random, history: History::default(), made: 0 }
+        Self { share, random, history: History::default(), made: 0, polls: Vec::new() }
     }
 
     /// Runs until told to stop.
@@ -129,6 +137,9 @@ impl Actor<'_> {
             return pick(&mut self.part.random, &[Cursor::OLDEST, Cursor::NEWEST, place(MAX_MILLIS, 1)]);
         }
         let id = 1 + self.part.random.u64(..1000);
+        if self.part.random.u64(..8) == 0 {
+            return place(now().saturating_add_signed(pick(&mut self.part.random, &NEAR)), id);
+        }
         let is_name = self.round.ids != Ids::Numbers && self.part.random.bool();
         place(self.part.random.u64(..TIMES), if is_name { MAX_ID + 1 + id } else { id })
     }
@@ -161,25 +172,35 @@ impl Actor<'_> {
         Ok(())
     }
 
-    fn draft(&mut self) -> Draft {
+    /// A draft, and whether its time may not have come yet.
+    fn draft(&mut self) -> (Draft, bool) {
         let id = 1 + self.part.share.number + self.part.share.of * self.part.made;
         self.part.made += 1;
         let ids = self.round.ids;
         let (id, author) = (json(&ids.host(id)), json(&ids.host(pick(&mut self.part.random, &USERS[..AUTHORS]))));
-        let time = match self.part.random.u64(..3) {
-            0 => String::new(),
-            _ => format!(",\"published_at\":{}", self.part.random.u64(..TIMES)),
+        let (time, ahead) = match self.part.random.u64(..6) {
+            0 | 1 => (String::new(), false),
+            // About that of the clock, as where several machines give times.
+            2 => {
+                let by = pick(&mut self.part.random, &NEAR);
+                (format!(",\"published_at\":{}", now().saturating_add_signed(by)), by > 0 || !self.round.by_clock)
+            }
+            _ => (format!(",\"published_at\":{}", self.part.random.u64(..TIMES)), false),
         };
-        serde_json::from_str(&format!("{{\"content_id\":{id},\"author_id\":{author},\"text\":\"0\"{time}}}"))
-            .expect("a draft")
+        let draft = format!("{{\"content_id\":{id},\"author_id\":{author},\"text\":\"0\"{time}}}");
+        (serde_json::from_str(&draft).expect("a draft"), ahead)
     }
 
     fn publish(&mut self) -> Result<(), String> {
-        let drafts: Vec<_> = (0..pick(&mut self.part.random, &[1, 1, 1, 3])).map(|_| self.draft()).collect();
+        let count = pick(&mut self.part.random, &[1, 1, 1, 3]);
+        let (drafts, ahead): (Vec<_>, Vec<_>) = (0..count).map(|_| self.draft()).unzip();
+        let of_server: Vec<_> = drafts.iter().map(|draft| draft.published_at.is_none()).collect();
         let (window, published) = self.round.clock.during(|| again(|| self.round.feed.publish(drafts.clone())));
-        for (content, new) in published.map_err(|e| format!("publish fails: {e}"))? {
+        let published = published.map_err(|e| format!("publish fails: {e}"))?;
+        for ((content, new), (of_server, ahead)) in published.into_iter().zip(of_server.into_iter().zip(ahead)) {
             ensure!(new, "{content:?} was there before");
-            self.part.history.lives.push(Life::new(content.entry(), window));
+            let life = Life::new(content.entry(), window);
+            self.part.history.lives.push(Life { of_server, ahead, ..life });
         }
         Ok(())
     }
@@ -292,6 +313,9 @@ impl Actor<'_> {
             return Ok(());
         }
         let reader = self.anybody();
+        if self.part.random.bool() && !self.part.polls.is_empty() {
+            return self.poll();
+        }
         match self.part.random.u64(..12) {
             0 => self.scroll(reader),
             1..4 => self.read_timeline(reader, Span::ALL),
@@ -335,6 +359,13 @@ impl Actor<'_> {
             self.note(reader, window, Seen::Texts(asked, texts));
         }
         Ok(())
+    }
+
+    fn poll(&mut self) -> Result<(), String> {
+        (self.round.ready)();
+        let (feed, Part { polls, random, .. }) = (self.round.feed, &mut *self.part);
+        let which = random.usize(..polls.len());
+        polls[which].go_on(feed, random)
     }
 
     fn read_outbox(&mut self, author: UserId) -> Result<(), String> {

@@ -44,8 +44,12 @@ impl Window {
 pub(crate) struct Life {
     pub(crate) entry: Entry,
     pub(crate) published: Window,
+    /// Whether the server gave the time.
+    pub(crate) of_server: bool,
+    /// Whether its time may not have come yet: then pages upwards may lack it.
+    pub(crate) ahead: bool,
     /// The window of the publish that named it first.
-    named: Window,
+    pub(crate) named: Window,
     /// The number of its text before the first edit here. Each edit adds one.
     pub(crate) version: usize,
     pub(crate) edits: Vec<Window>,
@@ -55,7 +59,8 @@ pub(crate) struct Life {
 
 impl Life {
     pub(crate) fn new(entry: Entry, published: Window) -> Self {
-        Self { entry, published, named: published, version: 0, edits: Vec::new(), turns: Vec::new() }
+        let (named, edits, turns) = (published, Vec::new(), Vec::new());
+        Self { entry, published, of_server: false, ahead: false, named, version: 0, edits, turns }
     }
 
     pub(crate) fn must_live(&self, read: &Window) -> bool {

@@ -13,7 +13,7 @@ use super::case::Case;
 use super::change::{expect_code, expect_not_found, same_content};
 use super::names::{TOPICS, USERS, id};
 use super::ops::{Ask, Place};
-use crate::model::page;
+use crate::model::{AHEAD, content_page, page};
 
 /// A request and its page.
 type Found<T, I> = (PageRequest<I>, Page<T, I>);
@@ -79,7 +79,7 @@ impl Case {
             self.page(inline, request, |request, tier| feed.timeline(feed.find(&host, tier)?, request, tier))?;
         let Some((request, is)) = found else { return Ok(None) };
         let whole = self.model.timeline(user, self.system.config.timeline.include_own);
-        ensure_eq!(is, page(&whole, |entry| entry.cursor, &request), "timeline of {user}, {request:?}");
+        ensure_eq!(is, content_page(&whole, &request, is.prev), "timeline of {user}, {request:?}");
         Ok(Some(is))
     }
 
@@ -126,7 +126,8 @@ impl Case {
             }
         }
         ensure_eq!(down, whole, "timeline of {reader} down to its end, by {limit}");
-        let Some(oldest) = whole.last() else { return Ok(()) };
+        let come: Vec<_> = whole.into_iter().filter(|entry| entry.cursor.at < AHEAD).collect();
+        let Some(oldest) = come.last() else { return Ok(()) };
         let (mut up, mut after) = (vec![*oldest], Some(oldest.cursor));
         loop {
             let part = part(None, after, true)?;
@@ -137,7 +138,7 @@ impl Case {
             after = part.prev;
         }
         up.reverse();
-        ensure_eq!(up, whole, "timeline of {reader} up to its top, by {limit}");
+        ensure_eq!(up, come, "timeline of {reader} up to its top, by {limit}");
         Ok(())
     }
 
@@ -171,7 +172,7 @@ impl Case {
         whose: impl Display,
     ) -> Result<(), String> {
         let Some((request, is)) = self.page(inline, request, list)? else { return Ok(()) };
-        ensure_eq!(is, page(&whole(), |entry| entry.cursor, &request), "{what} of {whose}, {request:?}");
+        ensure_eq!(is, content_page(&whole(), &request, is.prev), "{what} of {whose}, {request:?}");
         Ok(())
     }
 
@@ -184,7 +185,7 @@ impl Case {
         let found = self.page(inline, request, |request, tier| self.system.feed.topic(topic, request, tier))?;
         let Some((request, is)) = found else { return Ok(None) };
         let whole = self.model.topic(topic, self.system.config.topics.limit);
-        ensure_eq!(is, page(&whole, |entry| entry.cursor, &request), "topic {topic:?}, {request:?}");
+        ensure_eq!(is, content_page(&whole, &request, is.prev), "topic {topic:?}, {request:?}");
         Ok(Some(is))
     }
 

@@ -13,6 +13,7 @@ use tideline::model::{Entry, UserId};
 use super::actor::{Part, Role, Round, Share};
 use super::history::{Clock, History};
 use super::names::{Ids, USERS};
+use super::polls::{check_polls, give_polls};
 use super::seed::{minutes, modes, scaled, seed, threads};
 use super::settled::{Right, check_settled};
 use super::shape::{self, Kind, NEVER};
@@ -74,10 +75,12 @@ impl Life {
         let mut order = USERS;
         random.shuffle(&mut order);
         order.into_iter().for_each(|raw| _ = ids.user(&system.feed, raw));
-        let users = USERS.into_iter().map(|raw| ids.user(&system.feed, raw)).collect();
+        let users: Vec<_> = USERS.into_iter().map(|raw| ids.user(&system.feed, raw)).collect();
         let part = |(n, share)| Part::new(share, Rng::with_seed(seed.wrapping_mul(1000) + n as u64));
-        let parts = shares(threads()).into_iter().enumerate().map(part).collect();
-        Self { system, clock: Clock::default(), random, parts, ids, users }
+        let mut parts: Vec<_> = shares(threads()).into_iter().enumerate().map(part).collect();
+        let clock = Clock::default();
+        give_polls(&system.feed, ids, &clock, &users, &mut parts);
+        Self { system, clock, random, parts, ids, users }
     }
 
     fn live(mut self, told: &mut Told) -> Result<(), String> {
@@ -97,7 +100,7 @@ impl Life {
         } else {
             self.system.start()
         }
-        let stop = AtomicBool::new(false);
+        let (stop, since) = (AtomicBool::new(false), self.clock.tick());
         let round = Round {
             feed: &self.system.feed,
             candidates: self.system.candidates(),
@@ -107,6 +110,7 @@ impl Life {
             ids: self.ids,
             users: &self.users,
             can_restore: self.system.config.content.deleted_retention > NEVER,
+            by_clock: true,
             ready: &|| (),
         };
         thread::scope(|scope| {
@@ -121,6 +125,7 @@ impl Life {
         // Again without writers, and half the time with all jobs done.
         self.parts[0].scroll_all(round)?;
         let all = history(&mut self.parts);
+        check_polls(&mut self.parts, &self.system.feed, &all, since)?;
         if self.random.bool() {
             self.system.drain()?;
             check_settled(&self.system, &self.users, &all)?;

@@ -2,6 +2,7 @@
 
 use tideline::model::{ContentId, Cursor, Draft, Entry, HostId, MAX_MILLIS, PageRequest, Span, UserId};
 
+use crate::clock;
 use crate::promises::history::{Clock, History, Life, Read, Seen, Window};
 use crate::promises::names::{item, user};
 use crate::store::{Change, Tier};
@@ -43,6 +44,14 @@ impl<'a> Actor<'a> {
         let draft: Draft = serde_json::from_str(&text).expect("a draft");
         let published = self.world.feed.publish(vec![draft]).expect("a publish");
         self.world.made.lock().expect("no panic").extend(published.iter().map(|(content, _)| content.id));
+    }
+
+    /// Makes a comment with a time that is so far from that of the clock.
+    pub(crate) fn comment_at(&mut self, author: u64, by: i64) {
+        let at = clock::now().saturating_add_signed(by);
+        let text = format!("{{\"author_id\":{author},\"kind\":\"comment\",\"broadcast\":false,\"published_at\":{at}}}");
+        let draft: Draft = serde_json::from_str(&text).expect("a draft");
+        self.world.feed.publish(vec![draft]).expect("a publish");
     }
 
     /// Asks for comments of a user that are newer than all found before.

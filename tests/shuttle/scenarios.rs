@@ -219,7 +219,8 @@ const LOAD: Scenario = Scenario {
     instants: &[],
 };
 
-/// Items with ids and times from the server are written at the same time, changed, and polled with `after`.
+/// Items with ids and times from the server are written at the same time, changed, and polled with `after`; some others
+/// have times about that of the clock.
 const POLL: Scenario = Scenario {
     settings: PUSH,
     before: |a| a.comment(11),
@@ -233,6 +234,7 @@ const POLL: Scenario = Scenario {
             a.publish(12, 1, 1);
             a.delete_and_restore(1);
         },
+        |a| [0, 3, -1].into_iter().for_each(|by| a.comment_at(11, by)),
         |a| (0..3).for_each(|_| a.poll(11)),
         |a| (0..3).for_each(|_| a.poll(11)),
     ],

@@ -92,7 +92,8 @@ pub(in crate::http) fn page() -> [Parameter; 3] {
         optional("before", "Only entries older than this cursor", schemas::cursor()),
         optional(
             "after",
-            "Only entries newer than this cursor. Without `before`, the page just above the cursor",
+            "Only entries newer than this cursor. Without `before`, the page just above the cursor; one of items ends below \
+             those whose time has not come",
             schemas::cursor(),
         ),
     ]

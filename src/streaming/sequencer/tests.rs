@@ -121,8 +121,13 @@ fn a_failure_and_a_panic_hold_nobody_up() {
     assert_eq!(sequencer.in_flight(), 0);
 }
 
+/// The open end of the order for a read that began at this place, if the clock stands still.
+fn open(sequencer: &Sequencer, place: ReadPlace) -> Cursor {
+    sequencer.open(place, 0)
+}
+
 #[test]
-fn an_item_with_a_time_of_the_hosts_is_left_out_by_nobody() {
+fn an_old_item_is_left_out_by_nobody() {
     let sequencer = sequencer();
     let mut late = [item(5, 1000)];
     let begun = sequencer.read_place();
@@ -140,6 +145,86 @@ fn an_item_with_a_time_of_the_hosts_is_left_out_by_nobody() {
     assert!(!sequencer.is_coming(cursor(&late)), "it is there");
     drop(again);
     assert_eq!(logged(&sequencer), published(&[&late[0]]));
+}
+
+#[test]
+fn a_time_of_the_host_that_has_come_takes_its_place_in_the_order() {
+    let sequencer = sequencer();
+    let mut first = [item(0, 0)];
+    let mut slow = begin(&sequencer, &mut first);
+    let at = cursor(&first).at;
+    let mut host = [item(1 << 62, at)];
+    let begun = sequencer.read_place();
+    let mut fast = begin(&sequencer, &mut host);
+    fast.commit(cursor(&host));
+    let mut second = [item(9, 0)];
+    drop(begin(&sequencer, &mut second));
+    assert!(cursor(&second) > cursor(&host), "what is given later is above it");
+    let all = [cursor(&first), cursor(&host)];
+    assert_eq!((later(&sequencer, &all, begun), open(&sequencer, begun)), (all.to_vec(), all[0]));
+    slow.commit(cursor(&first));
+    assert_eq!(logged(&sequencer), published(&[&first[0], &host[0]]));
+    assert_eq!((later(&sequencer, &all, begun), open(&sequencer, begun)), (all.to_vec(), all[0]), "begun before");
+    let place = sequencer.read_place();
+    assert_eq!(later(&sequencer, &all, place), []);
+    assert!(open(&sequencer, place) > all[1], "it is acknowledged, and on every page");
+    // A repeat is no news.
+    let _again = begin(&sequencer, &mut host);
+    assert_eq!(later(&sequencer, &all, sequencer.read_place()), []);
+}
+
+#[test]
+fn a_time_of_the_host_that_has_not_come_stands_above_the_open_end() {
+    let sequencer = sequencer();
+    let mut ahead = [item(5, now() + 60_000)];
+    begin(&sequencer, &mut ahead).commit(cursor(&ahead));
+    let place = sequencer.read_place();
+    assert_eq!(later(&sequencer, &[cursor(&ahead)], place), [], "it is acknowledged");
+    let open = open(&sequencer, place);
+    let mut given = [item(0, 0)];
+    let mut flight = begin(&sequencer, &mut given);
+    assert!((open..cursor(&ahead)).contains(&cursor(&given)), "{open} {given:?}");
+    // Its time comes, but not before what is on its way.
+    let late = |place| sequencer.open(place, cursor(&ahead).at + 1);
+    let place = sequencer.read_place();
+    assert_eq!(late(place), cursor(&given));
+    flight.commit(cursor(&given));
+    assert_eq!(late(place), cursor(&given));
+    assert!(late(sequencer.read_place()) > cursor(&ahead));
+    let mut next = [item(0, 0)];
+    drop(begin(&sequencer, &mut next));
+    assert!(cursor(&next) > cursor(&ahead), "readers were told so");
+}
+
+#[test]
+fn what_an_import_gives_times_to_is_in_the_order_too() {
+    let sequencer = sequencer();
+    let (mut imported, mut host) = ([item(0, 0), item(7, 7), item(8, now())], [item(9, 0)]);
+    let begun = sequencer.read_place();
+    let gap = sequencer.gap(&mut imported, At::Clock).expect("a time");
+    assert!(imported.iter().all(|item| item.stamp == Some(gap.stamp())));
+    let mut after = begin(&sequencer, &mut host);
+    after.commit(cursor(&host));
+    let given = imported[0].content.cursor();
+    assert!(cursor(&host) > given && cursor(&host) > imported[2].content.cursor());
+    assert_eq!((open(&sequencer, begun), later(&sequencer, &[given], begun)), (given, vec![given]));
+    gap.commit_gap();
+    assert_eq!(open(&sequencer, begun), given, "for a read that began before");
+    let place = sequencer.read_place();
+    assert!(open(&sequencer, place) > cursor(&host) && later(&sequencer, &[given], place).is_empty());
+    drop(sequencer.gap(&mut [item(0, 0)], At::Clock).expect("a time"));
+    assert_eq!(sequencer.state.lock().given.len(), 0, "given back");
+}
+
+#[test]
+fn a_read_from_before_the_events_in_memory_is_careful() {
+    let sequencer = sequencer();
+    let mut first = [item(0, 0)];
+    let begun = sequencer.read_place();
+    begin(&sequencer, &mut first).commit(cursor(&first));
+    let entry = Entry { cursor: Cursor::OLDEST, author: UserId::MIN };
+    (0..Sequencer::KEPT).for_each(|_| sequencer.changed(EventKind::Edit, entry));
+    assert!(open(&sequencer, begun) <= cursor(&first));
 }
 
 /// The same, while another thread has the lock for some time; `None` if it is needed.
@@ -177,12 +262,11 @@ fn a_read_of_items_before_the_last_of_the_log_takes_no_lock() {
     flight.commit(cursor(&coming));
     assert_eq!(later_without_lock(&sequencer, &older, begun, LONG), Some(vec![]), "also after the publish");
     assert_eq!(later(&sequencer, &[cursor(&last), cursor(&coming)], begun), [cursor(&coming)]);
-    // Items with times of the host alone need no lock at all.
-    let (begun, mut early) = (sequencer.read_place(), [item(9, cursor(&coming).at + 9)]);
-    let mut flight = begin(&sequencer, &mut early);
-    assert_eq!(later_without_lock(&sequencer, &[cursor(&early)], begun, LONG), Some(vec![]));
-    flight.commit(cursor(&early));
-    assert_eq!(later_without_lock(&sequencer, &[cursor(&early)], begun, LONG), Some(vec![]));
+    // Once a reader has looked at the clock, the last item is one of those before.
+    let place = sequencer.read_place();
+    assert_eq!(later_without_lock(&sequencer, &[cursor(&coming)], place, Duration::from_millis(200)), None);
+    sequencer.open(place, cursor(&coming).at + 1);
+    assert_eq!(later_without_lock(&sequencer, &[cursor(&coming)], sequencer.read_place(), LONG), Some(vec![]));
 }
 
 #[test]
@@ -232,9 +316,9 @@ fn made_ids_are_anew_at_each_call_and_never_one_of_the_named() {
     let mut items = [item(0, 0), item(named.get(), 0)];
     drop(begin(&sequencer, &mut items));
     assert!(items[0].content.id > first && items[0].content.id != named);
-    let mut unnumbered = [item(0, 0)];
-    sequencer.name_only(&mut unnumbered, At::Clock).expect("a time");
-    assert!(Some(unnumbered[0].content.id) >= named.next_greater() && unnumbered[0].stamp.is_none());
+    let mut imported = [item(0, 0)];
+    drop(sequencer.gap(&mut imported, At::Clock).expect("a time"));
+    assert!(Some(imported[0].content.id) >= named.next_greater());
     assert_eq!(sequencer.in_flight(), 0);
 }
 
