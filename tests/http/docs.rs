@@ -46,6 +46,10 @@ fn the_page_takes_everything_from_this_server() {
     assert!(!start.text().contains("fetch(\"/"), "an address from the root: {}", start.text());
     let script = server.call("GET", "/docs/swagger-ui-bundle.js", "");
     assert!(script.text().contains("SwaggerUIBundle"));
+    // It takes scripts out of the descriptions that it shows. Advisories name each release up to 3.4.10.
+    let (_, rest) = script.text().split_once("DOMPurify.version=\"").unwrap();
+    let version: Vec<u32> = rest.split('"').next().unwrap().split('.').map(|part| part.parse().unwrap()).collect();
+    assert!(version >= vec![3, 4, 11], "DOMPurify {version:?}");
 }
 
 /// Passes requests for paths below `/tideline` on to a server that knows nothing of this prefix, as a proxy does.
