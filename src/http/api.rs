@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpRequest, HttpResponse};
 
 use super::access::Access;
@@ -155,10 +156,11 @@ impl Api {
         address::client(request, &self.config().server.trusted_proxies)
     }
 
-    /// Adds the headers that all answers have: the id of the request, the permission to read the answer, the rest of the
-    /// limits, and the position of a node.
+    /// Adds the headers that all answers have: the id of the request, the order not to guess another type, the permission
+    /// to read the answer, the rest of the limits, and the position of a node.
     pub(super) fn sign(&self, request: &HttpRequest, id: RequestId, response: &mut HttpResponse) {
         id.show(response);
+        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         self.cors.permit(request, response);
         self.rates.show(request, response);
         if let Some(node) = self.node.as_ref().filter(|_| request.path().starts_with(API)) {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
     ACCEPT_ENCODING, AcceptEncoding, CONTENT_ENCODING, ETAG, Encoding, EntityTag, Header, HeaderValue, IfNoneMatch,
-    Preference, Quality, VARY, X_CONTENT_TYPE_OPTIONS,
+    Preference, Quality, VARY,
 };
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponseBuilder};
@@ -52,7 +52,6 @@ impl WebFile {
         let tag = EntityTag::new_strong(format!("{}{}", self.tag, if gzip { "-gzip" } else { "" }));
         response.insert_header((ETAG, tag.to_string()));
         response.insert_header((VARY, HeaderValue::from(ACCEPT_ENCODING)));
-        response.insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
         if is_known(request, &tag) {
             return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
         }

@@ -337,6 +337,7 @@ impl Reply {
     pub(crate) fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.bytes));
         assert_eq!(self.header("content-type"), Some("application/json"));
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"));
         self.json()
     }
 
@@ -345,6 +346,7 @@ impl Reply {
         let text = String::from_utf8_lossy(&self.bytes);
         assert_eq!(self.status, status, "{what}: {text}");
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{what}");
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{what}");
         let problem: Value = serde_json::from_slice(&self.bytes).unwrap_or_else(|e| panic!("{what}: {e}: {text}"));
         assert_eq!(problem["code"], code, "{what}: {text}");
         assert_eq!(problem["status"], status, "{what}");
