@@ -6,9 +6,14 @@ import { Icon } from "./icons.js";
 import { ago, fullTime, has, t } from "./texts.js";
 import { html, useEffect, useRef, useState } from "./view.js";
 
-// Pictures of users: inline ones, and those of this server. Other servers are not asked.
-const isShown = (avatar) =>
-  avatar.startsWith("data:image/") || (URL.canParse(avatar, document.baseURI) && new URL(avatar, document.baseURI).origin === location.origin);
+// Pictures of users: inline ones, and those of the origins in the settings. Other servers are not asked. An address of this
+// server is none, whatever the settings say: users choose it, and it could be a call of the API.
+const origins = document.querySelector('meta[name="tideline-avatars"]').content.split(" ");
+const isShown = (avatar) => {
+  if (/^data:image\//i.test(avatar)) return true;
+  const origin = URL.canParse(avatar) && new URL(avatar).origin;
+  return origins.includes(origin) && origin !== location.origin;
+};
 
 // A number that is the same for the same text.
 function hash(text) {

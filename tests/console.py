@@ -38,7 +38,7 @@ def options() -> argparse.Namespace:
 STEPS = [
     frame.languages, people.desktop, people.phone, people.keyboard, people.any_ids, people.resume, frame.chinese, frame.prefix,
     frame.colours, access.full_key, access.read_key, access.user_token, operations.dashboard, operations.backups, frame.accessibility,
-    odd.odd_items, odd.typing_errors, odd.empty_lists, odd.away, items.conversation, items.references, scroll.far,
+    odd.odd_items, odd.avatars, odd.typing_errors, odd.empty_lists, odd.away, items.conversation, items.references, scroll.far,
 ]
 
 

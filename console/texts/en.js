@@ -116,7 +116,7 @@ export default {
   edit_profile: "Edit profile",
   nickname: "Nickname",
   avatar: "Avatar",
-  avatar_about: "A data: address, or one of this server. The console shows no pictures of other servers.",
+  avatar_about: "A data: address of an image, or an address below one of server.avatar_origins. The console shows no other pictures.",
 
   // The timeline.
   new_items: { one: "{n} new", other: "{n} new" },

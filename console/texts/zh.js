@@ -116,7 +116,7 @@ export default {
   edit_profile: "编辑资料",
   nickname: "昵称",
   avatar: "头像",
-  avatar_about: "data: 地址或本服务器的地址。控制台不显示其他服务器的图片。",
+  avatar_about: "图片的 data: 地址，或 server.avatar_origins 中某个来源的地址。控制台不显示其他图片。",
 
   // The timeline.
   new_items: { other: "{n} 条新内容" },

@@ -207,6 +207,8 @@ mod tests {
             ("[server]\nallowed_hosts = \"tideline\"\n", "server.allowed_hosts"),
             ("[server]\nallowed_hosts = [\"tideline\", \"tideline:80\"]\n", "tideline:80"),
             ("[server]\nallowed_origins = [\"app.example.org\"]\n", "server.allowed_origins"),
+            ("[server]\navatar_origins = [\"http://cdn.example.org\"]\n", "expected an origin with https"),
+            ("[server]\navatar_origins = [\"https://cdn.example.org/a\"]\n", "server.avatar_origins"),
             ("[timeline]\nactive_for = \"soon\"\n", "timeline.active_for"),
             ("[timeline]\nactive_for = 5\n", "timeline.active_for"),
             ("[log]\nlevel = 5\n", "log.level"),

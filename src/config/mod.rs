@@ -33,7 +33,7 @@ pub use cluster::{Consistency, MAX_MEMBERS, Member, NodeName, Password, Sasl};
 pub use duration::Duration;
 pub use key_files::small_file;
 pub use network::Network;
-pub use web::{Authority, Host, HostName, Origin, PageOrigin};
+pub use web::{Authority, AvatarOrigin, Host, HostName, Origin, PageOrigin};
 
 /// Longer durations are typing mistakes; a hundred years.
 const LONGEST: Duration = Duration::from_days(36_500);
@@ -61,6 +61,8 @@ settings! {
         trusted_proxies: Vec<Network> = Vec::new();
         /// Whether `/` is the console. Otherwise it leads to the description of the API.
         console: bool = true;
+        /// Origins of https whose pictures the console shows as avatars, besides `data:` images.
+        avatar_origins: Vec<AvatarOrigin> = Vec::new();
         /// HTTP worker threads, each an event loop; 0 for four a core, at least eight.
         workers: usize = 0, 0..=1024;
         /// Most connections at once. A request on one more is answered 503.

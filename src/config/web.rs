@@ -1,5 +1,6 @@
 //! Hosts and origins in the notation of browsers, and the settings that list them.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -162,6 +163,28 @@ impl Origin {
 impl<'de> Deserialize<'de> for Origin {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Self::read(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// An entry of `server.avatar_origins`: an [`Origin`] with https, because other pictures can be replaced on their way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AvatarOrigin(Origin);
+
+impl fmt::Display for AvatarOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for AvatarOrigin {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let origin = Origin::deserialize(from)?;
+        if !origin.0.starts_with("https://") {
+            let problem =
+                format_args!("{:?}: expected an origin with https, such as \"https://cdn.example.org\"", origin.0);
+            return Err(serde::de::Error::custom(problem));
+        }
+        Ok(Self(origin))
     }
 }
 

@@ -12,6 +12,7 @@ use super::access::Access;
 use super::address;
 use super::auth::{Caller, Gate, Permit, Who};
 use super::consistency;
+use super::console::Pages;
 use super::cors::Cors;
 use super::disk_figures::DiskFigures;
 use super::endpoint::API;
@@ -49,6 +50,8 @@ pub struct Api {
     pub(super) gate: Arc<Gate>,
     /// The origins whose pages may read answers.
     pub(super) cors: Cors,
+    /// The page of the console.
+    pub(super) console: Pages,
     /// Limits of requests a second.
     pub(super) rates: RateLimits,
     /// The limits of the HTTP side.
@@ -92,6 +95,7 @@ impl Api {
             access: Access::new(server),
             gate,
             cors: Cors::new(&server.allowed_origins),
+            console: Pages::new(&server.avatar_origins),
             rates: RateLimits::new(&feed.config().rate_limits),
             limits: Limits::new(server.body_limit, batch_limit(server), connections),
             feed,

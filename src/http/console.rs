@@ -15,6 +15,7 @@ use super::call::{Answer, Call};
 use super::endpoint::{Endpoint, get, group};
 use super::problem::Problem;
 use super::web_files::WebFile;
+use crate::config::AvatarOrigin;
 
 /// The calls of this file. They have no description: they are parts of a page.
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -46,7 +47,6 @@ static SOURCES: &[(&str, &[u8])] = &files! {
     "feed.js"
     "feedlist.js"
     "feeds.js"
-    "icon.svg"
     "icons.js"
     "item.js"
     "keys.js"
@@ -74,13 +74,27 @@ static PARTS: LazyLock<HashMap<&str, WebFile>> =
     LazyLock::new(|| SOURCES.iter().map(|(path, bytes)| (*path, WebFile::new(media_type(path), *bytes))).collect());
 
 static PAGE: &str = include_str!("../../console/index.html");
-static OPEN_PAGE: LazyLock<WebFile> = LazyLock::new(|| page("open"));
-static GUARDED_PAGE: LazyLock<WebFile> = LazyLock::new(|| page("keys"));
 
-/// The page. `access` tells it whether it must ask for credentials. Otherwise it would have to send a request that may
-/// be refused.
-fn page(access: &str) -> WebFile {
-    WebFile::new("text/html; charset=utf-8", PAGE.replace("{version}", &VERSION).replace("{access}", access))
+/// The page, as the settings want it.
+#[derive(Debug)]
+pub(super) struct Pages {
+    open: WebFile,
+    guarded: WebFile,
+    policy: String,
+}
+
+impl Pages {
+    /// With the avatars of these origins.
+    pub(super) fn new(avatars: &[AvatarOrigin]) -> Self {
+        let avatars: String = avatars.iter().map(|origin| format!(" {origin}")).collect();
+        // `access` tells the page whether it must ask for credentials. Otherwise it would have to send a request that may
+        // be refused.
+        let page = |access: &str| {
+            let text = PAGE.replace("{version}", &VERSION).replace("{access}", access);
+            WebFile::new("text/html; charset=utf-8", text.replace("{avatars}", avatars.trim_start()))
+        };
+        Self { open: page("open"), guarded: page("keys"), policy: POLICY.replace("{avatars}", &avatars) }
+    }
 }
 
 /// Distinguishes the files of one release from those of another.
@@ -90,8 +104,10 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{:032x}", xxh3_128(&all.concat()))
 });
 
-/// `data:` is for small pictures of users. Pictures of other servers are not shown: those servers would learn who reads.
-const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; \
+/// Users choose the addresses of avatars. So the page shows no picture of this server: a user could make the browsers of
+/// readers call the API. It shows those of the origins in the settings, because an operator may want their servers to
+/// learn who reads. A `data:` picture loads nothing and runs no script, not even as SVG.
+const POLICY: &str = "default-src 'self'; img-src data:{avatars}; object-src 'none'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
 /// `GET /`: the page, or without the console a redirect to the description of the API.
@@ -108,9 +124,10 @@ async fn start(call: Call) -> Answer {
         let mut response = HttpResponse::TemporaryRedirect();
         return Ok(response.insert_header((LOCATION, "docs")).content_type("text/plain; charset=utf-8").body(text));
     }
-    let page = if call.api.gate.is_open() { &OPEN_PAGE } else { &GUARDED_PAGE };
+    let Pages { open, guarded, policy } = &call.api.console;
+    let page = if call.api.gate.is_open() { open } else { guarded };
     let mut response = kept("no-cache");
-    response.insert_header((CONTENT_SECURITY_POLICY, POLICY)).insert_header((REFERRER_POLICY, "no-referrer"));
+    response.insert_header((CONTENT_SECURITY_POLICY, policy.as_str())).insert_header((REFERRER_POLICY, "no-referrer"));
     page.answer(&call.request, response)
 }
 
@@ -135,9 +152,5 @@ fn kept(how: &'static str) -> HttpResponseBuilder {
 }
 
 fn media_type(path: &str) -> &'static str {
-    match path.rsplit('.').next() {
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        _ => "image/svg+xml",
-    }
+    if path.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" }
 }

@@ -20,6 +20,7 @@ use super::call::Answer;
 use super::problem::Problem;
 
 /// A file that never changes while the server runs. All answers share its bytes.
+#[derive(Debug)]
 pub(super) struct WebFile {
     media_type: &'static str,
     /// Of the given bytes. The tag of the compressed form has an ending.

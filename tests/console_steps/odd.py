@@ -63,6 +63,34 @@ def odd_items(proof: Proof) -> None:
     proof.clean(page)
 
 
+def avatars(proof: Proof) -> None:
+    """A user chooses the address of an avatar. No browser of a reader asks this server for it, nor a server that the
+    settings do not name."""
+    image = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'%3E%3C/svg%3E"
+    # Nothing listens there: the request alone tells.
+    listed = "https://127.0.0.1:65535"
+    tideline = proof.server("avatars", {"server.avatar_origins": listed})
+    town = Town(tideline.address)
+    own = proof.address(tideline)
+    refused = {"path": "v1/topics/taken/content", "root": "/v1/topics/taken/content", "whole": own + "v1/topics/taken/content",
+               "other": "https://127.0.0.2:9/taken.png", "plain": "http://127.0.0.1:9/taken.png", "html": "data:text/html,taken"}
+    for user, avatar in (refused | {"inline": image, "listed": listed + "/ann.png"}).items():
+        town.follow("reader", user)
+        town.told("PUT", f"/v1/users/{user}", {"avatar": avatar})
+        town.publish(user, f"of-{user}")
+    page = proof.page(own + "#/timeline/reader")
+    page.wait("document.querySelectorAll('article').length === 8", "all items")
+    page.wait("[...document.querySelectorAll('article img.avatar')].every((one) => one.complete && one.naturalWidth)", "the pictures")
+    proof.same("pictures", page.run("[...document.querySelectorAll('article img.avatar')].map((one) => one.getAttribute('src'))"), [image])
+    proof.same("requests for avatars", {url for _, url in page.failed}, {listed + "/ann.png"})
+    # The policy of the page forbids such a picture, whatever its code does.
+    blocked = "new Promise((done) => { const one = new Image(); one.onload = one.onerror = (e) => done(e.type); one.src = args[0]; })"
+    proof.same("another picture of this server", page.run(blocked, refused["whole"]), "error")
+    counted = {name: count for name, count in town.client.figures().items() if "requests_total" in name and "/v1/topics/" in name}
+    proof.same("calls of the API by avatars", sum(counted.values()), 0)
+    page.close()
+
+
 def typing_errors(proof: Proof) -> None:
     """An id, a page or an item that is not there is told as such."""
     tideline, town = proof.open_server("typing")

@@ -84,7 +84,7 @@ class Proxy:
                     connection.request("GET", "/v1/admin/stats")
                     access = b"open" if connection.getresponse().status == 200 else b"keys"
                     connection.close()
-                    body = body.replace(b"{version}", b"now").replace(b"{access}", access)
+                    body = body.replace(b"{version}", b"now").replace(b"{access}", access).replace(b"{avatars}", b"")
                 self.send_response(200)
                 self.send_header("Content-Type", TYPES.get(Path(name).suffix, "text/html") + "; charset=utf-8")
                 self.send_header("Content-Length", str(len(body)))
