@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Makes a directory, and those above it, if they are missing.
@@ -18,4 +18,15 @@ pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
 /// Makes a file, which must not exist, not even as a symbolic link.
 pub(crate) fn make_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Makes every file and directory of this process private from now on. The storage engine opens its files without a mode.
+pub(crate) fn from_now_on() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+}
+
+/// Whether every user of the machine may enter a directory, and so read the files in it whose names are known and whose
+/// modes allow it.
+pub(crate) fn admits_all(dir: &Path) -> bool {
+    dir.metadata().is_ok_and(|found| found.mode() & 0o001 != 0)
 }

@@ -157,6 +157,7 @@ fn serve(args: &DemoArgs) -> Result<()> {
     config.storage.data_dir = args.dir.join("db");
     config.server.listen = args.listen.unwrap_or(config.server.listen);
     config.validate()?;
+    private::from_now_on();
     logging::init(&config.log)?;
     server::can_listen(&config)?;
     if args.ids == Ids::Uuids && config.ids.accept == AcceptedIds::Numbers {

@@ -30,6 +30,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::http::description;
+use crate::private;
 use crate::server::{self, Told};
 
 /// A self-hosted timeline-feed server: exact home timelines, one binary, one data directory. It serves alone, or as a
@@ -210,9 +211,10 @@ impl<T: Args> With<T> {
         Ok((config, self.own))
     }
 
-    /// The same, and starts logging.
+    /// The same for a command that may make files of the data directory, and starts logging.
     fn ready(self) -> Result<(Config, T)> {
         let (config, own) = self.settings()?;
+        private::from_now_on();
         logging::init(&config.log)?;
         Ok((config, own))
     }

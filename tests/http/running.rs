@@ -1,8 +1,11 @@
 //! Starting and stopping.
 
+use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::net::TcpStream;
-use std::process::Stdio;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use tempfile::TempDir;
@@ -39,6 +42,56 @@ fn a_stop_waits_for_nobody_for_ever() {
     assert_eq!(status.code(), Some(0));
     assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     drop((idle, half));
+}
+
+/// Everything below a directory, with its mode.
+fn modes(dir: &Path) -> Vec<(PathBuf, u32)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        found.push((path.clone(), path.symlink_metadata().unwrap().mode() & 0o777));
+        if path.is_dir() {
+            found.extend(modes(&path));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_a_server_makes_in_its_directory_only_its_owner_may_read() {
+    let data = TempDir::new().unwrap();
+    let (logs, admit_all) =
+        (TempDir::new().unwrap(), |dir: &Path| fs::set_permissions(dir, Permissions::from_mode(0o755)));
+    let log = logs.path().join("log");
+    // An operator has made the directory, and lets everybody read new files.
+    admit_all(data.path()).unwrap();
+    let start = || {
+        let serve = command(&data, "127.0.0.1:0", &[]);
+        let mut command = Command::new("sh");
+        command.args(["-c", "umask 022; exec \"$0\" \"$@\""]).arg(serve.get_program()).args(serve.get_args());
+        command.env_clear().current_dir(data.path()).stderr(File::create(&log).unwrap());
+        Server::launch(command).unwrap()
+    };
+    let warns = || fs::read_to_string(&log).unwrap().contains("every user of this machine may read the data");
+    let server = start();
+    server.publish(1, 2, 10);
+    server.call("POST", "/v1/admin/backups", "").expect(201);
+    assert_eq!(server.end("TERM").code(), Some(0));
+    let found = modes(data.path());
+    assert!(found.len() > 10, "{found:?}");
+    let open: Vec<_> = found.into_iter().filter(|(_, mode)| mode & 0o077 != 0).collect();
+    assert_eq!(open, [], "others may read these");
+    assert!(!warns());
+    start().end("TERM");
+    assert!(!warns(), "others may not enter db");
+    // A directory of an earlier version.
+    admit_all(&data.path().join("db")).unwrap();
+    start().end("TERM");
+    assert!(warns());
+    assert_eq!(data.path().metadata().unwrap().mode() & 0o777, 0o755, "the operator's choice");
+    fs::set_permissions(data.path(), Permissions::from_mode(0o750)).unwrap();
+    start().end("TERM");
+    assert!(!warns());
 }
 
 /// The server's message on stderr if it does not start.

@@ -71,6 +71,7 @@ use crate::cache::ReadThrough;
 use crate::error::{Error, Result};
 use crate::failpoint::{self, Place, Write};
 use crate::model::{Activity, JobId, Mentions, UserId, Work};
+use crate::private;
 use crate::store::{Inboxes, MakeMark, Store, Tier};
 use crate::stripes::Striped;
 
@@ -176,6 +177,9 @@ impl Rocks {
         directory.created()?;
         if is_fresh {
             tracing::info!(data_dir = %options.dir.display(), "a new data directory was made");
+        } else if private::admits_all(&options.dir) && private::admits_all(&directory.engine()) {
+            tracing::warn!(data_dir = %options.dir.display(),
+                "every user of this machine may read the data; chmod o= the data directory");
         }
         let db = Arc::new(db);
         if let Some(reserve) = &mut reserve {
