@@ -16,6 +16,7 @@ use crate::process::history::{Outcome, call, compare, outcome, send};
 use crate::process::home::Home;
 use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
+use rustix::fs::{FallocateFlags, fallocate};
 use tempfile::TempDir;
 use tideline::model::UserId;
 use tideline::store::rocks::{Options, Rocks};
@@ -360,6 +361,31 @@ fn a_device_that_is_too_small_is_said_to_be_at_the_start() {
 fn changes_are_refused_before_the_device_is_full() {
     if let Some(disk) = Disk::new(160) {
         fill_and_free(&disk, "24");
+    }
+}
+
+#[test]
+fn no_change_comes_in_while_too_little_is_free() {
+    // Small, so that the room is always near the limit: 20 MiB of it.
+    let Some(disk) = Disk::new(80) else { return };
+    let logs = tempfile::tempdir().expect("temp dir");
+    let home = Home::new(disk.path.join("data"), logs.path().join("log"), &[]);
+    let (server, mut id) = (home.start(), 0);
+    let mut publish = || {
+        id += 1;
+        let change = Change::Publish(vec![Item { id, author: 1, at: id, text: "x".to_owned() }]);
+        outcome(&change, send(&server, &change))
+    };
+    // The engine takes room for its log with the first one.
+    assert_eq!(publish(), Outcome::Made);
+    disk.fill_but(26 << 20);
+    let more = File::create(disk.path.join("more")).expect("creates");
+    for round in 1..=50 {
+        wait_until("no change with room", || publish() == Outcome::Made);
+        // At once after that change, which has found room.
+        fallocate(&more, FallocateFlags::empty(), 0, 10 << 20).expect("takes room");
+        assert_eq!(publish(), Outcome::Refused, "round {round}: {}", home.log());
+        more.set_len(0).expect("gives it back");
     }
 }
 

@@ -17,8 +17,10 @@ use crate::error::{Code, Error};
 
 /// The engine's words for a full device.
 pub(super) const NO_ROOM: &str = "No space left on device";
-/// How long a look at the free room is valid. The room set aside in the engine's log lasts longer.
+/// How long a look at the free room is valid if it found at least so much more than the least: no device takes more in this
+/// time. With less, each change looks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+const NEAR: u64 = 64 << 20;
 /// A device on which a write takes longer is stalled. Long in tests, for a busy machine.
 const STALL: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 500 });
 /// Most optional writes at once: a quarter of the threads that read.
@@ -159,21 +161,21 @@ impl Health {
     /// Whether too little is free, by a new look at the file system or the last one.
     fn is_scarce(&self) -> bool {
         let Some(dir) = &self.dir else { return false };
-        let now = self.started.elapsed().as_millis() as u64;
-        let due = self.next_look.load(Ordering::Relaxed);
-        let next = now + LOOK_EVERY.as_millis() as u64;
-        let turn =
-            now >= due && self.next_look.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if turn && let Ok(system) = rustix::fs::fstatvfs(dir) {
-            let free = system.f_bavail.saturating_mul(system.f_frsize);
-            let all = system.f_blocks.saturating_mul(system.f_frsize);
-            let least = least(self.min_free, all);
-            self.free.store(free, Ordering::Relaxed);
-            self.least.store(least, Ordering::Relaxed);
-            let scarce = is_scarce(free, least, self.scarce.load(Ordering::Relaxed));
-            self.scarce.store(scarce, Ordering::Relaxed);
+        let (now, was_scarce) = (self.now(), self.scarce.load(Ordering::Relaxed));
+        if now < self.next_look.load(Ordering::Relaxed) {
+            return was_scarce;
         }
-        self.scarce.load(Ordering::Relaxed)
+        let Ok(system) = rustix::fs::fstatvfs(dir) else { return was_scarce };
+        let free = system.f_bavail.saturating_mul(system.f_frsize);
+        let all = system.f_blocks.saturating_mul(system.f_frsize);
+        let least = least(self.min_free, all);
+        let is_near = free < least.saturating_add(NEAR);
+        let scarce = is_scarce(free, least, was_scarce);
+        self.free.store(free, Ordering::Relaxed);
+        self.least.store(least, Ordering::Relaxed);
+        self.scarce.store(scarce, Ordering::Relaxed);
+        self.next_look.store(if is_near { 0 } else { now + LOOK_EVERY.as_millis() as u64 }, Ordering::Relaxed);
+        scarce
     }
 
     /// Whether a write would reach the engine, and the last one succeeded.
