@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use rocksdb::{BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, Options, SliceTransform};
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, CompactionDecision, DBCompressionType, Options, SliceTransform,
+};
 
 use super::filter::{DeletedFilterFactory, FloorFilterFactory};
 use super::inbox::{self, InboxRoom};
@@ -178,6 +180,7 @@ fn archive(options: &mut Options) {
 
 fn counts(options: &mut Options) {
     options.set_merge_operator_associative("add", add);
+    options.set_compaction_filter("tideline.zero", drop_zero);
 }
 
 /// Most look-ups of names that reach the table are for new names.
@@ -188,6 +191,7 @@ fn names(options: &mut Options) {
 
 fn item_counts(options: &mut Options) {
     options.set_merge_operator_associative("add_item_counts", add_item_counts);
+    options.set_compaction_filter("tideline.zero", drop_zero);
     // A read adds up the steps since the last sum; this bounds their number.
     options.set_max_successive_merges(32);
 }
@@ -287,6 +291,12 @@ fn add(_key: &[u8], present: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> O
     let start = present.and_then(values::read_count).unwrap_or_default();
     let sum = steps.iter().filter_map(values::read_count).fold(start, i64::wrapping_add);
     Some(values::count(sum).to_vec())
+}
+
+/// Removes a sum, or a row of sums, that is zero, as a missing row is. The engine asks for whole sums only: steps that a
+/// compaction adds up leave in the next one.
+fn drop_zero(_level: u32, _key: &[u8], sum: &[u8]) -> CompactionDecision {
+    if sum.iter().all(|byte| *byte == 0) { CompactionDecision::Remove } else { CompactionDecision::Keep }
 }
 
 /// The same for the counters of an item.

@@ -5,7 +5,8 @@ use rocksdb::{FlushOptions, ReadOptions};
 
 use super::engine::log_limit;
 use super::tables::{
-    self, COUNTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, INBOXES, MUTES, MUTES_BY_TIME, Table,
+    self, COUNTS, FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO, INBOXES, ITEM_COUNTS, MUTES, MUTES_BY_TIME,
+    Table,
 };
 use super::{Rocks, inbox, keys, reserve, storage, values};
 use crate::error::{Error, Result};
@@ -39,7 +40,8 @@ impl Upkeep for Rocks {
     fn compact(&self) -> Result<()> {
         self.write_arrivals()?;
         self.flush()?;
-        for table in tables::ALL {
+        // The second time, the sums of the first that are zero leave.
+        for table in tables::ALL.iter().chain(&[COUNTS, ITEM_COUNTS]) {
             self.db.compact_range_cf(self.family(table)?, None::<&[u8]>, None::<&[u8]>);
         }
         Ok(())
@@ -159,11 +161,12 @@ fn is_nothing(table: Table, value: &[u8]) -> bool {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use rocksdb::WriteBatch;
+    use rocksdb::{IteratorMode, WriteBatch};
 
     use super::*;
     use crate::store::rocks::Options;
     use crate::store::rocks::tables::{FOLLOWERS, FOLLOWING, HIDDEN, LIKES, MARKERS, MUTES, PROFILES, TOPIC_IDS};
+    use crate::store::{Change, Graph};
 
     const MIB: u64 = 1 << 20;
     const TABLES: [Table; 8] = [FOLLOWERS, FOLLOWING, HIDDEN, LIKES, MARKERS, MUTES, PROFILES, TOPIC_IDS];
@@ -182,6 +185,35 @@ mod tests {
                 write_row(store, table, row, 128 << 10);
             }
         }
+    }
+
+    #[test]
+    fn a_compaction_leaves_no_count_of_nothing() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let [ana, bo] = [1, 2].map(|raw| UserId::new(raw).expect("in range"));
+        let both = |follow: Option<u64>, likes| {
+            for (user, target) in [(ana, bo), (bo, ana)] {
+                store.relate(user, &[Change { target, follow }], 10).expect("relates");
+            }
+            let mut batch = WriteBatch::default();
+            let steps = values::item_counts([likes, 0, 0, 0]);
+            batch.merge_cf(store.family(ITEM_COUNTS).expect("there"), keys::id(7), steps);
+            store.commit(batch, false).expect("writes");
+        };
+        let rows = |table| store.db.iterator_cf(store.family(table).expect("there"), IteratorMode::Start).count();
+        for is_summed_before in [false, true] {
+            both(Some(5), 1);
+            if is_summed_before {
+                store.compact().expect("compacts");
+                assert_eq!((rows(COUNTS), rows(ITEM_COUNTS)), (6, 1));
+            }
+            both(None, -1);
+            store.compact().expect("compacts");
+            assert_eq!((rows(COUNTS), rows(ITEM_COUNTS)), (0, 0));
+        }
+        both(Some(6), 1);
+        assert_eq!(store.follower_count(bo).expect("reads"), 1);
     }
 
     #[test]
