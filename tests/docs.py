@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist, and
 links in the archive of a release too. In `X` in `file.rs` the file must have X. Defaults and ranges of settings must be right; config.toml has every range.
-Examples of Rust must be in the source. The examples of README.md, docs/api.md, docs/integrate.md and docs/streams.md must work
+Examples of Rust must be in the source. Pages install what their scripts import. The examples of README.md, docs/api.md, docs/integrate.md and docs/streams.md must work
 on the real binary.
 
 In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block right after
@@ -32,6 +32,7 @@ STATED = re.compile(rf"(?<![\w.,])(?:{BOUND}|up) to {BOUND}(?![\w,]*\w)")
 TOO_LARGE = {"number": ("99999999999999", "-1"), "duration": ("36501d",)}  # one of them is in no range
 METHODS = "GET|HEAD|POST|PUT|PATCH|DELETE"
 LANGUAGES = {"sh": ["bash", "-euo", "pipefail"], "python": [sys.executable], "js": ["node"]}
+PACKAGES = {"tideline": "./clients/python", "httpx": "./clients/python"}  # by their modules; the client brings httpx
 SUFFIXES = {"sh": "sh", "python": "py", "js": "mjs"}
 # Writes the status of each answer to a file. A stream is ended after twelve seconds.
 CURL = """#!/bin/bash
@@ -234,6 +235,17 @@ class Project:
                     if (method.replace("HEAD", "GET"), path) not in self.calls:
                         self.fault(page, number, f"there is no call {method} {path}")
 
+    def installs(self, page: Page) -> None:
+        """A page that runs a script of a recipe installs what the script imports."""
+        commands = list(page.commands())
+        installed = {name for _, text in commands for line in re.findall(r"pip install (.*)", text) for name in line.split()}
+        for number, text in commands:
+            for script in re.findall(r"\bpython (?:recipes/\w+/)?(\w+\.py)", text):
+                for path in (ROOT / "recipes").rglob(script):
+                    imported = set(re.findall(r"^(?:import|from) (\w+)", path.read_text(), re.M)) - sys.stdlib_module_names
+                    for name in {PACKAGES.get(name, name) for name in imported} - installed:
+                        self.fault(page, number, f"{script} needs {name}, which the page does not install")
+
     def same_range(self, page: Page, number: int, name: str, text: str) -> None:
         """Every range that a text about a setting states must be its range."""
         for stated in stated_ranges(text):
@@ -367,6 +379,7 @@ def main() -> None:
         project.files(page)
         project.places(page)
         project.words(page)
+        project.installs(page)
         project.code(page)
     project.config_file()
     project.tables(pages)
