@@ -15,6 +15,7 @@ pub(crate) mod listener;
 mod lists;
 mod markers;
 mod metrics;
+mod oracles;
 mod polls;
 mod presence;
 mod races;

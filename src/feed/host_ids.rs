@@ -52,12 +52,15 @@ impl Feed {
     /// The id in the store; [`Id::UNKNOWN`] for a name that no change has mentioned. If the server accepts only numbers,
     /// such a name is refused with `invalid_id`.
     pub fn find<I: Id>(&self, id: &HostId, tier: Tier) -> Result<I> {
+        let found = self.known(id, tier)?;
+        if found == I::UNKNOWN { self.accepts(id).map(|()| found) } else { Ok(found) }
+    }
+
+    /// The same without a refusal.
+    pub(super) fn known<I: Id>(&self, id: &HostId, tier: Tier) -> Result<I> {
         match id {
             HostId::Number(raw) => id_of(*raw),
-            HostId::Name(name) => match self.store.numbers(&[name], tier)?.pop().flatten() {
-                Some(number) => id_of(number),
-                None => self.accepts(name).map(|()| I::UNKNOWN),
-            },
+            HostId::Name(name) => self.store.numbers(&[name], tier)?.pop().flatten().map_or(Ok(I::UNKNOWN), id_of),
         }
     }
 
@@ -122,29 +125,12 @@ impl Feed {
     /// pages have such places whatever a server accepts. With [`Sight::Own`] an unknown name counts as the newest of
     /// all, because a user must not learn which names exist.
     pub fn find_place<I: Id>(&self, place: &Position<HostId>, sight: Sight, tier: Tier) -> Result<Position<I>> {
-        let number = match &place.id {
-            HostId::Number(raw) => Some(*raw),
-            HostId::Name(name) => self.store.numbers(&[name], tier)?.pop().flatten(),
-        };
-        let unknown = || (sight == Sight::Own).then(|| I::UNKNOWN.into());
-        let Some(number) = number.or_else(unknown) else {
+        let id = self.known(&place.id, tier)?;
+        if id == I::UNKNOWN && sight == Sight::All {
             let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
             return Err(Error::refused(Code::UnknownCursor, detail));
-        };
-        Ok(Position { at: place.at, id: id_of(number)? })
-    }
-
-    /// The same for a change. With [`Sight::Own`] an unknown name gets a number, which is written with the change.
-    pub(super) fn hold_place<I: Id>(
-        &self,
-        place: &Position<HostId>,
-        sight: Sight,
-    ) -> Result<(Position<I>, Option<Held<I>>)> {
-        if sight == Sight::All {
-            return Ok((self.find_place(place, sight, Tier::Disk)?, None));
         }
-        let held = self.hold([&place.id])?;
-        Ok((Position { at: place.at, id: held.id() }, Some(held)))
+        Ok(Position { at: place.at, id })
     }
 
     /// The request for a page; `unknown_cursor` as in [`Feed::find_place`].

@@ -46,29 +46,37 @@ impl Feed {
 
     /// Moves a user's marker forward to `place`, never back, and returns its new place. A place ahead of the clock is
     /// replaced by the newest item up to it in the user's timeline, or by now if there is none. So the next publish is
-    /// unread, unless that item lies ahead itself. `time_ahead` if the place lies too far ahead of the clock and no
-    /// item has it, `unknown_cursor` as in [`Feed::find_place`].
+    /// unread, unless that item lies ahead itself. So is, with [`Sight::Own`], a place with a name at which the user sees
+    /// no item: the marker keeps no name that a user makes up, and does not tell which names exist. `time_ahead` if the
+    /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
+    /// [`Feed::find_place`].
     pub fn move_marker(&self, user: HostId, place: Position<HostId>, sight: Sight) -> Result<Cursor> {
         let command = Command::MoveMarker { user, place, sight };
         outcome!(self.submit(command), Outcome::Marker(Some(place)) => place)
     }
 
     pub(super) fn apply_marker(&self, user: &HostId, place: &Position<HostId>, sight: Sight, at: At) -> Result<Cursor> {
-        let (place, _held): (Cursor, _) = self.hold_place(place, sight)?;
+        let mut place: Cursor = self.find_place(place, sight, Tier::Disk)?;
         let held: Held<UserId> = self.hold([user])?;
         let user = held.id();
-        if let Err(refused) = self.not_ahead("cursor", place.at, at)
-            && !self.contents(&[place.id], Tier::Disk)?.iter().any(|item| item.cursor() == place)
-        {
-            return Err(refused);
+        let ahead = self.not_ahead("cursor", place.at, at);
+        let may_be_made_up = sight == Sight::Own && place.id.is_name();
+        if (ahead.is_err() || may_be_made_up) && !self.sees_item_at(user, place, sight)? {
+            ahead?;
+            place.id = ContentId::UNKNOWN;
         }
         self.apply_correction(user, at)?;
         let now = at.now();
-        let place = match place.at > now {
-            true => self.counts_at(user, place)?.unwrap_or(Cursor { at: now, ..place }),
-            false => place,
-        };
+        if place.at > now || place.id == ContentId::UNKNOWN {
+            let id = if place.id == ContentId::UNKNOWN { ContentId::MIN } else { place.id };
+            place = self.counts_at(user, place)?.unwrap_or(Cursor { at: place.at.min(now), id });
+        }
         self.store.move_marker(user, place)
+    }
+
+    fn sees_item_at(&self, user: UserId, place: Cursor, sight: Sight) -> Result<bool> {
+        let is_there = self.contents(&[place.id], Tier::Disk)?.iter().any(|item| item.cursor() == place);
+        Ok(is_there && (sight == Sight::All || self.may_see(user, place.id, Tier::Disk)?))
     }
 
     /// The place that replaces a marker ahead of the clock: the newest item up to it in the user's timeline.

@@ -93,15 +93,16 @@ impl Feed {
     /// Applies wishes about one item in their order, in one change. Returns the result of each. Only a reaction that is
     /// added gives a number to a name.
     pub(super) fn apply_reactions(&self, item: &HostId, wishes: &[Wish], at: At) -> Result<Vec<Result<Reacted>>> {
-        let id = self.find_content(item, Tier::Disk)?;
+        let id = self.known(item, Tier::Disk)?;
         let is_live = !self.contents(&[id], Tier::Disk)?.is_empty();
         let users: Vec<UserId> = self.look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>(), Tier::Disk)?;
         let accept = |wish: &Wish, user| -> Result<UserId> {
+            // First, so that an item that is not for the user gets the answer of one that does not exist.
+            if wish.sight == Sight::Own || id == ContentId::UNKNOWN {
+                self.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
+            }
             if user == UserId::UNKNOWN {
                 self.accepts(&wish.user)?;
-            }
-            if wish.sight == Sight::Own {
-                self.find_item(item, &wish.user, wish.sight, Tier::Disk)?;
             }
             if let Some(since) = wish.since.filter(|_| wish.active) {
                 self.not_ahead("since", since, at)?;

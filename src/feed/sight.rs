@@ -26,14 +26,31 @@ pub enum Sight {
 impl Feed {
     /// The ids in the store of an item to which a user reacts, and of the user. With [`Sight::Own`],
     /// `content_not_found` for every item but the user's own live ones, and live broadcast items of authors who do not
-    /// hide from the user. With [`Sight::All`] only for a name that no change has mentioned.
+    /// hide from the user. With [`Sight::All`] only for a name that no change has mentioned; `invalid_id` as in
+    /// [`Feed::find`].
     pub fn find_item(&self, item: &HostId, user: &HostId, sight: Sight, tier: Tier) -> Result<(ContentId, UserId)> {
-        let (item, user) = (self.find_content(item, tier)?, self.find(user, tier)?);
-        let may = sight == Sight::All || self.may_see(user, item, tier)?;
-        if may { Ok((item, user)) } else { Err(Error::content_not_found()) }
+        if sight == Sight::All {
+            return Ok((self.find_content(item, tier)?, self.find(user, tier)?));
+        }
+        // No refusal of a name comes before: it would tell which names the server knows.
+        let (item, user) = (self.known(item, tier)?, self.known(user, tier)?);
+        if self.may_see(user, item, tier)? { Ok((item, user)) } else { Err(Error::content_not_found()) }
     }
 
-    fn may_see(&self, user: UserId, item: ContentId, tier: Tier) -> Result<bool> {
+    /// `invalid_id` for the name of another user in a call of a user, while the server accepts only numbers. Names that
+    /// the server knows are refused like others: otherwise the answer would tell which it knows.
+    pub fn may_name<'i>(
+        &self,
+        user: &HostId,
+        others: impl IntoIterator<Item = &'i HostId>,
+        sight: Sight,
+    ) -> Result<()> {
+        let mut names = others.into_iter().filter(|other| sight == Sight::Own && other.name().is_some());
+        names.find(|name| *name != user).map_or(Ok(()), |name| self.accepts(name))
+    }
+
+    /// Whether an item exists for a user who calls.
+    pub(super) fn may_see(&self, user: UserId, item: ContentId, tier: Tier) -> Result<bool> {
         let Some(content) = self.contents(&[item], tier)?.pop() else { return Ok(false) };
         let is_open = || Ok(content.broadcast && self.store.hiders_among(user, &[content.author], tier)?.is_empty());
         if content.author == user { Ok(true) } else { is_open() }

@@ -91,7 +91,9 @@ async fn lift(call: Call, barrier: Barrier) -> Answer {
 }
 
 async fn set(call: Call, user: HostId, target: HostId, barrier: Barrier, raised: bool) -> Answer {
+    let sight = call.sight();
     let set = move |feed: &Feed| -> Result<_> {
+        feed.may_name(&user, [&target], sight)?;
         let relation = feed.set_barrier(user.clone(), target.clone(), barrier, raised)?;
         Ok(RelationItem::new(user, target, relation))
     };

@@ -36,7 +36,9 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .about(
                 "The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's \
                  clock is replaced by the newest item of the timeline at or below it. A cursor more than \
-                 `content.max_ahead` after the clock, with no item at it, is refused with 400 `time_ahead`.",
+                 `content.max_ahead` after the clock, with no item at it, is refused with 400 `time_ahead`. With a user \
+                 token only items that the user sees count, and a cursor with a name at which there is none is replaced, \
+                 too.",
             )
             .takes::<NewMarker>(marker.clone())
             .answers::<MarkerBody>(200, "The marker after the change", marker)

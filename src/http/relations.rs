@@ -17,7 +17,7 @@ use super::query::{self, Ids, Kept};
 use super::reply;
 use super::show::{Items, Member, RelationItem};
 use crate::error::{Code, Result};
-use crate::feed::Feed;
+use crate::feed::{Feed, Sight};
 use crate::model::{HostId, Millis, Page, Relation, Side, UserId, or_default};
 use crate::store::Tier;
 
@@ -136,7 +136,8 @@ pub(super) async fn unfollow(call: Call) -> Answer {
 
 /// Answers with the relation after a change of one pair.
 async fn change(call: Call, user: HostId, follow: Vec<(HostId, Option<Millis>)>, unfollow: Vec<HostId>) -> Answer {
-    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow)).await?;
+    let sight = call.sight();
+    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow, sight)).await?;
     let relation = relations.into_iter().next().ok_or_else(|| Problem::internal("a follow returned no relation"))?;
     reply::ok(&relation)
 }
@@ -147,8 +148,10 @@ fn relate(
     user: &HostId,
     follow: Vec<(HostId, Option<Millis>)>,
     unfollow: Vec<HostId>,
+    sight: Sight,
 ) -> Result<Vec<RelationItem>> {
     let targets: Vec<_> = follow.iter().map(|(target, _)| target).chain(&unfollow).cloned().collect();
+    feed.may_name(user, &targets, sight)?;
     let relations = feed.relate(user.clone(), follow, unfollow)?;
     Ok(targets.into_iter().zip(relations).map(|(target, of)| RelationItem::new(user.clone(), target, of)).collect())
 }
@@ -184,7 +187,8 @@ pub(super) async fn change_batch(mut call: Call) -> Answer {
         return Err(Problem::invalid_body(format_args!("user {twice} occurs twice")));
     }
     let follow: Vec<_> = follow.into_iter().map(|target| (target, None)).collect();
-    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow)).await?;
+    let sight = call.sight();
+    let relations = call.run(Wants::Change, move |feed| relate(feed, &user, follow, unfollow, sight)).await?;
     reply::ok(&relations.into_iter().collect::<Items<_>>())
 }
 
@@ -193,7 +197,9 @@ pub(super) async fn relations(call: Call) -> Answer {
     let user = call.user()?;
     let [targets] = call.query(["targets"])?;
     let Ids(targets) = query::required("targets", targets)?;
+    let sight = call.sight();
     let look = move |feed: &Feed, tier: Tier| -> Result<Items<RelationItem>> {
+        feed.may_name(&user, &targets, sight)?;
         let (user_id, ids): (_, Vec<UserId>) = (feed.find(&user, tier)?, feed.find_all(&targets, tier)?);
         let relations = of_all(user_id, &ids, feed.relations(user_id, &known(&ids), tier)?);
         let item = |(target, relation): (&HostId, _)| RelationItem::new(user.clone(), target.clone(), relation);

@@ -323,6 +323,15 @@ impl Reply {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
+    /// All headers but those that differ from answer to answer.
+    pub(crate) fn headers(&self) -> Vec<(String, String)> {
+        let own = |name: &&str| !["date", "x-request-id"].contains(name);
+        let names = self.headers.keys().map(|name| name.as_str()).filter(own);
+        let mut all: Vec<_> = names.map(|name| (name.to_owned(), self.header(name).unwrap().to_owned())).collect();
+        all.sort();
+        all
+    }
+
     /// The body as text.
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.bytes).unwrap()

@@ -1,0 +1,220 @@
+//! What a token can learn of ids that are not for its user: nothing. Every call that a token may make is asked about an
+//! item that exists and is not for the user, and about one that does not exist. All answers must be the same.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::sight::{Town, heard};
+use crate::server::Reply;
+use crate::server::described::document;
+use crate::server::host_ids::escaped;
+use crate::server::tokens::{key, token};
+
+/// The time of the items that are not for the users, and of one of these items, which lies far ahead of the clock.
+const AT: u64 = 1_650_000_000_000;
+const TO_COME: u64 = 4_000_000_000_000;
+/// Items that are not for the users: names, and the same as numbers.
+const SECRET: [(&str, &str); 4] = [
+    ("hidden item 1", "7000000000001"),
+    ("the kept item", "7000000000002"),
+    ("the gone item", "7000000000003"),
+    ("the late item", "7000000000004"),
+];
+/// An item that does not exist has this number.
+const NOTHING: &str = "7000000000005";
+/// Two users to whom the same happens. The first asks about what exists.
+const USERS: [&str; 2] = ["ana", "eva"];
+
+/// A request with `USER` and `ITEM` in the places of ids.
+struct Ask {
+    method: String,
+    target: String,
+    body: String,
+}
+
+/// Requests of every call that a token may make, with each id in the place of an item and of another user, in each
+/// cursor and each body.
+fn asks() -> Vec<Ask> {
+    let mut asks = Vec::new();
+    for (path, item) in document()["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let schemes = operation["security"].as_array().into_iter().flatten();
+            // A stream has no end; there is a test of its own.
+            if schemes.filter(|scheme| scheme.get("userToken").is_some()).count() == 0 || path.ends_with("/stream") {
+                continue;
+            }
+            let parameters = || operation["parameters"].as_array().into_iter().flatten();
+            let mut target = path.clone();
+            for parameter in parameters().filter(|parameter| parameter["in"] == "path") {
+                let name = parameter["name"].as_str().unwrap();
+                let value = match name {
+                    "uid" => "USER",
+                    "content_id" | "target" => "ITEM",
+                    "kind" => "like",
+                    other => panic!("{path}: decide whether {{{other}}} names an item"),
+                };
+                target = target.replace(&format!("{{{name}}}"), value);
+            }
+            let mut queries = Vec::new();
+            for parameter in parameters().filter(|parameter| parameter["in"] == "query") {
+                match parameter["name"].as_str().unwrap() {
+                    "before" => queries.extend(["before=AT-ITEM", "before=8-ITEM&after=9-ITEM"]),
+                    "after" => queries.extend(["after=AT-ITEM", "after=8-ITEM&before=9-ITEM", "view=ids&after=9-ITEM"]),
+                    "targets" => queries.push("targets=ITEM"),
+                    "viewer" => queries.push("viewer=USER&before=AT-ITEM"),
+                    "limit" | "view" | "consistency" => {}
+                    other => panic!("{path}: decide whether {other} names an item"),
+                }
+            }
+            queries.retain(|query| !query.contains("view=ids") || path.ends_with("/timeline"));
+            if queries.is_empty() {
+                queries.push("");
+            }
+            let bodies: &[&str] = match operation["operationId"].as_str().unwrap() {
+                "moveMarker" => &[r#"{"cursor": "AT-ITEM"}"#],
+                "changeFollowing" => &[r#"{"follow": ["ITEM"]}"#, r#"{"unfollow": ["ITEM"]}"#],
+                "setPresence" => &[r#"{"online": true}"#],
+                "follow" | "react" | "mute" | "hide" => &["", "{}"],
+                _ if operation["requestBody"].is_null() => &[""],
+                other => panic!("{other}: decide what its body names"),
+            };
+            for (query, body) in queries.iter().flat_map(|query| bodies.iter().map(move |body| (query, body))) {
+                let target = format!("{target}{}{query}", if query.is_empty() { "" } else { "?" });
+                asks.push(Ask { method: method.to_uppercase(), target, body: (*body).to_owned() });
+            }
+        }
+    }
+    assert!(asks.len() > 30, "the document has only {} calls of tokens", asks.len());
+    asks
+}
+
+impl Ask {
+    fn send(&self, town: &Town, user: &str, item: &str, at: u64) -> Reply {
+        let filled =
+            |text: &str, item: &str| text.replace("USER", user).replace("ITEM", item).replace("AT", &at.to_string());
+        town.call(&token(user), &self.method, &filled(&self.target, &escaped(item)), &filled(&self.body, item))
+    }
+
+    /// The answer without the ids that were asked about, and without the times of changes.
+    fn answer(&self, town: &Town, user: &str, item: &str, at: u64) -> (u16, String, String) {
+        static OWN: LazyLock<Regex> = LazyLock::new(|| {
+            let names = SECRET.map(|(name, _)| name);
+            let escaped = SECRET.map(|(name, _)| escaped(name));
+            let ids = [names.join("|"), escaped.join("|")].join("|");
+            Regex::new(&format!("{ids}|nothing( |%20)\\d{{5}}|700000000000\\d|\"(since|expires_at)\":\\d+|clock .\\d+"))
+                .unwrap()
+        });
+        let reply = self.send(town, user, item, at);
+        let plain = |text: &str| OWN.replace_all(text, "ITEM").replace(user, "USER");
+        // What a change has made is not there for the next call.
+        if self.method != "GET" {
+            for list in ["following", "mutes", "hidden-from"] {
+                let path = format!("/v1/users/{user}/{list}/{}", escaped(item));
+                town.call(&key("full"), "DELETE", &path, "");
+            }
+        }
+        (reply.status, plain(reply.text()), plain(&format!("{:?}", reply.headers())))
+    }
+}
+
+/// A town in which the items of [`SECRET`] exist and are not for the users: of an author who hides from them, not broadcast,
+/// deleted, and of that author and far ahead of the clock. Each user has a timeline.
+fn town() -> Town {
+    let town = Town::with(&[("TIDELINE__CONTENT__MAX_AHEAD", "36500d")]);
+    let publish = |id: &str, author: &str, at: u64, broadcast: bool| {
+        let item = json!({"content_id": id, "author_id": author, "published_at": at, "broadcast": broadcast});
+        town.app("POST", "/v1/content", &item);
+    };
+    for user in USERS {
+        for (author, since) in [("bo", AT - 5000), ("cy", AT - 4000)] {
+            town.app("PUT", &format!("/v1/users/{user}/following/{author}"), &json!({"since": since}));
+        }
+        town.app("PUT", &format!("/v1/users/cy/hidden-from/{user}"), &Value::Null);
+    }
+    for (id, at) in [("shown 1", AT - 1000), ("shown 2", AT + 1000), ("7000000000100", AT + 2000)] {
+        publish(id, "bo", at, true);
+    }
+    for pick in [|(name, _)| name, |(_, number)| number] as [fn((&'static str, &'static str)) -> &'static str; 2] {
+        let [hidden, kept, gone, ahead] = SECRET.map(pick);
+        publish(hidden, "cy", AT, true);
+        publish(kept, "bo", AT, false);
+        publish(gone, "bo", AT, true);
+        publish(ahead, "cy", TO_COME, true);
+        town.app("DELETE", &format!("/v1/content/{}", escaped(gone)), &Value::Null);
+    }
+    town
+}
+
+#[test]
+fn no_call_of_a_token_tells_which_items_exist() {
+    let (mut town, mut asks) = (town(), asks());
+    asks.retain(|Ask { target, body, .. }| {
+        [target, body].iter().any(|text| text.contains("ITEM")) || target.ends_with("/marker")
+    });
+    let mut unknown = (10_000..).map(|n| format!("nothing {n}"));
+    for accept in ["any", "numbers"] {
+        town = town.again(&[("TIDELINE__IDS__ACCEPT", accept)]);
+        for (name, number) in SECRET {
+            for at in [9, AT, TO_COME] {
+                for ask in &asks {
+                    for (secret, nothing) in [(number, NOTHING.to_owned()), (name, unknown.next().unwrap())] {
+                        let [is, none] = [(USERS[0], secret), (USERS[1], &*nothing)]
+                            .map(|(user, id)| ask.answer(&town, user, id, at));
+                        let Ask { method, target, body } = ask;
+                        assert_eq!(is, none, "{method} {target} {body}, {at}, {secret}, ids.accept = {accept}");
+                        assert!(is.0 < 500, "{method} {target}: {is:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_resumes_at_no_name_that_does_not_exist() {
+    let town = town();
+    for name in [SECRET[0].0, "nothing 10000"] {
+        heard(&mut town.listen(&format!("last-event-id: 9-{name}\r\n")), "event: reset");
+    }
+}
+
+/// Rows of the table of names.
+fn names(town: &Town) -> u64 {
+    let stats = town.app("GET", "/v1/admin/stats", &Value::Null).json();
+    stats["tables"]["names"]["rows_estimate"].as_u64().unwrap()
+}
+
+#[test]
+fn a_token_that_may_not_act_adds_no_name() {
+    let town = town().again(&[("TIDELINE__AUTH__USERS_ACT", "false")]);
+    let before = names(&town);
+    let mut unknown = (10_000..).map(|n| format!("nothing {n}"));
+    for (ask, at) in asks().iter().flat_map(|ask| [9, AT, TO_COME].map(|at| (ask, at))) {
+        let Ask { method, target, body } = ask;
+        let reply = ask.send(&town, USERS[0], &unknown.next().unwrap(), at);
+        assert!(reply.status < 500, "{method} {target} {body}: {}", reply.text());
+        assert_eq!(names(&town), before, "{method} {target} {body} at {at}");
+    }
+}
+
+#[test]
+fn a_marker_at_a_name_keeps_what_the_user_sees() {
+    let town = town();
+    let ana = token("ana");
+    let mark = |cursor: &str| {
+        let reply = town.call(&ana, "PUT", "/v1/users/ana/marker", &json!({"cursor": cursor}).to_string());
+        reply.expect(200)["cursor"].as_str().unwrap().to_owned()
+    };
+    let place = |at: u64, id: &str| format!("{at}-{id}");
+    // Without an item at or below it: its time alone.
+    assert_eq!(mark("9-nothing"), "9-1");
+    let (first, second) = (place(AT - 1000, "shown 1"), place(AT + 1000, "shown 2"));
+    assert_eq!(mark(&place(AT - 1, "nothing")), first);
+    assert_eq!(mark(&place(AT + 1000, "nothing")), second, "the newest name of its time");
+    assert_eq!(mark(&place(AT + 1500, "shown 2")), second, "the item stands elsewhere");
+    assert_eq!(mark(&place(AT, SECRET[0].0)), second, "never back");
+    assert_eq!(town.call(&ana, "GET", "/v1/users/ana/timeline/unread", "").json()["count"], 1);
+    assert_eq!(mark(&place(AT + 1500, "42")), place(AT + 1500, "42"), "a number needs no row");
+}
