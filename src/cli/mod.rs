@@ -17,6 +17,7 @@ mod logging;
 mod migrate;
 mod progress;
 mod restore;
+mod retime;
 mod stats;
 mod tls;
 
@@ -77,6 +78,9 @@ enum Command {
     Check(With<check::CheckArgs>),
     /// Rewrite all tables: trim inboxes, purge old deletions, remove rows below floors; then print the sizes
     Compact(With<Nothing>),
+    /// Let the times of a data directory go on from the clock, after a clock that was far ahead has dated changes; the
+    /// server must be stopped
+    Retime(With<Nothing>),
     /// Take a data directory of an earlier version to the present format; serve, import and compact do this, too
     Migrate(With<migrate::MigrateArgs>),
     /// Make a key for clients, or the hash of a key
@@ -191,6 +195,7 @@ fn run(cli: Cli) -> Result<i32> {
             return check::run_as_told(&config, &args);
         }
         Command::Compact(with) => compact::run(&with.ready()?.0)?,
+        Command::Retime(with) => retime::run(&with.ready()?.0)?,
         Command::Migrate(with) => {
             let (config, args) = with.ready()?;
             migrate::run(&config, &args)?;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Feed;
 use crate::clock::now;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::model::Millis;
 use crate::store::{MARK, Store};
 use crate::streaming::{Sequencer, Streaming};
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +49,29 @@ impl Feed {
     pub fn tend_events(&self) -> Result<()> {
         now();
         self.trim_events(KEPT, STEP)
+    }
+
+    /// Lets times go on from the clock if they are far ahead of it, because a clock was wrong once; returns by how much they
+    /// were, milliseconds. Streams that are resumed get a reset. No change may be under way, and the store must not be
+    /// that of a node: all nodes give the same times.
+    pub fn reset_time(&self) -> Result<Option<Millis>> {
+        if self.store.note(MARK)?.is_some() {
+            return Err(Error::Setup(
+                "this directory is that of a node of a cluster, whose times are those of the command log".to_owned(),
+            ));
+        }
+        let sequencer = self.streaming.sequencer();
+        let Some(ahead) = sequencer.set_back(now()) else { return Ok(None) };
+        let gap = sequencer.break_off();
+        self.store.begin_run(Some(gap))?;
+        if self.store.events(gap.number, 1)?.is_empty() {
+            return Err(Error::Setup("the storage takes no changes, so the times stay as they were".to_owned()));
+        }
+        // The events before it have the wrong times.
+        self.events_on_disk.trimmed.store(gap.number, Ordering::SeqCst);
+        self.store.trim_events(gap.number)?;
+        self.store.sync()?;
+        Ok(Some(ahead))
     }
 
     /// Keeps the newest `kept` numbers, if there are at least `step` more.

@@ -119,8 +119,17 @@ impl Sequencer {
         self.show_figures(&state);
     }
 
+    /// Lets times and ids go on from this time if they are far ahead of it, and returns by how much they were. Cursors then do
+    /// not rise any more, so a gap must follow. No change may be under way.
+    pub fn set_back(&self, to: Millis) -> Option<Millis> {
+        let mut state = self.state.lock();
+        let ahead = state.set_back(to);
+        self.show_figures(&state);
+        ahead
+    }
+
     /// Adds a gap to the log in memory and returns it: changes that streams have sent may be lost, so no client can
-    /// resume before it. Must come right after [`Sequencer::restore`].
+    /// resume before it. Must come right after [`Sequencer::restore`] or [`Sequencer::set_back`].
     pub fn break_off(&self) -> Event {
         let mut state = self.state.lock();
         let gap = state.take(EventKind::Gap, false, 0).of_nothing();

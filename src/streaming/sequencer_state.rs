@@ -6,7 +6,7 @@ use super::course::Course;
 use super::ids::IdMaker;
 use super::log::Log;
 use super::sequencer::ReadPlace;
-use super::times::Times;
+use super::times::{FAR, Times};
 use crate::model::{ContentId, Cursor, Event, EventKind, Millis, Publish, Stamp};
 
 /// Locked as a whole.
@@ -105,6 +105,14 @@ impl State {
             Some(event) => event.number >= place.end,
             None => self.given.contains(&cursor) || self.unlogged.contains(&cursor),
         }
+    }
+
+    /// Lets times and ids go on from this time if they are far ahead of it; returns by how much they were. Nothing may be
+    /// under way.
+    pub(super) fn set_back(&mut self, to: Millis) -> Option<Millis> {
+        let ahead = self.times.at().checked_sub(to).filter(|ahead| *ahead > FAR)?;
+        self.take_course(&Course { next: self.next, ..Course::new(to) });
+        Some(ahead)
     }
 
     /// Takes a number for a change that is about to be written. `latest` is the latest time in it.

@@ -5,7 +5,7 @@ use crate::model::{ContentId, Cursor, Millis};
 /// Most steps at once; so times run at most this many milliseconds ahead of the clock.
 const MOST_STEPS: u64 = 10_000;
 /// How far the clock may be behind the times given without a warning, milliseconds.
-const FAR: Millis = 15_000;
+pub(super) const FAR: Millis = 15_000;
 
 /// Gives times such that cursors made of them rise, whatever the clock and the ids do.
 ///

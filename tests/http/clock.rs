@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
-use crate::server::Server;
 use crate::server::clock::Clock;
+use crate::server::{Server, run};
 
 /// Publishes without an id and a time. Returns the cursor.
 fn publish(server: &Server) -> (u64, u64) {
@@ -80,6 +80,37 @@ fn a_clock_that_is_wrong_for_a_moment_leaves_no_trace() {
     let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
     let newest = cursors[cursors.len() - 1].0;
     assert!(newest.abs_diff(now) < 60_000, "{newest} at {now}");
+}
+
+#[test]
+fn a_directory_whose_clock_was_far_ahead_once_goes_on_from_the_clock_when_it_is_told_to() {
+    const YEAR: i64 = 365 * 86_400;
+    let clock = Clock::new();
+    let mut server = clock.start(TempDir::new().unwrap(), &[]);
+    let before = publish(&server);
+    let (_, data) = server.stop("TERM");
+    clock.shift(YEAR);
+    server = clock.start(data, &[]);
+    server.call("POST", "/v1/content", r#"{"author_id":2,"content_id":5}"#).expect(201);
+    let (_, data) = server.stop("TERM");
+    clock.shift(0);
+    let year = u64::try_from(YEAR * 1000).unwrap();
+    server = clock.start(data, &[]);
+    let ahead = publish(&server);
+    assert!(ahead.0 > before.0 + year, "{ahead:?}");
+    let (_, data) = server.stop("TERM");
+    let told = run(&["retime"], &data, &[]);
+    assert!(told.contains("ahead of the clock; they go on from the clock now"), "{told}");
+    assert!(told.contains("stay above all others until then: 2"), "{told}");
+    server = clock.start(data, &[]);
+    let cursors = [publish(&server), publish(&server)];
+    assert!(cursors[0].0 < before.0 + year / 2 && rising(&cursors) == 2, "{cursors:?}");
+    let (_, data) = server.stop("TERM");
+    let told = run(&["retime"], &data, &[]);
+    assert!(told.contains("nothing has changed"), "{told}");
+    server = clock.start(data, &[]);
+    assert!(publish(&server).0 < before.0 + year / 2);
+    run(&["check"], &server.stop("TERM").1, &[]);
 }
 
 #[test]

@@ -46,10 +46,11 @@ pub(crate) fn program() -> Command {
 }
 
 /// Runs the program on a data directory to its end, which must succeed.
-pub(crate) fn run(args: &[&str], data: &TempDir, settings: &[(&str, &str)]) {
+pub(crate) fn run(args: &[&str], data: &TempDir, settings: &[(&str, &str)]) -> String {
     let mut command = program();
     let done = command.args(args).arg("--data-dir").arg(data.path()).envs(settings.iter().copied()).output().unwrap();
     assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
 }
 
 /// Waits until a condition holds; `complaint` is the message if it does not.
