@@ -9,6 +9,7 @@ mod mark;
 mod node;
 mod origin;
 mod outage;
+mod position;
 mod record;
 mod skew;
 mod writer;
@@ -18,6 +19,7 @@ pub use connect::{connect, make_topic};
 pub use log::{Log, NotAppended, NotRead, Record};
 pub use node::{Node, Status};
 pub use origin::{Founded, Origin};
+pub use position::Position;
 pub use record::LEVEL;
 
 use std::sync::Arc;

@@ -16,6 +16,7 @@ use super::log::Log;
 use super::mark::Mark;
 use super::origin::Origin;
 use super::outage::Outage;
+use super::position::Position;
 use super::record::{FIRST_LEVEL, LEVEL, Token};
 use super::skew::Skew;
 use super::writer::{Seen, Writer};
@@ -155,9 +156,9 @@ impl Node {
         self.writer.barrier().await
     }
 
-    /// Waits until this node has applied all records below a position. A position that does not come soon may be one of
-    /// another log, so then a barrier does as well: it has all that was ever shown. `log_unavailable` if both take longer
-    /// than `cluster.timeout`.
+    /// Waits until this node has applied all records below a place in its log. A place that does not come soon may be of
+    /// records that the log has lost, so then a barrier does as well: it has all that was ever shown. `log_unavailable` if
+    /// both take longer than `cluster.timeout`.
     pub async fn reach(&self, position: u64) -> Result<()> {
         self.check()?;
         let mut reached = self.shared.position.subscribe();
@@ -204,10 +205,15 @@ impl Node {
 
     /// A position that has all that this node can have shown until now: the commands of a record are seen one after
     /// another, before its position is reached.
-    pub fn shown(&self) -> u64 {
+    pub fn shown(&self) -> Position {
         let mark = self.shared.mark.lock();
         let is_seen_in_part = mark.done > 0 || self.shared.is_before.load(Ordering::Relaxed);
-        mark.last + 1 + u64::from(is_seen_in_part)
+        Position { log: mark.log, place: mark.last + 1 + u64::from(is_seen_in_part) }
+    }
+
+    /// Waits as [`Node::reach`] does, or as [`Node::barrier`] for a position of another log.
+    pub async fn come_to(&self, position: Position) -> Result<()> {
+        if position.log == self.shown().log { self.reach(position.place).await } else { self.barrier().await }
     }
 
     /// Whether the node can answer strict reads and changes; else why not.

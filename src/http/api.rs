@@ -168,7 +168,7 @@ impl Api {
         self.cors.permit(request, response);
         self.rates.show(request, response);
         if let Some(node) = self.node.as_ref().filter(|_| request.path().starts_with(API)) {
-            consistency::show(node, response);
+            consistency::show(node, request, response);
         }
     }
 

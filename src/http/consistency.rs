@@ -9,22 +9,24 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::call::Call;
 use super::problem::Problem;
 use super::query;
-use crate::cluster::Node;
+use crate::cluster::{Node, Position};
 use crate::config::Consistency;
 use crate::error::Code;
 
 /// The parameter of every read.
 pub(super) const PARAMETER: &str = "consistency";
-/// In a request: the position that the read must have. In an answer: a position that has the change, or all that the
-/// answer shows.
+/// In a request: the position that the read must have, or several ones separated by commas. In an answer: a position that
+/// has the change, or all that the answer shows, and all that the positions of the request have. So a client that sends
+/// what its last answer had never goes back, and compares nothing.
 pub(super) const POSITION: HeaderName = HeaderName::from_static("tideline-position");
 /// The same as the documentation writes it.
 pub(super) const POSITION_TITLE: &str = "Tideline-Position";
 
-/// Most digits of a position.
-const DIGITS: usize = 19;
-/// The form of a position.
-pub(super) const POSITION_PATTERN: &str = "^[0-9]{1,19}$";
+/// Most positions in a request, and most characters of one. Those of later versions may be longer than today's.
+const MOST: usize = 100;
+const LONGEST: usize = 100;
+/// The form of one or several positions.
+pub(super) const POSITION_PATTERN: &str = "^[0-9A-Za-z._~-]{1,100}(, ?[0-9A-Za-z._~-]{1,100}){0,99}$";
 
 /// Refuses a wrong header, and the parameter if it is given and wrong.
 pub(super) fn check(request: &HttpRequest, parameter: Option<&str>) -> Result<(), Problem> {
@@ -52,7 +54,7 @@ pub(super) enum Wanted {
     /// All that any node acknowledged before the read.
     All,
     /// All below this position.
-    Position(u64),
+    Position(Position),
     /// Those that are there.
     Nothing,
 }
@@ -62,41 +64,52 @@ pub(super) async fn wait(call: &Call) -> Result<(), Problem> {
     let Some(node) = &call.api.node else { return Ok(()) };
     match of(&call.request, call.api.config().cluster.consistency)? {
         Wanted::All => Ok(call.in_time(node.barrier()).await??),
-        Wanted::Position(position) => Ok(call.in_time(node.reach(position)).await??),
+        Wanted::Position(position) => Ok(call.in_time(node.come_to(position)).await??),
         Wanted::Nothing => Ok(()),
     }
 }
 
-/// Adds the position of the node to an answer, unless the answer is that of another node and has its position.
-pub(super) fn show(node: &Node, response: &mut HttpResponse) {
-    if !response.headers().contains_key(POSITION) {
-        response.headers_mut().insert(POSITION, node.shown().into());
+/// Adds a position to an answer: that of the node which gave it, together with what the request has.
+pub(super) fn show(node: &Node, request: &HttpRequest, response: &mut HttpResponse) {
+    let of_owner = response.headers().get(POSITION).and_then(|value| value.to_str().ok()?.parse().ok());
+    let own = of_owner.unwrap_or_else(|| node.shown());
+    // One of another log is told no longer.
+    let asked = position(request).ok().flatten().filter(|asked| asked.log == own.log);
+    if let Ok(value) = asked.map_or(own, |asked| own.and(asked)).to_string().try_into() {
+        response.headers_mut().insert(POSITION, value);
     }
 }
 
-fn asked(text: &str, position: Option<u64>) -> Result<Wanted, Problem> {
+fn asked(text: &str, position: Option<Position>) -> Result<Wanted, Problem> {
     let wrong = |e| Problem::invalid_parameter(format_args!("{PARAMETER}: {e}, not \"{text}\""));
     match (text.parse().map_err(wrong)?, position) {
         (Consistency::Strict, _) => Ok(Wanted::All),
         (Consistency::Session, Some(position)) => Ok(Wanted::Position(position)),
-        (Consistency::Session, None) => Err(wrong_header(
-            "consistency=session needs this header, with the value that it had in the answer to the last change",
-        )),
+        (Consistency::Session, None) => {
+            Err(wrong_header("consistency=session needs this header, with the value that it had in the last answer"))
+        }
         (Consistency::Local, _) => Ok(Wanted::Nothing),
     }
 }
 
-/// The position that a request names.
-pub(super) fn position(request: &HttpRequest) -> Result<Option<u64>, Problem> {
-    let mut values = request.headers().get_all(POSITION);
-    let Some(value) = values.next() else { return Ok(None) };
-    if values.next().is_some() {
-        return Err(wrong_header("given twice"));
+/// The position that a request names. One that this version cannot read is of no log.
+pub(super) fn position(request: &HttpRequest) -> Result<Option<Position>, Problem> {
+    let (mut known, mut count) = (None::<Position>, 0);
+    for value in request.headers().get_all(POSITION) {
+        let text = value.to_str().unwrap_or_default();
+        for text in text.split(',').map(|text| text.trim_matches([' ', '\t'])) {
+            count += 1;
+            let is_plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._~-".contains(&b));
+            if !is_plain || text.is_empty() || text.len() > LONGEST || count > MOST {
+                return Err(wrong_header(
+                    "expected what this header had in an answer; several values are separated by commas",
+                ));
+            }
+            let read = text.parse().unwrap_or(Position::ELSEWHERE);
+            known = Some(known.map_or(read, |known| known.and(read)));
+        }
     }
-    let is_plain = |text: &&str| text.len() <= DIGITS && text.bytes().all(|b| b.is_ascii_digit());
-    let text = value.to_str().ok().filter(is_plain);
-    let number = text.and_then(|text| text.parse().ok());
-    number.map(Some).ok_or_else(|| wrong_header("expected a whole number, as in the answer to a change"))
+    Ok(known)
 }
 
 fn wrong_header(what: &str) -> Problem {
@@ -120,21 +133,43 @@ mod tests {
         wanted
     }
 
+    const AT: Position = Position { log: 0xA1, place: 7 };
+
     #[test]
     fn the_parameter_comes_before_the_setting() {
         use Consistency::{Local, Session, Strict};
+        let at = &*AT.to_string();
         for setting in [Strict, Session, Local] {
-            assert_eq!(wanted("/?consistency=strict", &["7"], setting), Some(Wanted::All));
-            assert_eq!(wanted("/?limit=1&consistency=session", &["7"], setting), Some(Wanted::Position(7)));
+            assert_eq!(wanted("/?consistency=strict", &[at], setting), Some(Wanted::All));
+            assert_eq!(wanted("/?limit=1&consistency=session", &[at], setting), Some(Wanted::Position(AT)));
             assert_eq!(wanted("/?consistency=%6cocal", &[], setting), Some(Wanted::Nothing));
         }
-        assert_eq!(wanted("/", &["7"], Strict), Some(Wanted::All));
-        assert_eq!(wanted("/", &["007"], Session), Some(Wanted::Position(7)));
+        assert_eq!(wanted("/", &[at], Strict), Some(Wanted::All));
+        assert_eq!(wanted("/", &[at], Session), Some(Wanted::Position(AT)));
         assert_eq!(wanted("/", &[], Session), Some(Wanted::All), "no position, no promise to weaken");
-        assert_eq!(wanted("/", &["7"], Local), Some(Wanted::Nothing));
-        let last = "9".repeat(DIGITS);
-        assert_eq!(wanted("/", &[&last], Session), Some(Wanted::Position(9_999_999_999_999_999_999)));
-        assert!(POSITION_PATTERN.contains(&format!(",{DIGITS}}}")));
+        assert_eq!(wanted("/", &[at], Local), Some(Wanted::Nothing));
+    }
+
+    #[test]
+    fn several_positions_are_one_that_has_all() {
+        let text = |place| Position { place, ..AT }.to_string();
+        let both = Some(Wanted::Position(Position { place: 300, ..AT }));
+        let uri = "/?consistency=session";
+        for positions in [[text(300), text(7)], [text(7), text(300)]] {
+            let [one, other] = &positions;
+            assert_eq!(wanted(uri, &[one, other], Consistency::Strict), both);
+            for between in [",", ", ", " ,\t"] {
+                assert_eq!(wanted(uri, &[&positions.join(between)], Consistency::Strict), both);
+            }
+        }
+        let elsewhere = Some(Wanted::Position(Position::ELSEWHERE));
+        let other = Position { log: 5, place: 9 }.to_string();
+        for unknown in ["42", "v2~of.a-later_version", &format!("{AT}, {other}"), &format!("{AT},42")] {
+            let unknown = unknown.replace('_', "-");
+            assert_eq!(wanted(uri, &[&unknown], Consistency::Strict), elsewhere, "{unknown}");
+        }
+        let many = vec![AT.to_string(); MOST].join(",");
+        assert_eq!(wanted(uri, &[&many], Consistency::Strict), Some(Wanted::Position(AT)));
     }
 
     #[test]
@@ -142,11 +177,13 @@ mod tests {
         for uri in ["/?consistency=", "/?consistency=Strict", "/?consistency=session"] {
             assert_eq!(wanted(uri, &[], Consistency::Local), None, "{uri}");
         }
-        for bad in ["", "-1", "+1", "1.0", "0x7", "7 8", "abc", "10000000000000000000"] {
+        let (long, many) = ("7".repeat(LONGEST + 1), vec!["7"; MOST + 1].join(","));
+        for bad in ["", "+1", "7 8", "7,", ",7", "a,,b", "\"7\"", "7;8", &long, &many] {
             for uri in ["/", "/?consistency=local", "/?consistency=session"] {
                 assert_eq!(wanted(uri, &[bad], Consistency::Local), None, "{uri} {bad:?}");
             }
         }
-        assert_eq!(wanted("/", &["7", "7"], Consistency::Local), None);
+        let is_said = |number: usize| POSITION_PATTERN.contains(&format!(",{number}}}"));
+        assert!(is_said(LONGEST) && is_said(MOST - 1));
     }
 }

@@ -110,7 +110,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
         }
     }
     if let Some(position) = position {
-        request = request.header(POSITION.as_str(), position);
+        request = request.header(POSITION.as_str(), position.to_string());
     }
     // The id that this node logs. A trace comes first at the owner, too.
     if let Some(id) = call.request.extensions().get::<RequestId>() {
@@ -150,8 +150,9 @@ pub(super) async fn is_left(call: &Call) -> Result<bool, Problem> {
     if !is_local {
         return Ok(!is_ready);
     }
-    let position = consistency::position(&call.request)?.unwrap_or(0);
-    Ok(!node.has(position, if is_ready { GLANCE } else { Duration::ZERO }).await)
+    // The other node follows this log, as `check` has found.
+    let place = consistency::position(&call.request)?.map_or(0, |position| position.place);
+    Ok(!node.has(place, if is_ready { GLANCE } else { Duration::ZERO }).await)
 }
 
 /// The answer that leaves a request to the node that has passed it on.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from .any_node import place
 from .brokers import Brokers, free_ports
 from .client import Unexpected
 from .doors import Doors, Pair
@@ -105,7 +106,7 @@ class Node(Tideline):
             connection.request("GET", "/v1/users/1?consistency=local")
             answer = connection.getresponse()
             answer.read()
-            return int(answer.headers["Tideline-Position"] or 0)
+            return place(answer.headers["Tideline-Position"])
         finally:
             connection.close()
 

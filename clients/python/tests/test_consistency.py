@@ -8,6 +8,7 @@ from typing import List, Optional, Tuple
 import pytest
 from support import Prepared, Stub, problem, running, stub
 from tideline import AsyncTideline, ProblemError, Tideline
+from tideline._requests import MOST_POSITIONS, CallOptions, Request, Session
 from tideline.schema import Consistency
 
 Asked = List[Tuple[str, Optional[str]]]
@@ -30,29 +31,58 @@ def test_without_the_option_the_server_decides_and_gets_the_position() -> None:
         assert asked(server) == [("", None), ("", "7")]
 
 
-def test_a_session_sends_the_greatest_position_and_is_strict_before_there_is_one() -> None:
-    answers = at("9"), at("10"), at("9"), at("many"), Prepared(200)
-    expected: Asked = [("consistency=strict", None), ("", None), *[("limit=3&consistency=session", "10")] * 4]
+def test_a_session_sends_the_position_of_the_newest_answer_and_is_strict_before_there_is_one() -> None:
+    answers = at("9"), at("x"), at("10"), Prepared(200), at("a~b")
+    expected: Asked = [
+        ("consistency=strict", None),
+        ("", "9"),
+        *[("limit=3&consistency=session", position) for position in ("x", "10", "10")],
+    ]
     with stub(*answers) as server, Tideline(server.url, consistency="session") as client:
         assert client.position is None
         client.timeline(1).page()
         client.follow(1, 2)
-        for _ in range(4):
+        for _ in range(3):
             client.timeline(1, limit=3).page()
         assert asked(server) == expected
-        assert client.position == "10"
+        assert client.position == "a~b"
 
     async def with_asyncio(url: str) -> Optional[str]:
         async with AsyncTideline(url, consistency="session") as client:
             await client.timeline(1).page()
             await client.follow(1, 2)
-            for _ in range(4):
+            for _ in range(3):
                 await client.timeline(1, limit=3).page()
             return client.position
 
     with stub(*answers) as server:
-        assert asyncio.run(with_asyncio(server.url)) == "10"
+        assert asyncio.run(with_asyncio(server.url)) == "a~b"
         assert asked(server) == expected
+
+
+def test_answers_at_the_same_time_are_kept_until_one_answer_has_them_all() -> None:
+    session = Session("session")
+    read, change = Request("getUser"), Request("deleteContent")
+    first, second = session.ask(read, CallOptions()), session.ask(change, CallOptions())
+    session.saw("a", first, True)
+    session.saw("b", second, True)
+    session.saw("b", second, True)
+    both = session.ask(read, CallOptions())
+    assert both == ({"consistency": "session"}, {"tideline-position": "a, b"}, ("a", "b"))
+    assert session.ask(change, CallOptions()) == ({}, {"tideline-position": "a, b"}, ("a", "b"))
+    late = session.ask(read, CallOptions())
+    session.saw("c", both, True)
+    assert session.position == "c"
+    session.saw("d", late, True)
+    assert session.position == "c, d", "the request of d was sent before c came"
+    for number in range(MOST_POSITIONS):
+        session.saw(str(number), first, True)
+    strict = session.ask(read, CallOptions())
+    assert strict[:2] == ({"consistency": "strict"}, {})
+    session.saw("e", strict, False)
+    assert session.position is not None and session.position.startswith("c, d, 0, ")
+    session.saw("e", strict, True)
+    assert session.position == "e"
 
 
 def test_a_call_has_its_own_consistency_and_the_position_can_be_set() -> None:
@@ -80,7 +110,7 @@ def test_a_refused_change_has_a_position_too_and_calls_about_one_server_ask_for_
         client.stats()
         client.cluster()
         client.user(1)
-        assert asked(server)[1:] == [("", None), ("", None), ("consistency=session", "5")]
+        assert asked(server)[1:] == [("", "5"), ("", "5"), ("consistency=session", "5")]
 
 
 def test_a_stream_asks_too() -> None:

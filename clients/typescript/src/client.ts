@@ -58,7 +58,7 @@ export class Tideline {
   }
 
   /**
-   * The greatest `Tideline-Position` of all answers, which reads send; `undefined` before the first answer of a cluster.
+   * The `Tideline-Position` of the newest answer, which requests send; `undefined` before the first answer of a cluster.
    * Set it to that of another client of the same user to see the changes of that client with `session` too.
    */
   get position(): string | undefined {

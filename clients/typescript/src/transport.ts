@@ -55,6 +55,9 @@ export interface Request {
   repeatable?: boolean;
 }
 
+// More positions than this, of requests at the same time, are not sent: a strict read has what all of them have.
+const MOST_POSITIONS = 50;
+
 // A page of another origin may not set this header.
 const IS_BROWSER = typeof (globalThis as { document?: unknown }).document !== "undefined" || !("process" in globalThis);
 
@@ -71,8 +74,7 @@ export class Transport {
   readonly #readsBodies: boolean;
   /** The longest wait between two attempts in milliseconds. */
   readonly maxDelay: number;
-  /** The greatest `Tideline-Position` of all answers. */
-  position: string | undefined;
+  #positions: readonly string[] = [];
 
   constructor(options: Options) {
     if (options.key !== undefined && options.token !== undefined) {
@@ -161,33 +163,47 @@ export class Transport {
   ): Promise<Response> {
     const { method, path: template, reads } = operations[operation];
     const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => segment(path[name] ?? ""));
-    const consistency = reads ? this.#asks(options) : undefined;
+    const had = this.#positions;
+    const isFew = had.length <= MOST_POSITIONS;
+    const consistency = reads ? this.#asks(options, isFew) : undefined;
     const parameters = Object.entries({ ...query, consistency }).filter(([, value]) => value !== undefined);
     const search = parameters.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");
     const sent = new Headers(this.#headers);
     if (token !== undefined) sent.set("authorization", `Bearer ${token}`);
     if (body !== undefined) sent.set("content-type", "application/json");
     if (options.requestId !== undefined) sent.set("x-request-id", options.requestId);
-    if (reads && this.position !== undefined) sent.set("tideline-position", this.position);
+    const sends = isFew && had.length > 0;
+    if (sends) sent.set("tideline-position", had.join(", "));
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) sent.set(name, value);
     }
     const init: RequestInit = { method, headers: sent, signal };
     if (body !== undefined) init.body = writeJson(body);
     const response = await unlessLost(this.#fetch(`${this.#url}${filled}${search && `?${search}`}`, init), signal);
-    this.#keepPosition(response.headers.get("tideline-position"));
+    this.#keepPosition(response.headers.get("tideline-position"), sends || (reads && response.ok) ? had : []);
     return response;
   }
 
-  /** The consistency to ask for. The server refuses `session` without a position, and only `strict` is no less than it. */
-  #asks(options: CallOptions): Consistency | undefined {
-    const wanted = options.consistency ?? this.#consistency;
-    return wanted === "session" && this.position === undefined ? "strict" : wanted;
+  /** The `Tideline-Position` of the newest answer; several ones after requests at the same time. */
+  get position(): string | undefined {
+    return this.#positions.length > 0 ? this.#positions.join(", ") : undefined;
   }
 
-  #keepPosition(position: string | null): void {
-    if (position === null || !/^\d{1,19}$/.test(position)) return;
-    if (this.position === undefined || BigInt(position) > BigInt(this.position)) this.position = position;
+  set position(position: string | undefined) {
+    this.#positions = position === undefined ? [] : [position];
+  }
+
+  /** The consistency to ask for. The server refuses `session` without a position, and only `strict` is no less than it. */
+  #asks(options: CallOptions, isFew: boolean): Consistency | undefined {
+    const wanted = options.consistency ?? this.#consistency;
+    return !isFew || (wanted === "session" && this.#positions.length === 0) ? "strict" : wanted;
+  }
+
+  /** Keeps the position of an answer. It has what its request has sent, but perhaps not what came meanwhile. */
+  #keepPosition(position: string | null, has: readonly string[]): void {
+    if (position === null) return;
+    const others = this.#positions.filter((other) => !has.includes(other) && other !== position);
+    this.#positions = [...others, position];
   }
 
   async #repeat<T>(

@@ -29,26 +29,36 @@ test("without the option the server decides, and gets the position", async (test
   ]);
 });
 
-test("a session sends the greatest position, and is strict before there is one", async (test) => {
-  const answers = [at("9"), at("10"), at("9"), at("many"), { status: 200, body: page }];
+test("a session sends the position of the newest answer, and is strict before there is one", async (test) => {
+  const answers = [at("9"), at("x"), at("10"), { status: 200, body: page }, at("a~b")];
   const [client, stub] = await pair(test, { consistency: "session" }, ...answers);
   assert.equal(client.position, undefined);
   await client.timeline(1).page();
   await client.follow(1, 2);
-  for (let n = 0; n < 4; n++) await client.timeline(1, { limit: 3 }).page();
+  for (let n = 0; n < 3; n++) await client.timeline(1, { limit: 3 }).page();
   assert.deepEqual(asked(stub), [
     ["consistency=strict", undefined],
-    ["", undefined],
-    ...Array(4).fill(["limit=3&consistency=session", "10"]),
+    ["", "9"],
+    ["limit=3&consistency=session", "x"],
+    ["limit=3&consistency=session", "10"],
+    ["limit=3&consistency=session", "10"],
   ]);
-  assert.equal(client.position, "10");
+  assert.equal(client.position, "a~b");
 });
 
-test("positions beyond the exact numbers of JavaScript are compared by all digits", async (test) => {
-  const [client] = await pair(test, {}, at("9007199254740993"), at("9007199254740992"));
-  await client.unread(1);
-  await client.unread(1);
-  assert.equal(client.position, "9007199254740993");
+test("answers at the same time are kept until one answer has them all", async (test) => {
+  const names = Array.from({ length: 51 }, (_, n) => `p${n}`);
+  const [client, stub] = await pair(test, { consistency: "session" }, ...names.map(at), at("q"), at("r"));
+  await Promise.all(names.map(() => client.user(1, { consistency: "local" })));
+  assert.deepEqual(client.position?.split(", ").sort(), [...names].sort());
+  await client.user(1);
+  assert.equal(client.position, "q");
+  await client.user(1);
+  assert.equal(client.position, "r");
+  assert.deepEqual(asked(stub).slice(51), [
+    ["consistency=strict", undefined],
+    ["consistency=session", "q"],
+  ]);
 });
 
 test("a call has its own consistency, and the position can be set", async (test) => {
@@ -76,8 +86,8 @@ test("a refused change has a position too, and calls about one server ask for no
   await client.cluster();
   await client.user(1);
   assert.deepEqual(asked(stub).slice(1), [
-    ["", undefined],
-    ["", undefined],
+    ["", "5"],
+    ["", "5"],
     ["consistency=session", "5"],
   ]);
 });

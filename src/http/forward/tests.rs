@@ -40,7 +40,8 @@ impl Owner {
 
     async fn with(status: &str, headers: &str, body: &str) -> Self {
         let length = body.len();
-        let position = if headers.contains("tideline-position") { "" } else { "tideline-position: 1\r\n" };
+        let position =
+            if headers.contains("tideline-position") { "" } else { "tideline-position: 00000000000000a11\r\n" };
         Self::that_says(format!(
             "HTTP/1.1 {status}\r\n{headers}{position}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
         ))
@@ -119,21 +120,20 @@ const LOCAL: &str = r#"{"items":[],"next":null,"prev":null}"#;
 
 #[actix_web::test]
 async fn the_owner_gets_the_request_and_the_client_its_answer() {
-    let headers =
-        "content-type: application/json\r\nlink: <?before=1-1>; rel=\"next\"\r\ntideline-position: 77\r\nx-own: 1\r\n";
+    let headers = "content-type: application/json\r\nlink: <?before=1-1>; rel=\"next\"\r\ntideline-position: 00000000000000a177\r\nx-own: 1\r\n";
     let owner = Owner::with("200 OK", headers, "{\"items\":[1]}").await;
     let (api, own, foreign) = node(&owner.url);
     let path = format!("/v1/users/{foreign}/timeline");
     let request = TestRequest::with_uri(&format!("{path}?limit=3&view=ids"))
         .insert_header(("authorization", "Bearer abc"))
-        .insert_header(("tideline-position", "5"))
+        .insert_header(("tideline-position", "00000000000000a15"))
         .insert_header(("x-request-id", "id-1"))
         .insert_header(("x-forwarded-for", "203.0.113.1"))
         .insert_header(("cookie", "secret"));
     let response = send(&api, request).await;
     let header = |name: &str| response.headers().get(name).map(|value| value.to_str().expect("text").to_owned());
     assert_eq!(response.status().as_u16(), 200);
-    assert_eq!(header("tideline-position").as_deref(), Some("77"), "that of the owner");
+    assert_eq!(header("tideline-position").as_deref(), Some("00000000000000a177"), "that of the owner");
     assert_eq!(header("link").as_deref(), Some("<?before=1-1>; rel=\"next\""));
     assert_eq!((header("x-request-id").as_deref(), header("x-own")), (Some("id-1"), None));
     assert_eq!(to_bytes(response.into_body()).await.expect("a body"), "{\"items\":[1]}");
@@ -157,9 +157,12 @@ async fn the_owner_gets_the_request_and_the_client_its_answer() {
     assert!(owner.last().starts_with(&format!("get /base{path} http/1.1\r\n")), "{}", owner.last());
     let session = TestRequest::with_uri(&format!("/v1/users/{foreign}/timeline?consistency=session"));
     let states = (0..9).fold(session, |request, n| request.append_header(("tracestate", format!("a={n}"))));
-    assert_eq!(status_and_body(&api, states.insert_header(("tideline-position", "5"))).await.0, 200);
+    assert_eq!(status_and_body(&api, states.insert_header(("tideline-position", "00000000000000a15"))).await.0, 200);
     let asked = owner.last();
-    assert!(asked.contains("\r\ntideline-position: 5\r\n") && asked.contains("tracestate: a=0"), "{asked}");
+    assert!(
+        asked.contains("\r\ntideline-position: 00000000000000a15\r\n") && asked.contains("tracestate: a=0"),
+        "{asked}"
+    );
     assert!(!asked.contains("a=1"), "{asked}");
     // Users of this node, other calls, and what was passed on before.
     let before = owner.asked();

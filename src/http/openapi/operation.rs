@@ -92,8 +92,8 @@ fn answer(good: &Good, links: &[(&'static str, Vec<(&'static str, &'static str)>
 
 /// The header of all answers of a node.
 fn position() -> Header {
-    let about = "On a node of a cluster: a position that has the change, or all that the answer shows; for later reads \
-                 with `consistency=session`";
+    let about = "On a node of a cluster: text that stands for the change, or for all that the answer shows, and for what this \
+                 header has in the request; for later reads with `consistency=session`";
     HeaderBuilder::new().schema(Some(parameters::position())).description(Some(about)).build()
 }
 

@@ -113,14 +113,15 @@ pub(in crate::http) fn consistency() -> [Parameter; 2] {
         ),
         header(
             consistency::POSITION_TITLE,
-            "For `session`: the value of this header in the answer to the last change or read of the client",
+            "For `session`: the value of this header in the last answer to the client, or several values separated by commas. \
+             It has no meaning for clients",
             position(),
-            "42",
+            "0f7c5b1d9a3e42662a",
         ),
     ]
 }
 
-/// A position in the command log.
+/// Positions in the command log.
 pub(super) fn position() -> Object {
     schemas::text(consistency::POSITION_PATTERN)
 }

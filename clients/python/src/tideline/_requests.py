@@ -24,36 +24,58 @@ class CallOptions(NamedTuple):
     consistency: Optional[Consistency] = None
 
 
+# More positions than this, of requests at the same time, are not sent: a strict read has what all of them have.
+MOST_POSITIONS = 50
+
+
+class Asked(NamedTuple):
+    """What a request asks of a cluster."""
+
+    parameters: Dict[str, str]
+    headers: Dict[str, str]
+    has: Tuple[str, ...] = ()
+    """The positions that the position of a successful answer has."""
+
+
 class Session:
     """What the answers of a cluster have shown."""
 
     def __init__(self, consistency: Optional[Consistency]):
         self._consistency = consistency
         self._lock = threading.Lock()
-        self.position: Optional[str] = None
-        """The greatest `Tideline-Position` of all answers."""
+        self._positions: Tuple[str, ...] = ()
 
-    def saw(self, position: Optional[str]) -> None:
-        """Keeps the position of an answer, if it is the greatest."""
-        if position is None or re.fullmatch(r"[0-9]{1,19}", position) is None:
-            return
+    @property
+    def position(self) -> Optional[str]:
+        """The `Tideline-Position` of the newest answer; several ones after requests at the same time."""
+        return ", ".join(self._positions) or None
+
+    @position.setter
+    def position(self, position: Optional[str]) -> None:
         with self._lock:
-            if self.position is None or int(position) > int(self.position):
-                self.position = position
+            self._positions = () if position is None else (position,)
 
-    def ask(self, request: Request, options: CallOptions) -> Tuple[Dict[str, str], Dict[str, str]]:
+    def saw(self, position: Optional[str], asked: Asked, success: bool) -> None:
+        """Keeps the position of an answer. It has what its request has sent, but perhaps not what came meanwhile."""
+        if position is None:
+            return
+        has = asked.has if success or asked.headers else ()
+        with self._lock:
+            others = [other for other in self._positions if other not in has and other != position]
+            self._positions = (*others, position)
+
+    def ask(self, request: Request, options: CallOptions) -> Asked:
         """The parameters and headers with which a call is sent."""
-        if not OPERATIONS[request.operation].reads:
-            return {}, {}
+        reads, positions = OPERATIONS[request.operation].reads, self._positions
         wanted = options.consistency or self._consistency
-        position = self.position
+        is_few = len(positions) <= MOST_POSITIONS
+        headers = {"tideline-position": ", ".join(positions)} if positions and is_few else {}
+        if not reads:
+            return Asked({}, headers, positions if headers else ())
         # The server refuses `session` without a position, and only `strict` is no less than it.
-        if wanted == "session" and position is None:
+        if not is_few or (wanted == "session" and not positions):
             wanted = "strict"
-        return (
-            {} if wanted is None else {"consistency": wanted},
-            {} if position is None else {"tideline-position": position},
-        )
+        return Asked({} if wanted is None else {"consistency": wanted}, headers, positions)
 
 
 @dataclass

@@ -99,18 +99,18 @@ class AsyncTransport:
         timeout = options.timeout if options.timeout is not None else self._timeout
         headers = httpx.Headers(self._headers)
         headers.update(request.all_headers(token, options))
-        consistency, position = self.session.ask(request, options)
-        headers.update(position)
+        asked = self.session.ask(request, options)
+        headers.update(asked.headers)
         try:
             async with self._http.stream(
                 request.method,
                 self._url + request.filled,
-                params={**request.parameters, **consistency} or None,
+                params={**request.parameters, **asked.parameters} or None,
                 content=request.content,
                 headers=headers,
                 timeout=httpx.Timeout(timeout, read=timeout if silence is None else silence),
             ) as response:
-                self.session.saw(response.headers.get("tideline-position"))
+                self.session.saw(response.headers.get("tideline-position"), asked, response.is_success)
                 if not response.is_success:
                     raise ProblemError(response.status_code, response.headers, await response.aread())
                 yield response

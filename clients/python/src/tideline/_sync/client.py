@@ -106,7 +106,7 @@ class Tideline:
 
     @property
     def position(self) -> Optional[str]:
-        """The greatest `Tideline-Position` of all answers, which reads send; `None` before the first answer of a cluster.
+        """The `Tideline-Position` of the newest answer, which requests send; `None` before the first answer of a cluster.
 
         Set it to that of another client of the same user to see the changes of that client with `session` too.
         """
